@@ -290,3 +290,23 @@ def test_where_there_is_no_launch_json_that_is_told(tmp_path: Path, monkeypatch:
     monkeypatch.chdir(tmp_path)
     result = fullgraph("check", "--launch", "Train")
     assert f"there is no .vscode/launch.json in {tmp_path} or a folder above it" in result.stderr
+
+
+def test_an_env_file_whose_lines_name_each_other_stays_small(tmp_path: Path) -> None:
+    lines = ["A0=" + "x" * 1000, *(f"A{n}=" + f"${{A{n - 1}}}" * 20 for n in range(1, 12))]
+    with pytest.raises(ValueError, match="its values are longer than 1,048,576 characters"):
+        read_env_file("\n".join(lines), {})
+    assert len(read_env_file("\n".join(lines[:3]), {})["A2"]) == 400_000
+    write_all(tmp_path, TRAIN)
+    (tmp_path / ".env").write_text("\n".join(lines))
+    with pytest.raises(LaunchError, match="has an envFile that cannot be read: its values are longer"):
+        launch_target(tmp_path, "Train")
+
+
+def test_variables_of_the_environment_do_not_multiply_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LONG", "x" * 100_000)
+    write_all(tmp_path, {**TRAIN, "args": ["${env:LONG}" * 100]})
+    with pytest.raises(LaunchError, match="whose texts are longer than"):
+        launch_target(tmp_path, "Train")

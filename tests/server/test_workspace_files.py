@@ -5,8 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from counting import operations
+from fullgraph_server.client.targets import target_place
+from fullgraph_server.workspace.examples import FileExamples, find_examples, unknown_names
+from fullgraph_server.workspace.ignores import ignore_comments
+from fullgraph_server.workspace.notebooks.program import Cell, NotebookError, program
 from fullgraph_server.workspace.own_folder import kernel_cache, own_folder
 from fullgraph_server.workspace.source import SourceFile, SourceReader, read_source
+from fullgraph_server.workspace.targets import file_target, file_targets
 from fullgraph_server.workspace.workspace import Workspace, project_root
 
 
@@ -138,3 +144,44 @@ def test_a_link_in_the_own_folder_is_not_followed(tmp_path: Path, name: str, exi
         with pytest.raises(OSError, match="is a symbolic link, which is not followed"):
             own_folder(root, "cache")
     assert (sorted(elsewhere.iterdir()) if exists else elsewhere.exists()) == ([] if exists else False)
+
+
+def test_a_document_of_9_mb_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def parse(*_: object) -> None:
+        raise AssertionError("the text is parsed")
+
+    unit = "# fullgraph: f(1)\ndef f(x):\n    return x  # fullgraph: ignore\n"
+    source = SourceFile("/w/a.py", unit * 150_000)
+    monkeypatch.setattr("ast.parse", parse)
+    monkeypatch.setattr("tokenize.generate_tokens", parse)
+    assert source.tree is None
+    assert find_examples(source) == FileExamples()
+    assert (ignore_comments(source), unknown_names(source)) == ((), ())
+    assert file_targets(source, Path("/w")) == ()
+    assert file_target(source, Path("/w")).kind == "script"  # it can still be run
+    with pytest.raises(NotebookError, match="its code is longer than 1,000,000 characters"):
+        program([Cell("python", source.text)])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# fullgraph: f{0}(g)\ndef f{0}(x): ...\n",
+        "def test_{0}(): ...\n",
+        'def f{0}():\n    """\n    >>> f{0}()\n    """\n',
+    ],
+    ids=["example calls", "tests", "docstrings"],
+)
+def test_twice_the_definitions_take_twice_the_work(text: str) -> None:
+    def work(count: int) -> int:
+        def read() -> None:
+            source = SourceFile("/w/test_a.py", "".join(text.format(index) for index in range(count)))
+            targets = file_targets(source, Path("/w"))
+            assert len(targets) == count
+            assert all(target_place(target, source) for target in targets)
+            unknown_names(source)
+
+        return operations(read)
+
+    work(1)
+    assert work(400) < 2.2 * work(200)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from counting import operations
 from fullgraph_compiler.facts import Examples, PytestNode, Script, Switches
 from fullgraph_server.workspace.config import Config, read_config
 from fullgraph_server.workspace.source import SourceFile
@@ -284,3 +285,24 @@ def test_all_wrong_values_of_a_target_are_told_at_once(tmp_path: Path) -> None:
     write(tmp_path / "pyproject.toml", f"[tool.fullgraph]\n{line}\n")
     keys = [problem.message.split(":")[0] for problem in read_config(tmp_path).problems]
     assert keys == [f"tool.fullgraph.targets[0].{key}" for key in ("script", "timeout", "device")]
+
+
+@pytest.mark.parametrize("wrong", ["", "bad = 1\n"], ids=["right", "wrong"])
+@pytest.mark.parametrize("kind", ["script = 's{0}.py'", "example = 'test_a.py::f{0}'"])
+def test_twice_the_targets_take_twice_the_work(tmp_path: Path, kind: str, wrong: str) -> None:
+    def work(count: int) -> int:
+        write(tmp_path / "test_a.py", "".join(EXAMPLE.replace("f", f"f{n}") for n in range(count)))
+        tables = (
+            f"[[tool.fullgraph.targets]]\nname = 't{n}'\n{kind.format(n)}\n{wrong}" for n in range(count)
+        )
+        write(tmp_path / "pyproject.toml", "[tool.fullgraph]\n" + "".join(tables))
+
+        def read() -> None:
+            config = read_config(tmp_path)
+            assert len(configured_targets(config)) == count
+            assert len(config.problems) == (count if wrong else 0)
+
+        return operations(read)
+
+    work(1)
+    assert work(200) < 2.2 * work(100)

@@ -15,7 +15,7 @@ from fullgraph_compiler.facts import Script
 from ..workspace.config import read_config
 from ..workspace.launch.configurations import LaunchError, launch_path, launch_target
 from ..workspace.programs import no_module
-from ..workspace.source import SourceFile, read_source, unreadable
+from ..workspace.source import TOO_LONG, SourceFile, read_source, unreadable
 from ..workspace.targets import (
     CONSOLE_SCRIPT,
     LAUNCH,
@@ -36,6 +36,7 @@ from ..workspace.targets import (
 )
 from ..workspace.workspace import project_root
 from .formats.checked import shown_path
+from .output import tell
 
 Named: TypeAlias = Literal["pytest", "module", "console-script"] | None
 """What names mean; ``None`` for files, and targets of pyproject.toml."""
@@ -112,6 +113,8 @@ def _target(name: str, cwd: Path) -> Target:
     if why := unreadable(filename):
         raise click.UsageError(f"{path} cannot be read: {why}")
     source = read_source(filename)
+    if source and source.is_long:
+        tell(f"{path}: {TOO_LONG}")
     if not qualname:
         return file_target(source, cwd) if source else script_target(filename, cwd)
     if source and source.cells and qualname.isdecimal():

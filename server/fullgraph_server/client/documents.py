@@ -25,6 +25,8 @@ from ..workspace.workspace import Workspace, project_root
 from .notebooks import Notebook, Notebooks
 
 _NO_DRIFT = Drift(None, None)
+_MOST_OF_LINE = 20_000
+"""The limit in characters of what is read of a line for a request: every name in it is looked up."""
 
 
 class Places(Protocol):
@@ -216,9 +218,9 @@ class Documents:
         return position.line + 1, converted.character + 1
 
     def line(self, filename: str, row: int) -> str:
-        """Return a line of the text that the client shows; an empty one outside of the text."""
+        """Return the beginning of a line that the client shows; an empty text outside of the file."""
         lines = self._text(filename)
-        return lines[row - 1] if 1 <= row <= len(lines) else ""
+        return lines[row - 1][:_MOST_OF_LINE] if 1 <= row <= len(lines) else ""
 
     def _to_client(self, lines: Sequence[str], row: int, column: int) -> types.Position:
         line = lines[row - 1] if row <= len(lines) else ""

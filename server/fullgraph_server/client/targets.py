@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import TypeAlias
 
 from fullgraph_compiler.facts import Examples, PytestNode, Script
 
 from ..workspace.config import read_config
+from ..workspace.examples import NamedDefinition, named_definitions
 from ..workspace.launch.configurations import LaunchError, launch_target, launch_targets
 from ..workspace.positions import TRACE, Span
 from ..workspace.programs import main_guard
@@ -39,8 +39,6 @@ from ..workspace.targets import (
 from ..workspace.workspace import Workspace
 from .compiled_files import CompiledFiles
 from .documents import Documents
-
-_Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 @dataclass(frozen=True)
@@ -256,11 +254,7 @@ def target_place(target: Target, source: SourceFile | None) -> Place | None:
     if isinstance(target.program, (Script, Torchrun)):
         guard = main_guard(source)
         return Place(node_span(source, guard), line_span(source, guard.lineno)) if guard else None
-    body: Iterable[ast.AST] = source.tree.body
-    definition: _Definition | None = None
-    for name in _definition_path(target):
-        definition = next((node for node in _definitions(body) if node.name == name), None)
-        body = definition.body if definition else ()
+    definition = _definitions(source).get(".".join(_definition_path(target)))
     if definition is None:
         return None
     return Place(node_span(source, definition), header_span(source, definition))
@@ -315,11 +309,10 @@ def _definition_path(target: Target) -> list[str]:
     return []
 
 
-def _definitions(body: Iterable[ast.AST]) -> Iterator[_Definition]:
-    left = list(body)[::-1]
-    while left:
-        node = left.pop()
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            yield node
-        elif isinstance(node, (ast.If, ast.Try)):
-            left += list(ast.iter_child_nodes(node))[::-1]
+@lru_cache(maxsize=64)
+def _definitions(source: SourceFile) -> Mapping[str, NamedDefinition]:
+    """Return the functions and classes of a file by their qualified names; of several the first."""
+    found: dict[str, NamedDefinition] = {}
+    for name, node in named_definitions(source):
+        found.setdefault(name, node)
+    return found

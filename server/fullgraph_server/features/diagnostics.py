@@ -18,6 +18,8 @@ from ..runs.schedule import RunObserver
 from ..text.messages import brief
 from ..workspace.examples import find_examples, unknown_names
 from ..workspace.positions import Problem
+from ..workspace.source import TOO_LONG
+from ..workspace.targets import mentions_compile
 from .explanation import explanation_uri
 
 _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
@@ -30,6 +32,13 @@ _PAUSE_SECONDS = 0.1
 """The pause after the last edit before diagnostics move; until then the client moves them by itself."""
 _EXAMPLE = "example-call"
 """The code of a mistake in an example call, which is told without a run."""
+_TOO_LONG = types.Diagnostic(
+    range=types.Range(types.Position(0, 0), types.Position(0, 0)),
+    message=TOO_LONG,
+    severity=types.DiagnosticSeverity.Information,
+    code="long-file",
+    source="fullgraph",
+)
 
 
 class Diagnostics(RunObserver):
@@ -78,9 +87,11 @@ class Diagnostics(RunObserver):
         for filename in sorted(filenames):
             reports = self._choice.among(filename, self._reports.values())
             shown = shown_findings(filename, reports, self._documents.drift)
-            problems = self._problems(filename)
+            source = self._documents.source(filename) if self._documents.is_open(filename) else None
+            problems = [*find_examples(source).problems, *unknown_names(source)] if source else []
             told = {(problem.span.row, problem.message) for problem in problems}
             diagnostics = [
+                *([_TOO_LONG] if source and source.is_long and mentions_compile(source.text) else []),
                 *map(self._of_problem, problems),
                 *(self._diagnostic(item) for item in shown if (item.span.row, item.message) not in told),
             ]
@@ -95,11 +106,6 @@ class Diagnostics(RunObserver):
                     diagnostics=diagnostics,
                 )
             )
-
-    def _problems(self, filename: str) -> list[Problem]:
-        """Return the mistakes in the example calls of a file, if the client shows it."""
-        source = self._documents.source(filename) if self._documents.version(filename) is not None else None
-        return [*find_examples(source).problems, *unknown_names(source)] if source else []
 
     def _of_problem(self, problem: Problem) -> types.Diagnostic:
         return types.Diagnostic(

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -29,6 +30,7 @@ TargetKind: TypeAlias = Literal[
 _WITH_ARGS: tuple[TargetKind, ...] = ("script", "module", "console-script", "torchrun")
 _TABLE = re.compile(r"^\s*\[tool\.fullgraph\]")
 _TARGETS_TABLE = re.compile(r"^\s*\[\[tool\.fullgraph\.targets\]\]")
+_KEY = re.compile(r"^\s*([^\s=#][^=]*?)\s*=")
 _TARGET = re.compile(r"targets\[(\d+)\]")
 _ROW = re.compile(r"\(at line (\d+)")
 
@@ -128,6 +130,25 @@ class _Reader:
         self._rows = text.splitlines()
         self._problems: list[Problem] = []
 
+    @cached_property
+    def _begin(self) -> int:
+        """The row where the table begins."""
+        return next((row for row, line in enumerate(self._rows, 1) if _TABLE.match(line)), 1)
+
+    @cached_property
+    def _targets(self) -> list[int]:
+        """The row where each target begins that is a table of its own."""
+        return [row for row, line in enumerate(self._rows, 1) if _TARGETS_TABLE.match(line)]
+
+    @cached_property
+    def _keys(self) -> dict[str, int]:
+        """The first row of each key behind the beginning of the table."""
+        keys: dict[str, int] = {}
+        for row, line in enumerate(self._rows[self._begin - 1 :], self._begin):
+            if found := _KEY.match(line):
+                keys.setdefault(found[1], row)
+        return keys
+
     def config(self, root: Path, table: Any) -> Config:
         """Return the configuration that the table describes."""
         if not isinstance(table, dict):
@@ -136,14 +157,14 @@ class _Reader:
         self._check_keys("", table, (*PROJECT, *SWITCHES))
         own = read_settings(PROJECT, table, self._report)
         switches = Switches(**read_settings(SWITCHES, table, self._report))
-        targets: list[TargetConfig] = []
+        targets: dict[str, TargetConfig] = {}
         for index, item in enumerate(own.pop("targets", ())):
             target = self._target(f"targets[{index}]", item, switches)
-            if target and any(target.name == other.name for other in targets):
+            if target and target.name in targets:
                 self._report(f"targets[{index}]", f"another target is called {target.name!r}")
             elif target:
-                targets.append(target)
-        return Config(root, tuple(targets), switches=switches, problems=tuple(self._problems), **own)
+                targets[target.name] = target
+        return Config(root, tuple(targets.values()), switches=switches, problems=tuple(self._problems), **own)
 
     def _target(self, key: str, item: Any, switches: Switches) -> TargetConfig | None:
         if not isinstance(item, dict):
@@ -184,15 +205,10 @@ class _Reader:
 
     def _row(self, key: str) -> int:
         """Return the row where a key of the table, or the target that has it, begins: 1-based."""
-        tables = [row for row, line in enumerate(self._rows, 1) if _TABLE.match(line)]
-        arrays = [row for row, line in enumerate(self._rows, 1) if _TARGETS_TABLE.match(line)]
         target = _TARGET.match(key)
-        if target and int(target.group(1)) < len(arrays):
-            return arrays[int(target.group(1))]
-        begin = tables[0] if tables else 1
-        own = re.compile(rf"^\s*{re.escape('targets' if target else key)}\s*=")
-        rows = (row for row in range(begin, len(self._rows) + 1) if key and own.match(self._rows[row - 1]))
-        return next(rows, begin)
+        if target and int(target.group(1)) < len(self._targets):
+            return self._targets[int(target.group(1))]
+        return self._keys.get("targets" if target else key, self._begin)
 
 
 def _problem(path: Path, row: int, message: str) -> Problem:

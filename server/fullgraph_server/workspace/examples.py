@@ -36,6 +36,7 @@ NamedDefinition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassD
 _COMMENT = re.compile(r"#\s*fullgraph:(?!\s*ignore(?![\w(.]))\s*")
 """The beginning of an example call."""
 _EXPORT = re.compile(r"export\s+(?=\S)")
+_WORD = re.compile(r"\w+")
 _PROMPT = ">>> "
 _WHERE = "where"
 _GIVEN = re.compile(r"(\w{1,40})@(\d{1,9})\s*=\s*(\S{1,40})")
@@ -50,6 +51,10 @@ _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 """The exceptions of Python's parser."""
 _GIVEN_NAMES = frozenset((*dir(builtins), *DTYPES, "torch"))
 """The names that an example call has beside those of its file."""
+_NAMED = (
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar
+)  # fmt: skip
+"""The nodes that have the name that they bind."""
 _DYNAMIC = re.compile(r"\b(?:globals|vars|exec|setattr|__dict__)\b|\bimport\s*\*")
 """Code that can define names which are not written as such."""
 
@@ -79,6 +84,7 @@ def find_examples(source: SourceFile) -> FileExamples:
     comments = _comments(source) if "fullgraph:" in source.text else {}
     examples, problems = [], []
     used: set[int] = set()
+    has_prompt = ">>>" in source.text
     for qualname, node in named_definitions(source):
         own = [comment for comment in _above(node, comments) if _COMMENT.match(comment.text)]
         used.update(comment.row for comment in own)
@@ -89,7 +95,7 @@ def find_examples(source: SourceFile) -> FileExamples:
                 problems.append(call)
             else:
                 calls.append(call)
-        if ">>>" in source.text:
+        if has_prompt:
             docstring = _docstring_calls(source, node)
             if isinstance(docstring, Problem):
                 problems.append(docstring)
@@ -139,18 +145,44 @@ def _unknown_names(source: SourceFile, known: frozenset[str]) -> Iterator[Proble
 
 
 def module_names(source: SourceFile) -> frozenset[str]:
-    """Return the names that a module defines for all of its code. Raises what the parser does."""
-    return frozenset(_global_names(symtable.symtable(source.text, source.filename, "exec")))
+    """Return the names that a module defines for all of its code, and those of its comprehensions.
+
+    Raises ``SyntaxError`` for a module that parses and cannot be compiled.
+    """
+    return frozenset(_global_names(source.tree)) - {"*"} if source.tree else frozenset()
 
 
-def _global_names(table: symtable.SymbolTable) -> Iterator[str]:
-    """Yield the global names of a module, also those that functions declare ``global``."""
-    for symbol in table.get_symbols():
-        is_own = table.get_type() == "module" or symbol.is_declared_global()
-        if is_own and (symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace()):
-            yield symbol.get_name()
-    for child in table.get_children():
-        yield from _global_names(child)
+def _global_names(tree: ast.Module) -> Iterator[str]:
+    """Yield the global names of a module, also those that functions declare ``global``.
+
+    Not by ``symtable``, which takes quadratic time for the symbols of a module.
+    """
+    pending: list[tuple[ast.AST, bool]] = [(tree, True)]
+    while pending:
+        node, is_global = pending.pop()
+        if isinstance(node, ast.Global):
+            yield from node.names
+        elif isinstance(node, ast.Nonlocal) and is_global:
+            raise SyntaxError("nonlocal outside of a function")
+        elif is_global:
+            yield from _bound(node)
+        is_scope = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda))
+        pending += [(child, is_global and not is_scope) for child in ast.iter_child_nodes(node)]
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a node itself binds."""
+    name: str | None = None
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        name = node.id
+    elif isinstance(node, ast.alias):
+        name = node.asname or node.name.partition(".")[0]
+    elif isinstance(node, _NAMED):
+        name = node.name
+    elif isinstance(node, ast.MatchMapping):
+        name = node.rest
+    if name:
+        yield name
 
 
 def _used_names(table: symtable.SymbolTable) -> set[str]:
@@ -320,8 +352,7 @@ def _docstring_calls(source: SourceFile, node: NamedDefinition) -> list[ExampleC
         span = Span(source.filename, row, 1, row, len(source.line(row)) + 1)
         return Problem(f"docstring example cannot be read: {error}", span)
     examples = [example for example in examples if not example.options.get(doctest.SKIP)]
-    mention = re.compile(rf"\b{re.escape(node.name)}\b")
-    if not any(mention.search(example.source) for example in examples):
+    if not any(node.name in _WORD.findall(example.source) for example in examples):
         return []
     return [_docstring_call(source, row + example.lineno, example) for example in examples]
 

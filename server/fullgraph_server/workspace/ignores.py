@@ -25,8 +25,8 @@ class IgnoreComment:
 
 @lru_cache(maxsize=256)
 def ignore_comments(source: SourceFile) -> tuple[IgnoreComment, ...]:
-    """Return a file's comments, up to where it cannot be read as Python."""
-    return tuple(_comments(source)) if "fullgraph" in source.text else ()
+    """Return a file's comments, up to where it cannot be read as Python; none of a file that is too long."""
+    return tuple(_comments(source)) if "fullgraph" in source.text and not source.is_long else ()
 
 
 def _comments(source: SourceFile) -> Iterator[IgnoreComment]:

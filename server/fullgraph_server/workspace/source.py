@@ -16,10 +16,14 @@ from functools import cached_property
 from typing import Final
 
 from .notebooks.file import NOTEBOOK, read_cells
-from .notebooks.program import NotebookError, program
+from .notebooks.program import MOST_PARSED, NotebookError, program
 
 _MOST_BYTES: Final = 16 << 20
 """The limit of a file's size: nobody writes larger ones by hand."""
+TOO_LONG: Final = (
+    f"The file is longer than {MOST_PARSED:,} characters: Fullgraph does not parse it, and finds no example "
+    "calls, tests or ignore comments in it."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +47,16 @@ class SourceFile:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
         return tuple(text.split("\n"))
 
+    @property
+    def is_long(self) -> bool:
+        """Whether the text is too long to be parsed: a tree takes hundreds of times its memory."""
+        return len(self.text) > MOST_PARSED
+
     @cached_property
     def tree(self) -> ast.Module | None:
-        """The syntax tree, or ``None`` for a text that does not parse."""
+        """The syntax tree, or ``None`` for a text that does not parse, or is too long."""
+        if self.is_long:
+            return None
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

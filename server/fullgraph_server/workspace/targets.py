@@ -9,9 +9,11 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 from fullgraph_compiler.facts import (
+    Example,
     Examples,
     Program,
     PytestNode,
@@ -26,7 +28,7 @@ from .config import Config, TargetConfig, TargetKind
 from .examples import FileExamples, find_examples
 from .positions import TRACE, Problem, Span
 from .programs import is_program, module_file
-from .source import SourceFile, read_bytes, read_source
+from .source import SourceFile, SourceReader, read_bytes, read_source
 from .workspace import is_library_folder
 
 _log = logging.getLogger(__name__)
@@ -196,7 +198,8 @@ def file_target(source: SourceFile, cwd: Path) -> Target:
 
 def configured_targets(config: Config) -> tuple[Target, ...]:
     """Return the targets of pyproject.toml."""
-    return tuple(_configured(target, config) for target in config.targets)
+    read = SourceReader()
+    return tuple(_configured(target, config, read) for target in config.targets)
 
 
 def folder_targets(folder: Path, config: Config, cwd: Path) -> list[Target]:
@@ -263,7 +266,7 @@ def _what_runs(target: Target) -> object:
     return target.filename if isinstance(target.program, (Script, Torchrun)) else target.program
 
 
-def _configured(target: TargetConfig, config: Config) -> Target:
+def _configured(target: TargetConfig, config: Config, read: SourceReader) -> Target:
     root = config.root
     cwd = Path(os.path.normpath(root / target.cwd))
     path, _, qualname = target.program.partition("::")
@@ -283,10 +286,9 @@ def _configured(target: TargetConfig, config: Config) -> Target:
     elif target.kind == "pytest":
         program = PytestNode(os.path.join(root, target.program))
     else:
-        source = read_source(filename)
-        file_examples = find_examples(source) if source else FileExamples()
-        examples = tuple(item for item in file_examples.examples if qualname in ("", item.qualname))
-        program, problems = Examples(filename, examples), file_examples.problems
+        source = read(filename)
+        examples = _examples_by_name(source).get(qualname, ()) if source else ()
+        program, problems = Examples(filename, examples), find_examples(source).problems if source else ()
         if not examples:
             message = f"no example calls of {qualname or 'anything'} in {path}"
             problems = (*problems, Problem(message, Span(filename, 1, 1, 1, 1)))
@@ -303,6 +305,16 @@ def _configured(target: TargetConfig, config: Config) -> Target:
         problems,
         target.switches,
     )
+
+
+@lru_cache(maxsize=64)
+def _examples_by_name(source: SourceFile) -> Mapping[str, tuple[Example, ...]]:
+    """Return the examples of each function or class of a file, and all of them by the empty name."""
+    examples = find_examples(source).examples
+    by_name: dict[str, tuple[Example, ...]] = {"": examples}
+    for example in examples:
+        by_name[example.qualname] = (*by_name.get(example.qualname, ()), example)
+    return by_name
 
 
 # -- files -------------------------------------------------------------------------------------

@@ -56,11 +56,11 @@ def launch_targets(root: Path) -> tuple[Target, ...]:
     except LaunchError as error:
         _complain(root, str(error))
         return ()
-    targets = []
+    targets, variables = [], Variables(root)
     for name, configuration in launch.configurations.items():
         if not _why_not(configuration):
             try:
-                targets.append(_target(name, configuration, root, Variables(root)))
+                targets.append(_target(name, configuration, root, variables))
             except LaunchError as error:
                 _complain(root, str(error))
     return tuple(targets)

@@ -6,23 +6,33 @@ import re
 from collections.abc import Mapping
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_MOST_CHARACTERS = 1 << 20
+"""The limit of all values together: Linux starts no program with a longer environment by far."""
 _REFERENCE = re.compile(r"(?<!\\)\$\{(\w+)\}")
 
 
 def read_env_file(text: str, env: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that a file sets; ``${NAME}`` in it is one of them or of ``env``.
 
-    Lines of another form than ``NAME=value`` have no meaning.
+    Lines of another form than ``NAME=value`` have no meaning. Raises ``ValueError`` for a file whose values
+    name each other so often that they get longer than a program may have.
     """
     variables: dict[str, str] = {}
 
-    def value_of(match: re.Match[str]) -> str:
-        return variables.get(match[1]) or env.get(match[1], "")
+    def value_of(name: str) -> str:
+        return variables.get(name) or env.get(name, "")
 
+    left = _MOST_CHARACTERS
     for line in text.splitlines():
         name, separator, value = (part.strip() for part in line.partition("="))
         if separator and _NAME.fullmatch(name):
             if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
                 value = value[1:-1].replace("\\n", "\n")
-            variables[name] = _REFERENCE.sub(value_of, value).replace("\\$", "$")
+            parts = _REFERENCE.split(value)
+            # The odd ones are names: the length is known before anything of it is made.
+            left -= sum(len(value_of(part) if index % 2 else part) for index, part in enumerate(parts))
+            if left < 0:
+                raise ValueError(f"its values are longer than {_MOST_CHARACTERS:,} characters")
+            filled = (value_of(part) if index % 2 else part for index, part in enumerate(parts))
+            variables[name] = "".join(filled).replace("\\$", "$")
     return variables

@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+_MOST_CHARACTERS = 1 << 22
+"""The limit of all texts of a file together with their variables filled in."""
 _VARIABLE = re.compile(r"\$\{([^${}]*)\}")
 
 
@@ -22,12 +24,26 @@ class Variables:
         self._of_file = _of_file(file, root) if file else {}
         self.about_file = False
         """Whether a variable about the file was filled in."""
+        self._left = _MOST_CHARACTERS
 
     def filled(self, text: object) -> str:
         """Fill in the variables of a text. Raises :class:`UnresolvedError` for one that has no value here."""
         if not isinstance(text, str) or "\0" in text:
             raise UnresolvedError(f"has {text!r} where a text belongs")
-        return _VARIABLE.sub(self._value, text)
+        pieces: list[str] = []
+        end = 0
+        for found in _VARIABLE.finditer(text):
+            pieces += [text[end : found.start()], self._value(found)]
+            end = found.end()
+            self._spend(len(pieces[-1]))
+        self._spend(len(text))
+        return "".join([*pieces, text[end:]])
+
+    def _spend(self, characters: int) -> None:
+        """Count the characters of a text, before anything is made of them."""
+        self._left -= characters
+        if self._left < 0:
+            raise UnresolvedError(f"is in a file whose texts are longer than {_MOST_CHARACTERS:,} characters")
 
     def _value(self, match: re.Match[str]) -> str:
         name = match[1]

@@ -12,6 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+MOST_PARSED = 1_000_000
+"""The limit in characters of a text that is parsed: nobody writes longer ones by hand."""
+
 _PYTHON = ("python", "ipython")
 _CELL_MAGIC = "%%"
 _AROUND = ("%%time", "%%capture")
@@ -44,6 +47,8 @@ def program(cells: Sequence[Cell]) -> tuple[str, tuple[int, ...]]:
     """Return the program of code cells, and the first row of each. Raises :class:`NotebookError`."""
     if not cells:
         raise NotebookError("it is a notebook without code cells")
+    if sum(len(cell.text) for cell in cells) > MOST_PARSED:
+        raise NotebookError(f"its code is longer than {MOST_PARSED:,} characters")
     foreign = {
         number: cell.language
         for number, cell in enumerate(cells, 1)
