@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import re
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 from fullgraph_compiler.facts import Fact, ModulesLoaded, PhasesTimed, RunFinished, RunRequest, Script
 from fullgraph_compiler.worker import fork_server
+from fullgraph_compiler.worker.imported import Imported
 from fullgraph_server.runs.program_run import Run
 from fullgraph_server.workers.pool import WorkerPool
 from fullgraph_server.workers.settings import RunSettings
@@ -198,3 +200,54 @@ def test_a_run_whose_files_are_covered_gets_no_worker_elsewhere(folder: Path) ->
                 client = accepted.result()
                 assert client is not None
                 client.close()
+
+
+def _edit(folder: Path) -> None:
+    status = (folder / "used.py").stat()
+    (folder / "used.py").write_text("A = 2\n")
+    os.utime(folder / "used.py", ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda folder: (folder / "sitecustomize.py").write_text(""),
+        lambda folder: (folder / "numpy").mkdir(),
+        lambda folder: (folder / "other-2.0.dist-info").mkdir(),
+        lambda folder: (folder / "links.pth").write_text("/nowhere\n"),
+        lambda folder: (folder / "package" / "_fast.py").write_text(""),
+        lambda folder: (folder / "missing" / "new").mkdir(parents=True),
+        _edit,
+        lambda folder: (folder / "used.py").unlink(),
+    ],
+    ids=["sitecustomize", "package", "upgrade", "pth", "submodule", "PYTHONPATH", "edit", "removal"],
+)
+def test_what_was_imported_is_outdated_after_a_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object]
+) -> None:
+    (tmp_path / "used.py").write_text("A = 1\n")
+    (tmp_path / "links.pth").write_text("")
+    (tmp_path / "other-1.0.dist-info").mkdir()
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").write_text("")
+    monkeypatch.setattr("sys.path", [*sys.path, str(tmp_path), str(tmp_path / "missing")])
+    monkeypatch.setattr("sys.modules", dict(sys.modules))
+    importlib.import_module("used")
+    importlib.import_module("package")
+    imported = Imported()
+    (tmp_path / "result.txt").write_text("")
+    assert not imported.is_outdated()
+    change(tmp_path)
+    assert imported.is_outdated()
+
+
+def test_a_module_that_was_edited_while_it_was_imported_is_outdated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.path", [*sys.path, str(tmp_path)])
+    monkeypatch.setattr("sys.modules", dict(sys.modules))
+    imported = Imported()
+    (tmp_path / "used_now.py").write_text("A = 1\n")
+    importlib.import_module("used_now")
+    imported.note()
+    assert imported.is_outdated()

@@ -52,6 +52,16 @@ child.wait()
 """
 
 
+INHERITS = """
+import json, os, signal, sys, torch, library
+personality = int(open("/proc/self/personality").read(), 16)
+ignored = [signal.getsignal(number) is signal.SIG_IGN for number in (signal.SIGHUP, signal.SIGINT)]
+print(json.dumps([ignored, personality, library.VERSION, "sitecustomize" in sys.modules]))
+print(json.dumps(os.getppid()))
+torch.compile(torch.sin)(torch.ones(3))
+"""
+
+
 class Terminal:
     """A terminal in a folder; nothing of it is left afterwards."""
 
@@ -63,10 +73,12 @@ class Terminal:
         self.env = {key: value for key, value in os.environ.items() if key not in dropped}
         self.env |= {name: value, "XDG_RUNTIME_DIR": str(runtime)}
 
-    def run(self, *words: str, given: str = "", **env: str) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end."""
+    def run(
+        self, *words: str, given: str = "", below: tuple[str, ...] = (), **env: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end, perhaps below another one such as ``nohup``."""
         return subprocess.run(
-            [FULLGRAPH, *words],
+            [*below, FULLGRAPH, *words],
             cwd=self.folder,
             env=self.env | env,
             input=given,
@@ -124,6 +136,27 @@ def test_the_second_command_tells_the_same_from_the_process_of_the_first(termina
     assert os.readlink(f"/proc/{forker}/cwd") == "/"
     failed = terminal.run("check", "program.py", "--", "fail")
     assert (failed.returncode, told(failed)[2]) == (1, forker)
+
+
+def test_what_one_command_had_the_next_has_not(terminal: Terminal, tmp_path: Path) -> None:
+    path = tmp_path / "path"
+    path.mkdir()
+    (path / "library.py").write_text("VERSION = 1\n")
+    (tmp_path / "inherits.py").write_text(INHERITS)
+
+    def seen(*below: str) -> list[object]:
+        ran = terminal.run("check", "inherits.py", below=below, PYTHONPATH=str(path))
+        assert ran.returncode == 0, ran.stderr
+        told: list[object] = json.loads(
+            next(line for line in ran.stderr.splitlines() if line.startswith("[["))
+        )
+        return told
+
+    assert seen("nohup", "setarch", "-R") == [[True, False], 0x0040000, 1, False]
+    assert seen() == [[False, False], 0, 1, False]
+    (path / "library.py").write_text("VERSION = 2\n")
+    (path / "sitecustomize.py").write_text("")
+    assert seen() == [[False, False], 0, 2, True]
 
 
 @pytest.mark.parametrize("opted_out", [{"FULLGRAPH_WARM": "0"}, {"CI": "true"}], ids=" ".join)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import ctypes
+import json
 import os
+import platform
+import resource
 import shutil
+import signal
 import socket
 import sys
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +24,7 @@ from fullgraph_server.runs.program_run import Run
 from fullgraph_server.workers import fork_server
 from fullgraph_server.workers import handover as handover_module
 from fullgraph_server.workers.handover import Handover, _end, _key, handover_of_user
+from fullgraph_server.workers.inherited import inherited
 from fullgraph_server.workers.pool import WorkerPool
 from fullgraph_server.workers.settings import RunSettings
 from processes import dies, marked, outliving
@@ -59,7 +66,7 @@ class Terminal:
         """Take the place of a fork server that stays."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        listener.bind(str(self.folder / f"{_key(self.settings, [])}-0"))
+        listener.bind(str(self.folder / f"{_key(self.settings, [], inherited())}-0"))
         listener.listen(1)
         listener.settimeout(30)
         return listener
@@ -126,11 +133,41 @@ async def test_what_was_edited_or_installed_is_imported_again(terminal: Terminal
         before = await terminal.command(**env)
 
 
+async def test_a_sitecustomize_that_is_new_is_run(terminal: Terminal, tmp_path: Path) -> None:
+    folder = tmp_path / "path"
+    folder.mkdir()
+    env = {"PYTHONPATH": str(folder)}
+    await terminal.command(**env)
+    before = await terminal.command(**env)
+    (folder / "notes.txt").write_text("")  # nothing that Python would import
+    assert await terminal.command(**env) == before
+    (folder / "sitecustomize.py").write_text("")
+    assert await terminal.command(**env) != before
+    assert dies(before)
+
+
 async def test_two_commands_at_once_do_not_share_one(terminal: Terminal) -> None:
     await terminal.command()
     one, other = await asyncio.gather(terminal.command(), terminal.command())
     assert one != other
     assert len(terminal.sockets) == 2
+
+
+async def test_twenty_commands_at_once_leave_no_orphan(terminal: Terminal) -> None:
+    await terminal.command()
+    pids = await asyncio.gather(*(terminal.command() for _ in range(20)))
+    assert len(set(pids)) == 20
+    # What is one too many ends when it comes to look at its socket.
+    stay = len(terminal.sockets)
+    assert 0 < stay <= handover_module._MOST
+    surplus = outliving(marked(terminal.mark), 0)
+    assert await asyncio.to_thread(_ends_until, terminal.mark, stay), surplus
+
+
+def _ends_until(mark: str, count: int) -> bool:
+    """Whether all but so many processes end; each is waited for."""
+    pids = marked(mark)
+    return len(outliving(pids, 20 if len(pids) > count else 0)) <= count
 
 
 async def test_a_few_stay_and_the_oldest_goes(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,9 +226,146 @@ async def test_one_that_goes_away_without_an_answer_is_passed_over(terminal: Ter
 async def test_one_that_never_answers_is_passed_over(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(fork_server, "_LOOK_SECONDS", 0.001)
     monkeypatch.setattr(fork_server, "_ANSWER_SECONDS", 0.01)
     with terminal.listen():
         await terminal.command()
+
+
+async def test_one_that_is_stopped_is_passed_over(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fork_server, "_LOOK_SECONDS", 0.01)
+    await terminal.command()
+    warm = await terminal.command()
+    os.kill(warm, signal.SIGSTOP)
+    assert await terminal.command() != warm
+    os.kill(warm, signal.SIGCONT)
+    assert await asyncio.to_thread(dies, warm)  # nobody could find it any more
+
+
+async def test_one_that_works_for_long_is_waited_for(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = 0
+
+    def works(pid: int) -> bool:
+        nonlocal looks
+        looks += 1
+        if looks == 10 * fork_server._IDLE_LOOKS:  # far more than one that is idle gets
+            client.send(json.dumps({"ready": {"problem": "", "unsafe": ""}}).encode())
+        return pid == os.getpid()
+
+    monkeypatch.setattr(fork_server, "_LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(fork_server, "is_working", works)
+    with terminal.listen() as listener:
+        finding = asyncio.ensure_future(terminal.handover.find(terminal.settings, []))
+        client, _ = await asyncio.to_thread(listener.accept)
+        found = await finding
+        assert found is not None
+        found._disconnect()
+        client.close()
+
+
+async def test_one_that_others_wait_for_is_left_to_them(terminal: Terminal) -> None:
+    with terminal.listen() as listener:
+        waiting = []
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                waiting.append(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+                waiting[-1].setblocking(False)
+                waiting[-1].connect(listener.getsockname())
+        assert await terminal.handover.find(terminal.settings, []) is None
+        assert len(terminal.sockets) == 1
+        for client in waiting:
+            client.close()
+
+
+def _ignore_hangups() -> Callable[[], object]:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    return lambda: signal.signal(signal.SIGHUP, before)
+
+
+def _block_a_signal() -> Callable[[], object]:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR2})
+    return lambda: signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _without_address_randomization() -> Callable[[], object]:
+    personality = ctypes.CDLL(None).personality
+    before = personality(0xFFFFFFFF)
+    personality(before | 0x0040000)  # ADDR_NO_RANDOMIZE
+    return lambda: personality(before)
+
+
+def _lower_limit() -> Callable[[], object]:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before[0] - 1, before[1]))
+    return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def _on_one_processor() -> Callable[[], object]:
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    return lambda: os.sched_setaffinity(0, before)
+
+
+def _idle_disk() -> Callable[[], object]:
+    def ioprio(number: int, *arguments: int) -> int:
+        priority: int = ctypes.CDLL(None).syscall(number, 1, 0, *arguments)
+        return priority
+
+    read, write = {"x86_64": (252, 251), "aarch64": (31, 30)}[platform.machine()]
+    before = ioprio(read)
+    ioprio(write, 3 << 13)
+    return lambda: ioprio(write, before)
+
+
+def _timer_slack() -> Callable[[], object]:
+    file = Path("/proc/self/timerslack_ns")
+    before = file.read_text()
+    file.write_text("70000")
+    return lambda: file.write_text(before)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _ignore_hangups,
+        _block_a_signal,
+        _without_address_randomization,
+        _lower_limit,
+        _on_one_processor,
+        _idle_disk,
+        _timer_slack,
+    ],
+)
+def test_what_a_process_inherits_is_in_the_key(
+    change: Callable[[], Callable[[], object]], tmp_path: Path
+) -> None:
+    def key() -> str:
+        return _key(RunSettings(sys.executable, tmp_path, {}), [], inherited())
+
+    before = key()
+    restore = change()
+    try:
+        changed = key()
+    finally:
+        restore()
+    assert (changed != before, key()) == (True, before)
+
+
+async def test_a_signal_that_a_command_ignores_is_not_ignored_for_the_next(terminal: Terminal) -> None:
+    restore = _ignore_hangups()
+    try:
+        await terminal.command()
+        ignoring = await terminal.command()
+    finally:
+        restore()
+    usual = await terminal.command()
+    assert usual != ignoring
+    assert await terminal.command() not in (usual, ignoring)  # the one that the last command left
+    assert ignoring in marked(terminal.mark)
 
 
 async def test_what_is_left_without_a_word_ends_with_its_worker(terminal: Terminal) -> None:

@@ -28,17 +28,17 @@ import shutil
 import signal
 import socket
 import struct
-import sys
 import sysconfig
 import traceback
 import weakref
-from collections.abc import Container, Iterable
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from ..processes import processes
 from ..processes.gpu import GPU_DEVICES, has_gpu
 from . import session
+from .imported import Imported
 from .imports import import_dynamo, import_libraries, import_torch, warm_up
 
 ENVIRONMENT_CHANGED = 3
@@ -81,7 +81,7 @@ class _ForkServer:
         self._control = control
         self._workers: dict[int, _Worker] = {}
         self._packages = _packages_stamp()
-        self._sources: dict[str, int] = {}
+        self._imported = Imported()
         self._stay: _Stay | None = None
         self._selector = selectors.DefaultSelector()
         self._signalled, signalling = socket.socketpair()
@@ -107,16 +107,18 @@ class _ForkServer:
         self._control.close()
 
     def prepare(self) -> None:
-        """Do what takes long at the first compilation: nobody waits for it now."""
+        """Do what takes long at the first compilation, unless somebody waits already."""
+        if _has_client(self._listen()):
+            return
         warm_up()
-        self._note_sources()
+        self._imported.note()
         if _settle():
             self._leave()
 
     def wait_for_client(self) -> None:
         """Wait for another server of the same user; exit if none comes, or what it would get is outdated."""
         assert self._stay is not None
-        client = _accept(self._stay.listener, self._stay.seconds)
+        client = _accept(self._listen(), self._stay.seconds)
         if client is None or self._is_outdated():
             self._leave()
         self._forget_stay()
@@ -125,6 +127,12 @@ class _ForkServer:
         with contextlib.suppress(OSError):  # it has gone, as the loop will see
             mark = os.environ.get("FULLGRAPH_FORK_SERVER", "")
             self._send(ready={"problem": "", "unsafe": ""}, pid=os.getpid(), mark=mark)
+
+    def _listen(self) -> socket.socket:
+        """Be the process that clients see at the other end, in place of the one that made the socket."""
+        assert self._stay is not None
+        self._stay.listener.listen(1)
+        return self._stay.listener
 
     def _loop(self) -> None:
         while self._stay is None:
@@ -153,12 +161,9 @@ class _ForkServer:
         self._stay.listener.close()
         self._stay = None
 
-    def _note_sources(self) -> None:
-        self._sources |= _times(_imported_files() - self._sources.keys())
-
     def _is_outdated(self) -> bool:
-        """Whether packages were installed or removed, or a file that was imported here was edited."""
-        return _packages_stamp() != self._packages or _times(self._sources) != self._sources
+        """Whether packages were installed or removed, or another process would import something else."""
+        return _packages_stamp() != self._packages or self._imported.is_outdated()
 
     def _end_all(self) -> None:
         """Kill every worker with its descendants, and remove the run folders."""
@@ -172,7 +177,7 @@ class _ForkServer:
     def _obey(self, message: dict[str, Any], descriptors: list[int]) -> None:
         if "warm" in message:
             ready = _warm(message["warm"], message["ahead"])
-            self._note_sources()
+            self._imported.note()
             self._send(ready=ready)
         elif "fork" in message:
             if _packages_stamp() != self._packages:
@@ -282,6 +287,12 @@ def _accept(listener: socket.socket, seconds: float) -> socket.socket | None:
     return None
 
 
+def _has_client(listener: socket.socket) -> bool:
+    with selectors.DefaultSelector() as selector:
+        selector.register(listener, selectors.EVENT_READ)
+        return bool(selector.select(0))
+
+
 def _is_alike(client: socket.socket) -> bool:
     """Whether a connection is of the same user, and of a process that sees the same files.
 
@@ -340,20 +351,6 @@ def _packages_stamp() -> tuple[int, ...]:
         with contextlib.suppress(OSError):
             stamps.append(os.stat(sysconfig.get_path(name)).st_mtime_ns)
     return tuple(stamps)
-
-
-def _imported_files() -> set[str]:
-    files = {getattr(module, "__dict__", {}).get("__file__") for module in list(sys.modules.values())}
-    return {file for file in files if isinstance(file, str) and os.path.isabs(file)}
-
-
-def _times(files: Iterable[str]) -> dict[str, int]:
-    """Return when each file was changed; 0 if it is not there."""
-    times = dict.fromkeys(files, 0)
-    for file in times:
-        with contextlib.suppress(OSError):
-            times[file] = os.stat(file).st_mtime_ns
-    return times
 
 
 def _kill_group(pid: int) -> None:

@@ -4,6 +4,7 @@
 - ``warm_pool``: workers of one kind, started ahead
 - ``fork_server``: the server's side of a fork server
 - ``handover``: fork servers that stay for the next command
+- ``inherited``: the attributes that processes get from the one that starts them
 - ``process``: a worker's process: channel, output, end
 - ``channel``: JSON-RPC with a worker
 - ``worker``: a process that serves one run, in JSON-RPC

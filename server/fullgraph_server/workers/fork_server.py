@@ -10,6 +10,7 @@ import json
 import logging
 import shlex
 import socket
+import struct
 import uuid
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -26,6 +27,7 @@ from .process import (
     Output,
     Process,
     ProcessProtocol,
+    is_working,
     kill_group,
     kill_marked,
     own_group,
@@ -37,8 +39,12 @@ _MESSAGE_BYTES = 1 << 20
 _MARK = "FULLGRAPH_FORK_SERVER"
 """The environment variable that marks a fork server's descendants."""
 _KILLED = -9
-_ANSWER_SECONDS = 2.0
-"""The time that a fork server that has stayed may take to answer: it may be stopped, or swapped out."""
+_ANSWER_SECONDS = 60.0
+"""The time that a fork server that has stayed may take to answer, if it works all the time."""
+_LOOK_SECONDS = 0.25
+"""The interval of looks at a fork server that has stayed and has not answered yet."""
+_IDLE_LOOKS = 8
+"""The number of such looks, one after the other, that find it doing nothing: it was stopped, or hangs."""
 _END_SECONDS = 5.0
 """The time that a fork server may take to end its forks."""
 
@@ -140,11 +146,27 @@ class ForkServer:
             raise
         server = cls(control, cwd)
         try:
-            await asyncio.wait_for(server._await_ready(), _ANSWER_SECONDS)
+            await server._await_busy(_peer(control))
         except BaseException:
             server._disconnect()
             raise
         return server
+
+    async def _await_busy(self, pid: int) -> None:
+        """Wait for an answer as long as the process works on it: on a busy machine that may take long.
+
+        Raises ``asyncio.TimeoutError`` if it does not, or :class:`EndedError`.
+        """
+        answer = asyncio.ensure_future(self._await_ready())
+        idle, end = 0, self._loop.time() + _ANSWER_SECONDS
+        try:
+            while not (await asyncio.wait({answer}, timeout=_LOOK_SECONDS))[0]:
+                idle = 0 if is_working(pid) else idle + 1
+                if idle == _IDLE_LOOKS or self._loop.time() > end:
+                    raise asyncio.TimeoutError
+        finally:
+            answer.cancel()
+        answer.result()
 
     async def warm(self, libraries: Sequence[str], *, ahead: bool = False) -> Ready:
         """Import torch and these modules and, ahead of later runs, have Dynamo warm.
@@ -287,6 +309,13 @@ class ForkServer:
 
     def _ended_error(self) -> EndedError:
         return EndedError(self.ended.result(), self._output.tail)
+
+
+def _peer(control: socket.socket) -> int:
+    """Return the process that listens at the other end of a socket."""
+    credentials = control.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    pid: int = struct.unpack("3i", credentials)[0]
+    return pid
 
 
 class ForkedProcess(Process):

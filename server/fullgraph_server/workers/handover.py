@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import logging
 import os
-import re
 import shutil
 import socket
 import stat
@@ -23,6 +22,7 @@ from pathlib import Path
 
 from ..workspace.bundled import worker_script
 from .fork_server import EndedError, ForkServer
+from .inherited import inherited
 from .settings import RunSettings
 
 _log = logging.getLogger(__name__)
@@ -30,9 +30,6 @@ _log = logging.getLogger(__name__)
 _STAY_SECONDS = 600.0
 _MOST = 3
 """The limit of fork servers that stay, which take some hundred megabytes each. The oldest one goes first."""
-_INHERITED = re.compile(
-    r"^(?:Umask|Uid|Gid|Groups|Cap\w+|NoNewPrivs|Seccomp|(?:Cpus|Mems)_allowed):.*", re.MULTILINE
-)
 
 
 def handover_of_user() -> Handover | None:
@@ -50,13 +47,19 @@ class Handover:
     def __init__(self, folder: Path, seconds: float = _STAY_SECONDS) -> None:
         self._folder = folder
         self._seconds = seconds
+        self._inherited = ""
 
     async def find(self, settings: RunSettings, libraries: Iterable[str]) -> ForkServer | None:
         """Return a fork server that is as one for these settings would be; ``None`` if none has stayed."""
+        # As it is now: a fork server that is started next gets the same, whatever changes in this process.
+        self._inherited = inherited()
         with contextlib.suppress(OSError):
-            for path in reversed(self._staying(_key(settings, libraries))) if self._is_private() else ():
+            key = _key(settings, libraries, self._inherited)
+            for path in reversed(self._staying(key)) if self._is_private() else ():
                 try:
                     return await ForkServer.connect(path, settings.cwd)
+                except BlockingIOError:
+                    _log.info("%s is about to go to others", path)
                 except (OSError, EndedError, asyncio.TimeoutError) as error:
                     _log.info("%s does not answer: %r", path, error)
                     path.unlink(missing_ok=True)
@@ -66,7 +69,7 @@ class Handover:
         """Let a fork server stay for the next command; end it, if that cannot be had."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
             try:
-                path = self._folder / f"{_key(settings, libraries)}-{uuid.uuid4().hex[:8]}"
+                path = self._folder / f"{_key(settings, libraries, self._inherited)}-{uuid.uuid4().hex[:8]}"
                 self._folder.mkdir(mode=0o700, exist_ok=True)
                 if not self._is_private():
                     raise PermissionError(f"others can enter {self._folder}")
@@ -107,15 +110,10 @@ def _end(path: Path) -> None:
     path.unlink(missing_ok=True)
 
 
-def _key(settings: RunSettings, libraries: Iterable[str]) -> str:
+def _key(settings: RunSettings, libraries: Iterable[str], inherited: str) -> str:
     """Return a name for everything that a process gets from the one that starts it. Raises ``OSError``."""
     env = settings.env
     python = os.stat(shutil.which(settings.python, path=env.get("PATH")) or settings.python)
     program = (settings.python, python.st_ino, python.st_mtime_ns, str(settings.cwd), sorted(env.items()))
-    # Without its limits, groups, namespaces and so on, a program would run otherwise than from this command.
-    status = _INHERITED.findall(Path("/proc/self/status").read_text())
-    limits, groups = (Path("/proc/self", name).read_text() for name in ("limits", "cgroup"))
-    spaces = [os.readlink(f"/proc/self/ns/{name}") for name in sorted(os.listdir("/proc/self/ns"))]
-    own = (status, limits, groups, spaces, os.getpriority(os.PRIO_PROCESS, 0))
-    told = repr((worker_script(), program, sorted(libraries), own))
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
+    told = repr((worker_script(), program, sorted(libraries), inherited))
+    return hashlib.sha256(told.encode("utf-8", "surrogateescape")).hexdigest()[:16]

@@ -163,6 +163,13 @@ def kill_marked(variable: str, value: str) -> None:
             return
 
 
+def is_working(pid: int) -> bool:
+    """Tell whether a process computes, waits for a processor or for a disk (Linux; proc_pid_stat(5))."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
+        return file.read().rpartition(b")")[2].split()[0] in (b"R", b"D")
+    return False
+
+
 def _processes() -> list[int]:
     try:
         return [int(name) for name in os.listdir("/proc") if name.isdigit()]
