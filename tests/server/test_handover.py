@@ -170,6 +170,18 @@ def _ends_until(mark: str, count: int) -> bool:
     return len(outliving(pids, 20 if len(pids) > count else 0)) <= count
 
 
+async def test_one_that_a_dead_command_has_ended_ends(terminal: Terminal) -> None:
+    await terminal.command()
+    warm = await terminal.command()
+    os.kill(warm, signal.SIGSTOP)
+    (path,) = terminal.sockets
+    ending = "import sys; from fullgraph_server.workers.handover import _end, Path; _end(Path(sys.argv[1]))"
+    command = await asyncio.create_subprocess_exec(sys.executable, "-c", ending, str(path))
+    assert await command.wait() == 0
+    os.kill(warm, signal.SIGCONT)
+    assert await asyncio.to_thread(dies, warm)
+
+
 async def test_a_few_stay_and_the_oldest_goes(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(handover_module, "_MOST", 2)
     await terminal.command(KIND="0")

@@ -118,7 +118,7 @@ class _ForkServer:
     def wait_for_client(self) -> None:
         """Wait for another server of the same user; exit if none comes, or what it would get is outdated."""
         assert self._stay is not None
-        client = _accept(self._listen(), self._stay.seconds)
+        client = _accept(self._listen(), self._stay.path, self._stay.seconds)
         if client is None or self._is_outdated():
             self._leave()
         self._forget_stay()
@@ -274,8 +274,11 @@ def _detach() -> None:
     os.close(nothing)
 
 
-def _accept(listener: socket.socket, seconds: float) -> socket.socket | None:
-    """Return the first connection of a process as this one within so many seconds, or ``None``."""
+def _accept(listener: socket.socket, path: str, seconds: float) -> socket.socket | None:
+    """Return the first connection of a process as this one within so many seconds, or ``None``.
+
+    If the socket is gone from its path, nobody else can come: its last client had only come to end this.
+    """
     listener.settimeout(seconds)
     with contextlib.suppress(OSError):
         while True:
@@ -284,6 +287,8 @@ def _accept(listener: socket.socket, seconds: float) -> socket.socket | None:
                 client.setblocking(True)
                 return client
             client.close()
+            if not os.path.exists(path):
+                return None
     return None
 
 
