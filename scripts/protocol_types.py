@@ -48,7 +48,7 @@ def _interface(cls: type[Any]) -> str:
     for field in _fields(cls):
         optional = field.default is None
         union = [item for item in _members(field.type) if not (optional and item is type(None))]
-        name = protocol._camel(field.name)
+        name = protocol.camel_case(field.name)
         lines.append(f"  {name}{'?' if optional else ''}: {' | '.join(_typescript(item) for item in union)};")
     return "\n".join([*lines, "}", ""])
 

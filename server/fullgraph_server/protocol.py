@@ -58,7 +58,7 @@ In ``Diagnostic.data``: ``FindingData``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args, get_origin
@@ -983,8 +983,14 @@ class FullgraphProtocol(LanguageServerProtocol):
         return _REQUESTS.get(method) or super().get_message_type(method)
 
 
-def create_converter() -> Converter:
+Unstructure: TypeAlias = Callable[[Any], Mapping[str, Any]]
+"""A function that makes the JSON object of a message."""
+
+
+def create_converter(wrapped: Callable[[type[Any], Unstructure], Unstructure] | None = None) -> Converter:
     """Create the converter of pygls with hooks for these messages: camel case, absent values left out.
+
+    ``wrapped`` returns what makes the JSON object of one of these classes in place of the usual function.
 
     A value of another type is an error: cattrs alone would make a text of a number.
     """
@@ -1005,11 +1011,12 @@ def create_converter() -> Converter:
     for cls in MESSAGES:
         attrs.resolve_types(cls)
         names = {
-            field.name: override(rename=_camel(field.name), omit_if_default=field.default is None)
+            field.name: override(rename=camel_case(field.name), omit_if_default=field.default is None)
             for field in attrs.fields(cls)
         }
         # mypy cannot match the keywords of a mapping of overrides.
-        converter.register_unstructure_hook(cls, make_dict_unstructure_fn(cls, converter, **names))  # type: ignore[arg-type]
+        hook = make_dict_unstructure_fn(cls, converter, **names)  # type: ignore[arg-type]
+        converter.register_unstructure_hook(cls, wrapped(cls, hook) if wrapped else hook)
         if cls in _PARAMS.values():
             converter.register_structure_hook(cls, make_dict_structure_fn(cls, converter, **names))  # type: ignore[arg-type]
     return converter
@@ -1028,6 +1035,7 @@ def _exact(value: Any, kind: type[Any]) -> Any:
     return value
 
 
-def _camel(name: str) -> str:
+def camel_case(name: str) -> str:
+    """Return the name that a field has on the wire."""
     first, *rest = name.split("_")
     return first + "".join(part.title() for part in rest)

@@ -25,6 +25,7 @@ from .client.planner import create_planner
 from .client.program_output import program_output
 from .client.progress import Progress, StatusNotifications
 from .client.projection import Projections
+from .client.shown_text import create_shown_converter
 from .client.targets import Targets
 from .commands import (
     at_line,
@@ -68,7 +69,6 @@ from .protocol import (
     EXPLANATION_SCHEME,
     KERNEL_SCHEME,
     PROFILE_SCHEME,
-    create_converter,
 )
 from .runs.choice import Choice
 from .runs.minification import Minifications
@@ -98,7 +98,7 @@ def create_server() -> FullgraphServer:
         __version__,
         notebook_document_sync=SYNC,
         protocol_cls=NotebookProtocol,
-        converter_factory=create_converter,
+        converter_factory=create_shown_converter,
     )
     documents = Documents(server)
     configuration = Configuration(server)

@@ -6,9 +6,11 @@ import io
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import attrs
 import fullgraph_server.cli
 import pytest
 from click.testing import CliRunner
@@ -27,12 +29,16 @@ from fullgraph_server.cli.formats import (
 )
 from fullgraph_server.cli.formats.comparison import compared
 from fullgraph_server.cli.output import clean, clean_console
+from fullgraph_server.client.shown_text import _OWN, create_shown_converter
+from fullgraph_server.protocol import MESSAGES, LineEntry, LineSection
 from fullgraph_server.report.fold import fold
-from fullgraph_server.text.visible import visible
+from fullgraph_server.text.visible import visible, visible_lines
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.targets import script_target
 from fullgraph_server.workspace.workspace import Workspace
 from hostile import TERMINAL, facts
+from lsprotocol import types
+from pygls.protocol.json_rpc import JsonRPCResponseMessage
 from rich.text import Text
 
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
@@ -169,3 +175,61 @@ def test_one_module_writes_all_output() -> None:
 
 def test_visible_text_stays_as_it_is() -> None:
     assert visible("naïve 界 `x` \t") == "naïve 界 `x` \t"
+
+
+FOR_MACHINES = {
+    "args", "compile_id", "console", "cwd", "device", "document", "documents", "env", "explanation",
+    "file", "files", "folder", "gpu", "graph", "id", "kernels", "kind", "language", "layer", "lines",
+    "module", "path", "phase", "previous", "program", "python", "repro", "request", "status", "target",
+    "text", "texts", "torch", "type", "uri",
+}  # fmt: skip
+"""Ids, URIs, code, texts that are written into files, and names that the code itself has chosen."""
+
+
+def test_what_an_editor_shows_has_no_invisible_characters() -> None:
+    text = "".join(TERMINAL)
+    place = types.Range(types.Position(0, 0), types.Position(0, 1))
+    related = types.DiagnosticRelatedInformation(types.Location("file:///a", place), text)
+    diagnostic = types.Diagnostic(place, text, related_information=[related])
+    action = types.CodeAction(text, diagnostics=[diagnostic], command=types.Command(text, "x"))
+    answers: list[Any] = [
+        types.PublishDiagnosticsParams("file:///a", [diagnostic]),
+        types.HoverResponse(id=1, result=types.Hover(types.MarkupContent(types.MarkupKind.PlainText, text))),
+        types.CodeActionResponse(id=1, result=[action, types.Command(text, "x")]),
+        types.CodeLensResponse(id=1, result=[types.CodeLens(place, types.Command(text, "x"))]),
+        types.CompletionResponse(id=1, result=[types.CompletionItem(text, detail=text)]),
+        types.InlayHintResponse(id=1, result=[types.InlayHint(place.start, text, tooltip=text)]),
+        types.ResponseErrorMessage(id=1, error=types.ResponseError(1, text)),
+        types.WorkDoneProgressBegin(text, message=text),
+        types.WorkDoneProgressReport(message=text),
+        types.WorkDoneProgressEnd(message=text),
+        types.ShowMessageParams(types.MessageType.Info, text),
+        JsonRPCResponseMessage(
+            1, "2.0", [LineSection("guards", text, [LineEntry(text, notes=[text])], text)]
+        ),
+    ]
+    converter = create_shown_converter()
+    for answer in answers:
+        sent = list(_texts(converter.unstructure(answer)))
+        assert visible_lines(text) in sent
+        assert [item for item in sent if visible_lines(item) != item] == []
+    assert converter.unstructure(types.TextEdit(place, text))["newText"] == text  # a file is as it was
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _texts(item)
+
+
+def test_each_text_of_a_message_is_for_people_or_for_machines() -> None:
+    create_shown_converter()
+    texts = {
+        field.name
+        for message in MESSAGES
+        if not message.__name__.endswith("Params")
+        for field in attrs.fields(message)
+        if "str" in str(field.type)
+    }
+    assert texts - _OWN == FOR_MACHINES

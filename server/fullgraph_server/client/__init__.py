@@ -14,6 +14,7 @@
 - ``findings``: findings at their place in the text as it is now
 - ``projection``: a report indexed by row and by name, for hovers
 - ``messages``: messages to the user
+- ``shown_text``: what people read, with invisible characters escaped
 - ``program_output``: what programs print
 - ``progress``: progress of runs, with cancel
 - ``refresh``: ask the client to fetch lenses and hints again

@@ -26,6 +26,11 @@ def visible(text: str) -> str:
     return _UNSEEN.sub(_escape, text)
 
 
+def visible_lines(text: str) -> str:
+    """Escape a text of several lines, whose ends stay."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
 def _escape(found: re.Match[str]) -> str:
     code = ord(found[0])
     if found[0] in "\t\n\r":

@@ -1,0 +1,68 @@
+"""The texts in messages that people read: they leave with invisible characters escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+import attrs
+from cattrs import Converter
+from lsprotocol import types
+
+from ..protocol import Unstructure, camel_case, create_converter
+from ..text.visible import visible_lines
+
+_OF_LSP: Mapping[type[Any], Collection[str]] = {
+    types.ResponseError: ("message",),
+    types.MarkupContent: ("value",),
+    types.Command: ("title",),
+    types.DiagnosticRelatedInformation: ("message",),
+    types.Diagnostic: ("message",),
+    types.CodeAction: ("title",),
+    types.CompletionItem: ("label", "detail"),
+    types.InlayHintLabelPart: ("value",),
+    types.InlayHint: ("label", "tooltip"),
+    types.WorkDoneProgressBegin: ("title", "message"),
+    types.WorkDoneProgressReport: ("message",),
+    types.WorkDoneProgressEnd: ("message",),
+    types.ShowMessageParams: ("message",),
+    types.ShowMessageRequestParams: ("message",),
+    types.LogMessageParams: ("message",),
+}
+"""What a message holds comes before it: the converter looks functions up once."""
+_OWN = frozenset({
+    "arguments", "cache", "code", "config", "description", "details", "expected", "function", "grid", "holds",
+    "inputs", "kind_name", "label", "left_out", "message", "name", "nothing", "notes", "operator",
+    "operators", "origin", "place", "problem", "rank_groups", "reason", "rendered", "sentence", "title",
+    "unknown", "verdict",
+})  # fmt: skip
+"""The fields of our own messages that people read. They hold no URI, id, or text to write into a file."""
+
+
+def create_shown_converter() -> Converter:
+    """Create the converter of :mod:`..protocol` with texts that control nothing where they are shown.
+
+    Control characters and those that change the direction of text are escaped; ends of lines stay.
+    """
+    converter = create_converter(_wrapped)
+    for cls, fields in _OF_LSP.items():
+        hook = converter.get_unstructure_hook(cls)
+        converter.register_unstructure_hook(cls, partial(_with_visible, hook, fields))
+    return converter
+
+
+def _wrapped(cls: type[Any], hook: Unstructure) -> Unstructure:
+    shown = _OWN.intersection(attrs.fields_dict(cls))
+    return partial(_with_visible, hook, tuple(map(camel_case, shown)))
+
+
+def _with_visible(unstructure: Unstructure, names: Iterable[str], value: Any) -> dict[str, Any]:
+    item = dict(unstructure(value))
+    for name in names:
+        text = item.get(name)
+        if isinstance(text, str):
+            item[name] = visible_lines(text)
+        elif isinstance(text, list) and all(isinstance(line, str) for line in text):
+            item[name] = [visible_lines(line) for line in text]
+    return item
