@@ -14,8 +14,10 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 from fullgraph_compiler.facts import Fact, ModulesLoaded, PhasesTimed, RunFinished, RunRequest, Script
+from fullgraph_compiler.processes.children import run_child
 from fullgraph_compiler.worker import fork_server
 from fullgraph_compiler.worker.imported import Imported
 from fullgraph_server.runs.program_run import Run
@@ -251,3 +253,19 @@ def test_a_module_that_was_edited_while_it_was_imported_is_outdated(
     importlib.import_module("used_now")
     imported.note()
     assert imported.is_outdated()
+
+
+def test_forks_do_not_draw_the_same_numbers() -> None:
+    def drawn() -> float:
+        ended = run_child(lambda: [fork_server._seed_numpy(), numpy.random.rand()])
+        number: float = ended.answer[1]
+        return number
+
+    before = numpy.random.get_state()
+    try:
+        numpy.random.set_bit_generator(numpy.random.MT19937())  # as at its import
+        assert drawn() != drawn()
+        numpy.random.seed(0)  # as a library that wants it so
+        assert drawn() == drawn()
+    finally:
+        numpy.random.set_state(before)

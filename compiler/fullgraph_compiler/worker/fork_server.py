@@ -28,6 +28,7 @@ import shutil
 import signal
 import socket
 import struct
+import sys
 import sysconfig
 import traceback
 import weakref
@@ -225,6 +226,7 @@ class _ForkServer:
             os.dup2(source, target)
         os.close(channel)
         os.close(output)
+        _seed_numpy()
 
     def _reap(self) -> None:
         """Report the workers that ended, and kill the processes that they left."""
@@ -259,6 +261,17 @@ class _ForkServer:
 
     def _send(self, **message: Any) -> None:
         self._control.send(json.dumps(message).encode())
+
+
+def _seed_numpy() -> None:
+    """Seed NumPy's generator as its import does, so that forks do not draw the same numbers.
+
+    Python seeds its own after a fork. A seed that a library has set stays.
+    """
+    random = sys.modules.get("numpy.random")
+    with contextlib.suppress(AttributeError):  # NumPy before 1.24
+        if random is not None and random.get_bit_generator().seed_seq is not None:
+            random.seed()
 
 
 def _detach() -> None:
