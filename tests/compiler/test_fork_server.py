@@ -196,7 +196,7 @@ def test_a_run_whose_files_are_covered_gets_no_worker_elsewhere(folder: Path) ->
         os.chmod(path, 0o666)
         listener.listen(2)
         with ThreadPoolExecutor(1) as waiting:
-            accepted = waiting.submit(fork_server._accept, listener, 60.0)
+            accepted = waiting.submit(fork_server._accept, listener, str(path), 60.0)
             assert covered(folder, from_a_run, as_nobody=False)
             with connect():
                 client = accepted.result()
