@@ -1,7 +1,8 @@
 """Protection of the user's files: a run sees its own writes, and they are discarded at its end.
 
 - ``protection``: choose and start the protection of a run's files
-- ``namespace``: a mount namespace with overlayfs over all folders
+- ``namespace``: a mount namespace of the process, with its rights and open files
+- ``covering``: the overlays over all folders in it
 - ``mounts``: the folders to cover, from the mount table
 - ``passing``: the paths that are not covered
 - ``sockets``: the sockets that are reached through covers
