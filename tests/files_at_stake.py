@@ -5,6 +5,7 @@ Programs of ``cases/files`` write over these, move them and remove them: see ``e
 
 from __future__ import annotations
 
+import atexit
 import bz2
 import dbm.dumb
 import gzip
@@ -17,6 +18,7 @@ import shutil
 import sqlite3
 import stat
 import tarfile
+import uuid
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,6 +42,8 @@ class Places(NamedTuple):
     outside: Path
     """A folder that has nothing to do with the workspace; ``WAYS_OUTSIDE`` names it."""
     temporary: Path
+    memory: Path
+    """A folder in shared memory, beside a segment that has its name and ``.segment``."""
 
     @property
     def variables(self) -> dict[str, str]:
@@ -48,6 +52,8 @@ class Places(NamedTuple):
             "HOME": str(self.home),
             "WAYS_OUTSIDE": str(self.outside),
             "TMPDIR": str(self.temporary),
+            "WAYS_MEMORY": str(self.memory),
+            "WAYS_SEGMENT": f"{self.memory.name}.segment",
         }
 
     def files(self) -> dict[str, tuple[object, ...]]:
@@ -57,7 +63,7 @@ class Places(NamedTuple):
             for place in self
             for root, folders, names in os.walk(place)
             for name in (*folders, *names)
-        }
+        } | {path: _state(Path(path)) for path in (*map(str, self), f"{self.memory}.segment")}
 
 
 def lost(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
@@ -71,7 +77,10 @@ def lost(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]
 
 def make_places(folder: Path) -> Places:
     """Fill the folders below ``folder`` with the work of weeks."""
-    places = Places(*(folder / name for name in ("workspace", "home", "outside", "temporary")))
+    memory = Path("/dev/shm" if os.path.isdir("/dev/shm") else folder, f"ways-{uuid.uuid4()}")
+    places = Places(*(folder / name for name in ("workspace", "home", "outside", "temporary")), memory)
+    atexit.register(_remove_memory, memory, os.getpid())
+    Path(f"{memory}.segment").write_bytes(b"old" * 100)
     for place in places:
         place.mkdir(parents=True)
         _checkpoint(place / "m.pt", 1)
@@ -84,6 +93,13 @@ def make_places(folder: Path) -> Places:
             for name in (*folders, *names):
                 os.utime(Path(root, name), (_LONG_AGO, _LONG_AGO), follow_symlinks=False)
     return places
+
+
+def _remove_memory(memory: Path, process: int) -> None:
+    if os.getpid() != process:  # a forked program that calls its exit functions
+        return
+    shutil.rmtree(memory, ignore_errors=True)
+    Path(f"{memory}.segment").unlink(missing_ok=True)
 
 
 def _fill_workspace(places: Places) -> None:
@@ -119,6 +135,8 @@ def _fill_with_data(folder: Path) -> None:
     np.save(folder / "data.npy", np.arange(100))
     np.savez(folder / "data.npz", x=np.arange(100))
     (folder / "data.bin").write_bytes(bytes(range(256)) * 16)
+    (folder / "core").write_bytes(b"old")
+    (folder / "store").touch()
     (folder / "metrics.csv").write_text("step,loss\n1,0.5\n")
     (folder / "config.json").write_text(json.dumps({"rate": 0.1}))
     (folder / "settings.ini").write_text("[model]\nwidth = 4\n")

@@ -8,10 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fullgraph_compiler.facts import FilesDiscarded
 from fullgraph_server.cli.formats import FORMATS, Checked
 from fullgraph_server.cli.formats.checked import BaselineMatch
 from fullgraph_server.cli.formats.text import sums
 from fullgraph_server.report.model import Finding, FrameReport, Guard, Report
+from fullgraph_server.text.devices import files_words
 from fullgraph_server.workspace.positions import Call, Span
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.targets import script_target
@@ -425,3 +427,27 @@ def test_sarif_lists_what_does_not_count_as_suppressed(half_known: Checked, fold
     ]
     assert "baselineState" not in results[2]
     assert len(model.Sarif.model_validate_json(text).runs[0].results or ()) == 3
+
+
+_REFUSED = "and Landlock refused those of native code and child processes"
+_NOT_WATCHED = "child processes and unknown native code were refused, and known libraries were not watched"
+_NONE = "(no namespace, because this system has none: Python's writes were redirected"
+
+
+@pytest.mark.parametrize(
+    ("discarded", "words"),
+    [
+        (FilesDiscarded("namespace"), "no file was changed"),
+        (FilesDiscarded("namespace", read_only=("/data",)), "no file was changed (read-only: /data)"),
+        (
+            FilesDiscarded("landlock", "this system has none", ("/dev/shm",)),
+            f"no file was changed {_NONE}, {_REFUSED}; read-only: /dev/shm)",
+        ),
+        (
+            FilesDiscarded("python", "this system has none"),
+            f"no file was changed by Python code {_NONE}, {_NOT_WATCHED})",
+        ),
+    ],
+)
+def test_a_summary_says_which_protection_files_had(discarded: FilesDiscarded, words: str) -> None:
+    assert files_words(discarded) == words

@@ -55,8 +55,8 @@ from .scripts import run_script
 _OURS: Final = os.path.dirname(os.path.dirname(__file__))
 _Preview: TypeAlias = Here | Elsewhere | None
 _KEEP: Final = (
-    "No file is to be changed by this run, and this system has no namespaces in which the program could have "
-    "files of its own."
+    "This run may change no file, and on this system Fullgraph cannot keep this from changing one. "
+    "A run that keeps its file changes (`--keep-files`, or `fullgraph.files` at `keep`) goes on here."
 )
 _run_exitfuncs = atexit._run_exitfuncs  # a program may put its own function in the place of it
 

@@ -8,7 +8,8 @@ supported versions (2.11 to 2.15) it was read. No other module may name a ``torc
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -43,8 +44,7 @@ def redirect_files(to_write: Callable[[Any], Any], to_read: Callable[[Any], Any]
     """Have torch's native code write and read files where these say.
 
     ``PyTorchFileWriter`` and ``PyTorchFileReader`` of ``torch._C``, for ``torch.save`` and ``torch.package``
-    to use, mapped files (``UntypedStorage.from_file``), and ``save`` of scripted modules and functions:
-    2.11 to 2.15.
+    to use, and mapped files (``from_file``): 2.11 to 2.15. See also :func:`path_writers`.
     """
     writer, reader = torch._C.PyTorchFileWriter, torch._C.PyTorchFileReader
 
@@ -60,15 +60,77 @@ def redirect_files(to_write: Callable[[Any], Any], to_read: Callable[[Any], Any]
     map_file = torch.UntypedStorage.from_file
 
     def map_elsewhere(filename: Any, shared: bool = False, nbytes: int = 0, **named: Any) -> Any:
-        return map_file(to_write(filename) if shared else filename, shared, named.get("size", nbytes))
+        place = to_write(filename) if shared else to_read(filename)
+        return map_file(place, shared, named.get("size", nbytes))
+
+    def tensor_of_file(
+        filename: str,
+        shared: bool | None = None,
+        size: int | None = 0,
+        *,
+        dtype: Any = None,
+        **_: Any,
+    ) -> torch.Tensor:
+        empty = torch.empty(0, dtype=dtype)
+        return empty.set_(map_elsewhere(filename, bool(shared), (size or 0) * empty.element_size()))
 
     torch.UntypedStorage.from_file = staticmethod(map_elsewhere)
-    for cls in (torch.jit.RecursiveScriptModule, torch.jit.ScriptFunction):
-        cls.save = _writing_elsewhere(cls.save, to_write)
+    library = torch.library.Library("aten", "IMPL")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it says that it replaces the operator
+        library.impl("from_file", tensor_of_file, "CPU")
+    _libraries.append(library)
 
 
-def _writing_elsewhere(save: Callable[..., Any], to_write: Callable[[Any], Any]) -> Callable[..., Any]:
-    return lambda saved, file, *args, **kwargs: save(saved, to_write(file), *args, **kwargs)
+_libraries: list[Any] = []
+"""Libraries whose operators stay replaced as long as they are referenced."""
+
+
+def path_writers() -> Iterator[tuple[Any, str, int]]:
+    """Yield native functions that write the file of a path: owner, name, position of the path.
+
+    2.11 to 2.15; some exist with CUDA or on macOS only.
+    """
+    native = torch._C
+    places: tuple[tuple[Any, str, int], ...] = (
+        (native.ScriptModule, "save", 1),
+        (native.ScriptModule, "_save_for_mobile", 1),
+        (native.ScriptFunction, "save", 1),
+        (native, "_save_jit_module", 1),
+        (native, "_save_mobile_module", 1),
+        (native, "_save_parameters", 1),
+        (native._autograd._ProfilerResult, "save", 1),
+        (native._profiler, "_add_execution_trace_observer", 0),
+        (getattr(native, "_lazy", None), "_dump_ir_cache", 0),
+        (getattr(native, "_CUDAGraph", None), "debug_dump", 1),
+        (getattr(native, "_acceleratorGraph", None), "debug_dump", 1),
+        (native, "_cuda_tunableop_set_filename", 0),
+        (native, "_cuda_tunableop_write_file", 0),
+        (native, "_mps_startCapture", 0),
+    )
+    return (place for place in places if hasattr(place[0], place[1]))
+
+
+def path_readers() -> Iterator[tuple[Any, str, int]]:
+    """Yield native functions that read the file of a path: owner, name, position. 2.11 to 2.15."""
+    for position, name in (
+        (0, "_load_jit_module_from_file"),
+        (0, "_load_mobile_module_from_file"),
+        (0, "_get_file_format"),
+        (0, "_get_model_extra_files"),
+        (1, "import_ir_module"),
+        (1, "_load_for_lite_interpreter"),
+    ):
+        if hasattr(torch._C, name):
+            yield torch._C, name, position
+
+
+def sharing_writers() -> Iterator[tuple[Any, str]]:
+    """Yield native functions that write what other processes read: owner and name. 2.11 to 2.15."""
+    for name in ("_new_shared_filename_cpu", "_new_using_filename_cpu", "_share_filename_cpu_"):
+        yield torch.UntypedStorage, name
+    if torch.distributed.is_available():
+        yield torch._C._distributed_c10d.FileStore, "__init__"
 
 
 def is_internal(module: str) -> bool:

@@ -178,11 +178,11 @@ class FilesDiscarded:
 
     ``by`` is the mechanism: a mount ``namespace``, in which the program has its own view of the files. If
     that is not available, because of ``reason``, Python redirects writes, and the kernel refuses all other
-    writes (``landlock``), or writes of native code go unnoticed (``python``). Writes to the folders in
-    ``read_only`` fail, because they could not be covered.
+    writes (``landlock`` on Linux, ``sandbox`` on macOS), or Python itself does, which ends the run
+    (``python``). Writes to the folders in ``read_only`` fail, because they could not be covered.
     """
 
-    by: Literal["namespace", "landlock", "python"]
+    by: Literal["namespace", "landlock", "sandbox", "python"]
     reason: str = ""
     read_only: tuple[str, ...] = ()
 

@@ -9,7 +9,12 @@
 - ``descriptors``: the files that are open before folders are covered
 - ``guards``: redirect Python's writes, where there is no namespace
 - ``shadow``: the files as the program sees them under ``guards``
-- ``landlock``: have the kernel refuse writes
+- ``libraries``: redirect libraries that open files in native code
+- ``landlock``: have the kernel of Linux refuse writes
+- ``seccomp``: have it refuse changes of modes, owners, times and attributes
+- ``seatbelt``: have the kernel of macOS refuse writes
+- ``refusals``: end the run before a write that is not redirected, where no kernel refuses it
+- ``native``: the native code that may run there
 - ``stand_ins``: put functions in the place of others, wherever a program gets them from
 - ``unsafe``: the exception that ends a run before it changes a file
 """

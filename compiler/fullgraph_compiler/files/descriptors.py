@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import stat
+import sys
 from dataclasses import dataclass
 from typing import Final
 
@@ -59,11 +59,15 @@ class OpenFile:
 
 
 def open_files() -> list[OpenFile]:
-    """Return the files and folders that this process has open and that others can see."""
+    """Return the open files and folders of this process that others can see; none but on Linux."""
+    if sys.platform != "linux":
+        return []
     return [file for name in os.listdir(_NAMES) if (file := _described(int(name)))]
 
 
 def _described(descriptor: int) -> OpenFile | None:
+    import fcntl  # not on Windows
+
     try:
         status = os.fstat(descriptor)
         path = os.readlink(f"{_NAMES}/{descriptor}")

@@ -1,70 +1,49 @@
 """Guards by path, for systems without namespaces: writes are redirected, or end the run before they happen.
 
-Calls of ``open`` and ``os`` are redirected (:mod:`.shadow`), and the program reads its own writes. An audit
-hook catches all other writes that Python reports (its table of audit events). Files that native code opens
-are visible to Landlock only; for the libraries that do this most often, the paths are redirected.
+Calls of ``open`` and ``os`` are redirected (:mod:`.shadow`), as are some libraries (:mod:`.libraries`), and
+the program reads its own writes. All others are refused: by the kernel where it can (:mod:`.landlock` with
+:mod:`.seccomp`, :mod:`.seatbelt`), else by :mod:`.refusals`.
 """
 
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
+import glob
 import os
 import shutil
 import sys
-import sysconfig
 import tempfile
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from types import FrameType, ModuleType, TracebackType
 from typing import Any, Final
 
-from ..compat import torch_compat
 from ..compat.fake_compat import hide_from_dynamo
-from .landlock import restrict_writes
-from .shadow import Shadow
-from .stand_ins import on_import
+from ..facts import FilesDiscarded
+from . import landlock, seatbelt, seccomp
+from .libraries import redirect_libraries
+from .refusals import is_ours, refuse_changes, refuse_native
+from .shadow import Entries, Entry, Shadow
 from .unsafe import UnsafeWriteError
 
 _WRITES: Final = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
-_OURS: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
-_STANDARD: Final = os.path.join(sysconfig.get_path("stdlib"), "")
-_HARMLESS: Final = ("platform", "ctypes.util", "uuid", "sysconfig")
-_DEVICES: Final = ("/dev", "/proc", "/sys")
-_EVENTS: Final = {
-    "os.remove": (0,),
-    "os.rmdir": (0,),
-    "os.rename": (0, 1),
-    "os.link": (1,),
-    "os.symlink": (1,),
-    "os.truncate": (0,),
-    "os.chmod": (0,),
-    "os.chown": (0,),
-    "os.utime": (0,),
-    "os.setxattr": (0,),
-    "os.removexattr": (0,),
-}
-"""Audit events of file changes, with the positions of the arguments that are paths."""
-_STARTS: Final = frozenset(
-    {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.startfile", "pty.spawn"}
+_DEVICES: Final = (
+    *("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx"),
+    *("/dev/pts", "/dev/nvidia*", "/dev/dri", "/dev/kfd", "/dev/accel", "/dev/infiniband", "/dev/dxg"),
+    "/proc",
 )
-"""Audit events of starting another program, whose writes are invisible here."""
-_LIBC: Final = frozenset(
-    name
-    for names in (
-        "open open64 openat creat fopen fopen64 freopen truncate truncate64 mkstemp link symlink chmod chown",
-        "unlink unlinkat remove rename renameat renameat2 rmdir utime utimes",
-        "syscall system popen execv execve posix_spawn",
-    )
-    for name in names.split()
-)
-"""Functions of the C library that change files or start programs."""
-
+"""What may be written although it is not of the run: terminals, GPUs, and settings of processes."""
+_SHARED_MEMORY: Final = "/dev/shm"
+_SEGMENTS: Final = ("sem.", "psm_", "torch_", "nccl-", "cuda.shm.", "__KMP_REGISTERED_LIB_", "pym-")
+"""How names begin that libraries give to memory which processes share; these are no files of the user."""
 
 _real_listdir, _real_scandir, _real_symlink = os.listdir, os.scandir, os.symlink
+_real_readlink = os.readlink
 _PATHS: Final = ("file", "path", "src", "dst")
 _FOLDERS: Final = ("dir_fd", "src_dir_fd", "dst_dir_fd")
+_F_GETPATH: Final = 50  # sys/fcntl.h of macOS
 
 
 class _Busy(threading.local):
@@ -75,39 +54,86 @@ _busy = _Busy()
 """Set while the guards themselves access files."""
 
 
-def guard_files(folder: Path, passing: Collection[Path], *, kernel: bool) -> bool:
+def guard_files(folder: Path, passing: Collection[Path], *, kernel: bool) -> FilesDiscarded:
     """Restrict this process to changing files below ``folder`` and ``passing``, permanently.
 
-    Returns whether the kernel enforces this as well, which it is asked to do with ``kernel``.
+    With ``kernel``, the kernel is asked to enforce this as well. Returns what enforces it. Raises
+    ``RuntimeError`` if code that is imported already could write unseen.
     """
     sys.dont_write_bytecode = True
     temporary = folder / "tmp"
     temporary.mkdir()
     os.environ["TMPDIR"] = tempfile.tempdir = str(temporary)
-    own = [path for path in map(Path, _DEVICES) if path.exists()] + list(passing)
-    is_restricted = kernel and restrict_writes([folder, *own])
+    own = [Path(path) for pattern in _DEVICES for path in glob.glob(pattern)]
+    own += [folder, *passing]
+    discarded = _restrict(own) if kernel else FilesDiscarded("python")
+    is_python = discarded.by == "python"
+    _dump_no_core()
     shadow = Shadow(folder, [os.path.realpath(path) for path in own])
-    _redirect(shadow)
-    _redirect_libraries(shadow)
-    sys.addaudithook(_net(shadow, children=is_restricted))
-    return is_restricted
+    _redirect(shadow, seccomp.changes() if discarded.by == "landlock" else {})
+    redirect_libraries(
+        functools.partial(_to_write, shadow), functools.partial(_to_read, shadow), kernel=not is_python
+    )
+    refuse_changes(functools.partial(_is_own, shadow), _named)
+    if is_python:
+        refuse_native(functools.partial(_is_own, shadow))
+    return discarded
+
+
+def _restrict(own: list[Path]) -> FilesDiscarded:
+    """Have the kernel refuse writes; add what it lets pass to ``own``."""
+    if sys.platform == "darwin":
+        if seatbelt.restrict_writes(own):
+            return FilesDiscarded("sandbox")
+        return FilesDiscarded("python", "macOS gives the run no sandbox")
+    if sys.platform != "linux":
+        return FilesDiscarded("python", "only Linux and macOS can refuse writes")
+    # A thread that runs already would not be restricted, nor the children that it starts.
+    if any(not is_ours(frame) for frame in sys._current_frames().values()):
+        return FilesDiscarded("python", "a library runs a thread already, which Landlock would not restrict")
+    is_memory_open = os.path.isdir(_SHARED_MEMORY) and not _files_in_memory()
+    memory = [Path(_SHARED_MEMORY)] if is_memory_open else []
+    if not (landlock.restrict_writes([*own, *memory]) and seccomp.restrict_changes()):
+        return FilesDiscarded("python", "the kernel has no Landlock (Linux 6.2) or no filters (seccomp)")
+    own += memory
+    return FilesDiscarded("landlock", read_only=() if is_memory_open else (_SHARED_MEMORY,))
+
+
+def _files_in_memory() -> bool:
+    """Tell whether shared memory holds files that this process could change."""
+    with os.scandir(_SHARED_MEMORY) as entries:
+        return any(
+            os.access(entry.path, os.W_OK) or entry.stat(follow_symlinks=False).st_uid == os.geteuid()
+            for entry in entries
+            if not entry.name.startswith(_SEGMENTS)
+        )
+
+
+def _dump_no_core() -> None:
+    """Forbid core dumps: a crash would write over an older one."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 # -- redirected functions ----------------------------------------------------------------------
 
 
-def _redirect(shadow: Shadow) -> None:
+def _redirect(shadow: Shadow, effective: Mapping[Callable[..., Any], Callable[..., Any]]) -> None:
+    """Replace functions everywhere; ``effective`` are those to call instead of real ones without effect."""
     # Only paths are redirected, not descriptors of folders; without these, rmtree follows no links either.
     shutil._use_fd_functions = False  # type: ignore[attr-defined]
-    replacements = _functions(shadow)
+    replacements = _functions(shadow, effective)
     ours = {
-        id(real): (real, functools.wraps(real)(_guarded(real, own))) for real, own in replacements.items()
+        id(real): (real, functools.wraps(real)(_guarded(effective.get(real, real), own)))
+        for real, own in replacements.items()
     }
     places = [
         (module, name, *ours[id(value)])
         for module in tuple(sys.modules.values())
         for name, value in tuple(getattr(module, "__dict__", {}).items())
-        if id(value) in ours
+        if id(value) in ours and getattr(module, "__package__", "") != __package__  # here, the real ones
     ]
 
     # The standard library looks in these sets for the abilities of a function.
@@ -133,6 +159,8 @@ def _guarded(real: Callable[..., Any], own: Callable[..., Any]) -> Callable[...,
             return real(*args, **kwargs)
         # Paths may be keyword arguments; as positional ones they come first.
         paths = [*(kwargs.pop(name) for name in _PATHS if name in kwargs), *args]
+        # The program's own ``__fspath__`` runs here, under the guards.
+        paths[:2] = [os.fspath(path) if isinstance(path, os.PathLike) else path for path in paths[:2]]
         for name in [name for name in _FOLDERS if name in kwargs]:
             folder, index = kwargs.pop(name), 1 if name == "dst_dir_fd" or real is _real_symlink else 0
             if folder is not None:
@@ -148,22 +176,27 @@ def _guarded(real: Callable[..., Any], own: Callable[..., Any]) -> Callable[...,
 
 def _named(descriptor: int) -> str:
     """Return the path of an open descriptor. Raises ``UnsafeWriteError`` if there is none."""
-    try:
-        return os.readlink(f"/proc/self/fd/{descriptor}")
-    except OSError:
-        raise UnsafeWriteError(f"change a file without a known path (descriptor {descriptor})") from None
+    with contextlib.suppress(ImportError, OSError):
+        if sys.platform == "darwin":
+            import fcntl
+
+            return os.fsdecode(fcntl.fcntl(descriptor, _F_GETPATH, bytes(1024)).rstrip(b"\0"))
+        return _real_readlink(f"/proc/self/fd/{descriptor}")
+    raise UnsafeWriteError(f"change a file without a known path (descriptor {descriptor})")
 
 
 def _quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a function of the guards with redirection off, since it accesses files itself."""
-    _busy.on = True
+    before, _busy.on = _busy.on, True
     try:
         return function(*args, **kwargs)
     finally:
-        _busy.on = False
+        _busy.on = before
 
 
-def _functions(shadow: Shadow) -> dict[Any, Callable[..., Any]]:
+def _functions(
+    shadow: Shadow, effective: Mapping[Callable[..., Any], Callable[..., Any]]
+) -> dict[Any, Callable[..., Any]]:
     """Return the replacements of functions in ``os`` and ``builtins``, by the real function."""
 
     def reads(real: Any, *, follow: bool = True) -> Callable[..., Any]:
@@ -173,9 +206,11 @@ def _functions(shadow: Shadow) -> dict[Any, Callable[..., Any]]:
 
         return read
 
-    def changes(real: Any) -> Callable[..., Any]:
+    def changes(real: Any, *, follows: bool = True) -> Callable[..., Any]:
+        real = effective.get(real, real)
+
         def change(path: Any, *args: Any, **kwargs: Any) -> Any:
-            follow = kwargs.get("follow_symlinks", True)
+            follow = kwargs.get("follow_symlinks", follows)
             if _quietly(_is_folder_of_user, shadow, path):
                 return None  # ignored: programs do not depend on the mode and times of the user's folders
             return real(_quietly(_to_change, shadow, path, follow), *args, **kwargs)
@@ -188,8 +223,13 @@ def _functions(shadow: Shadow) -> dict[Any, Callable[..., Any]]:
         except FileNotFoundError:
             return False
 
-    def does(method: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *paths, **_: _quietly(method, *paths)
+    def does(real: Any, method: Callable[..., Any], first: int = 0) -> Callable[..., Any]:
+        def do(*paths: Any, **kwargs: Any) -> Any:
+            if all(_is_own(shadow, path, follow=False) for path in paths[first:2] if _is_path(path)):
+                return real(*paths, **kwargs)
+            return _quietly(method, *paths)
+
+        return do
 
     real_access, real_truncate = os.access, os.truncate
     functions = {
@@ -198,23 +238,26 @@ def _functions(shadow: Shadow) -> dict[Any, Callable[..., Any]]:
         if hasattr(os, name)
     }
     functions |= {os.lstat: reads(os.lstat, follow=False), os.readlink: reads(os.readlink, follow=False)}
-    for name in ("chmod", "chown", "utime", "setxattr", "removexattr"):
+    for name in ("chmod", "chown", "utime", "setxattr", "removexattr", "chflags", "fchmod", "fchown"):
         if hasattr(os, name):
             functions[getattr(os, name)] = changes(getattr(os, name))
+    for name in ("lchmod", "lchown", "lchflags"):
+        if hasattr(os, name):
+            functions[getattr(os, name)] = changes(getattr(os, name), follows=False)
     return {
         **functions,
         os.access: access,
         os.truncate: lambda path, length: real_truncate(_quietly(_to_change, shadow, path, True), length),
         os.open: functools.partial(_open_descriptor, shadow, os.open),
         builtins.open: functools.partial(_open, shadow, builtins.open),
-        os.remove: does(shadow.remove),
-        os.unlink: does(shadow.remove),
-        os.rmdir: does(shadow.remove_folder),
-        os.mkdir: lambda path, mode=0o777: _quietly(shadow.make_folder, path, mode),
-        os.rename: does(shadow.move),
-        os.replace: does(shadow.move),
-        os.link: does(shadow.link),
-        os.symlink: does(shadow.link_symbolically),
+        os.remove: does(os.remove, shadow.remove),
+        os.unlink: does(os.unlink, shadow.remove),
+        os.rmdir: does(os.rmdir, shadow.remove_folder),
+        os.mkdir: does(os.mkdir, shadow.make_folder),
+        os.rename: does(os.rename, shadow.move),
+        os.replace: does(os.replace, shadow.move),
+        os.link: does(os.link, shadow.link),
+        os.symlink: does(os.symlink, shadow.link_symbolically, first=1),
         os.listdir: lambda path=".": _names(shadow, path),
         os.scandir: functools.partial(_scan, shadow, os.scandir),
     }
@@ -279,178 +322,23 @@ def _scan(shadow: Shadow, real: Any, path: Any = ".") -> Any:
     path = "." if path is None else path
     if not shadow.has_changes:
         return real(path)
-    return _Entries([_Entry(os.fspath(path), name) for name in _names(shadow, path)])
+    return Entries([Entry(os.fspath(path), name) for name in _names(shadow, path)])
 
 
-class _Entry:
-    """An ``os.DirEntry`` of a folder that the program has changed."""
-
-    def __init__(self, folder: Any, name: Any) -> None:
-        self.name = name
-        self.path = os.path.join(folder, name)
-
-    def __fspath__(self) -> Any:
-        return self.path
-
-    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
-        """Tell whether the entry is a folder."""
-        return os.path.isdir(self.path) and (follow_symlinks or not self.is_symlink())
-
-    def is_file(self, *, follow_symlinks: bool = True) -> bool:
-        """Tell whether the entry is a file."""
-        return os.path.isfile(self.path) and (follow_symlinks or not self.is_symlink())
-
-    def is_symlink(self) -> bool:
-        """Tell whether the entry is a symbolic link."""
-        return os.path.islink(self.path)
-
-    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
-        """Return the result of ``os.stat`` for the entry."""
-        return os.stat(self.path, follow_symlinks=follow_symlinks)
-
-    def inode(self) -> int:
-        """Return the inode number of the entry."""
-        return os.lstat(self.path).st_ino
+# -- for libraries and the audit hook ----------------------------------------------------------
 
 
-class _Entries:
-    """The iterator that ``os.scandir`` returns."""
-
-    def __init__(self, entries: list[_Entry]) -> None:
-        self._entries = iter(entries)
-
-    def __iter__(self) -> Iterator[_Entry]:
-        return self._entries
-
-    def __next__(self) -> _Entry:
-        return next(self._entries)
-
-    def __enter__(self) -> _Entries:
-        return self
-
-    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Do nothing: no descriptor is open."""
+def _to_write(shadow: Shadow, path: Any) -> Any:
+    return _quietly(shadow.writing, os.fspath(path), create=True) if _is_path(path) else path
 
 
-# -- libraries that open files in native code --------------------------------------------------
-
-
-def _redirect_libraries(shadow: Shadow) -> None:
-    def to_write(path: Any) -> Any:
-        return (
-            _quietly(shadow.writing, path, create=True)
-            if isinstance(path, (str, bytes, os.PathLike))
-            else path
-        )
-
-    def to_read(path: Any) -> Any:
-        return _quietly(shadow.reading, path) if isinstance(path, (str, bytes, os.PathLike)) else path
-
-    torch_compat.redirect_files(to_write, to_read)
-
-    def in_sqlite(module: ModuleType) -> None:
-        connect = module.connect
-
-        def connect_to_copy(database: Any, *args: Any, **kwargs: Any) -> Any:
-            own = ":memory:" if database == ":memory:" else to_write(database)
-            return connect(own, *args, **kwargs)
-
-        module.connect = sys.modules["sqlite3.dbapi2"].connect = connect_to_copy  # type: ignore[attr-defined]
-
-    def in_hdf5(module: ModuleType) -> None:
-        construct = module.File.__init__
-
-        @functools.wraps(construct)
-        def construct_on_copy(self: Any, name: Any, mode: str = "r", *args: Any, **kwargs: Any) -> None:
-            if mode in ("w-", "x") and _is_path(name) and os.path.exists(name):
-                raise FileExistsError(17, os.strerror(17), name)
-            path = to_read(name) if mode == "r" else to_write(name)
-            construct(self, path, mode.replace("w-", "w").replace("x", "w"), *args, **kwargs)
-
-        module.File.__init__ = construct_on_copy
-
-    def in_safetensors(module: Any) -> None:
-        write, safe_open = module.serialize_file, module.safe_open
-        module.serialize_file = lambda tensors, filename, *args, **kwargs: write(
-            tensors, to_write(filename), *args, **kwargs
-        )
-        module.safe_open = lambda filename, *args, **kwargs: safe_open(to_read(filename), *args, **kwargs)
-
-    on_import("sqlite3", in_sqlite)
-    on_import("h5py", in_hdf5)
-    on_import("safetensors", in_safetensors)
-    for name in ("_gdbm", "_dbm"):
-        on_import(name, _refuse_databases)
+def _to_read(shadow: Shadow, path: Any) -> Any:
+    return _quietly(shadow.reading, os.fspath(path)) if _is_path(path) else path
 
 
 def _is_path(value: Any) -> bool:
     return isinstance(value, (str, bytes, os.PathLike))
 
 
-def _refuse_databases(module: ModuleType) -> None:
-    def refuse(filename: Any, *_: Any) -> None:
-        raise UnsafeWriteError(f"change the database {os.fspath(filename)}")
-
-    module.open = refuse  # type: ignore[attr-defined]
-
-
-# -- the audit hook ----------------------------------------------------------------------------
-
-
-def _net(shadow: Shadow, *, children: bool) -> Callable[[str, tuple[Any, ...]], None]:
-    """Return an audit hook that ends the run before a call that is not redirected could change a file.
-
-    With ``children``, child processes are allowed, because the kernel restricts them too.
-    """
-
-    def audit(event: str, args: tuple[Any, ...]) -> None:
-        if event == "open":
-            path, _, flags = args
-            if isinstance(flags, int) and flags & _WRITES and not isinstance(path, int):
-                check(f"write to {path!s}", path)
-        elif event in _EVENTS:
-            for index in _EVENTS[event]:
-                path = args[index]
-                # A descriptor opened for reading is enough to change a mode.
-                place = _named(path) if isinstance(path, int) else path
-                check(f"change {place!s} ({event})", place)
-        elif event in _STARTS and not children:
-            refuse(f"start another program ({event}: {args[0]!s})")
-        elif event == "ctypes.dlsym" and not children and args[1] in _LIBC:
-            refuse(f"call {args[1]} of the C library")
-
-    def check(action: str, path: Any) -> None:
-        if not _busy.on and not _quietly(shadow.is_own, path):
-            raise UnsafeWriteError(action)
-
-    def refuse(action: str) -> None:
-        if not _busy.on and not _is_of_torch(sys._getframe(2)):
-            raise UnsafeWriteError(action)
-
-    if not children:
-
-        def spawn(*_: Any) -> None:
-            refuse("start another process (multiprocessing)")
-
-        on_import("_posixsubprocess", lambda module: setattr(module, "fork_exec", spawn))
-    return audit
-
-
-def _is_of_torch(frame: FrameType | None) -> bool:
-    """Tell whether a call is harmless: made by torch or this package, directly or via the standard library.
-
-    Also true for modules of the standard library that only query the system.
-    """
-    while frame is not None and _is_of_library(frame.f_code.co_filename):
-        if frame.f_globals.get("__name__") in _HARMLESS:
-            return True
-        frame = frame.f_back
-    return frame is not None and frame.f_code.co_filename.startswith((torch_compat.folder(), _OURS))
-
-
-def _is_of_library(filename: str) -> bool:
-    is_standard = filename.startswith(_STANDARD) and "site-packages" not in filename
-    return filename.startswith("<frozen") or is_standard or filename == __file__
+def _is_own(shadow: Shadow, path: Any, *, follow: bool = True) -> bool:
+    return bool(_quietly(shadow.is_own, os.fspath(path), follow=follow))

@@ -1,8 +1,8 @@
-"""Landlock (Linux 6.2 or newer): the kernel forbids this process and its children to change files.
+"""Landlock (Linux 6.2 or newer): the kernel forbids this thread and its children to change files.
 
 See landlock(7) and landlock_create_ruleset(2). Forbidden writes fail; in a namespace they would succeed
 without effect on the user's files. Python's own writes are redirected (:mod:`.guards`); this restricts native
-code and child processes.
+code and child processes. Modes, owners, times and attributes are not covered: see :mod:`.seccomp`.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +20,16 @@ _WEAKER = "FULLGRAPH_FILE_PROTECTION"
 """The environment variable that selects ``landlock`` or ``python`` instead of namespaces, for tests."""
 _MEETING_SECONDS = 30.0
 """The time that a rank waits for the first rank, which covers the files of all."""
+_FAILED_CALLS = {
+    "unshare": "this system lets no process have namespaces of its own",
+    "mount": "this system lets no process mount folders in a namespace of its own",
+    "setns": "this system lets no process join the namespace of the first rank",
+    "cap": "this system lets no process give up its capabilities",
+    "the user id": "this system lets no process have user namespaces",
+    "the folders": "this system cannot cover all folders in a namespace",
+    "the namespace": "this process cannot join the namespace of the first rank",
+}
+"""What it means that a step towards a namespace failed, by the start of the error."""
 _protected = False
 
 
@@ -61,10 +72,21 @@ def discard_files(request: Request, folder: Path) -> FilesDiscarded:
         for file in open_files():
             if not any(is_within(file.path, str(path)) for path in (folder, *passing)):
                 file.reopen_to_read()
-        restricted = guard_files(scratch, passing, kernel=weaker != "python")
-        discarded = FilesDiscarded("landlock" if restricted else "python", str(error))
+        guarded = guard_files(scratch, passing, kernel=weaker != "python")
+        discarded = replace(
+            guarded, reason=", and ".join(filter(None, (_reason(str(error)), guarded.reason)))
+        )
     _protected = True
     return discarded
+
+
+def _reason(error: str) -> str:
+    """Return why there is no namespace, in words of its user: a call that failed says little to him."""
+    call, _, cause = error.partition(": ")
+    for start, words in _FAILED_CALLS.items():
+        if call.startswith(start) and cause:
+            return words
+    return error
 
 
 def _cover_together(meeting: Path, cover: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:

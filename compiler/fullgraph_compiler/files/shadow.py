@@ -10,14 +10,16 @@ import errno
 import itertools
 import os
 import shutil
-from collections.abc import Callable, Collection
+import stat
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from .mounts import is_within
 
 _exists, _islink, _isdir = os.path.lexists, os.path.islink, os.path.isdir
-_stat, _lstat = os.stat, os.lstat
+_stat, _lstat, _rename = os.stat, os.lstat, os.rename
 _listdir, _mkdir, _symlink, _unlink, _realpath = os.listdir, os.mkdir, os.symlink, os.unlink, os.path.realpath
 
 
@@ -35,9 +37,11 @@ class Shadow:
         """Whether anything differs from the disk."""
         return bool(self._changed)
 
-    def is_own(self, path: Any) -> bool:
+    def is_own(self, path: Any, *, follow: bool = True) -> bool:
         """Tell whether a path may be written directly, because it is below a folder of the run."""
-        key = self._key(path)
+        return self._passes(self._key(path, follow=follow))
+
+    def _passes(self, key: str) -> bool:
         return any(is_within(key, folder) for folder in self._passing)
 
     def reading(self, path: Any, *, follow: bool = True) -> Any:
@@ -59,7 +63,7 @@ class Shadow:
     def writing(self, path: Any, *, copy: bool = True, create: bool = False, follow: bool = True) -> Any:
         """Return the path to write to instead of ``path``: a copy of it with ``copy``, else an empty file."""
         key = self._key(path, follow=follow)
-        if any(is_within(key, folder) for folder in self._passing):
+        if self._passes(key):
             return path
         place = self._find(key)
         if place is None or not _exists(place):
@@ -70,6 +74,8 @@ class Shadow:
             return _like(path, place)
         if place is not None and _isdir(place):
             raise _error(errno.EISDIR, path)
+        if place is not None and _exists(place) and not stat.S_ISREG(_stat(place).st_mode):
+            raise _error(errno.EACCES, path)  # a device or a pipe
         own = self._new(key)
         if place is not None and _exists(place):
             if copy:
@@ -97,7 +103,7 @@ class Shadow:
             raise _error(errno.ENOTEMPTY, path)
         self._forget(key)
 
-    def make_folder(self, path: Any, mode: int) -> None:
+    def make_folder(self, path: Any, mode: int = 0o777) -> None:
         """Make a folder."""
         key = self._key(path, follow=False)
         if self.exists(path, follow=False):
@@ -108,12 +114,17 @@ class Shadow:
         self._changed[key] = own
 
     def move(self, source: Any, target: Any) -> None:
-        """Move a file or a folder; replace a target of the same kind."""
+        """Move a file or a folder; replace a target of the same kind.
+
+        To a folder of the run as if that was another file system: with the error that has a caller copy.
+        """
         old, new = self._key(source, follow=False), self._key(target, follow=False)
         source_place, target_place = self._need(old, source, _lstat), self._find(new)
         self._need_folder_of(new, target)
         if old == new:
             return
+        if self._passes(new):
+            raise _error(errno.EXDEV, source)
         if is_within(new, old):
             raise _error(errno.EINVAL, source)
         if is_within(old, new):
@@ -125,6 +136,12 @@ class Shadow:
                 raise _error(errno.EISDIR if target_is_folder else errno.ENOTDIR, target)
             if target_is_folder and self.names(target):
                 raise _error(errno.ENOTEMPTY, target)
+        if self._passes(old):
+            own = self._new(new)
+            _rename(source_place, own)
+            self._forget(new)
+            self._changed[new] = own
+            return
         inner = os.path.join(old, "")
         below = {key: value for key, value in list(self._changed.items()) if key.startswith(inner)}
         self._forget(new)
@@ -138,7 +155,7 @@ class Shadow:
             raise _error(errno.EEXIST, target)
         shutil.copy2(self.reading(source), self.writing(target, create=True))
 
-    def link_symbolically(self, source: Any, target: Any) -> None:
+    def link_symbolically(self, source: Any, target: Any, *_: Any) -> None:
         """Make a symbolic link."""
         key = self._key(target, follow=False)
         if self.exists(target, follow=False):
@@ -228,3 +245,56 @@ def _like(path: Any, other: str) -> Any:
 
 def _error(number: int, path: Any) -> OSError:
     return OSError(number, os.strerror(number), os.fspath(path))
+
+
+class Entry:
+    """An ``os.DirEntry`` of a folder that the program has changed."""
+
+    def __init__(self, folder: Any, name: Any) -> None:
+        self.name = name
+        self.path = os.path.join(folder, name)
+
+    def __fspath__(self) -> Any:
+        return self.path
+
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
+        """Tell whether the entry is a folder."""
+        return os.path.isdir(self.path) and (follow_symlinks or not self.is_symlink())
+
+    def is_file(self, *, follow_symlinks: bool = True) -> bool:
+        """Tell whether the entry is a file."""
+        return os.path.isfile(self.path) and (follow_symlinks or not self.is_symlink())
+
+    def is_symlink(self) -> bool:
+        """Tell whether the entry is a symbolic link."""
+        return os.path.islink(self.path)
+
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
+        """Return the result of ``os.stat`` for the entry."""
+        return os.stat(self.path, follow_symlinks=follow_symlinks)
+
+    def inode(self) -> int:
+        """Return the inode number of the entry."""
+        return os.lstat(self.path).st_ino
+
+
+class Entries:
+    """The iterator that ``os.scandir`` returns."""
+
+    def __init__(self, entries: list[Entry]) -> None:
+        self._entries = iter(entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return self._entries
+
+    def __next__(self) -> Entry:
+        return next(self._entries)
+
+    def __enter__(self) -> Entries:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Do nothing: no descriptor is open."""

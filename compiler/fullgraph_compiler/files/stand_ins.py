@@ -43,11 +43,21 @@ class _Watch(MetaPathFinder):
         spec = find_spec(fullname)
         if spec is None or spec.loader is None:
             return spec
-        execute = spec.loader.exec_module
-
-        def execute_and_act(module: ModuleType) -> None:
-            execute(module)
-            self._act(module)
-
-        spec.loader.exec_module = execute_and_act  # type: ignore[method-assign]
+        spec.loader = _Acting(spec.loader, self._act)  # type: ignore[assignment]
         return spec
+
+
+class _Acting:
+    """A loader that acts on the module that another one has executed."""
+
+    def __init__(self, loader: Any, act: Callable[[ModuleType], None]) -> None:
+        self._loader = loader
+        self._act = act
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Execute the module, and act on it."""
+        self._loader.exec_module(module)
+        self._act(module)

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from fullgraph_compiler.facts import DEVICES, Device, FilesDiscarded, RanDry
 
 _GIB = 2**30
 _SIGNALS = 2
 """Transfers in a cycle of the memory clock: double data rate."""
+
+_PROTECTIONS: Final = {
+    "landlock": "and Landlock refused those of native code and child processes",
+    "sandbox": "and macOS refused those of native code and child processes",
+    "python": "child processes and unknown native code were refused, and known libraries were not watched",
+}
+"""What became of other writes than Python's in a run that had no namespace."""
 
 
 def brief(dry: RanDry) -> str:
@@ -31,12 +39,14 @@ def left_out_words(parts: Sequence[str]) -> str:
 
 def files_words(discarded: FilesDiscarded) -> str:
     """Write ``no file was changed`` by the program, with the limits of that statement."""
-    if discarded.by == "landlock":
-        return f"no file was changed (writes are redirected or refused: {discarded.reason})"
-    if discarded.by == "python":
-        return f"no file was changed that Python knows of ({discarded.reason})"
     places = ", ".join(discarded.read_only)
-    return "no file was changed" + (f" (read-only: {places})" if places else "")
+    notes = []
+    if discarded.by != "namespace":
+        others = _PROTECTIONS[discarded.by]
+        notes.append(f"no namespace, because {discarded.reason}: Python's writes were redirected, {others}")
+    notes += [f"read-only: {places}"] if places else []
+    start = "no file was changed by Python code" if discarded.by == "python" else "no file was changed"
+    return start + (f" ({'; '.join(notes)})" if notes else "")
 
 
 def bandwidth(device: Device) -> float:

@@ -1,0 +1,66 @@
+"""A folder with files that tests try to change, and children of this process that try."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+NOBODY = 65534
+_PR_SET_DUMPABLE = 4
+
+
+@contextlib.contextmanager
+def workspace() -> Iterator[Path]:
+    """Make a folder with files, which any user may change."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name, "workspace")
+        (folder / "checkpoints" / "step_1").mkdir(parents=True)
+        (folder / "checkpoints" / "step_1" / "m.pt").write_text("weights")
+        (folder / "m.pt").write_text("weights")
+        (folder / "log.txt").write_text("one\n")
+        for path in (Path(name), folder, *folder.rglob("*")):
+            os.chmod(path, 0o777 if path.is_dir() else 0o666)
+        yield folder
+
+
+def content(folder: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): path.read_text() if path.is_file() else "folder"
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+def in_child(work: Callable[[], Any], *, as_nobody: bool = False) -> Any:
+    """What ``work()`` gives in a child of this process, as JSON; its exception, as text, if it raises one."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            if as_nobody and os.geteuid() == 0:
+                os.setgroups([])
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+                ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)  # else its files in /proc are root's
+            answer = work()
+        except BaseException as error:
+            answer = f"{type(error).__name__}: {error}"
+        with open(writer, "w") as stream:
+            json.dump(answer, stream)
+        os._exit(0)
+    os.close(writer)
+    with open(reader) as stream:
+        answer = json.load(stream)
+    os.waitpid(child, 0)
+    return answer
+
+
+def give_to_nobody(folder: Path) -> None:
+    """Make a workspace, and what is beside it, the property of an ordinary user."""
+    for path in (folder.parent, *folder.parent.rglob("*")):
+        os.chown(path, NOBODY, NOBODY)
