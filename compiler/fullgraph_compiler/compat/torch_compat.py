@@ -40,6 +40,18 @@ def folder() -> str:
     return str(os.path.dirname(torch.__file__))
 
 
+def folders() -> tuple[str, str]:
+    """Return the folders of torch and of Triton, with a final separator."""
+    parent = os.path.dirname(folder())
+    return os.path.join(folder(), ""), os.path.join(parent, "triton", "")
+
+
+def is_of_compiler(filename: str) -> bool:
+    """Tell whether a file is part of Triton or of TorchInductor (``torch._inductor``: 2.11 to 2.15)."""
+    torch_folder, triton_folder = folders()
+    return filename.startswith((os.path.join(torch_folder, "_inductor", ""), triton_folder))
+
+
 def redirect_files(to_write: Callable[[Any], Any], to_read: Callable[[Any], Any]) -> None:
     """Have torch's native code write and read files where these say.
 

@@ -217,6 +217,14 @@ def _functions(
 
         return change
 
+    def makes(real: Any) -> Callable[..., Any]:
+        def make(path: Any, *args: Any, **kwargs: Any) -> Any:
+            if _quietly(shadow.exists, path, follow=False):
+                raise FileExistsError(17, os.strerror(17), path)
+            return real(_quietly(shadow.writing, path, create=True), *args, **kwargs)
+
+        return make
+
     def access(path: Any, mode: int, **kwargs: Any) -> bool:
         try:
             return bool(real_access(_quietly(shadow.reading, path), mode, **kwargs))
@@ -241,6 +249,9 @@ def _functions(
     for name in ("chmod", "chown", "utime", "setxattr", "removexattr", "chflags", "fchmod", "fchown"):
         if hasattr(os, name):
             functions[getattr(os, name)] = changes(getattr(os, name))
+    for name in ("mkfifo", "mknod"):
+        if hasattr(os, name):
+            functions[getattr(os, name)] = makes(getattr(os, name))
     for name in ("lchmod", "lchown", "lchflags"):
         if hasattr(os, name):
             functions[getattr(os, name)] = changes(getattr(os, name), follows=False)

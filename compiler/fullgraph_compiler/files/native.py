@@ -55,7 +55,10 @@ CLIB_FUNCTIONS: Final = frozenset(
         "PyThreadState_SetAsyncExc Py_IncRef Py_DecRef PyFrame_LocalsToFast PyObject_ PyCapsule_",
         "PyMemoryView_ PyBuffer_ PyBytes_ PyByteArray_",
         "PyLong_ PyUnicode_ PyDict_ PyList_ PyTuple_ PyGILState_ PyErr_",
-        "openblas_ scipy_openblas_ cblas_ omp_ mkl_ bli_",
+        "openblas_ scipy_openblas_ cblas_ omp_ mkl_ MKL_ bli_ flexiblas_",
+        "GetStdHandle GetConsoleMode SetConsoleMode GetConsoleScreenBufferInfo SetConsoleTextAttribute",
+        "SetConsoleCursorPosition GetConsoleCursorInfo SetConsoleCursorInfo SetConsoleTitleW",
+        "FillConsoleOutputAttribute FillConsoleOutputCharacterA FillConsoleOutputCharacterW",
     )
     for name in names.split()
 )
@@ -77,7 +80,3 @@ QUERIES: Final = frozenset(
     }
 )
 """Programs that torch asks about the system."""
-COMPILERS: Final = frozenset(
-    {"cc", "gcc", "g++", "c++", "clang", "clang++", "cl", "ld", "nvcc", "hipcc", "ptxas"}
-)
-"""Programs that torch compiles kernels with; ``-o`` names what they write."""

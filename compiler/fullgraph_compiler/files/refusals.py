@@ -21,7 +21,6 @@ from typing import Any, Final, NoReturn, Protocol
 from ..compat import torch_compat
 from .native import (
     CLIB_FUNCTIONS,
-    COMPILERS,
     HARMLESS_PACKAGES,
     QUERIES,
     REFUSED_MODULES,
@@ -33,7 +32,7 @@ from .unsafe import UnsafeWriteError
 _WRITES: Final = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
 _OURS: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 _STANDARD: Final = os.path.join(sysconfig.get_path("stdlib"), "")
-_SYSTEM: Final = ("/lib", "/usr/lib", "/System/", "C:\\Windows\\")
+_SYSTEM: Final = ("/lib", "/usr/lib", "/System/", "C:\\Windows\\", os.path.join(sys.base_prefix, "DLLs", ""))
 _QUERYING: Final = ("platform", "ctypes.util", "uuid", "sysconfig")
 """Modules of the standard library that start programs and call C functions only to query the system."""
 _EVENTS: Final = {
@@ -113,7 +112,7 @@ def refuse_native(is_own: IsOwn) -> None:
     for name, module in list(sys.modules.items()):
         origin = getattr(getattr(module, "__spec__", None), "origin", None) or ""
         is_native = origin.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES))
-        if name in REFUSED_MODULES or (is_native and not _is_harmless(name, origin, is_own)):
+        if name in REFUSED_MODULES or (is_native and not _is_harmless(name, origin)):
             raise RuntimeError(
                 f"the library {name}, which is imported already, has native code that may write"
             )
@@ -130,13 +129,17 @@ def refuse_native(is_own: IsOwn) -> None:
 
 
 def _native_hook(is_own: IsOwn) -> Callable[[str, tuple[Any, ...]], None]:
+    def is_compiled(path: str) -> bool:  # by torch, in this run
+        return is_own(path) and _is_trusted(sys._getframe(2))
+
     def audit(event: str, args: tuple[Any, ...]) -> None:
         if event == "import":
             name, path = args[:2]
-            if isinstance(path, str) and not _is_harmless(name, path, is_own):
+            if isinstance(path, str) and not _is_harmless(name, path) and not is_compiled(path):
                 _refuse(f"load the native code of {name}")
         elif event == "ctypes.dlopen":
-            if isinstance(args[0], (str, bytes)) and not _is_harmless_library(os.fsdecode(args[0]), is_own):
+            path = os.fsdecode(args[0]) if isinstance(args[0], (str, bytes)) else ""
+            if path and not _is_harmless_library(path) and not is_compiled(path):
                 _refuse(f"load the native library {_text(args[0])}")
         elif event in ("ctypes.dlsym", "ctypes.dlsym/handle"):
             if not _is_harmless_function(args[1]) and not _is_trusted(sys._getframe(1)):
@@ -150,8 +153,7 @@ def _native_hook(is_own: IsOwn) -> Callable[[str, tuple[Any, ...]], None]:
             if not _is_trusted(sys._getframe(1)):
                 _refuse("start another process, whose writes this one would not see (os.fork)")
         elif event == "fcntl.ioctl":
-            mode = os.fstat(args[0]).st_mode
-            if (args[1] >> 8) & 0xFF not in _REQUESTS and (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            if (args[1] >> 8) & 0xFF not in _REQUESTS and _is_of_user(args[0]):
                 _refuse("change a file by a request to its file system (ioctl)")
         elif event == "sqlite3.connect":
             _refuse(f"open the SQLite database {_text(args[0])}")
@@ -164,6 +166,15 @@ def _native_hook(is_own: IsOwn) -> Callable[[str, tuple[Any, ...]], None]:
             _refuse(f"copy to {args[1]}")
 
     return audit
+
+
+def _is_of_user(descriptor: int) -> bool:
+    """Tell whether a descriptor is of a file or folder that was opened to be read."""
+    import fcntl
+
+    mode = os.fstat(descriptor).st_mode
+    is_read = fcntl.fcntl(descriptor, fcntl.F_GETFL) & (os.O_WRONLY | os.O_RDWR) == 0
+    return is_read and (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _library(library: Any) -> str:
@@ -197,18 +208,13 @@ class _RefusedModules:
             _refuse(f"import {fullname}, which can change files unseen")
 
 
-def _is_harmless(name: str, path: str, is_own: IsOwn) -> bool:
+def _is_harmless(name: str, path: str) -> bool:
     """Tell whether an extension module opens no files by itself, or only by functions of ``WRITERS``."""
-    if name in REFUSED_MODULES:
-        return False
-    if _is_of_standard(path) or path.startswith(os.path.join(sys.base_prefix, "DLLs")):
-        return True
-    top = name.partition(".")[0]
     # mypyc compiles Python, which stays with Python's functions.
-    return top in HARMLESS_PACKAGES or name.endswith("__mypyc") or _is_harmless_library(path, is_own)
+    return name not in REFUSED_MODULES and (name.endswith("__mypyc") or _is_harmless_library(path))
 
 
-def _is_harmless_library(path: str, is_own: IsOwn) -> bool:
+def _is_harmless_library(path: str) -> bool:
     if not os.path.dirname(path):  # searched for in the folders of the system
         return True
     place = os.path.realpath(path)
@@ -217,7 +223,7 @@ def _is_harmless_library(path: str, is_own: IsOwn) -> bool:
         if name in parts:
             top = parts[len(parts) - parts[::-1].index(name)]
             return top.removesuffix(".libs").partition(".")[0] in HARMLESS_PACKAGES
-    return place.startswith((*_SYSTEM, torch_compat.folder())) or _is_of_standard(place) or is_own(place)
+    return _is_of_standard(place) or place.startswith((*_SYSTEM, *torch_compat.folders()))
 
 
 def _is_harmless_function(name: Any) -> bool:
@@ -257,20 +263,18 @@ def _only_read(module: Any) -> None:
 
 
 def _may_start(args: tuple[Any, ...], frame: FrameType | None, is_own: IsOwn) -> bool:
-    """Tell whether a child is a query of torch, or its compiler, which writes to the run's folder."""
+    """Tell whether a child is a query of torch, or of its compiler, which writes to the run's folder."""
     program, words, cwd = args[:3]
     words = [words] if isinstance(words, (str, bytes, os.PathLike)) else list(words or ())
     texts = [_text(word) for word in words] or [_text(program)]
     if not _is_trusted(frame):
         return False
-    name = os.path.basename(texts[0]).removesuffix(".exe")
-    if _is_querying(frame) or name in QUERIES:
+    if _is_querying(frame) or os.path.basename(texts[0]).removesuffix(".exe") in QUERIES:
         return True
-    if texts[0] == sys.executable:  # TorchInductor's compile workers
-        return any(text.startswith(torch_compat.folder()) for text in texts[1:3])
     outputs = [second for first, second in itertools.pairwise(texts) if first == "-o"]
-    is_compiler = name.rstrip("0123456789.-").rpartition("-")[2] in COMPILERS
-    return is_compiler and all(is_own(os.path.join(_text(cwd or os.getcwd()), path)) for path in outputs)
+    return torch_compat.is_of_compiler(next(_callers(frame)).f_code.co_filename) and all(
+        is_own(os.path.join(_text(cwd or os.getcwd()), path)) for path in outputs
+    )
 
 
 def _guard_children() -> None:
@@ -336,7 +340,7 @@ def _is_trusted(frame: FrameType | None) -> bool:
     if _is_querying(frame):
         return True
     caller = next(_callers(frame), None)
-    return caller is not None and caller.f_code.co_filename.startswith((torch_compat.folder(), _OURS))
+    return caller is not None and caller.f_code.co_filename.startswith((*torch_compat.folders(), _OURS))
 
 
 def _is_querying(frame: FrameType | None) -> bool:
