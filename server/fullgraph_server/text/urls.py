@@ -21,7 +21,7 @@ _PART: Final = re.compile(rf"({_SCHEME}:/+)(.*)", re.IGNORECASE | re.DOTALL)
 _NO_PORT: Final = re.compile(r":(?!\d*$)")
 _IN_TEXT: Final = re.compile(
     # Paths of ``pathlib`` have one slash. A password may have quotes in it.
-    rf"{_SCHEME}:(?://|/(?=[^\s/]*@|\S{{0,2000}}\?))(?:[^\s/@:'\"]*:[^\s/]*@)?[^\s<>\"'`]*",
+    rf"{_SCHEME}:/{{1,2}}(?:[^\s/@:'\"]*:[^\s/]*@)?[^\s<>\"'`]*",
     re.IGNORECASE,
 )
 _ENCODED: Final = re.compile(rf"{_SCHEME}%3a%2f%2f[^\s<>\"'`&]*", re.IGNORECASE)

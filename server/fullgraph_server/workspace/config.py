@@ -30,7 +30,6 @@ TargetKind: TypeAlias = Literal[
 _WITH_ARGS: tuple[TargetKind, ...] = ("script", "module", "console-script", "torchrun")
 _TABLE = re.compile(r"^\s*\[tool\.fullgraph\]")
 _TARGETS_TABLE = re.compile(r"^\s*\[\[tool\.fullgraph\.targets\]\]")
-_KEY = re.compile(r"^\s*([^\s=#]*(?:[ \t]+[^\s=#]+)*)\s*=")
 _TARGET = re.compile(r"targets\[(\d+)\]")
 _ROW = re.compile(r"\(at line (\d+)")
 
@@ -145,8 +144,9 @@ class _Reader:
         """The first row of each key behind the beginning of the table."""
         keys: dict[str, int] = {}
         for row, line in enumerate(self._rows[self._begin - 1 :], self._begin):
-            if found := _KEY.match(line):
-                keys.setdefault(found[1], row)
+            name, equals, _ = line.partition("=")
+            if equals and not name.lstrip().startswith("#"):
+                keys.setdefault(name.strip(), row)
         return keys
 
     def config(self, root: Path, table: Any) -> Config:
