@@ -358,3 +358,11 @@ def test_neither_home_nor_what_is_above_it_passes_as_a_cache(
     (home / ".git").mkdir()
     monkeypatch.setenv("HF_HOME", str(home))
     assert passing(project) == [str(home / ".cache")]
+
+
+def test_a_user_without_a_home_has_caches_too(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(os, "getuid", lambda: _STRANGER)  # who is in no table of users
+    cache = str(project.parent / "cache")
+    monkeypatch.setenv("HF_HOME", cache)
+    assert passing(project) == [cache]

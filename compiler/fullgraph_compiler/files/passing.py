@@ -46,7 +46,7 @@ def _own_paths(request: Request, folder: Path) -> Iterator[Path]:
 
 def _holds_work(cache: Path, request: Request) -> bool:
     """Tell whether a folder is, contains, or lies in one that the user works in, under whatever path."""
-    home, places = Path.home(), [*_places(request)]
+    home, places = _home(), [*_places(request)]
     within = _identities(cache)
     is_above = _identity(cache) in {identity for place in (home, *places) for identity in _identities(place)}
     return is_above or any(_identity(place) in within for place in places)
@@ -62,13 +62,18 @@ def _places(request: Request) -> Iterator[Path]:
             program.filename if isinstance(program, (Script, Examples)) else program.node.partition("::")[0]
         )
         folders.append(os.path.dirname(os.path.abspath(file)))
-    home = Path.home().resolve()
+    home = _home().resolve()
     for folder in map(Path, dict.fromkeys(folders)):
         yield folder
         real = folder.resolve()
-        # Some people keep their whole home under version control: that is no project.
+        # A home folder under version control is not a project.
         above = (parent for parent in (real, *real.parents) if parent not in (home, *home.parents))
         yield from (parent for parent in above if any((parent / name).exists() for name in _OF_PROJECT))
+
+
+def _home() -> Path:
+    # ``Path.home`` raises an error for a user without an entry in the table of users, as in containers.
+    return Path(os.path.expanduser("~"))
 
 
 def _identities(folder: Path) -> set[_Identity]:

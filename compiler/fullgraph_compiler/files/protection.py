@@ -81,7 +81,7 @@ def discard_files(request: Request, folder: Path) -> FilesDiscarded:
 
 
 def _reason(error: str) -> str:
-    """Return why there is no namespace, in words of its user: a call that failed says little to him."""
+    """Return why the run has no namespace, in a user's words instead of the failed system call."""
     call, _, cause = error.partition(": ")
     for start, words in _FAILED_CALLS.items():
         if call.startswith(start) and cause:
