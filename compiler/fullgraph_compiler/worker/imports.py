@@ -41,12 +41,13 @@ def import_libraries(names: Iterable[str]) -> None:
 
     A program that discards its files would else have changed some, and one that keeps them too many.
     """
-    names = [name for name in names if name not in sys.modules]
+    names = list(names)
     # pytest warns about plugins that it cannot rewrite because they are imported already.
     plugins = _pytest_plugins() if "pytest" in names else frozenset()
     writes_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
-        for name in _harmless([name for name in names if name.partition(".")[0] not in plugins]):
+        new = [name for name in names if name not in sys.modules and name.partition(".")[0] not in plugins]
+        for name in _harmless(new):
             try:
                 importlib.import_module(name)
             except BaseException as error:
