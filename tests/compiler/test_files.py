@@ -71,7 +71,8 @@ def test_a_mount_table_is_read(tmp_path: Path) -> None:
 
 
 def test_a_socket_that_goes_while_folders_are_covered_is_left_out(tmp_path: Path) -> None:
-    covering._uncover(Sockets({str(tmp_path / "socket"): 0}), [Cover(str(tmp_path), "folder")])
+    gone = str(tmp_path / "gone")
+    covering._uncover(Sockets({gone: 0}, {gone: None}), [Cover(str(tmp_path), "folder")])
 
 
 def test_folders_with_mounts_below_them_are_split(tmp_path: Path) -> None:

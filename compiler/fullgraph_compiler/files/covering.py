@@ -83,7 +83,11 @@ def _uncover(sockets: Sockets, covered: Sequence[Cover]) -> None:
                 mount(f"/proc/self/fd/{descriptor}", path, flags=_MS_BIND)
                 mount(None, path, flags=_MS_REMOUNT | _MS_BIND | _MS_RDONLY | _restrictions(path))
     for folder in sockets.ours:
-        mount("tmpfs", folder, "tmpfs", options="mode=700")
+        try:
+            mount("tmpfs", folder, "tmpfs", options="mode=700")
+        except NamespaceError:
+            if _is_linked(folder):
+                raise
 
 
 def _overlay(folder: str, scratch: Path, number: int, in_user_namespace: bool) -> bool:
@@ -183,9 +187,16 @@ def _make_read_only(path: str) -> None:
         mount(path, path, flags=_MS_BIND | _MS_REC)
         mount(None, path, flags=_MS_REMOUNT | _MS_BIND | _MS_RDONLY | _restrictions(path))
     except (OSError, NamespaceError):
-        # A folder that somebody has removed meanwhile has no link any more.
-        if os.access(path, os.W_OK) and os.stat(path).st_nlink:
+        if os.access(path, os.W_OK) and _is_linked(path):
             raise
+
+
+def _is_linked(path: str) -> bool:
+    """Tell whether a file or folder is still there: one that somebody removes meanwhile has no link."""
+    try:
+        return os.stat(path).st_nlink > 0
+    except FileNotFoundError:
+        return False
 
 
 def _restrictions(path: str) -> int:
