@@ -6,10 +6,13 @@ import contextlib
 import ctypes
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+from fullgraph_compiler.files.refusals import refused_libraries
 
 NOBODY = 65534
 _PR_SET_DUMPABLE = 4
@@ -47,6 +50,7 @@ def in_child(work: Callable[[], Any], *, as_nobody: bool = False) -> Any:
                 os.setgid(NOBODY)
                 os.setuid(NOBODY)
                 ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)  # else its files in /proc are root's
+            _forget_libraries_of_other_tests()
             answer = work()
         except BaseException as error:
             answer = f"{type(error).__name__}: {error}"
@@ -58,6 +62,13 @@ def in_child(work: Callable[[], Any], *, as_nobody: bool = False) -> Any:
         answer = json.load(stream)
     os.waitpid(child, 0)
     return answer
+
+
+def _forget_libraries_of_other_tests() -> None:
+    """Drop each library with native code that may write: an earlier test of this process imported it."""
+    refused = {name.partition(".")[0] for name in refused_libraries()}
+    for name in [name for name in sys.modules if name.partition(".")[0] in refused]:
+        del sys.modules[name]
 
 
 def give_to_nobody(folder: Path) -> None:

@@ -104,18 +104,22 @@ def refuse_changes(is_own: IsOwn, named: Callable[[int], str]) -> None:
     sys.addaudithook(audit)
 
 
+def refused_libraries() -> Iterator[str]:
+    """Give the names of the imported modules whose native code may write."""
+    for name, module in list(sys.modules.items()):
+        origin = getattr(getattr(module, "__spec__", None), "origin", None) or ""
+        is_native = origin.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES))
+        if name in REFUSED_MODULES or (is_native and not _is_harmless(name, origin)):
+            yield name
+
+
 def refuse_native(is_own: IsOwn) -> None:
     """End the run before native code or another program could change a file.
 
     Raises ``RuntimeError`` if a library is imported already whose native code may do so.
     """
-    for name, module in list(sys.modules.items()):
-        origin = getattr(getattr(module, "__spec__", None), "origin", None) or ""
-        is_native = origin.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES))
-        if name in REFUSED_MODULES or (is_native and not _is_harmless(name, origin)):
-            raise RuntimeError(
-                f"the library {name}, which is imported already, has native code that may write"
-            )
+    for name in refused_libraries():
+        raise RuntimeError(f"the library {name}, which is imported already, has native code that may write")
     sys.meta_path.insert(0, _RefusedModules())
     for name in {module for module, _, _ in WRITERS}:
         on_import(name, _refuse_writers)
