@@ -13,8 +13,10 @@
 - ``proofs``: the proofs of an editor, made when asked and ahead of time
 - ``writing``: proven texts, written into files
 - ``explaining``: what the rules for a code make of small programs
+- ``reach``: who can tell of an edit, beside the lines that it changes
 - ``samples``: these programs
 - ``words``: what is said of fixes and verdicts
+- ``effects/``: what functions do beside their results, read from their source
 - ``operators/``: functions that cannot be traced, made operators of torch
 - ``rules/``: the catalogue of edits for each kind of finding
 """
