@@ -201,3 +201,57 @@ def _without_chance(fact: Fact) -> tuple[Any, ...]:
             if not (name == "code" and "___check" in str(data.get(name)))
         ),
     )
+
+
+LEAVING = """
+import torch
+
+class Ledger:
+    def __init__(self):
+        self.entries = []
+
+class Config:
+    steps = 0
+
+def noted(x, seen=[]):
+    seen.append(1)
+    return x
+
+LEDGER, TABLE, other = Ledger(), torch.zeros(2, 2), torch.ones(2, 2)
+
+@torch.compile(backend="eager")
+def f(x):
+    return x * 2
+
+def main():
+    LEDGER.entries.append(float(f(TABLE).sum()))
+    noted(TABLE)
+    Config.steps += 1
+    other.t().mul_(2)
+
+main()
+"""
+
+
+def test_what_a_program_leaves_in_its_modules_is_compared(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    edits = {
+        "`LEDGER` of program.py": ("LEDGER.entries.append(float", "print(float"),
+        "`Config.steps` of program.py": ("Config.steps += 1", "pass"),
+        "`noted.__defaults__` of program.py": ("noted(TABLE)", "pass"),
+        "`other` of program.py": ("other.t().mul_(2)", "other.t().clone().mul_(2)"),
+    }
+    path.write_text(LEAVING)
+    observed(path, str(tmp_path / "before"))
+    observed(path, str(tmp_path / "again"))
+    assert difference(str(tmp_path / "before"), str(tmp_path / "again")).variables == ()
+    text = LEAVING
+    for old, new in edits.values():
+        text = text.replace(old, new)
+    observed(path, str(tmp_path / "after"), text)
+    told = difference(str(tmp_path / "before"), str(tmp_path / "after"))
+    assert told.difference == ""
+    assert {item.place for item in told.variables} == set(edits)
+    assert "`other` of program.py at the end of the program: by up to 1.0e+00" in [
+        item.words for item in told.variables
+    ]

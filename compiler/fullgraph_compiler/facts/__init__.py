@@ -93,6 +93,7 @@ from .outcome import (
     StatementsTried,
     Status,
     TargetProblem,
+    VariableChanged,
 )
 from .ranks import (
     Collective,
@@ -261,6 +262,7 @@ __all__ = [
     "TrialRequest",
     "ValueKind",
     "ValueSeen",
+    "VariableChanged",
     "VariantMeasured",
     "VariantName",
     "VllmConfigured",

@@ -188,6 +188,18 @@ class FilesDiscarded:
 
 
 @dataclass(frozen=True, slots=True)
+class VariableChanged:
+    """A variable of the program's modules that changed between the ends of two runs, in ``words``.
+
+    ``place`` is the variable (```LEDGER` of train.py``). ``of_form`` says that only its type or shape did.
+    """
+
+    place: str
+    words: str
+    of_form: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ResultsCompared:
     """What two runs of a program gave back, compared.
 
@@ -195,7 +207,7 @@ class ResultsCompared:
     does. ``calls`` is the number of compared calls of compiled functions; ``seen`` names what was compared
     (``results``, ``gradients``, ``inputs``, ``buffers``, ``random numbers``, ``exceptions``), ``unseen`` what
     could not be. ``modes`` are those of the modules of the calls (``training``, ``evaluation``), empty if
-    they have none.
+    they have none. ``variables`` are those that the program leaves otherwise.
     """
 
     calls: int
@@ -203,6 +215,7 @@ class ResultsCompared:
     seen: tuple[str, ...]
     unseen: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
+    variables: tuple[VariableChanged, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

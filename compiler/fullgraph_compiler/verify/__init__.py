@@ -4,6 +4,7 @@
 - ``differences``: the first difference between two snapshots, in words
 - ``calls``: the outermost calls of compiled functions, in order
 - ``recording``: what the calls of a run gave back and changed, in a file
+- ``leaving``: the variables of its modules at the end of a run
 - ``running``: a run that is recorded so
 - ``unseen``: its calls, made again with sizes that it does not have
 - ``resizing``: their arguments with other sizes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +10,10 @@ from typing import Any
 
 import torch
 
-from ..facts import CompareRequest, ResultsCompared, RunFinished
+from ..facts import CompareRequest, ResultsCompared, RunFinished, VariableChanged
 from ..observe.live import Sink
 from .differences import LADDER, Differences, Rules, numbers_differ
+from .leaving import variables_changed
 
 
 def compare(request: CompareRequest, sink: Sink) -> None:
@@ -27,6 +29,7 @@ def compare(request: CompareRequest, sink: Sink) -> None:
 def compared(before: dict[str, Any], after: dict[str, Any]) -> ResultsCompared:
     """Compare what two runs recorded."""
     comparison = _Comparison()
+    left = variables_changed(before.get("variables", {}), after.get("variables", {}))
     difference = next(comparison.differences(before, after), "")
     return ResultsCompared(
         comparison.calls,
@@ -34,6 +37,7 @@ def compared(before: dict[str, Any], after: dict[str, Any]) -> ResultsCompared:
         tuple(comparison.seen),
         tuple(dict.fromkeys(comparison.unseen)),
         tuple(sorted({mode for call in before["calls"] for mode in call["modes"]})),
+        tuple(itertools.starmap(VariableChanged, left)),
     )
 
 

@@ -11,14 +11,14 @@ import types
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 
 from ..compat import torch_compat
 from .copies import Environment
-from .differences import ROUNDING, Differences, Rules, numbers_differ
+from .differences import ROUGH, ROUNDING, Differences, Rules, numbers_differ
 from .recording import random_states, set_seeds, tensors_in
 from .snapshots import Node, Snapshots
 from .statements import Statements, code_of, walk
@@ -77,7 +77,7 @@ class Runner:
         self._namespace = namespace
         self._cls = cls
         self._codes: dict[int, tuple[types.CodeType, list[ast.stmt]]] = {}
-        self._rules = Rules(ROUNDING, requires_grad=False, lost_memory=self._lost_memory)
+        self._rules = Rules(ROUNDING, requires_grad=False, strides=True, lost_memory=self._lost_memory)
 
     def run(
         self, nodes: list[ast.stmt], given: Environment, seed: int, *, gradients: bool, branches: Any = None
@@ -119,18 +119,19 @@ class Runner:
             outcome.gradients = _gradients(after_run, environment.leaves)
         return outcome
 
-    def difference(self, old: Outcome, new: Outcome) -> tuple[str, bool]:
+    def difference(self, old: Outcome, new: Outcome, *, is_rough: bool = False) -> tuple[str, bool]:
         """Return in words how the outcome of the new statements differs, and whether that depends on its use.
 
         It does if what differs is the form of a variable, or that a name has no value. Then gradients are not
-        compared: a number has none.
+        compared: a number has none. With ``is_rough`` rounding of a low precision is no difference.
         """
+        rules = replace(self._rules, tolerances=ROUGH) if is_rough else self._rules
         if self._statements.errors_differ and old.is_error and new.end == "RuntimeError":
             return "", False
         if old.end != new.end:
             return f"{_ending(new)}, before {_ending(old)}", new.end in _NO_VALUE
         depends = ""
-        between = Differences(self._rules)
+        between = Differences(rules)
         after = dict(new.values)
         for place, node in old.values:
             other = after.get(place, _UNBOUND)
@@ -149,7 +150,7 @@ class Runner:
                 and not _is_finite(other_gradient)
             ):
                 continue
-            words = _gradient_difference(gradient, other_gradient)
+            words = _gradient_difference(gradient, other_gradient, rules.tolerances)
             if words:
                 return f"gradient of {place}: {words}", False
         return depends, bool(depends)
@@ -268,7 +269,9 @@ def _is_finite(tensor: torch.Tensor) -> bool:
     return bool(torch.isfinite(tensor).all())
 
 
-def _gradient_difference(old: torch.Tensor | None, new: torch.Tensor | None) -> str:
+def _gradient_difference(
+    old: torch.Tensor | None, new: torch.Tensor | None, tolerances: tuple[float, float, float]
+) -> str:
     """Describe how gradients differ; none is the same as zeros."""
     if old is None and new is None:
         return ""
@@ -276,7 +279,7 @@ def _gradient_difference(old: torch.Tensor | None, new: torch.Tensor | None) -> 
     after = torch.zeros_like(old) if new is None and old is not None else new
     assert before is not None
     assert after is not None
-    return numbers_differ(before.to_dense(), after.to_dense(), ROUNDING)
+    return numbers_differ(before.to_dense(), after.to_dense(), tolerances)
 
 
 def _ending(outcome: Outcome) -> str:

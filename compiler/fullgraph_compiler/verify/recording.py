@@ -18,6 +18,7 @@ import torch
 from ..compat import dynamo_compat, torch_compat
 from .calls import Call, CallWatcher
 from .differences import unchanged
+from .leaving import variables_left
 from .snapshots import Node, Snapshots
 
 _SEED = 0
@@ -100,7 +101,12 @@ class Recorder(CallWatcher):
             tensor = reference()
             if tensor is not None and tensor.is_leaf and tensor.grad is not None:
                 record["grads"][place] = Snapshots(_STATE_ELEMENTS).take(place, tensor.grad)
-        whole = {"calls": self._records, "raised": self.raised, "left out": self.left_out}
+        whole = {
+            "calls": self._records,
+            "raised": self.raised,
+            "left out": self.left_out,
+            "variables": dict(variables_left()),
+        }
         torch.save(whole, path)
 
     def begin(self, call: Call) -> None:

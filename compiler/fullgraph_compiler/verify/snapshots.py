@@ -76,6 +76,7 @@ class Snapshots:
             "shape": [] if tensor.is_nested else [int(size) for size in tensor.shape],
             "device": tensor.device.type,
             "requires_grad": tensor.requires_grad,
+            "strides": _strides(tensor) if is_plain(tensor) else [],
         }
         if not is_plain(tensor):
             self.incomplete = True
@@ -100,6 +101,12 @@ class Snapshots:
         start = tensor.untyped_storage().data_ptr() if tensor.numel() else 0
         first = self._memory.setdefault(start, place) if start else place
         return "" if first == place else first
+
+
+def _strides(tensor: torch.Tensor) -> list[int]:
+    """Return the strides that tell one layout from another: none of sizes of one, or of no elements."""
+    sizes = zip(tensor.shape, tensor.stride(), strict=True)
+    return [int(stride) for size, stride in sizes if size > 1] if tensor.numel() > 1 else []
 
 
 def is_plain(tensor: torch.Tensor) -> bool:

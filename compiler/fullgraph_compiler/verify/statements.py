@@ -102,7 +102,7 @@ def find(tree: ast.Module, trial: Trial) -> Statements:
         frozenset(_read(later))
         | frozenset(_read_inside(outside))
         | _always_live(place.function, (*old, *new)),
-        frozenset(_changed(later)),
+        frozenset(_with_views(_changed(later), outside)),
         frozenset(
             name for node in ast.walk(place.function) if isinstance(node, ast.Global) for name in node.names
         ),
@@ -322,6 +322,23 @@ def _changed(nodes: Iterable[ast.AST]) -> Iterator[str]:
                     yield _root(node.func)
                     yield from map(_root, node.args)  # torch.nn.init.zeros_(x)
             yield from (_root(item.value) for item in node.keywords if item.arg == "out")
+
+
+def _with_views(changed: Iterable[str], nodes: Iterable[ast.AST]) -> set[str]:
+    """Return names with those whose memory theirs may be: ``y = x[0]`` and ``x``, but not ``y = x * 2``."""
+    found = set(changed)
+    views = [
+        (node.targets[0].id, {item.id for item in ast.walk(node.value) if isinstance(item, ast.Name)})
+        for node in nodes
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, (ast.Name, ast.Subscript, ast.Attribute, ast.Call))
+    ]
+    for _ in views:
+        for name, roots in views:
+            if name in found or roots & found:
+                found |= {name, *roots}
+    return found
 
 
 def _root(node: ast.AST) -> str:

@@ -51,7 +51,7 @@ from .values import Path as ValuePath
 
 _MOST_VISITS = 4
 """The first turn of a loop and another one, in training and in evaluation."""
-_MOST_CASES = 64
+_MOST_CASES = 80
 _MOST_SEARCHED = 48
 _LEAST_SEARCHED = 8
 """The number of random cases where all branches were taken before: some show in certain pairs only."""
@@ -339,7 +339,7 @@ class _Visit:
             new = self._runner.run(nodes, environment, case.seed, gradients=False)
             if case.words and self._statements.runs_skipped and new.is_error and not old.is_error:
                 return False  # what was skipped cannot run on these values
-            difference, depends_on_use = self._runner.difference(old, new)
+            difference, depends_on_use = self._runner.difference(old, new, is_rough=case.is_rough)
             if not difference and self._gradients:
                 difference, depends_on_use = self._gradients_differ(environment, case, nodes)
             if difference:
@@ -367,7 +367,7 @@ class _Visit:
             raise
         except Exception as error:
             return f"gradients: {type(error).__name__}: {error}".splitlines()[0], False
-        return self._runner.difference(old, new)
+        return self._runner.difference(old, new, is_rough=case.is_rough)
 
 
 def _define(text: str, namespace: dict[str, Any]) -> None:

@@ -103,6 +103,8 @@ class Prover:
     """Why results of this program cannot be compared; empty as far as is known."""
     _prints_vary: bool = False
     """Whether the program prints something else each time."""
+    _varying: frozenset[str] = frozenset()
+    """The variables of its modules that the program leaves otherwise each time."""
     _cancelled: bool = False
 
     def cancel(self) -> None:
@@ -151,6 +153,8 @@ class Prover:
         # Times, mostly: then results alone are compared, which the verdict says.
         self._prints_vary = own_text(again.printed) != own_text(state.printed)
         compared = await self._compare(state.record, again.record)
+        if isinstance(compared, ResultsCompared):
+            self._varying = frozenset(item.place for item in compared.variables)
         if isinstance(compared, str) or compared.difference:
             return f"two runs of the program as it is differ: {_difference(compared)}"
         return ""
@@ -177,6 +181,8 @@ class Prover:
         if self._unsteady:
             return Verdict(False, self._unsteady, *counts), after
         compared = await self._same(base, after, prints=not fix.prints_differ)
+        if isinstance(compared, ResultsCompared):
+            compared = self._left(compared, of_form=fix.safety == "safe") or compared
         if isinstance(compared, str):
             return Verdict(False, compared, *counts), after
         failure, mode = "", ""
@@ -258,7 +264,12 @@ class Prover:
         drifts = drifts_of(base.report, state.report)
         problem = worse(base.report, state.report, drifts) or of_sizes(state.sizes) or self._unsteady
         compared = problem or await self._same(base, state)
-        return compared if isinstance(compared, str) else ""
+        return compared if isinstance(compared, str) else self._left(compared, of_form=False)
+
+    def _left(self, compared: ResultsCompared, *, of_form: bool) -> str:
+        """Say which variable the program leaves otherwise; one of another type counts with ``of_form``."""
+        counting = (item for item in compared.variables if of_form or not item.of_form)
+        return next((item.words for item in counting if item.place not in self._varying), "")
 
     async def _same(self, base: State, after: State, *, prints: bool = True) -> ResultsCompared | str:
         """Compare what two runs printed and gave back; returns a sentence if it is not the same."""
