@@ -146,6 +146,10 @@ HIDDEN = {
         "def f(x):\n    from torch.nn.functional import softplus\n    return softplus(x)\n",
         "from torch.nn.functional import softplus\n\ndef f(x):\n    return softplus(x)\n",
     ),
+    "a break that is asked for": (
+        "def f(x):\n    torch._dynamo.graph_break()\n    return x * 2\n",
+        "def f(x):\n    return x * 2\n",
+    ),
     "a mark on a tensor of its own": (
         "for x in data:\n    f(x)\n",
         "for x in data:\n    torch._dynamo.mark_dynamic(x, 0)\n    f(x)\n",

@@ -17,6 +17,8 @@ from .snapshots import Node, Snapshots
 _MOST_VARIABLES = 256
 _ELEMENTS = 1 << 14
 _MOST_ELEMENTS = 1 << 22
+_DATA = ("builtins", "collections", "torch", "numpy")
+"""Packages whose objects are looked into, beside the program's own: those of others have caches."""
 _MODULES = (types.ModuleType, types.FrameType, types.CodeType)
 _FUNCTIONS = (types.FunctionType, types.MethodType)
 _OF_COMPILER = ("torch._dynamo", "torch._inductor", "torch._functorch", "torch.fx")
@@ -28,13 +30,14 @@ Variables = Mapping[str, Node]
 def variables_left() -> Variables:
     """Return the variables of the program's own modules, of their classes, and what functions keep."""
     found: dict[str, Node] = {}
-    elements = 0
-    for filename, module in own_modules().items():
+    elements, modules = 0, own_modules()
+    packages = frozenset({*_DATA, *(module.__name__.partition(".")[0] for module in modules.values())})
+    for filename, module in modules.items():
         for place, value in _variables(module):
             if len(found) >= _MOST_VARIABLES or elements > _MOST_ELEMENTS:
                 return found
             where = f"`{place}` of {Path(filename).name}"
-            snapshots = Snapshots(_ELEMENTS)
+            snapshots = Snapshots(_ELEMENTS, packages=packages)
             found[where] = snapshots.take(where, value)
             elements += snapshots.kept
     return found

@@ -31,13 +31,16 @@ class Snapshots:
     """Snapshots of values that are taken together, so that objects and memory which they share are seen.
 
     No tensor is kept with more than ``elements``. ``incomplete`` says that something was left out: after
-    ``budget`` elements, or of what has too many parts.
+    ``budget`` elements, or of what has too many parts. With ``packages`` only objects of their classes are
+    looked into.
     """
 
-    def __init__(self, elements: int = MOST_ELEMENTS, budget: int = 1 << 26) -> None:
+    def __init__(
+        self, elements: int = MOST_ELEMENTS, budget: int = 1 << 26, packages: frozenset[str] | None = None
+    ) -> None:
         self.incomplete = False
         self.kept = 0
-        self.elements, self._budget = elements, budget
+        self.elements, self._budget, self._packages = elements, budget, packages
         self._nodes = 0
         self._places: dict[int, str] = {}
         self._memory: dict[int, str] = {}
@@ -49,7 +52,8 @@ class Snapshots:
             return ("value", type(value).__name__, _storable(value))
         if type(value) in (complex, bytes, torch.dtype, torch.device, torch.Size, range, slice):
             return ("value", type(value).__name__, repr(value))
-        if isinstance(value, _OPAQUE):
+        is_foreign = self._packages is not None and _package(value) not in self._packages
+        if is_foreign or isinstance(value, _OPAQUE):
             return ("opaque", _type_name(value))
         self._nodes += 1
         if self._nodes > _MOST_NODES or depth > _MOST_DEPTH:
@@ -166,6 +170,10 @@ def _as_tensor(value: Any) -> Any:
         return torch.as_tensor(value.copy() if hasattr(value, "copy") else value)
     except (TypeError, ValueError, RuntimeError):
         return str(value)
+
+
+def _package(value: Any) -> str:
+    return str(type(value).__module__).partition(".")[0]
 
 
 def _storable(value: Any) -> Any:

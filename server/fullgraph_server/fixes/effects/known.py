@@ -124,7 +124,7 @@ def of_library(path: str) -> Effect:
         return "unknown"
     if root == "torch" and (name.startswith(_OUTSIDE_OF_TORCH) or owner.startswith("torch.cuda")):
         return "outside"
-    is_setting = "_dynamo" in path and not name.startswith("mark_")
+    is_setting = ".config" in path or path == "torch._dynamo.reset"
     if root == "torch" and (is_setting or "library" in path or "distributed" in path):
         return "outside"
     if root == "numpy" and name in ("save", "savez", "savetxt", "load", "loadtxt", "seterr", "fromfile"):
