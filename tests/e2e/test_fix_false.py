@@ -150,6 +150,45 @@ def test_wrong_edits_are_not_verified(
     assert verified == []
 
 
+LEDGER = """\
+import torch
+
+LEDGER = []
+
+
+@torch.compile
+def f(x):
+    print("a break")
+    return x * 2
+
+
+def main(x):
+    f(x)
+    LEDGER.append(1)
+
+
+main(torch.ones(3))
+"""
+
+
+def test_an_edit_after_which_the_program_leaves_something_else_is_not_verified(
+    proving: Proving, tmp_path: Path
+) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(LEDGER)
+    row = LEDGER.split("\n").index("    LEDGER.append(1)") + 1
+    edits = (
+        Edit(Span(str(path), 8, 1, 9, 1), ""),
+        Edit(Span(str(path), row, 1, row + 1, 1), "    LEDGER.extend([1, 1])\n"),
+    )
+
+    def fixes(_: State) -> list[Fix]:
+        return [Fix("rule", "", "", "unsafe", "", edits, prints_differ=True, replaces=False)]
+
+    [(_, verdict)] = proving.prove(path, lambda state: fixable(state.report)[0], fixes)
+    assert verdict.reason == "`LEDGER`[1] of program.py at the end of the program: not there before"
+
+
 BAKED = {
     "a counter": (
         "COUNT = [0]",

@@ -357,11 +357,15 @@ def test_an_operators_side_effects_are_never_dropped(body_text: str, sentence: s
     [
         ("slow(x)[:k]", "x[:k]", "Its result is a copy, where the function may return `y` itself"),
         ("slow(x)[:k]", "x * TABLE['a']", "It reads `TABLE`, which compiled code may change only after"),
+        ("slow(x)[:k]", "x * Config.scale", "It reads `Config`, which compiled code may change only after"),
         ("slow(x)[:k]", "lib.fast(x)", "The source of `lib.fast` is not read"),
     ],
 )
 def test_an_operator_that_others_can_tell_is_unsafe(old: str, new: str, reason: str) -> None:
-    head = "import torch\n\nTABLE = {'a': 1}\n\n\ndef scaled(n):\n    TABLE['a'] = n\n"
+    head = (
+        "import torch\n\nTABLE = {'a': 1}\n\n\nclass Config:\n    scale = 1\n\n\n"
+        "def scaled(n):\n    TABLE['a'] = n\n    Config.scale = n\n"
+    )
     text = TEXT.replace(old, new).replace("import torch\n", head, 1)
     finding, context = context_of(text, "ranked(x + 1, 2)")
     wanted = calls_wanted(finding, context)

@@ -29,8 +29,8 @@ def judged(fix: Fix, files: Files) -> Fix:
     """Return a fix as an unsafe one, with the reason, if others can tell of its edits."""
     if fix.safety == "unsafe":
         return fix
-    reason = next(_reasons(fix, files), "")
-    return replace(fix, safety="unsafe", change=f"{fix.change} {reason}") if reason else fix
+    reasons = list(dict.fromkeys(_reasons(fix, files)))
+    return replace(fix, safety="unsafe", change=" ".join((fix.change, *reasons))) if reasons else fix
 
 
 def _reasons(fix: Fix, files: Files) -> Iterator[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fullgraph_compiler.facts import CallSeen, CallsSeen, ValueSeen
 
 from ..effects.known import of_builtin, of_library
-from ..effects.names import Defined, Files, Outer, Variable, meaning_of
+from ..effects.names import Defined, Files, Outer, meaning_of
 from ..effects.reading import Effects, effects_of, is_fresh
 from ..rules.syntax import Code, Function, code_of, dotted, stored
 from .callees import Callee
@@ -115,7 +115,8 @@ def _moved(effects: Effects, code: Code, files: Files) -> Iterator[str]:
     sources = [found for item in files.values() if item is not None and (found := code_of(item))]
     for name in sorted(effects.reads):
         meaning = meaning_of(code, name, files)
-        if isinstance(meaning, Variable) and any(_changes(item, name) for item in sources):
+        is_variable = not isinstance(meaning, Outer)
+        if is_variable and any(_changes(item, name) for item in sources):
             yield f"It reads `{name}`, which compiled code may change only after the graph."
             return
 

@@ -14,8 +14,8 @@ from .syntax import Code, Function, Node, called, dotted, names, parameters
 _CLONE = base(
     "clone",
     "Copy the tensor with `clone`",
-    "The copy is a part of the graph; as before, no gradient flows through it.",
-    "safe",
+    "The copy is a part of the graph; it requires no gradient, even if the tensor does.",
+    "unsafe",
     "https://docs.pytorch.org/docs/stable/generated/torch.clone.html",
 )
 _COPY = base(
