@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import types
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -38,7 +39,7 @@ def variables_left() -> Variables:
                 return found
             where = f"`{place}` of {Path(filename).name}"
             snapshots = Snapshots(_ELEMENTS, packages=packages)
-            found[where] = snapshots.take(where, value)
+            found[where] = snapshots.take(f"`{place}`", value)
             elements += snapshots.kept
     return found
 
@@ -48,9 +49,11 @@ def variables_changed(old: Variables, new: Variables) -> Iterator[tuple[str, str
     for place, node in old.items():
         if place not in new:
             continue  # it was left out
-        for found in Differences(Rules(LADDER, requires_grad=False)).between(place, node, new[place]):
-            yield place, f"{found.place} at the end of the program: {found.words}", found.of_form
-            break
+        variable, _, filename = place.partition(" of ")
+        between = Differences(Rules(LADDER, requires_grad=False)).between(variable, node, new[place])
+        for found in itertools.islice(between, 1):
+            words = f"{found.place} of {filename} at the end of the program: {found.words}"
+            yield place, words, found.of_form
 
 
 def _variables(module: types.ModuleType) -> Iterator[tuple[str, Any]]:
