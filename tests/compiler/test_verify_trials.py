@@ -264,11 +264,15 @@ def test_extremes_of_each_type_and_layout_are_tried(
     assert TOLD[name][-1] in found.difference, found
 
 
-def test_large_numbers_are_no_sizes(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("sum(i for i in range(n))", "sum(range(int(n)))"), ("2 ** max(n.item(), 0)", "pow(2, max(int(n), 0))")],
+)
+def test_large_numbers_are_no_sizes_or_exponents(old: str, new: str, tmp_path: Path) -> None:
     path = tmp_path / "program.py"
-    text = "import torch\ndef f(n):\n    y = sum(i for i in range(n))\n    return y\nf(torch.tensor(3))\n"
+    text = f"import torch\ndef f(n):\n    y = {old}\n    return y\nf(torch.tensor(3))\n"
     path.write_text(text)
-    new = "    y = sum(range(int(n)))\n"
+    new = f"    y = {new}\n"
     (found,) = tried(TrialRequest(1, Script(str(path)), (Trial(1, str(path), 3, 3, new),)))
     assert (found.difference, found.problem) == ("", "")
 

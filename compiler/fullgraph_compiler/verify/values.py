@@ -23,6 +23,7 @@ _SIZED = frozenset(
         "range", "zeros", "ones", "empty", "full", "arange", "linspace", "eye", "rand", "randn", "randint",
         "repeat", "repeat_interleave", "expand", "view", "reshape", "tile", "one_hot", "bincount", "islice",
         "new_zeros", "new_ones", "new_empty", "new_full", "pad", "sleep", "randperm",
+        "pow", "factorial", "comb", "perm",
     }
 )  # fmt: skip
 """Functions that take as long, or as much memory, as the numbers say that they get."""
@@ -398,8 +399,14 @@ _WHOLE_EXTREMES: tuple[tuple[str, Change], ...] = (
 
 def _makes_sizes(statements: Statements) -> bool:
     """Tell whether a large number in statements may take long, or much memory."""
-    calls = (node.func for node in walk((*statements.old, *statements.new)) if isinstance(node, ast.Call))
-    return any(getattr(item, "attr", getattr(item, "id", "")) in _SIZED for item in calls)
+    for node in walk((*statements.old, *statements.new)):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in _SIZED:
+            return True
+        if isinstance(node, (ast.Pow, ast.LShift)):  # of Python's integers, which have no largest one
+            return True
+        if isinstance(node, ast.BinOp) and isinstance(node.left, (ast.List, ast.Tuple, ast.JoinedStr)):
+            return True
+    return False
 
 
 def _others(value: Any, constants: Iterable[float], statements: Statements, path: Path) -> list[Any]:
