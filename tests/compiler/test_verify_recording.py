@@ -141,6 +141,7 @@ def test_two_runs_of_one_program_are_equal(program: Path, tmp_path: Path) -> Non
         "",
         ("inputs", "results", "buffers", "gradients", "random numbers", "exceptions"),
         modes=("training",),
+        repeated=11,
     )
 
 
@@ -150,6 +151,48 @@ def test_an_edit_that_changes_what_a_call_does_is_told(edit: str, program: Path,
     assert old in PROGRAM
     observed(program, str(tmp_path / "after"), PROGRAM.replace(old, new))
     assert expected in difference(str(program.with_name("before")), str(tmp_path / "after")).difference
+
+
+AGAIN = """
+import torch
+
+weight, scale = torch.nn.Parameter(torch.ones(3)), torch.nn.Parameter(torch.ones(3))
+
+@torch.compile
+def root(x):
+    try:
+        print("runs eagerly")
+        y = torch.linalg.cholesky(x)
+    except RuntimeError:
+        y = -x
+    return y * scale + weight.detach()
+
+with torch.no_grad():
+    root(torch.eye(3))
+"""
+UNSEEN = {
+    "an error leaves its try": (
+        'print("runs eagerly")',
+        "pass",
+        "with zeros: _LinAlgError, before no exception",
+    ),
+    "an error is caught elsewhere": ("RuntimeError", "ValueError", "with zeros: _LinAlgError"),
+    "other results": ("y = -x", "y = x", "a call of `root` with other signs: "),
+    "a gradient where there was none": ("weight.detach()", "weight", "gradient of `weight` of a call"),
+    "no gradient": ("* scale", "* scale.detach()", "gradient of `scale` of a call of `root` with gradients"),
+}
+
+
+@pytest.mark.parametrize("edit", UNSEEN)
+def test_what_a_program_does_not_show_itself_is_told(edit: str, tmp_path: Path) -> None:
+    old, new, expected = UNSEEN[edit]
+    path = tmp_path / "program.py"
+    for name, text in (("before", AGAIN), ("after", AGAIN.replace(old, new))):
+        path.write_text(text)
+        observed(path, str(tmp_path / name))
+    told = difference(str(tmp_path / "before"), str(tmp_path / "after"))
+    assert told.difference == ""
+    assert expected in told.again
 
 
 def test_rounding_of_gradients_that_cancel_out_is_no_difference() -> None:

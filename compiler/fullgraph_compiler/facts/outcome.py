@@ -195,7 +195,8 @@ class ResultsCompared:
     does. ``calls`` is the number of compared calls of compiled functions; ``seen`` names what was compared
     (``results``, ``gradients``, ``inputs``, ``buffers``, ``random numbers``, ``exceptions``), ``unseen`` what
     could not be. ``modes`` are those of the modules of the calls (``training``, ``evaluation``), empty if
-    they have none.
+    they have none. ``repeated`` is the number of compared calls that were made again with gradients or with
+    other values; ``again`` says what differs first in these.
     """
 
     calls: int
@@ -203,6 +204,8 @@ class ResultsCompared:
     seen: tuple[str, ...]
     unseen: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
+    again: str = ""
+    repeated: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ CHANNEL_LOST = 113
 
 
 Depth: TypeAlias = Literal[
-    "graph", "recompiles", "late-compile", "kernels", "build", "times", "speed", "stages", "recipes"
+    "graph", "recompiles", "late-compile", "kernels", "build", "alone", "times", "speed", "stages", "recipes"
 ]
 """The depth of a run:
 
@@ -23,6 +23,7 @@ Depth: TypeAlias = Literal[
 - ``late-compile``: as ``graph``; compilations after the warm-up are marked.
 - ``kernels``: up to the code that TorchInductor generates; graphs run eagerly here, too.
 - ``build``: the whole compiler; the compiled code runs.
+- ``alone``: the same, as the program compiles by itself: nothing is forced, and no code is reported.
 - ``times``: the same with cold and with warm caches, to measure what the caches save.
 - ``speed``: the same, and afterwards the calls of compiled functions are measured.
 - ``stages``: one stage of the compiler after the other.
@@ -180,7 +181,8 @@ class RunRequest:
     ``low_priority`` it leaves the processor to everything else. The results of compiled calls are recorded in
     the file ``record`` for a :class:`CompareRequest`, unless that is empty. ``other_mode`` calls modules in
     evaluation mode where the program trains them, and the other way round; ``uncompiled`` calls what compiled
-    functions were made of. Unless ``added`` is ``None``, its
+    functions were made of. At depth ``alone``, ``exact`` has TorchInductor draw random numbers and round as
+    uncompiled code does. Unless ``added`` is ``None``, its
     calls are made again at the end of the program, with these sizes, then with some that nobody named, and
     compared with uncompiled ones (``SizeTried``).
     """
@@ -198,6 +200,7 @@ class RunRequest:
     record: str = ""
     other_mode: bool = False
     uncompiled: bool = False
+    exact: bool = False
     low_priority: bool = False
     added: tuple[AddedSizes, ...] | None = None
 
@@ -232,11 +235,15 @@ class MinifyRequest:
 
 @dataclass(frozen=True, slots=True)
 class CompareRequest:
-    """A request to compare what two runs of a program recorded in the files ``before`` and ``after``."""
+    """A request to compare what two runs of a program recorded in the files ``before`` and ``after``.
+
+    With ``errors_differ`` a call may raise ``RuntimeError`` afterwards where it raised another error before.
+    """
 
     generation: int
     before: str
     after: str
+    errors_differ: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@
 - ``calls``: the outermost calls of compiled functions, in order
 - ``recording``: what the calls of a run gave back and changed, in a file
 - ``running``: a run that is recorded so
+- ``again``: its calls, made again with gradients and with other values
 - ``unseen``: its calls, made again with sizes that it does not have
 - ``resizing``: their arguments with other sizes
 - ``state``: the state in which they were made
@@ -16,5 +17,6 @@
 - ``copies``: copies of the values that they work with
 - ``observing``: calls of a program, observed: what functions get, give back and change
 - ``variations``: arguments of calls, made others of
+- ``catching``: whether a program catches what they raise
 - ``executing``: one run of them, and what it computes
 """

@@ -72,7 +72,10 @@ class Outcome:
 class Runner:
     """Runs statements on copies of an environment, in the place of ``namespace``'s own data."""
 
-    def __init__(self, statements: Statements, namespace: dict[str, Any], cls: object) -> None:
+    def __init__(
+        self, statements: Statements, namespace: dict[str, Any], cls: object, *, caught: bool = False
+    ) -> None:
+        self._errors_differ = statements.errors_differ and not caught
         self._statements = statements
         self._namespace = namespace
         self._cls = cls
@@ -82,7 +85,16 @@ class Runner:
     def run(
         self, nodes: list[ast.stmt], given: Environment, seed: int, *, gradients: bool, branches: Any = None
     ) -> Outcome:
-        """Run statements on a copy of ``given``."""
+        """Run statements on a copy of ``given``; with ``gradients`` wherever the program has none."""
+        with contextlib.ExitStack() as settings:
+            if gradients:
+                settings.enter_context(torch.inference_mode(False))
+                settings.enter_context(torch.enable_grad())
+            return self._run(nodes, given, seed, gradients=gradients, branches=branches)
+
+    def _run(
+        self, nodes: list[ast.stmt], given: Environment, seed: int, *, gradients: bool, branches: Any
+    ) -> Outcome:
         environment = given.copy(gradients=gradients)
         last: dict[str, Any] = {}
         left: list[str] = []
@@ -125,7 +137,7 @@ class Runner:
         It does if what differs is the form of a variable, or that a name has no value. Then gradients are not
         compared: a number has none.
         """
-        if self._statements.errors_differ and old.is_error and new.end == "RuntimeError":
+        if self._errors_differ and old.is_error and new.end == "RuntimeError":
             return "", False
         if old.end != new.end:
             return f"{_ending(new)}, before {_ending(old)}", new.end in _NO_VALUE

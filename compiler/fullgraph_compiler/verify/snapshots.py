@@ -76,6 +76,7 @@ class Snapshots:
             "shape": [] if tensor.is_nested else [int(size) for size in tensor.shape],
             "device": tensor.device.type,
             "requires_grad": tensor.requires_grad,
+            "leaf": tensor.requires_grad and tensor.is_leaf,
         }
         if not is_plain(tensor):
             self.incomplete = True
