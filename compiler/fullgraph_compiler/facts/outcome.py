@@ -196,7 +196,8 @@ class ResultsCompared:
     (``results``, ``gradients``, ``inputs``, ``buffers``, ``random numbers``, ``exceptions``), ``unseen`` what
     could not be. ``modes`` are those of the modules of the calls (``training``, ``evaluation``), empty if
     they have none. ``repeated`` is the number of compared calls that were made again with gradients or with
-    other values; ``again`` says what differs first in these.
+    other values; ``again`` says what differs first in these. ``left`` says which of the program's variables,
+    of torch's settings and of files differ at its end, each with its place before a colon.
     """
 
     calls: int
@@ -206,6 +207,7 @@ class ResultsCompared:
     modes: tuple[str, ...] = ()
     again: str = ""
     repeated: int = 0
+    left: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

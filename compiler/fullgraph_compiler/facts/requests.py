@@ -255,6 +255,7 @@ class Trial:
     numbers of it may be drawn, and what is not finite there may reach gradients. If ``errors_differ``, it
     may raise ``RuntimeError`` where they raise another one. The new statements use what ``defines`` defines
     in the module. Without ``gradients`` these are not compared: no tensor there has any.
+    Without ``prints``, nor is what is printed and warned of.
     """
 
     number: int
@@ -266,6 +267,7 @@ class Trial:
     errors_differ: bool = False
     defines: str = ""
     gradients: bool = True
+    prints: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@
 - ``recording``: what the calls of a run gave back and changed, in a file
 - ``running``: a run that is recorded so
 - ``again``: its calls, made again with gradients and with other values
+- ``surroundings``: what it leaves behind beside: variables, settings of torch, files
 - ``unseen``: its calls, made again with sizes that it does not have
 - ``resizing``: their arguments with other sizes
 - ``state``: the state in which they were made

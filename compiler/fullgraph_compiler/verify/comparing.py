@@ -40,6 +40,7 @@ def compared(
         tuple(sorted({mode for call in before["calls"] for mode in call["modes"]})),
         again,
         comparison.repeated,
+        tuple(_left_differently(before["left"], after["left"])),
     )
 
 
@@ -138,6 +139,23 @@ class _Comparison:
             f"whether the caller changes the {place} of {title} in place: it was in the memory of {first}"
         )
         return ""
+
+
+def _left_differently(before: Any, after: Any) -> Iterator[str]:
+    """Yield what is left behind differently; an edit may add variables, and what it writes is new."""
+    between, found = Differences(Rules(LADDER)), dict(after)
+    for place, node in before:
+        if place not in found:
+            yield f"{place}: missing"
+        elif (difference := next(between.between(place, node, found[place]), None)) is not None:
+            part = difference.place.removeprefix(place)
+            yield f"{place}: {part and f'{part}: '}{difference.words}"
+    known = {place for place, _ in before}
+    yield from (
+        f"{place}: not there before"
+        for place, _ in after
+        if place not in known and place.startswith(("file ", "environment "))
+    )
 
 
 def _presence(is_there: bool) -> str:

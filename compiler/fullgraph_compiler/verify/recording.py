@@ -19,6 +19,7 @@ from ..compat import dynamo_compat, torch_compat
 from .calls import Call, CallWatcher, TooLongError
 from .differences import unchanged
 from .snapshots import Node, Snapshots
+from .surroundings import Surroundings
 
 _SEED = 0
 _MOST_GRADIENTS = 4
@@ -86,6 +87,8 @@ class Recorder(CallWatcher):
         """The modules of the call that is on, with their own modes."""
         self.raised: list[list[str]] = []
         self._records: list[dict[str, Any]] = []
+        self._surroundings: Surroundings | None = None
+        self._left: list[tuple[str, Node]] = []
         self._again: list[dict[str, Any]] = []
         """The calls that were made again."""
         self._given: list[tuple[str, Node]] = []
@@ -96,6 +99,7 @@ class Recorder(CallWatcher):
     def install(self) -> None:
         """Record calls from now on; the program draws the same random numbers in each recorded run."""
         super().install()
+        self._surroundings = Surroundings()
         set_seeds(_SEED)
 
     def finish(self) -> None:
@@ -106,12 +110,18 @@ class Recorder(CallWatcher):
             tensor = reference()
             if tensor is not None and tensor.is_leaf and tensor.grad is not None:
                 record["grads"][place] = Snapshots(_STATE_ELEMENTS).take(place, tensor.grad)
+        if self._surroundings is not None:
+            self._left = self._surroundings.take()
 
     def save(self, path: Path) -> None:
         """Write what was recorded."""
         whole = {
-            "calls": self._records, "raised": self.raised, "left out": self.left_out, "again": self._again,
-        }  # fmt: skip
+            "calls": self._records,
+            "raised": self.raised,
+            "left out": self.left_out,
+            "again": self._again,
+            "left": self._left,
+        }
         torch.save(whole, path)
 
     def make_again(self, call: Call, words: str, gradients: bool) -> None:

@@ -293,7 +293,9 @@ def _gradients(call: Call, result: Any) -> dict[str, Any]:
 
 def _difference(old: dict[str, Any], new: dict[str, Any]) -> str:
     """Say how a call differs from an uncompiled one; empty if it does not."""
-    before, after = ({"calls": [item], "raised": [], "left out": 0, "again": []} for item in (old, new))
+    before, after = (
+        {"calls": [item], "raised": [], "left out": 0, "again": [], "left": []} for item in (old, new)
+    )
     words = compared(before, after).difference
     return words.replace(f" of call 1 of `{old['name']}`", "").replace(", before ", ", uncompiled ")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from fullgraph_compiler.facts import (
@@ -49,6 +49,8 @@ class Prover(Experiments):
     """Whether the program prints something else each time."""
     _again_varies: bool = False
     """Whether calls that are made again with other values give something else each time."""
+    _varying: set[str] = field(default_factory=set)
+    """What the program leaves behind in another state each time: variables, settings, files."""
 
     async def as_it_is(self) -> State:
         """Run the target as it is."""
@@ -85,6 +87,7 @@ class Prover(Experiments):
         self._prints_vary = own_text(again.printed) != own_text(state.printed)
         compared = await self.compare(state.record, again.record)
         self._again_varies = bool(compared.again)
+        self._varying = {_place(item) for item in compared.left}
         difference = compared.difference
         return f"two runs of the program as it is differ: results differ: {difference}" if difference else ""
 
@@ -195,7 +198,8 @@ class Prover(Experiments):
 
     def _difference(self, compared: ResultsCompared) -> str:
         difference = compared.difference or ("" if self._again_varies else compared.again)
-        return difference and f"results differ: {difference}"
+        left = next((item for item in compared.left if _place(item) not in self._varying), "")
+        return (difference and f"results differ: {difference}") or (left and f"at its end, {left}")
 
     async def _check(self, state: State, fix: Fix) -> str:
         """Say why what an edit makes an operator of torch is none; empty if it passes all checks."""
@@ -282,6 +286,7 @@ class Prover(Experiments):
                     fix.errors_differ,
                     defines,
                     gradients=not in_place,
+                    prints=not fix.prints_differ,
                 )
                 trials.append(trial)
         return await self.tried(state.texts, trials)
@@ -302,6 +307,11 @@ class Prover(Experiments):
         parts += [fix.operator.seen] if fix.operator is not None else []
         parts += ["not what it prints, which is another text each time"] if self._prints_vary else []
         return ", ".join(filter(None, parts))
+
+
+def _place(left: str) -> str:
+    """Return the place of what is left behind: a variable, a setting, a file."""
+    return left.partition(": ")[0]
 
 
 def _with(state: State, fixes: Iterable[Fix]) -> dict[str, str]:
