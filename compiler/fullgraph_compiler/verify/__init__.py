@@ -13,11 +13,10 @@
 - ``comparing``: the files of two runs, compared
 - ``trials``: statements of a program, old against new, where the program comes to them
 - ``statements``: these statements in their function, and as a function of local variables
-- ``branches``: their branches, and which a run takes
+- ``branches``: their branches, which a run takes, and whether their errors are caught
 - ``values``: the values to try them on
 - ``copies``: copies of the values that they work with
 - ``observing``: calls of a program, observed: what functions get, give back and change
 - ``variations``: arguments of calls, made others of
-- ``catching``: whether a program catches what they raise
 - ``executing``: one run of them, and what it computes
 """

@@ -34,8 +34,7 @@ from ..facts import (
 )
 from ..observe.live import Sink
 from ..processes.children import run_child
-from .branches import Branches, untaken
-from .catching import is_caught
+from .branches import Branches, is_caught, untaken
 from .copies import Environment, allow_more_copies, shared_data
 from .executing import NeedsOwnProcessError, Outcome, Runner
 from .recording import set_seeds
