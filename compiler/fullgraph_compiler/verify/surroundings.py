@@ -36,7 +36,7 @@ class Surroundings:
         """Return snapshots of what is there now, with what to call it; the program is over."""
         self._over = True
         snapshots = Snapshots(_MOST_ELEMENTS)
-        values = [*self._variables(), *_settings(), *_globals(), *self._files()]
+        values = [*self._variables(), *_settings(), *_globals(self._folder), *self._files()]
         return [(place, snapshots.take(place, value)) for place, value in values]
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
@@ -76,13 +76,17 @@ def _settings() -> Iterator[tuple[str, Any]]:
     yield "torch.are_deterministic_algorithms_enabled()", torch.are_deterministic_algorithms_enabled()
 
 
-def _globals() -> Iterator[tuple[str, Any]]:
-    """Yield the variables of the program's own modules, and those of their classes and functions."""
+def _globals(folder: str) -> Iterator[tuple[str, Any]]:
+    """Yield the variables of the program's own modules, and those of their classes and functions.
+
+    These are the modules in its folder, without generated code.
+    """
     for module_name, module in sorted(sys.modules.items()):
         filename = getattr(module, "__file__", None) or ""
-        if not os.path.isabs(filename) and module_name != "__main__":
+        is_own = os.path.isabs(filename) and os.path.realpath(filename).startswith(folder)
+        if not (is_own or module_name == "__main__") or filename.startswith(_INSTALLED):
             continue
-        if filename.startswith(_INSTALLED) or module_name.partition(".")[0] == "fullgraph_compiler":
+        if f"{os.sep}.fullgraph{os.sep}" in filename:
             continue
         for name, value in list(vars(module).items()):
             place = name if module_name == "__main__" else f"{module_name}.{name}"
