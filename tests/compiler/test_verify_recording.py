@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,7 @@ def observed(path: Path, record: str, text: str = "") -> tuple[Fact, ...]:
     """The facts of a run in a child of this process."""
 
     def work() -> list[str]:
+        os.chdir(path.parent)
         lines: list[str] = []
         texts = (SourceText(str(path), text),) if text else ()
         request = RunRequest(1, Script(str(path)), texts=texts, record=record)
@@ -193,6 +195,39 @@ def test_what_a_program_does_not_show_itself_is_told(edit: str, tmp_path: Path) 
     told = difference(str(tmp_path / "before"), str(tmp_path / "after"))
     assert told.difference == ""
     assert expected in told.again
+
+
+LEFT = """
+import os
+import torch
+
+class Meter:
+    seen = 0
+
+@torch.compile
+def step(x):
+    return x + 1
+
+step(torch.ones(2))
+seen = []
+"""
+
+
+def test_what_a_program_leaves_behind_is_compared(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    changes = (
+        "Meter.seen += 1", "seen.append(1)", "os.environ['STEP'] = '1'",
+        "torch.set_default_dtype(torch.float64)", "open('log.txt', 'w').close()",
+    )  # fmt: skip
+    for name, text in (("before", LEFT), ("after", LEFT + "\n".join(changes))):
+        path.write_text(text)
+        observed(path, str(tmp_path / name))
+    told = difference(str(tmp_path / "before"), str(tmp_path / "after"))
+    assert [item.partition(": ")[0] for item in told.left] == [
+        "torch.get_default_dtype()", "`Meter.seen`", "global `seen`", "environment variable STEP",
+        "file log.txt",
+    ]  # fmt: skip
+    assert told.difference == ""
 
 
 def test_rounding_of_gradients_that_cancel_out_is_no_difference() -> None:

@@ -35,9 +35,9 @@ class Surroundings:
     def take(self) -> list[tuple[str, Node]]:
         """Return snapshots of what is there now, with what to call it; the program is over."""
         self._over = True
-        snapshots = Snapshots(_MOST_ELEMENTS)
         values = [*self._variables(), *_settings(), *_globals(self._folder), *self._files()]
-        return [(place, snapshots.take(place, value)) for place, value in values]
+        # Each by itself: what is left out of a large one says nothing of others.
+        return [(place, Snapshots(_MOST_ELEMENTS).take(place, value)) for place, value in values]
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event != "open" or self._over:
@@ -86,7 +86,7 @@ def _globals(folder: str) -> Iterator[tuple[str, Any]]:
         is_own = os.path.isabs(filename) and os.path.realpath(filename).startswith(folder)
         if not (is_own or module_name == "__main__") or filename.startswith(_INSTALLED):
             continue
-        if f"{os.sep}.fullgraph{os.sep}" in filename:
+        if f"{os.sep}.fullgraph{os.sep}" in filename or module_name.startswith("fullgraph_compiler"):
             continue
         for name, value in list(vars(module).items()):
             place = name if module_name == "__main__" else f"{module_name}.{name}"
