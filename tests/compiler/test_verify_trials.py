@@ -290,3 +290,29 @@ def test_memory_is_lost_where_a_view_of_it_is_changed_later(
     new = "    y = torch.where(y.sum() > 0, y * 2, y)\n"
     (found,) = tried(TrialRequest(1, Script(str(path)), (Trial(1, str(path), 4, 5, new),)))
     assert ("no longer in the memory" in found.difference) is is_told, found
+
+
+UNSEEN = {
+    "a message": ("raise ValueError('a')", "raise ValueError('b')", "raises ValueError with another message"),
+    "a print": ("print('a')", "pass", "prints or warns of something else"),
+    "a warning": ("warnings.warn('a')", "pass", "prints or warns of something else"),
+    "a caught error": ("torch.ones(2) + x", "pass", "goes on, before raises RuntimeError"),
+    "a gradient under no_grad": ("x.mul_(w.item())", "x.mul_(w)", "gradient of `w`"),
+}
+"""What a branch that the program does not take does: old, new, and what is told."""
+
+
+def test_what_only_other_values_show_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    lines = ["import torch, warnings", "w = torch.nn.Parameter(torch.ones(()))", "def f(x):", "    try:"]
+    trials = []
+    for number, (old, new, _) in enumerate(UNSEEN.values()):
+        condition = "        if x.sum() < 0:\n            "
+        lines += (condition + old).splitlines()
+        trials.append(Trial(number, str(path), len(lines) - 1, len(lines), f"{condition}{new}\n"))
+    lines += ["    except (ValueError, RuntimeError):", "        pass", "    return x"]
+    lines += ["with torch.no_grad():", "    f(torch.ones(3))"]
+    path.write_text("\n".join(lines) + "\n")
+    found = tried(TrialRequest(1, Script(str(path)), tuple(trials)))
+    for (name, (_, _, expected)), item in zip(UNSEEN.items(), found, strict=True):
+        assert expected in item.difference, (name, item)

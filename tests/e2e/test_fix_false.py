@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from fullgraph_compiler.facts import CallSeen, CallsSeen, TensorSeen, ValueSeen
 from fullgraph_server.fixes.changes import fixable
+from fullgraph_server.fixes.experiments import State
 from fullgraph_server.fixes.model import Context, Edit, Fix, Operator
 from fullgraph_server.fixes.operators.rule import calls_wanted, operators
-from fullgraph_server.fixes.proof import State
 from fullgraph_server.report.model import Finding
 from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.source import SourceFile

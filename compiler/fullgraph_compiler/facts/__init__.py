@@ -79,6 +79,7 @@ from .outcome import (
     Failure,
     FaultLocated,
     FilesDiscarded,
+    LeftBehind,
     MinifyProgress,
     ModulesLoaded,
     ProgramRaised,
@@ -93,7 +94,6 @@ from .outcome import (
     StatementsTried,
     Status,
     TargetProblem,
-    VariableChanged,
 )
 from .ranks import (
     Collective,
@@ -206,6 +206,7 @@ __all__ = [
     "KernelCompiled",
     "KernelNode",
     "LateCompilation",
+    "LeftBehind",
     "Level",
     "LightningCompiled",
     "MachineMeasured",
@@ -262,7 +263,6 @@ __all__ = [
     "TrialRequest",
     "ValueKind",
     "ValueSeen",
-    "VariableChanged",
     "VariantMeasured",
     "VariantName",
     "VllmConfigured",

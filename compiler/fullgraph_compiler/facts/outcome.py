@@ -188,10 +188,10 @@ class FilesDiscarded:
 
 
 @dataclass(frozen=True, slots=True)
-class VariableChanged:
-    """A variable of the program's modules that changed between the ends of two runs, in ``words``.
+class LeftBehind:
+    """What two runs of a program leave in different states, in ``words``: a variable, a setting, a file.
 
-    ``place`` is the variable (```LEDGER` of train.py``). ``of_form`` says that only its type or shape did.
+    ``place`` names it (```LEDGER` of train.py``). ``of_form`` says that only its type or shape differs.
     """
 
     place: str
@@ -207,7 +207,9 @@ class ResultsCompared:
     does. ``calls`` is the number of compared calls of compiled functions; ``seen`` names what was compared
     (``results``, ``gradients``, ``inputs``, ``buffers``, ``random numbers``, ``exceptions``), ``unseen`` what
     could not be. ``modes`` are those of the modules of the calls (``training``, ``evaluation``), empty if
-    they have none. ``variables`` are those that the program leaves otherwise.
+    they have none. ``repeated`` is the number of compared calls that were made again with gradients or with
+    other values; ``again`` says what differs first in these. ``left`` is what differs at the program's
+    end.
     """
 
     calls: int
@@ -215,7 +217,9 @@ class ResultsCompared:
     seen: tuple[str, ...]
     unseen: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
-    variables: tuple[VariableChanged, ...] = ()
+    again: str = ""
+    repeated: int = 0
+    left: tuple[LeftBehind, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

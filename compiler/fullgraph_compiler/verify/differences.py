@@ -236,6 +236,10 @@ def _kind(node: Node) -> str:
 def _property(name: str, value: Any) -> str:
     if name == "requires_grad":
         return "with gradient" if value else "without gradient"
+    if name == "attributes":
+        return f"with attributes {', '.join(value)}" if value else "without attributes of its own"
+    if name == "leaf":
+        return "a leaf that keeps its gradient" if value else "no leaf that keeps its gradient"
     if name in ("shape", "strides"):
         return f"{name} {value}"
     return str(value).removeprefix("torch.")

@@ -81,6 +81,8 @@ class Snapshots:
             "device": tensor.device.type,
             "requires_grad": tensor.requires_grad,
             "strides": _strides(tensor) if is_plain(tensor) else [],
+            "attributes": sorted(name for name in vars(tensor) if not name.startswith("_")),
+            "leaf": tensor.requires_grad and tensor.is_leaf,
         }
         if not is_plain(tensor):
             self.incomplete = True
@@ -149,6 +151,7 @@ def _children(value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f"[{index}]", item) for index, item in enumerate(value))
     elif isinstance(value, torch.nn.Module) and "_parameters" in vars(value):
         yield ".training", value.training
+        yield ".state_dict()", sorted(set(value._buffers) - value._non_persistent_buffers_set)
         for named in (value.named_parameters(recurse=False), value.named_buffers(recurse=False)):
             yield from ((f".{key}", item) for key, item in named)
         yield from ((f".{key}", item) for key, item in value.named_children())

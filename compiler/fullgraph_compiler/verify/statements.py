@@ -37,7 +37,8 @@ class Statements:
     ``live`` are the names that are read after them, ``changed_later`` those whose values may be changed in
     place after them. ``global_names`` are declared so in the function. ``class_name`` is that of the class
     around the function, for private names. ``ends_turn`` says that they are the last in the body of a loop:
-    ``continue`` goes where they end. ``runs_skipped`` and ``errors_differ`` are those of the trial.
+    ``continue`` goes where they end. ``runs_skipped``, ``errors_differ`` and ``prints`` are those of the
+    trial.
     ``chosen`` are names that the function chose before, among constants, by the truth of local variables.
     """
 
@@ -51,6 +52,7 @@ class Statements:
     ends_turn: bool = False
     runs_skipped: bool = False
     errors_differ: bool = False
+    prints: bool = True
     chosen: Mapping[str, ast.IfExp] = field(default_factory=dict)
 
     @property
@@ -110,6 +112,7 @@ def find(tree: ast.Module, trial: Trial) -> Statements:
         block[last] is block[-1] and _is_body_of_loop(place.function, block),
         trial.runs_skipped,
         trial.errors_differ,
+        trial.prints,
         dict(_chosen(outside, trial.row)),
     )
     call = ast.Expr(ast.Call(ast.Name(PROBE, ast.Load()), [ast.Constant(trial.number)], []))

@@ -100,8 +100,9 @@ class Verdict:
     """What running the program with a fix has shown.
 
     ``verified`` says that the finding is gone, nothing became worse and all results are equal, in every
-    branch of the replaced statements. ``reason`` is the sentence for why it is not, or what could not be
-    seen; ``basis`` is what the verdict rests on (``2 example calls, forward and backward``).
+    branch of the replaced statements, and where the program runs as it does by itself. ``reason`` is the
+    sentence for why it is not, or what could not be seen; ``basis`` is what the verdict rests on
+    (``2 example calls, forward and backward``).
     """
 
     verified: bool
@@ -115,6 +116,8 @@ class Verdict:
     """The other findings that the edit removes: consequences of the one that it is for."""
     reveals: bool = False
     """Whether all that is against it are breaks that showed only now, since more is compiled."""
+    tried: bool = True
+    """Whether it could be tried: if not, ``reason`` says how Fullgraph itself failed."""
 
     @property
     def removes(self) -> tuple[int, int]:

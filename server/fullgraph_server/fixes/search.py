@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ..report.model import Finding
+from .experiments import State
 from .model import Context, Counts, Fix, Safety, Verdict
 from .operators.rule import calls_wanted, refusal
-from .proof import Prover, State
+from .proof import Prover
 
 Candidates = Callable[[Finding, Context], Sequence[Fix]]
 """Returns the candidates for the fix of a finding, the best first."""
