@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from forked import observe
 from fullgraph_compiler import facts as f
+from fullgraph_compiler.observe.modules import own_modules
 from worker_client import run_worker
 
 
@@ -191,3 +193,14 @@ def test_watching_variables_changes_no_graph_break(tmp_path: Path) -> None:
     started = [fact.function for fact in facts if isinstance(fact, f.FrameStarted)]
     assert started == ["f", "f"]
     assert (files(facts)[-1], variables(facts)) == (helper, ("WITHIN",))
+
+
+def test_code_that_torch_generated_is_not_the_programs_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("torch._inductor.runtime.compile_tasks.c5", "own_c5"):
+        module = ModuleType(name)
+        module.__file__ = str(tmp_path / f"{name}.py")
+        monkeypatch.setitem(sys.modules, name, module)
+    found = [name for name in own_modules() if name.startswith(str(tmp_path))]
+    assert found == [str(tmp_path / "own_c5.py")]

@@ -166,6 +166,7 @@ class Programs:
 
     def __init__(self, outcomes: Mapping[str, Outcome], *findings: Finding) -> None:
         self._outcomes = outcomes
+        self.confirming: list[str] = []
         self.base = self._state(findings)
 
     def fixable(self, report: Report) -> list[Finding]:
@@ -177,7 +178,14 @@ class Programs:
     async def with_fixes(self, _: State, fixes: Sequence[Fix]) -> State:
         return self._state(self._outcomes[fixes[0].rule][1])
 
-    async def prove(self, _: State, before: State, fix: Fix, __: Finding) -> tuple[Verdict, State]:
+    async def confirmed(self, _: State, __: State, fix: Fix, verdict: Verdict) -> Verdict:
+        self.confirming.append(fix.rule)
+        return verdict
+
+    async def prove(
+        self, _: State, before: State, fix: Fix, __: Finding, *, whole: bool
+    ) -> tuple[Verdict, State]:
+        assert not whole, "the whole compiler runs for the best one alone"
         what, left = self._outcomes[fix.rule]
         counts = counts_of(before.report), counts_of(self._state(left).report)
         verdict = Verdict(what == "verified", "" if what == "verified" else what, *counts)
@@ -205,9 +213,11 @@ async def test_a_safe_fix_ends_the_tries_for_a_finding_and_comes_first() -> None
     programs = Programs(outcomes, graph_break(1), graph_break(2))
     table = {1: [fix("wrong"), fix("drop", "unsafe"), fix("good"), fix("more")]}
     one, other = [item async for item in try_all(programs, programs.base, candidates(table))]  # type: ignore[arg-type]
-    assert [item.fix.rule for item in one.tries] == ["good", "drop", "wrong"]
+    assert [item.fix.rule for item in one.tries] == ["good", "wrong", "drop"]
     assert one.best() == one.tries[0]
-    assert one.best(["unsafe"]) == one.tries[1]
+    assert one.best(["unsafe"]) is None
+    assert "the whole compiler was not run with it" in one.tries[2].verdict.reason
+    assert programs.confirming == ["good"]
     assert (other.finding, other.tries, other.best()) == (graph_break(2), (), None)
 
 
@@ -302,7 +312,12 @@ class Overlapping:
     async def with_fixes(self, state: State, fixes: Sequence[Fix]) -> State:
         return self._state(frozenset({*state.texts, *(item.rule for item in fixes)}))
 
-    async def prove(self, _: State, before: State, fix: Fix, finding: Finding) -> tuple[Verdict, State]:
+    async def confirmed(self, _: State, __: State, ___: Fix, verdict: Verdict) -> Verdict:
+        return verdict
+
+    async def prove(
+        self, _: State, before: State, fix: Fix, finding: Finding, **__: bool
+    ) -> tuple[Verdict, State]:
         after = await self.with_fixes(before, [fix])
         was, now = before.report.findings, after.report.findings
         counts = counts_of(before.report), counts_of(after.report)

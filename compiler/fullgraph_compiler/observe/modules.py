@@ -16,6 +16,8 @@ from ..facts import ModulesLoaded, Program, PytestNode
 _INSTALLED = re.compile(r"[\\/](site|dist)-packages[\\/]")
 _OURS = ("fullgraph_compiler", "fullgraph_server", "fullgraph_pytest")
 """Packages of ours: a plugin of pytest is imported in every run of a test."""
+_GENERATED = ("torch", "triton")
+"""Packages whose submodules outside of their folders are code that they have generated."""
 _SETTERS = ("os", "_collections_abc", "collections.abc")
 """Modules that set variables for their callers: ``os.environ.update`` is a method of the second."""
 
@@ -91,7 +93,7 @@ def _own_source(module: object) -> str | None:
     filename = namespace.get("__file__")
     if not isinstance(filename, str) or not filename.endswith(tuple(SOURCE_SUFFIXES)):
         return None
-    if str(namespace.get("__name__")).partition(".")[0] in _OURS:
+    if str(namespace.get("__name__")).partition(".")[0] in (*_OURS, *_GENERATED):
         return None
     filename = os.path.abspath(filename)
     return filename if _is_own(filename) else None

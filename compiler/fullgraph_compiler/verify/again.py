@@ -38,8 +38,7 @@ Record = Callable[[Call, str, bool], None]
 class CallsAgain:
     """The last call of each form, to be made again."""
 
-    def __init__(self, *, gradients: bool) -> None:
-        self._gradients = gradients
+    def __init__(self) -> None:
         self._forms: dict[Any, Form] = {}
         self._settings: dict[Any, Settings] = {}
 
@@ -62,11 +61,10 @@ class CallsAgain:
 
     def _make(self, form: Form, record: Record, deadline: float) -> None:
         kept = Kept(form.call)
-        if self._gradients:
-            # Outside of inference mode, the copies are tensors that gradients can flow through.
-            with torch.inference_mode(False), torch.enable_grad():
-                record(_with_gradients(_copied(form)), "with gradients", True)
-            kept.put_back()
+        # Outside of inference mode, the copies are tensors that gradients can flow through.
+        with torch.inference_mode(False), torch.enable_grad():
+            record(_with_gradients(_copied(form)), "with gradients", True)
+        kept.put_back()
         if not hasattr(signal, "setitimer"):
             return
         for words, change, of_state in _VALUES:

@@ -20,9 +20,10 @@ def run_recorded(request: RunRequest, sink: Sink) -> None:
     Where sizes are to be tried, that follows the program.
     """
     sizes = UnseenSizes(request.added, request.patience / 2) if request.added is not None else None
-    # Of the program by itself, gradients would be compiled once more, which takes long.
-    again = CallsAgain(gradients=request.depth == "graph")
-    recorder = Recorder(other_mode=request.other_mode, compiled=not request.uncompiled, keep=again.keep)
+    # Of the program by itself, each call would be compiled once more, which takes long.
+    again = CallsAgain() if request.depth == "graph" else None
+    keep = again.keep if again is not None else bool
+    recorder = Recorder(other_mode=request.other_mode, compiled=not request.uncompiled, keep=keep)
     over = False
 
     def install() -> None:
@@ -43,6 +44,8 @@ def run_recorded(request: RunRequest, sink: Sink) -> None:
         nonlocal over
         over = True
         recorder.finish()
+        if again is None:
+            return
         try:
             again.make(recorder.make_again, request.patience / 4)
         except Exception:  # what was not made again is not compared

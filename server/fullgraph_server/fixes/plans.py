@@ -155,7 +155,7 @@ async def _without(prover: Prover, plan: Plan, left_out: int) -> Plan | None:
             found = next(same, None)
             if fix is None or found is None:
                 return None
-            verdict, state = await prover.prove(plan.base, state, fix, found)
+            verdict, state = await prover.prove(plan.base, state, fix, found, whole=False)
             if not (verdict.verified or verdict.reveals):
                 return None
             made.append((found, Try(fix, verdict)))
@@ -164,7 +164,9 @@ async def _without(prover: Prover, plan: Plan, left_out: int) -> Plan | None:
     removes_less = now.breaks > was.breaks or now.recompiles > was.recompiles or now.graphs > was.graphs
     if removes_less or made[-1][1].verdict.reveals:
         return None
-    return replace(plan, last=state, steps=tuple(made))
+    found, last = made.pop()
+    last = replace(last, verdict=await prover.confirmed(plan.base, state, last.fix, last.verdict))
+    return replace(plan, last=state, steps=(*made, (found, last))) if last.verdict.verified else None
 
 
 def _moved(fix: Fix, drifts: Drifts) -> Fix | None:

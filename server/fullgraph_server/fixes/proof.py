@@ -91,19 +91,34 @@ class Prover(Experiments):
         difference = compared.difference
         return f"two runs of the program as it is differ: results differ: {difference}" if difference else ""
 
-    async def prove(self, base: State, before: State, fix: Fix, finding: Finding) -> tuple[Verdict, State]:
+    async def prove(
+        self, base: State, before: State, fix: Fix, finding: Finding, *, whole: bool = True
+    ) -> tuple[Verdict, State]:
         """Try a fix of a finding in ``before``, and compare with ``base``, the program as it was at first.
 
-        Returns what is to be said of it, and the state that it leads to.
+        Returns what is to be said of it, and the state that it leads to. Without ``whole`` the whole compiler
+        does not run: what is verified then has to be confirmed.
         """
         after = await self.with_fixes(before, [fix])
         counts = counts_of(before.report), counts_of(after.report)
         try:
             if after.failure:
                 raise CannotTryError(after.failure)
-            return await self._verdict(base, before, after, fix, finding), after
+            verdict = await self._verdict(base, before, after, fix, finding)
         except CannotTryError as failure:
             return Verdict(False, str(failure), *counts, tried=False), after
+        return (await self.confirmed(base, after, fix, verdict) if whole else verdict), after
+
+    async def confirmed(self, base: State, after: State, fix: Fix, verdict: Verdict) -> Verdict:
+        """Return a verdict after a run of the program as it runs by itself, if that has to confirm it."""
+        if not verdict.verified:
+            return verdict
+        try:
+            failure, alone = await self._alone(base, after, fix)
+        except CannotTryError as problem:
+            return replace(verdict, verified=False, reason=str(problem), tried=False)
+        basis = ", ".join(filter(None, [verdict.basis, alone]))
+        return replace(verdict, verified=not failure, reason=failure, basis=basis)
 
     async def _verdict(self, base: State, before: State, after: State, fix: Fix, finding: Finding) -> Verdict:
         tried = await self._try(before, fix) if fix.replaces else []
@@ -136,9 +151,7 @@ class Prover(Experiments):
         along = gone_along(finding, before.report, after.report, drifts)
         if more := revealed(before.report, after.report, drifts):
             return Verdict(False, more, *counts, basis, along=along, reveals=True)
-        failure, alone = await self._alone(base, after, fix)
-        basis = ", ".join(filter(None, [basis, alone]))
-        return Verdict(not failure, failure, *counts, basis, along=along)
+        return Verdict(True, "", *counts, basis, along=along)
 
     async def _in_other_mode(
         self, base: State, before: State, after: State, fix: Fix, mode: str
