@@ -90,8 +90,8 @@ async def try_finding(
         found: list[Try] = []
         for fix in fixes:
             verdict, _ = await prover.prove(base, state, fix, finding, whole=False)
-            item = Try(fix, verdict)
-            found.append(await confirm(item) if fix.safety == "safe" else item)
+            item, is_next = Try(fix, verdict), verdict.verified and fix.safety == "safe"
+            found.append(await confirm(item) if is_next else item)
             if found[-1].verdict.verified and fix.safety == "safe":
                 break
         is_found = any(item.verdict.verified and item.fix.safety == "safe" for item in found)
