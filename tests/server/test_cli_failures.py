@@ -194,6 +194,7 @@ def test_minify_writes_a_repro_and_says_so(
         str(folder / "repro.py"),
         str(folder / ".fullgraph" / "cache"),
         patience=20,
+        workspace=str(folder),
     )
     assert settings.timeout is None, "it can be stopped at any time"
     assert (folder / ".fullgraph" / ".gitignore").read_text() == "*\n"

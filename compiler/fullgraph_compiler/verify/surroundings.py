@@ -7,6 +7,7 @@ import sys
 import types
 from collections.abc import Iterator
 from hashlib import sha256
+from itertools import islice
 from typing import Any
 
 import torch
@@ -15,7 +16,7 @@ from ..compat import dynamo_compat
 from ..observe.modules import own_modules
 from .snapshots import Node, Snapshots
 
-_MOST_VALUES = 1 << 10
+_MOST_VARIABLES = 1 << 10
 _MOST_ELEMENTS = 1 << 12
 _DATA = ("builtins", "collections", "torch", "numpy")
 """Packages whose objects are looked into, beside the program's own."""
@@ -39,14 +40,14 @@ class Surroundings:
     def take(self) -> list[tuple[str, Node]]:
         """Return snapshots of what is there now, with what to call it; the program is over."""
         self._over = True
-        values = [*self._variables(), *_settings(), *_globals(), *self._files()]
+        values = [*self._variables(), *_settings(), *self._files(), *islice(_globals(), _MOST_VARIABLES)]
         # Objects of other packages have caches.
         own = {module.__name__.partition(".")[0] for module in own_modules().values()}
         packages = frozenset({*_DATA, *own})
         # Each by itself: what is left out of a large one says nothing of others.
         return [
             (place, Snapshots(_MOST_ELEMENTS, packages=packages).take(place, value))
-            for place, value in values[:_MOST_VALUES]
+            for place, value in values
         ]
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
@@ -88,7 +89,7 @@ def _settings() -> Iterator[tuple[str, Any]]:
 
 def _globals() -> Iterator[tuple[str, Any]]:
     """Yield the variables of the program's own modules, those of their classes, and what functions keep."""
-    for filename, module in own_modules().items():
+    for filename, module in reversed(own_modules().items()):  # the program itself first
         of = f"of {os.path.basename(filename)}"
         for name, value in list(vars(module).items()):
             if name.startswith("__") or isinstance(value, types.ModuleType):

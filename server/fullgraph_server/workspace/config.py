@@ -30,7 +30,7 @@ TargetKind: TypeAlias = Literal[
 _WITH_ARGS: tuple[TargetKind, ...] = ("script", "module", "console-script", "torchrun")
 _TABLE = re.compile(r"^\s*\[tool\.fullgraph\]")
 _TARGETS_TABLE = re.compile(r"^\s*\[\[tool\.fullgraph\.targets\]\]")
-_KEY = re.compile(r"^\s*([^\s=#][^=]*?)\s*=")
+_KEY = re.compile(r"^\s*([^\s=#]*(?:[ \t]+[^\s=#]+)*)\s*=")
 _TARGET = re.compile(r"targets\[(\d+)\]")
 _ROW = re.compile(r"\(at line (\d+)")
 
