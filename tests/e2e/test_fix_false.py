@@ -186,7 +186,7 @@ def test_an_edit_after_which_the_program_leaves_something_else_is_not_verified(
         return [Fix("rule", "", "", "unsafe", "", edits, prints_differ=True, replaces=False)]
 
     [(_, verdict)] = proving.prove(path, lambda state: fixable(state.report)[0], fixes)
-    assert verdict.reason == "`LEDGER`[1] of program.py at the end of the program: not there before"
+    assert verdict.reason == "at its end, `LEDGER` of program.py: [1]: not there before"
 
 
 BAKED = {

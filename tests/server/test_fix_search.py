@@ -193,7 +193,9 @@ class Programs:
 
 
 def fix(rule: str, safety: Safety = "safe") -> Fix:
-    return Fix(rule, f"Do {rule}", "It does.", safety, "", (Edit(Span(FILE, 1, 1, 1, 1), rule),))
+    return Fix(
+        rule, f"Do {rule}", "It does.", safety, "", (Edit(Span(FILE, 1, 1, 1, 1), f"torch.compile({rule})"),)
+    )
 
 
 def candidates(table: Mapping[int, Sequence[Fix]]) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from fullgraph_compiler.facts import CallsSeen
 
@@ -38,6 +38,10 @@ class Operator:
     in_place: bool = False
 
 
+_OF_COMPILER: Final = ("torch._", "torch.compile", "torch.cond", "dynamic", "device", "dtype", ".to(")
+"""What edits have in them that set options, mark sizes, or change types and devices."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fix:
     """A candidate for the fix of a finding.
@@ -63,6 +67,12 @@ class Fix:
     replaces: bool = True
     """Whether edited statements compute something: then they are tried by themselves, old against new."""
     operator: Operator | None = None
+
+    @property
+    def needs_whole_compiler(self) -> bool:
+        """Whether only a run with TorchInductor verifies it: it speaks to the compiler, or has no trial."""
+        speaks = any(name in edit.text for edit in self.edits for name in _OF_COMPILER)
+        return speaks or self.operator is not None or not (self.replaces or self.prints_differ)
 
 
 @dataclass(frozen=True, slots=True)

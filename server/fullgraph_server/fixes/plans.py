@@ -165,7 +165,8 @@ async def _without(prover: Prover, plan: Plan, left_out: int) -> Plan | None:
     if removes_less or made[-1][1].verdict.reveals:
         return None
     found, last = made.pop()
-    last = replace(last, verdict=await prover.confirmed(plan.base, state, last.fix, last.verdict))
+    if any(step.fix.needs_whole_compiler for _, step in plan.steps):
+        last = replace(last, verdict=await prover.confirmed(plan.base, state, last.fix, last.verdict))
     return replace(plan, last=state, steps=(*made, (found, last))) if last.verdict.verified else None
 
 

@@ -83,6 +83,8 @@ async def try_finding(
     tries: list[Try] = []
 
     async def confirm(item: Try) -> Try:
+        if not item.fix.needs_whole_compiler:
+            return item
         after = await prover.with_fixes(state, [item.fix])
         return replace(item, verdict=await prover.confirmed(base, after, item.fix, item.verdict))
 
@@ -96,7 +98,7 @@ async def try_finding(
                 break
         is_found = any(item.verdict.verified and item.fix.safety == "safe" for item in found)
         for item in found:
-            if item.verdict.verified and item.fix.safety != "safe":
+            if item.verdict.verified and item.fix.safety != "safe" and item.fix.needs_whole_compiler:
                 item = _unconfirmed(item) if is_found else await confirm(item)
             is_found = is_found or item.verdict.verified
             tries.append(item)
