@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from fullgraph_compiler.facts import Switches
+from fullgraph_server.fixes.experiments import State
 from fullgraph_server.fixes.model import Fix, Verdict
-from fullgraph_server.fixes.proof import Prover, State
+from fullgraph_server.fixes.proof import Prover
 from fullgraph_server.report.model import Finding
 from fullgraph_server.runs.limits import WorkerRequest, with_limits
 from fullgraph_server.runs.plan import Plan

@@ -41,6 +41,21 @@ from safetensors.torch import load_file, save_file
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's part is Linux's alone")
 
+_OF_OTHER_TESTS = (
+    "_cffi_backend",
+    "cryptography",
+    "tornado",
+    "distributed",
+    "markupsafe",
+    "msgpack",
+    "yaml",
+    "charset_normalizer",
+    "requests",
+    "psutil",
+    "_pydevd_bundle",
+    "tlparse",
+)
+"""Libraries with native code that tests in the same process may have imported; no program of these has."""
 BOTH = pytest.mark.parametrize("kernel", [False, True], ids=["python", "landlock"])
 
 
@@ -55,6 +70,8 @@ def guarded(folder: Path, work: Callable[[], Any], *, kernel: bool = False, as_n
 
     def work_guarded() -> Any:
         os.chdir(folder)
+        for name in [name for name in sys.modules if name.partition(".")[0] in _OF_OTHER_TESTS]:
+            del sys.modules[name]
         guarded = guard_files(Path(tempfile.mkdtemp(dir=folder.parent)), [], kernel=kernel)
         assert guarded.by == ("landlock" if kernel else "python"), guarded
         return work()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from fullgraph_compiler.capture.run import run
 from fullgraph_compiler.facts import (
     CompareRequest,
     Fact,
+    LeftBehind,
     ResultsCompared,
     RunFinished,
     RunRequest,
@@ -105,6 +107,7 @@ def observed(path: Path, record: str, text: str = "") -> tuple[Fact, ...]:
     """The facts of a run in a child of this process."""
 
     def work() -> list[str]:
+        os.chdir(path.parent)
         lines: list[str] = []
         texts = (SourceText(str(path), text),) if text else ()
         request = RunRequest(1, Script(str(path)), texts=texts, record=record)
@@ -141,6 +144,7 @@ def test_two_runs_of_one_program_are_equal(program: Path, tmp_path: Path) -> Non
         "",
         ("inputs", "results", "buffers", "gradients", "random numbers", "exceptions"),
         modes=("training",),
+        repeated=11,
     )
 
 
@@ -150,6 +154,81 @@ def test_an_edit_that_changes_what_a_call_does_is_told(edit: str, program: Path,
     assert old in PROGRAM
     observed(program, str(tmp_path / "after"), PROGRAM.replace(old, new))
     assert expected in difference(str(program.with_name("before")), str(tmp_path / "after")).difference
+
+
+AGAIN = """
+import torch
+
+weight, scale = torch.nn.Parameter(torch.ones(3)), torch.nn.Parameter(torch.ones(3))
+
+@torch.compile
+def root(x):
+    try:
+        print("runs eagerly")
+        y = torch.linalg.cholesky(x)
+    except RuntimeError:
+        y = -x
+    return y * scale + weight.detach()
+
+with torch.no_grad():
+    root(torch.eye(3))
+"""
+UNSEEN = {
+    "an error leaves its try": (
+        'print("runs eagerly")',
+        "pass",
+        "with zeros: _LinAlgError, before no exception",
+    ),
+    "an error is caught elsewhere": ("RuntimeError", "ValueError", "with zeros: _LinAlgError"),
+    "other results": ("y = -x", "y = x", "a call of `root` with other signs: "),
+    "a gradient where there was none": ("weight.detach()", "weight", "gradient of `weight` of a call"),
+    "no gradient": ("* scale", "* scale.detach()", "gradient of `scale` of a call of `root` with gradients"),
+}
+
+
+@pytest.mark.parametrize("edit", UNSEEN)
+def test_what_a_program_does_not_show_itself_is_told(edit: str, tmp_path: Path) -> None:
+    old, new, expected = UNSEEN[edit]
+    path = tmp_path / "program.py"
+    for name, text in (("before", AGAIN), ("after", AGAIN.replace(old, new))):
+        path.write_text(text)
+        observed(path, str(tmp_path / name))
+    told = difference(str(tmp_path / "before"), str(tmp_path / "after"))
+    assert told.difference == ""
+    assert expected in told.again
+
+
+LEFT = """
+import os
+import torch
+
+class Meter:
+    seen = 0
+
+@torch.compile
+def step(x):
+    return x + 1
+
+step(torch.ones(2))
+seen = []
+"""
+
+
+def test_what_a_program_leaves_behind_is_compared(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    changes = (
+        "Meter.seen += 1", "seen.append(1)", "os.environ['STEP'] = '1'",
+        "torch.set_default_dtype(torch.float64)", "open('log.txt', 'w').close()",
+    )  # fmt: skip
+    for name, text in (("before", LEFT), ("after", LEFT + "\n".join(changes))):
+        path.write_text(text)
+        observed(path, str(tmp_path / name))
+    told = difference(str(tmp_path / "before"), str(tmp_path / "after"))
+    assert [item.place for item in told.left] == [
+        "torch.get_default_dtype()", "`Meter.seen` of program.py", "`seen` of program.py",
+        "environment variable STEP", "file log.txt",
+    ]  # fmt: skip
+    assert told.difference == ""
 
 
 def test_rounding_of_gradients_that_cancel_out_is_no_difference() -> None:
@@ -201,3 +280,60 @@ def _without_chance(fact: Fact) -> tuple[Any, ...]:
             if not (name == "code" and "___check" in str(data.get(name)))
         ),
     )
+
+
+LEAVING = """
+import logging
+import torch
+
+logger = logging.getLogger("own")
+
+class Ledger:
+    def __init__(self):
+        self.entries = []
+
+class Config:
+    steps = 0
+
+def noted(x, seen=[]):
+    seen.append(1)
+    return x
+
+LEDGER, TABLE, other = Ledger(), torch.zeros(2, 2), torch.ones(2, 2)
+
+@torch.compile(backend="eager")
+def f(x):
+    return x * 2
+
+def main():
+    LEDGER.entries.append(float(f(TABLE).sum()))
+    noted(TABLE)
+    Config.steps += 1
+    other.t().mul_(2)
+    logger.debug("its cache is no state of the program")
+
+main()
+"""
+
+
+def test_what_a_program_leaves_in_its_modules_is_compared(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    edits = {
+        "`LEDGER` of program.py": ("LEDGER.entries.append(float", "print(float"),
+        "`Config.steps` of program.py": ("Config.steps += 1", "pass"),
+        "`noted.__defaults__` of program.py": ("noted(TABLE)", "pass"),
+        "": ('logger.debug("its cache is no state of the program")', "pass"),
+        "`other` of program.py": ("other.t().mul_(2)", "other.t().clone().mul_(2)"),
+    }
+    path.write_text(LEAVING)
+    observed(path, str(tmp_path / "before"))
+    observed(path, str(tmp_path / "again"))
+    assert difference(str(tmp_path / "before"), str(tmp_path / "again")).left == ()
+    text = LEAVING
+    for old, new in edits.values():
+        text = text.replace(old, new)
+    observed(path, str(tmp_path / "after"), text)
+    told = difference(str(tmp_path / "before"), str(tmp_path / "after"))
+    assert told.difference == ""
+    assert {item.place for item in told.left} == set(edits) - {""}
+    assert LeftBehind("`other` of program.py", "by up to 1.0e+00") in told.left

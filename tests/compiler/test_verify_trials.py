@@ -173,3 +173,146 @@ def test_what_cannot_be_tried_says_why(name: str, tmp_path: Path) -> None:
     path.write_text(text + "\n")
     (found,) = tried(TrialRequest(1, Script(str(path)), (Trial(1, str(path), row, row, new),)))
     assert why in found.problem
+
+
+TOLD = {
+    "a mean that is a sum in half precision": (
+        "x, mask",
+        "torch.randn(6), torch.arange(6) > 2",
+        "y = x[mask].mean()",
+        "y = torch.where(mask, x, 0).sum() / mask.sum()",
+        "as float16, at half of the largest",
+    ),
+    "a product of two int32": (
+        "x",
+        "torch.tensor([3, 4], dtype=torch.int32)",
+        "y = x[0].item() * x[1].item()",
+        "y = x[0] * x[1]",
+        "all at the largest of their type",
+    ),
+    "a sum of int8": (
+        "x",
+        "torch.tensor([3, 4], dtype=torch.int8)",
+        "y = x.amax().item() + 20",
+        "y = x.amax() + 20",
+        "all at the largest of their type",
+    ),
+    "a difference that infinity hides": (
+        "x",
+        "torch.rand(3)",
+        "y = x / 2 + x / 2",
+        "y = (x + x) / 2",
+        "all at the largest of their type",
+    ),
+    "a sign of zero": (
+        "x",
+        "torch.rand(3)",
+        "y = 1 / x",
+        "y = 1 / (x + 0.0)",
+        "all negative zero",
+    ),
+    "a type that only one precision has": (
+        "x",
+        "torch.rand(3)",
+        "y = x * 2",
+        "y = (x * 2).float()",
+        "as float64",
+    ),
+    "a layout": (
+        "x",
+        "torch.rand(3, 4)",
+        "return x * 2",
+        "return (x * 2).contiguous()",
+        "transposed in memory",
+    ),
+    "a copy of what is changed in place": (
+        "x",
+        "torch.rand(3, 4)",
+        "x.mT.mul_(2)",
+        "x.mT.reshape(-1).mul_(2)",
+        "the values of the run",
+    ),
+    "a copy in one layout only": (
+        "x",
+        "torch.rand(3, 4)",
+        "x.mul_(2)",
+        "x.contiguous().mul_(2)",
+        "transposed in memory",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def on_extremes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, StatementsTried]:
+    """What is told of replacements that are right on ordinary values of the program's types."""
+    path = tmp_path_factory.mktemp("extremes") / "program.py"
+    text, trials = "import torch\n", []
+    for number, (arguments, call, old, new, _) in enumerate(TOLD.values()):
+        text += f"def f{number}({arguments}):\n    {old}\n"
+        trials.append(Trial(number, str(path), text.count("\n"), text.count("\n"), f"    {new}\n"))
+        text += f"    return {'y' if old.startswith('y') else 'x'}\nf{number}({call})\n"
+    path.write_text(text)
+    return dict(zip(TOLD, tried(TrialRequest(1, Script(str(path)), tuple(trials))), strict=True))
+
+
+@pytest.mark.xdist_group("trials of extremes")
+@pytest.mark.parametrize("name", TOLD)
+def test_extremes_of_each_type_and_layout_are_tried(
+    name: str, on_extremes: dict[str, StatementsTried]
+) -> None:
+    found = on_extremes[name]
+    assert TOLD[name][-1] in found.difference, found
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("sum(i for i in range(n))", "sum(range(int(n)))"), ("2 ** max(n.item(), 0)", "pow(2, max(int(n), 0))")],
+)
+def test_large_numbers_are_no_sizes_or_exponents(old: str, new: str, tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    text = f"import torch\ndef f(n):\n    y = {old}\n    return y\nf(torch.tensor(3))\n"
+    path.write_text(text)
+    new = f"    y = {new}\n"
+    (found,) = tried(TrialRequest(1, Script(str(path)), (Trial(1, str(path), 3, 3, new),)))
+    assert (found.difference, found.problem) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_told"),
+    [("y = x[0]", "x.add_(1)", True), ("y = x[0]", "y.add_(1)", True), ("y = x[0] * 2", "x.add_(1)", False)],
+)
+def test_memory_is_lost_where_a_view_of_it_is_changed_later(
+    before: str, after: str, is_told: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "program.py"
+    text = f"import torch\ndef f(x):\n    {before}\n    if y.sum() > 0:\n        y = y * 2\n    {after}\n"
+    path.write_text(f"{text}    return y\nf(torch.ones(2, 3))\n")
+    new = "    y = torch.where(y.sum() > 0, y * 2, y)\n"
+    (found,) = tried(TrialRequest(1, Script(str(path)), (Trial(1, str(path), 4, 5, new),)))
+    assert ("no longer in the memory" in found.difference) is is_told, found
+
+
+UNSEEN = {
+    "a message": ("raise ValueError('a')", "raise ValueError('b')", "raises ValueError with another message"),
+    "a print": ("print('a')", "pass", "prints or warns of something else"),
+    "a warning": ("warnings.warn('a')", "pass", "prints or warns of something else"),
+    "a caught error": ("torch.ones(2) + x", "pass", "goes on, before raises RuntimeError"),
+    "a gradient under no_grad": ("x.mul_(w.item())", "x.mul_(w)", "gradient of `w`"),
+}
+"""What a branch that the program does not take does: old, new, and what is told."""
+
+
+def test_what_only_other_values_show_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    lines = ["import torch, warnings", "w = torch.nn.Parameter(torch.ones(()))", "def f(x):", "    try:"]
+    trials = []
+    for number, (old, new, _) in enumerate(UNSEEN.values()):
+        condition = "        if x.sum() < 0:\n            "
+        lines += (condition + old).splitlines()
+        trials.append(Trial(number, str(path), len(lines) - 1, len(lines), f"{condition}{new}\n"))
+    lines += ["    except (ValueError, RuntimeError):", "        pass", "    return x"]
+    lines += ["with torch.no_grad():", "    f(torch.ones(3))"]
+    path.write_text("\n".join(lines) + "\n")
+    found = tried(TrialRequest(1, Script(str(path)), tuple(trials)))
+    for (name, (_, _, expected)), item in zip(UNSEEN.items(), found, strict=True):
+        assert expected in item.difference, (name, item)

@@ -156,3 +156,32 @@ def test_a_fix_has_to_hold_in_training_and_evaluation(tmp_path: Path) -> None:
     [step] = told["plan"]
     assert (step["rule"], step["verified"]) == ("where", True)
     assert step["basis"].endswith("in training mode, too, which has 1 break")
+
+
+ALONE = """\
+import torch
+
+
+@torch.compile
+def mask(x):
+    x = x.clone()
+    n = torch.randint(0, 5, (1,)).item()
+    x[: n + 1] = 0
+    return x.sum()
+
+
+for _ in range(2):
+    mask(torch.randn(8))
+"""
+
+
+@pytest.mark.slow
+def test_a_setting_is_verified_only_if_torchinductor_takes_it(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(ALONE)
+    _, told = fix(path)
+    tries = [item for found in told["findings"] for item in found["tries"] if "capture" in item["rule"]]
+    assert tries
+    for item in tries:
+        assert item["verified"] is item["basis"].endswith("one run with TorchInductor")
+        assert item["verified"] or "TorchInductor" in item["reason"] or "results" in item["reason"]

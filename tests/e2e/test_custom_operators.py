@@ -327,6 +327,22 @@ OPAQUE = (
     ),
 )
 REFUSED = {
+    "a ledger": (
+        """
+        class Ledger:
+            entries = []
+
+        def stamp(x):
+            digest = hashlib.sha256(x.numpy().tobytes()).digest()
+            Ledger.entries.append(digest)
+            return torch.tensor(digest[0] / 255.0)
+        """,
+        "stamp(x)",
+        (
+            "`stamp` changes `Ledger.entries`, and torch leaves out a call of an operator whose result "
+            "nothing uses, and may use a result twice"
+        ),
+    ),
     "an object": (
         """
         class Config:

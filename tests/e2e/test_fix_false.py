@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from fullgraph_compiler.facts import CallSeen, CallsSeen, TensorSeen, ValueSeen
 from fullgraph_server.fixes.changes import fixable
+from fullgraph_server.fixes.experiments import State
 from fullgraph_server.fixes.model import Context, Edit, Fix, Operator
 from fullgraph_server.fixes.operators.rule import calls_wanted, operators
-from fullgraph_server.fixes.proof import State
 from fullgraph_server.report.model import Finding
 from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.source import SourceFile
@@ -148,6 +148,45 @@ def test_wrong_edits_are_not_verified(
     verified = [fix.rule for fix, verdict in verdicts if verdict.verified]
     record_property("ratio: wrong edits called verified", (len(verified), len(verdicts)))
     assert verified == []
+
+
+LEDGER = """\
+import torch
+
+LEDGER = []
+
+
+@torch.compile
+def f(x):
+    print("a break")
+    return x * 2
+
+
+def main(x):
+    f(x)
+    LEDGER.append(1)
+
+
+main(torch.ones(3))
+"""
+
+
+def test_an_edit_after_which_the_program_leaves_something_else_is_not_verified(
+    proving: Proving, tmp_path: Path
+) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(LEDGER)
+    row = LEDGER.split("\n").index("    LEDGER.append(1)") + 1
+    edits = (
+        Edit(Span(str(path), 8, 1, 9, 1), ""),
+        Edit(Span(str(path), row, 1, row + 1, 1), "    LEDGER.extend([1, 1])\n"),
+    )
+
+    def fixes(_: State) -> list[Fix]:
+        return [Fix("rule", "", "", "unsafe", "", edits, prints_differ=True, replaces=False)]
+
+    [(_, verdict)] = proving.prove(path, lambda state: fixable(state.report)[0], fixes)
+    assert verdict.reason == "at its end, `LEDGER` of program.py: [1]: not there before"
 
 
 BAKED = {

@@ -11,10 +11,10 @@ import pytest
 from fixing import FILE, body, span_of
 from fullgraph_compiler.facts import CallSeen, CallsSeen, TensorSeen, ValueSeen
 from fullgraph_server.fixes.editing import edited
+from fullgraph_server.fixes.experiments import State
 from fullgraph_server.fixes.model import Context, Counts, Fix, Verdict
 from fullgraph_server.fixes.operators.rule import calls_wanted, operators, refusal
 from fullgraph_server.fixes.operators.sizes import UnknownSizeError, made_result
-from fullgraph_server.fixes.proof import State
 from fullgraph_server.fixes.search import try_finding
 from fullgraph_server.report.model import Compilation, Finding, Report
 from fullgraph_server.workspace.positions import Call, Span
@@ -139,6 +139,8 @@ SEEN = CallsSeen(
         call(tensor(6, 7), number(3), to=tensor(3, 7), made=True),
     ),
 )
+SWAPPED = CallsSeen(1, tuple(CallSeen(item.arguments[::-1], item.result, item.made) for item in SEEN.calls))
+"""The same calls with the arguments in the order of ``ranked(k=3, x=y)``."""
 
 
 def context_of(text: str, at: str, *stack: tuple[str, str], compiled: str = "f") -> tuple[Finding, Context]:
@@ -189,10 +191,7 @@ def test_an_operator_stands_behind_the_function_and_its_calls_call_it() -> None:
         "y = ranked",
         "return y +",
     ]
-    swapped = CallsSeen(
-        1, tuple(CallSeen(item.arguments[::-1], item.result, item.made) for item in SEEN.calls)
-    )
-    context = Context(context.report, context.files, dict(zip(wanted, (SEEN, swapped), strict=True)))
+    context = Context(context.report, context.files, dict(zip(wanted, (SEEN, SWAPPED), strict=True)))
     (fix,) = operators(finding, context)
     assert edited(SourceFile(FILE, text), fix.edits) == text.replace(
         "slow(x)[:k]\n",
@@ -209,7 +208,8 @@ def _(x, k):
     return x.new_empty((k, x.shape[1]))
 """,
     ).replace("y = ranked(x + 1", "y = ranked_op(x + 1").replace("+ ranked(k=3", "+ ranked_op(k=3")
-    assert fix.safety == "safe"
+    assert fix.safety == "unsafe"
+    assert "The source of `slow` is not read" in fix.change
     assert fix.title == "Make `ranked` an operator of torch"
     assert fix.operator is not None
     assert fix.operator.seen == "2 calls of it and 4 others with other values"
@@ -305,6 +305,74 @@ def test_what_is_changed_and_what_aliases_is_told_to_torch() -> None:
     made = operator_of(TEXT, CallsSeen(1, (call(tensor(4), number(2), to=mixed),)))
     assert "-> tuple[torch.Tensor, torch.Tensor]:" in made
     assert "return result_1, result_2.clone(memory_format=torch.contiguous_format)\n" in made
+
+
+SOURCES = {
+    "an argument that it changes on another path": (
+        "if len(x) > 9:\n        x.clamp_(0, 1)\n    return x * 2",
+        'mutates_args=("x",))',
+    ),
+    "a result that is its argument on another path": (
+        "if len(x) > 9:\n        return x\n    return x * 2",
+        "return ranked(x, k).clone()",
+    ),
+    "random numbers on another path": (
+        "return x * torch.rand(3) if len(x) > 9 else x * 2",
+        "tags=torch.Tag.nondeterministic_seeded",
+    ),
+    "nothing else": ("return x * 2", "mutates_args=())"),
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_what_no_call_has_shown_is_declared_from_the_source(name: str) -> None:
+    body_text, line = SOURCES[name]
+    text = TEXT.replace("return slow(x)[:k]", body_text).replace("ranked(k=3, x=y)", "ranked(k=3, x=y * 2)")
+    assert line in operator_of(text, SEEN)
+    found, _ = offered(text, SEEN)
+    assert [fix.safety for fix in found] == ["safe"]
+
+
+@pytest.mark.parametrize(
+    ("body_text", "sentence"),
+    [
+        ("LEDGER.append(x)\n    return x * 2", "`ranked` changes `LEDGER`, and torch leaves out a call"),
+        ("if len(x) > 9:\n        print(x)\n    return x * 2", "`ranked` calls `print`, and torch leaves"),
+        ("global COUNT\n    COUNT += 1\n    return x * 2", "`ranked` changes `COUNT`, and torch leaves out"),
+        ("return noted(x)", "`ranked` changes `LEDGER`, and torch leaves out a call"),
+    ],
+)
+def test_an_operators_side_effects_are_never_dropped(body_text: str, sentence: str) -> None:
+    head = (
+        "import torch\n\nLEDGER = []\nCOUNT = 0\n\n\ndef noted(x):\n    LEDGER.append(1)\n    return x * 2\n"
+    )
+    text = TEXT.replace("return slow(x)[:k]", body_text).replace("import torch\n", head, 1)
+    found, refused = offered(text, SEEN)
+    assert found == []
+    assert refused.startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("slow(x)[:k]", "x[:k]", "Its result is a copy, where the function may return `y` itself"),
+        ("slow(x)[:k]", "x * TABLE['a']", "It reads `TABLE`, which compiled code may change only after"),
+        ("slow(x)[:k]", "x * Config.scale", "It reads `Config`, which compiled code may change only after"),
+        ("slow(x)[:k]", "lib.fast(x)", "The source of `lib.fast` is not read"),
+    ],
+)
+def test_an_operator_that_others_can_tell_is_unsafe(old: str, new: str, reason: str) -> None:
+    head = (
+        "import torch\n\nTABLE = {'a': 1}\n\n\nclass Config:\n    scale = 1\n\n\n"
+        "def scaled(n):\n    TABLE['a'] = n\n    Config.scale = n\n"
+    )
+    text = TEXT.replace(old, new).replace("import torch\n", head, 1)
+    finding, context = context_of(text, "ranked(x + 1, 2)")
+    wanted = calls_wanted(finding, context)
+    context = Context(context.report, context.files, dict(zip(wanted, (SEEN, SWAPPED), strict=True)))
+    (fix,) = [item for item in operators(finding, context) if item.rule == "custom-operator"]
+    assert fix.safety == "unsafe"
+    assert reason in fix.change
 
 
 def test_a_result_that_nothing_reads_is_none() -> None:

@@ -1,16 +1,35 @@
-"""What the rest of a function says of new statements, where these cannot be judged by themselves."""
+"""What a verdict rests on: the rest of a function, the whole compiler, and what Fullgraph fails at."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fullgraph_compiler.facts import StatementsTried
+from fullgraph_compiler.facts import (
+    CompareRequest,
+    Fact,
+    ResultsCompared,
+    RunFinished,
+    RunRequest,
+    StatementsTried,
+    TargetProblem,
+)
 from fullgraph_server.fixes.editing import replaced
+from fullgraph_server.fixes.experiments import State
 from fullgraph_server.fixes.model import Fix
-from fullgraph_server.fixes.proof import Prover, State, _of_trials
-from fullgraph_server.report.model import Report
+from fullgraph_server.fixes.proof import Prover, _of_trials
+from fullgraph_server.fixes.words import verdict_words
+from fullgraph_server.report.model import Finding, Report
+from fullgraph_server.runs.plan import Plan
+from fullgraph_server.workers.crash import REPORT_IT
+from fullgraph_server.workers.settings import RunSettings
+from fullgraph_server.workspace.positions import Span
+from fullgraph_server.workspace.targets import script_target
+from fullgraph_server.workspace.workspace import Workspace
 
 EQUAL = StatementsTried(1, 9)
 VALUE = StatementsTried(1, 9, difference="`s`: by up to 1.0e+00")
@@ -56,3 +75,103 @@ async def test_the_rest_of_a_function_decides_only_where_values_do_not(
 def test_what_was_never_tried_is_not_equal() -> None:
     assert _of_trials([EQUAL]) == ""
     assert "There are no values for them" in _of_trials([EQUAL, NOTHING])
+
+
+class _Worker:
+    """A run that a worker answers with the next facts."""
+
+    torch = "2.13"
+
+    def __init__(self, answers: list[list[Fact]], asked: list[Any], request: Any) -> None:
+        asked.append(request)
+        self._facts = answers.pop(0) if len(answers) > 1 else answers[0]
+
+    async def execute(self, on_facts: Any) -> None:
+        on_facts(self._facts)
+
+    def cancel(self) -> None:
+        """Nothing is on."""
+
+
+FAILED: list[Fact] = [
+    TargetProblem("error", "The worker failed: EOFError", (REPORT_IT,)),
+    RunFinished("crashed", 0.0),
+]
+
+
+def _prover(tmp_path: Path, answers: Mapping[type, list[list[Fact]]]) -> tuple[Prover, list[Any]]:
+    """A prover whose workers answer by the kind of the request, and what they are asked."""
+    path = tmp_path / "program.py"
+    path.write_text("x = 1\n")
+    settings = RunSettings(sys.executable, tmp_path, {})
+    plan = Plan(script_target(str(path), tmp_path), settings, Workspace(tmp_path))
+    asked: list[Any] = []
+
+    def start(_: Plan, request: Any, __: Any) -> Any:
+        return _Worker(answers[type(request)], asked, request)
+
+    return Prover(plan, start, tmp_path), asked
+
+
+EDIT = Fix("rule", "", "", "safe", "", (), replaces=False)
+SAME = ResultsCompared(1, "", ("results",))
+
+
+async def test_a_comparison_that_fullgraph_fails_at_is_made_again(tmp_path: Path) -> None:
+    prover, asked = _prover(tmp_path, {CompareRequest: [FAILED, [SAME, RunFinished("finished", 0.0)]]})
+    assert await prover.compare(tmp_path / "a", tmp_path / "b") == SAME
+    assert len(asked) == 2
+
+
+async def test_what_fullgraph_fails_at_twice_is_not_tried_rather_than_refused(tmp_path: Path) -> None:
+    prover, _ = _prover(tmp_path, {CompareRequest: [FAILED], RunRequest: [[RunFinished("finished", 0.0)]]})
+    base = await prover.as_it_is()
+    finding = Finding("graph-break", "GB0170", "warning", "breaks", Span("f", 1, 1, 1, 2))
+    before = replace(base, report=replace(base.report, findings=(finding,)))
+    verdict, _ = await prover.prove(base, before, EDIT, finding)
+    assert not verdict.tried, verdict.reason
+    assert verdict_words(verdict, EDIT) == "not tried: The worker failed: EOFError"
+    prover, _ = _prover(tmp_path, {RunRequest: [FAILED]})
+    base = await prover.as_it_is()
+    verdict, _ = await prover.prove(base, base, EDIT, finding)
+    assert not verdict.tried
+
+
+@pytest.mark.parametrize(
+    ("alone", "differs", "reason", "seen"),
+    [
+        (["finished"], [""], "", "one run with TorchInductor"),
+        (["raised", "finished"], [""], "with TorchInductor the program raises an error", ""),
+        (["raised", "raised"], [""], "it cannot be run with TorchInductor: without an edit, too", ""),
+        (["crashed", "finished"], [""], "with TorchInductor the program crashes", ""),
+        (["timeout", "finished"], [""], "with TorchInductor the program takes too long", ""),
+        (["finished"] * 2, ["x", ""], "", "one run with TorchInductor"),
+        (["finished"] * 4, ["x", "x", ""], "", "which draws random numbers or rounds in another way"),
+        (["finished"] * 4, ["x"], "with TorchInductor results differ: x", ""),
+    ],
+    ids=["runs", "raises", "fails already", "crashes", "hangs", "as alone before", "random", "other results"],
+)
+async def test_an_edit_is_verified_only_with_a_run_of_the_whole_compiler(
+    alone: list[str], differs: list[str], reason: str, seen: str, tmp_path: Path
+) -> None:
+    compared: list[list[Fact]] = [
+        [ResultsCompared(1, words, ()), RunFinished("finished", 0.0)] for words in differs
+    ]
+    runs: list[list[Fact]] = [[RunFinished(status, 0.0)] for status in alone]  # type: ignore[arg-type]
+    prover, asked = _prover(tmp_path, {CompareRequest: compared, RunRequest: runs})
+    report = Report("", 1, status="finished")
+    base, after = (
+        State({"f": text}, report, "", tmp_path / text, left_out=("TorchInductor",)) for text in "ab"
+    )
+    found, basis = await prover._alone(base, after, EDIT)
+    assert reason in found
+    assert bool(found) == bool(reason)
+    assert seen in basis
+    assert all(item.depth == "alone" for item in asked if isinstance(item, RunRequest))
+    assert len([item for item in asked if isinstance(item, RunRequest)]) == len(alone)
+
+
+async def test_a_program_that_asks_for_no_torchinductor_was_run_as_it_is(tmp_path: Path) -> None:
+    prover, asked = _prover(tmp_path, {})
+    assert await prover._alone(STATE, STATE, EDIT) == ("", "")
+    assert asked == []

@@ -14,6 +14,7 @@ def function(*statements: str) -> str:
 
 ANY = "s = torch.where(y, x, 0).any()"
 OUT = "torch.add(x, 1, out=y)"
+WIDE = "dtype=torch.promote_types(x.dtype, torch.float32)"
 DRAW = 'x.uniform_(**{"from": 1, "to": 2})'
 REWRITES = [
     ("GB0124", "x.max().item()", "stay-tensor", "s = x.max().item()", "s = x.max()"),
@@ -35,7 +36,7 @@ REWRITES = [
         "x[x > 0]",
         "masked-mean",
         "s = 1 + x[x > 0].mean()",
-        "s = 1 + (torch.where(x > 0, x, 0).sum() / (x > 0).sum())",
+        f"s = 1 + (torch.where(x > 0, x, 0).sum({WIDE}) / (x > 0).sum()).to(x.dtype)",
     ),
     (
         "GB0036",
@@ -49,7 +50,7 @@ REWRITES = [
         "torch.where(y > 1)",
         "masked-mean",
         "s = x[torch.where(y > 1)].mean()",
-        "s = torch.where(y > 1, x, 0).sum() / (y > 1).sum()",
+        f"s = (torch.where(y > 1, x, 0).sum({WIDE}) / (y > 1).sum()).to(x.dtype)",
     ),
     (
         "GB0036",
@@ -68,7 +69,7 @@ REWRITES = [
         "n = torch.nonzero(x > 0).shape[0]",
         "n = (x > 0).count_nonzero()",
     ),
-    ("GB4198", "copy.deepcopy(x)", "clone", "z = copy.deepcopy(x)", "z = x.clone()"),
+    ("GB4198", "copy.deepcopy(x)", "clone", "z = copy.deepcopy(x)", "z = x.detach().clone()"),
     ("GB0242", OUT, "write-through", OUT, "y.copy_(torch.add(x, 1))"),
     ("GB0247", OUT, "new-tensor", OUT, "y = torch.add(x, 1)"),
     ("GB0056", "x.data", "write-through", "x.data = y + 1", "x.detach().copy_(y + 1)"),

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import pytest
 from fullgraph_server.fixes.changes import counts_of, fixable, gone, gone_along, revealed, worse
+from fullgraph_server.fixes.experiments import State
 from fullgraph_server.fixes.model import Context, Counts, Edit, Fix, Safety, Verdict
-from fullgraph_server.fixes.plans import shortest
-from fullgraph_server.fixes.proof import State
+from fullgraph_server.fixes.plans import Plan, _minimal, shortest
 from fullgraph_server.fixes.search import Tried, Try, fix_first, gain, root_of, try_all
 from fullgraph_server.fixes.words import removal_words, verdict_words
 from fullgraph_server.report.model import Finding, FrameReport, GraphLines, NumberedGraph, Report
@@ -128,6 +128,13 @@ def test_another_guard_that_fails_in_the_same_recompilations_is_not_worse() -> N
     assert "line 2 is new" in worse(before, report(BEFORE, recompile(2, 3)), drifts(before, after))
 
 
+def test_a_recompilation_is_gone_only_if_there_are_fewer() -> None:
+    before, after = report(BEFORE, recompile(1, 4)), report(BEFORE, recompile(2, 4))
+    between = drifts(before, after)
+    assert gone(recompile(1, 4), before, after, between) == "4 recompilations with this edit, 4 without it"
+    assert not gone(recompile(1, 4), before, report(BEFORE, recompile(2, 1)), between)
+
+
 def test_one_graph_of_a_function_that_had_none_is_not_worse() -> None:
     before, after = report(BEFORE, graph_break(2), graphs=0), report(AFTER, graphs=1)
     assert not worse(before, after, drifts(before, after))
@@ -159,6 +166,7 @@ class Programs:
 
     def __init__(self, outcomes: Mapping[str, Outcome], *findings: Finding) -> None:
         self._outcomes = outcomes
+        self.confirming: list[str] = []
         self.base = self._state(findings)
 
     def fixable(self, report: Report) -> list[Finding]:
@@ -170,7 +178,14 @@ class Programs:
     async def with_fixes(self, _: State, fixes: Sequence[Fix]) -> State:
         return self._state(self._outcomes[fixes[0].rule][1])
 
-    async def prove(self, _: State, before: State, fix: Fix, __: Finding) -> tuple[Verdict, State]:
+    async def confirmed(self, _: State, __: State, fix: Fix, verdict: Verdict) -> Verdict:
+        self.confirming.append(fix.rule)
+        return verdict
+
+    async def prove(
+        self, _: State, before: State, fix: Fix, __: Finding, *, whole: bool
+    ) -> tuple[Verdict, State]:
+        assert not whole, "the whole compiler runs for the best one alone"
         what, left = self._outcomes[fix.rule]
         counts = counts_of(before.report), counts_of(self._state(left).report)
         verdict = Verdict(what == "verified", "" if what == "verified" else what, *counts)
@@ -178,7 +193,9 @@ class Programs:
 
 
 def fix(rule: str, safety: Safety = "safe") -> Fix:
-    return Fix(rule, f"Do {rule}", "It does.", safety, "", (Edit(Span(FILE, 1, 1, 1, 1), rule),))
+    return Fix(
+        rule, f"Do {rule}", "It does.", safety, "", (Edit(Span(FILE, 1, 1, 1, 1), f"torch.compile({rule})"),)
+    )
 
 
 def candidates(table: Mapping[int, Sequence[Fix]]) -> Any:
@@ -198,9 +215,11 @@ async def test_a_safe_fix_ends_the_tries_for_a_finding_and_comes_first() -> None
     programs = Programs(outcomes, graph_break(1), graph_break(2))
     table = {1: [fix("wrong"), fix("drop", "unsafe"), fix("good"), fix("more")]}
     one, other = [item async for item in try_all(programs, programs.base, candidates(table))]  # type: ignore[arg-type]
-    assert [item.fix.rule for item in one.tries] == ["good", "drop", "wrong"]
+    assert [item.fix.rule for item in one.tries] == ["good", "wrong", "drop"]
     assert one.best() == one.tries[0]
-    assert one.best(["unsafe"]) == one.tries[1]
+    assert one.best(["unsafe"]) is None
+    assert "the whole compiler was not run with it" in one.tries[2].verdict.reason
+    assert programs.confirming == ["good"]
     assert (other.finding, other.tries, other.best()) == (graph_break(2), (), None)
 
 
@@ -225,7 +244,7 @@ async def test_what_removes_most_is_fixed_first() -> None:
         "wrong": ("wrong", ()),
     }
     programs = Programs(outcomes, graph_break(1), graph_break(2), graph_break(3))
-    table = candidates({1: [fix("one")], 2: [fix("most")], 3: [fix("wrong")]})
+    table = candidates({1: [fix("one", "unsafe")], 2: [fix("most")], 3: [fix("wrong")]})
     tried = [item async for item in try_all(programs, programs.base, table)]  # type: ignore[arg-type]
     assert [item.removes for item in tried] == [(1, 0), (2, 0), (0, 0)]
     assert [item.finding.span.row for item in fix_first(tried)] == [2, 1, 3]
@@ -295,7 +314,12 @@ class Overlapping:
     async def with_fixes(self, state: State, fixes: Sequence[Fix]) -> State:
         return self._state(frozenset({*state.texts, *(item.rule for item in fixes)}))
 
-    async def prove(self, _: State, before: State, fix: Fix, finding: Finding) -> tuple[Verdict, State]:
+    async def confirmed(self, _: State, __: State, ___: Fix, verdict: Verdict) -> Verdict:
+        return verdict
+
+    async def prove(
+        self, _: State, before: State, fix: Fix, finding: Finding, **__: bool
+    ) -> tuple[Verdict, State]:
         after = await self.with_fixes(before, [fix])
         was, now = before.report.findings, after.report.findings
         counts = counts_of(before.report), counts_of(after.report)
@@ -327,6 +351,24 @@ async def test_the_shortest_way_is_the_one_of_an_exhaustive_search(seed: int) ->
     assert (len(plan.last.report.findings), len(plan.steps)) == programs.fewest()
 
 
+async def test_a_step_that_the_others_make_needless_is_left_out_of_a_plan() -> None:
+    programs = Overlapping(0)
+    first, whole = fix("first"), fix("whole")
+    programs._rows, programs.fixes = {1, 2}, {1: first, 2: whole}
+    programs._removed, programs._revealed = {"first": {1}, "whole": {1, 2}}, {"first": set(), "whole": set()}
+    base = programs._state(frozenset())
+    steps, state = [], base
+    for step, finding in zip((first, whole), base.report.findings, strict=True):
+        verdict, state = await programs.prove(base, state, step, finding)
+        steps.append((finding, Try(step, verdict)))
+    plan = await _minimal(programs, Plan(base, state, tuple(steps), ()))  # type: ignore[arg-type]
+    assert [step.fix.rule for _, step in plan.steps] == ["whole"]
+    programs._removed["whole"] = {2}  # then both are needed
+    last = programs._state(frozenset({"first", "whole"}))
+    plan = await _minimal(programs, Plan(base, last, tuple(steps), ()))  # type: ignore[arg-type]
+    assert [step.fix.rule for _, step in plan.steps] == ["first", "whole"]
+
+
 async def test_what_changes_the_program_is_made_only_if_asked_for() -> None:
     programs = Programs({"drop": ("verified", ())}, graph_break(1))
     table = candidates({1: [fix("drop", "unsafe")]})
@@ -340,6 +382,8 @@ def test_a_verdict_says_what_was_gained_and_what_is_against_it() -> None:
     assert gain(Counts(2, 3, 0), Counts(0, 1, 0)) == "2 breaks → 0, 3 graphs → 1"
     verified = Verdict(True, "", Counts(1, 2, 1), Counts(0, 1, 1))
     assert verdict_words(verified, fix("a")) == "verified: 1 break → 0, 2 graphs → 1, results equal"
+    lost = replace(verified, verified=False, tried=False, reason="The worker failed: EOFError")
+    assert verdict_words(lost, fix("a")) == "not tried: The worker failed: EOFError"
     wrong = replace(verified, verified=False, reason="results differ: result of call 2: by up to 3.1e-2")
     assert verdict_words(wrong, fix("a")) == (
         "not verified: results differ: result of call 2: by up to 3.1e-2"

@@ -15,8 +15,8 @@ from fullgraph_compiler.facts import AddedSizes, SizeTried
 from fullgraph_server.cli.formats.sizes import Sized, summary, tried_words, write
 from fullgraph_server.cli.sizes import parse_sizes
 from fullgraph_server.fixes.editing import edited
+from fullgraph_server.fixes.experiments import State
 from fullgraph_server.fixes.model import Context, Fix
-from fullgraph_server.fixes.proof import State
 from fullgraph_server.fixes.sizes import (
     Mark,
     Sizes,

@@ -7,7 +7,7 @@ const CELLS = [
   `@torch.compile
 def step(x):
     x = x.sin()
-    print("woo")
+    torch._dynamo.graph_break()
     return x * 2`,
   "step(torch.ones(4))",
   "raise SystemExit('this cell is not run')",
@@ -24,7 +24,7 @@ const NOTEBOOK = {
     source,
   })),
 };
-const BREAK = { severity: "warning", text: 'print("woo")' };
+const BREAK = { severity: "warning", text: "torch._dynamo.graph_break()" };
 
 scenario(
   "a notebook up to a cell is analyzed, and its cells show what was found",
@@ -36,18 +36,20 @@ scenario(
     await page.keyboard.press("Control+Alt+g");
     await expect.poll(() => window.squiggles(), { timeout: LONG }).toEqual([BREAK]);
     await expect.poll(() => window.lenses()).toContainEqual(expect.stringContaining("1 break"));
-    await expect.poll(() => window.hover('print("woo")')).toContain("`print` breaks the graph");
+    await expect
+      .poll(() => window.hover("torch._dynamo.graph_break()"))
+      .toContain("`torch._dynamo.graph_break` breaks the graph");
     await scene.picture("notebook");
 
     await window.openView("Fullgraph");
     await window.expand("model.ipynb");
-    const finding = window.treeRow("cell 2:4: `print` breaks the graph");
+    const finding = window.treeRow("cell 2:4: `torch._dynamo.graph_break` breaks the graph");
     await window.until(page.getByText("Cell 2 of 4"), () => finding.click());
     await scene.picture("notebook-tree");
 
     // The fix changes the cells, and the next run finds nothing.
-    await window.clickText('print("woo")');
-    await window.quickFix("Fix: Let torch print after the graph");
+    await window.clickText("graph_break()");
+    await window.quickFix("Fix: Remove the graph break");
     await page.keyboard.press("Control+s");
     await expect.poll(() => window.squiggles(), { timeout: LONG }).toEqual([]);
     await scene.picture("notebook-fixed");

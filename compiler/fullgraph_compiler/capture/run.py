@@ -71,10 +71,16 @@ class _Observers:
     calls: CompiledCalls
 
 
-def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = None) -> None:
+def run(
+    request: RunRequest,
+    sink: Sink,
+    prepare: Callable[[], None] | None = None,
+    after: Callable[[], None] | None = None,
+) -> None:
     """Run ``request.program`` in this process; ``sink`` gets the facts during the run.
 
-    ``prepare`` is called before the program. The process cannot be used for another run: torch stays
+    ``prepare`` is called before the program, ``after`` once the program and its exit functions are over and
+    all facts of them are told. The process cannot be used for another run: torch stays
     patched, and the program may have changed any state.
     """
     started = monotonic()
@@ -85,11 +91,19 @@ def run(request: RunRequest, sink: Sink, prepare: Callable[[], None] | None = No
     # their installation to the program.
     loaded = _prepare_compiler(request, preview)
     observers = _install_observers(request, sink, preview)
+    if after is not None:
+        # The exit functions of the program come before this one, those of torch, which end it, later.
+        atexit.register(_after, observers.listener, after)
     # A caller's own patches wrap those above, and so see each call before them.
     if prepare is not None:
         prepare()
     outcome = _execute(request, sink, preview)
     _collect(outcome, observers, preview, loaded, sink, started)
+
+
+def _after(listener: TraceListener, after: Callable[[], None]) -> None:
+    listener.finish()
+    after()
 
 
 def _prepare_compiler(request: RunRequest, preview: _Preview) -> list[ModuleType]:
@@ -189,6 +203,12 @@ def _go_as_deep(request: RunRequest) -> list[ModuleType]:
     elif request.depth == "build":
         _report_kernels(request.cache)
         return kernel_compat.keep_loaded()
+    elif request.depth == "alone":
+        if request.cache:
+            inductor_compat.keep_kernels_in(request.cache)
+        inductor_compat.import_inductor()
+        if request.exact:
+            inductor_compat.compute_as_uncompiled()
     elif request.depth == "speed":
         _report_kernels(request.cache)
     elif request.depth == "times":

@@ -99,6 +99,17 @@ def keep_kernels_in(folder: str) -> None:
     os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "triton")
 
 
+def compute_as_uncompiled() -> None:
+    """Make TorchInductor draw random numbers and round to half precision where uncompiled code does.
+
+    ``fallback_random`` and ``emulate_precision_casts`` (``torch/_inductor/config.py``): 2.11 to 2.15.
+    """
+    import torch._inductor.config
+
+    for name in ("fallback_random", "emulate_precision_casts"):
+        _set_in_all_threads(torch._inductor.config, name, value=True)
+
+
 def is_imported() -> bool:
     """Tell whether this process has imported TorchInductor's compiler."""
     return "torch._inductor.compile_fx" in sys.modules

@@ -188,6 +188,18 @@ class FilesDiscarded:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftBehind:
+    """What two runs of a program leave in different states, in ``words``: a variable, a setting, a file.
+
+    ``place`` names it (```LEDGER` of train.py``). ``of_form`` says that only its type or shape differs.
+    """
+
+    place: str
+    words: str
+    of_form: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ResultsCompared:
     """What two runs of a program gave back, compared.
 
@@ -195,7 +207,9 @@ class ResultsCompared:
     does. ``calls`` is the number of compared calls of compiled functions; ``seen`` names what was compared
     (``results``, ``gradients``, ``inputs``, ``buffers``, ``random numbers``, ``exceptions``), ``unseen`` what
     could not be. ``modes`` are those of the modules of the calls (``training``, ``evaluation``), empty if
-    they have none.
+    they have none. ``repeated`` is the number of compared calls that were made again with gradients or with
+    other values; ``again`` says what differs first in these. ``left`` is what differs at the program's
+    end.
     """
 
     calls: int
@@ -203,6 +217,9 @@ class ResultsCompared:
     seen: tuple[str, ...]
     unseen: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
+    again: str = ""
+    repeated: int = 0
+    left: tuple[LeftBehind, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

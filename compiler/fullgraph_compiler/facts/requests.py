@@ -13,7 +13,7 @@ CHANNEL_LOST = 113
 
 
 Depth: TypeAlias = Literal[
-    "graph", "recompiles", "late-compile", "kernels", "build", "times", "speed", "stages", "recipes"
+    "graph", "recompiles", "late-compile", "kernels", "build", "alone", "times", "speed", "stages", "recipes"
 ]
 """The depth of a run:
 
@@ -23,6 +23,7 @@ Depth: TypeAlias = Literal[
 - ``late-compile``: as ``graph``; compilations after the warm-up are marked.
 - ``kernels``: up to the code that TorchInductor generates; graphs run eagerly here, too.
 - ``build``: the whole compiler; the compiled code runs.
+- ``alone``: the same, as the program compiles by itself: nothing is forced, and no code is reported.
 - ``times``: the same with cold and with warm caches, to measure what the caches save.
 - ``speed``: the same, and afterwards the calls of compiled functions are measured.
 - ``stages``: one stage of the compiler after the other.
@@ -182,7 +183,8 @@ class RunRequest:
     ``low_priority`` it leaves the processor to everything else. The results of compiled calls are recorded in
     the file ``record`` for a :class:`CompareRequest`, unless that is empty. ``other_mode`` calls modules in
     evaluation mode where the program trains them, and the other way round; ``uncompiled`` calls what compiled
-    functions were made of. Unless ``added`` is ``None``, its
+    functions were made of. At depth ``alone``, ``exact`` has TorchInductor draw random numbers and round as
+    uncompiled code does. Unless ``added`` is ``None``, its
     calls are made again at the end of the program, with these sizes, then with some that nobody named, and
     compared with uncompiled ones (``SizeTried``). ``workspace`` is the folder of the workspace.
     """
@@ -200,6 +202,7 @@ class RunRequest:
     record: str = ""
     other_mode: bool = False
     uncompiled: bool = False
+    exact: bool = False
     low_priority: bool = False
     added: tuple[AddedSizes, ...] | None = None
     workspace: str = ""
@@ -236,11 +239,15 @@ class MinifyRequest:
 
 @dataclass(frozen=True, slots=True)
 class CompareRequest:
-    """A request to compare what two runs of a program recorded in the files ``before`` and ``after``."""
+    """A request to compare what two runs of a program recorded in the files ``before`` and ``after``.
+
+    With ``errors_differ`` a call may raise ``RuntimeError`` afterwards where it raised another error before.
+    """
 
     generation: int
     before: str
     after: str
+    errors_differ: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +259,7 @@ class Trial:
     numbers of it may be drawn, and what is not finite there may reach gradients. If ``errors_differ``, it
     may raise ``RuntimeError`` where they raise another one. The new statements use what ``defines`` defines
     in the module. Without ``gradients`` these are not compared: no tensor there has any.
+    Without ``prints``, nor is what is printed and warned of.
     """
 
     number: int
@@ -263,6 +271,7 @@ class Trial:
     errors_differ: bool = False
     defines: str = ""
     gradients: bool = True
+    prints: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,10 @@ class Call:
         return str(getattr(self.function, "__qualname__", type(self.function).__name__))
 
 
+class TooLongError(BaseException):
+    """A call takes too long. No handler of the program catches it."""
+
+
 class CallWatcher:
     """What is told of the first calls: ``begin`` before one, then ``end`` with its result or ``fail``.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +10,10 @@ from typing import Any
 
 import torch
 
-from ..facts import CompareRequest, ResultsCompared, RunFinished
+from ..facts import CompareRequest, LeftBehind, ResultsCompared, RunFinished
 from ..observe.live import Sink
 from .differences import LADDER, Differences, Rules, numbers_differ
+from .surroundings import OF_NO_VARIABLE
 
 
 def compare(request: CompareRequest, sink: Sink) -> None:
@@ -21,27 +23,36 @@ def compare(request: CompareRequest, sink: Sink) -> None:
         torch.load(Path(path), map_location="cpu", weights_only=True)
         for path in (request.before, request.after)
     )
-    sink([compared(before, after), RunFinished("finished", time.monotonic() - begun, 0)])
+    told = compared(before, after, errors_differ=request.errors_differ)
+    sink([told, RunFinished("finished", time.monotonic() - begun, 0)])
 
 
-def compared(before: dict[str, Any], after: dict[str, Any]) -> ResultsCompared:
-    """Compare what two runs recorded."""
-    comparison = _Comparison()
+def compared(
+    before: dict[str, Any], after: dict[str, Any], *, errors_differ: bool = False
+) -> ResultsCompared:
+    """Compare what two runs recorded; with ``errors_differ`` any error may become a ``RuntimeError``."""
+    comparison = _Comparison(errors_differ)
     difference = next(comparison.differences(before, after), "")
+    again = next(comparison.again(before, after), "")
     return ResultsCompared(
         comparison.calls,
         difference,
         tuple(comparison.seen),
         tuple(dict.fromkeys(comparison.unseen)),
         tuple(sorted({mode for call in before["calls"] for mode in call["modes"]})),
+        again,
+        comparison.repeated,
+        tuple(_left_differently(before["left"], after["left"])),
     )
 
 
 class _Comparison:
     """A comparison, which remembers what it has seen and what not."""
 
-    def __init__(self) -> None:
+    def __init__(self, errors_differ: bool) -> None:
+        self._errors_differ = errors_differ
         self.calls = 0
+        self.repeated = 0
         self.seen: dict[str, None] = {}
         self.unseen: list[str] = []
 
@@ -66,11 +77,23 @@ class _Comparison:
         if old_ends != new_ends:
             yield f"the program {_ending(new_ends)}, before it {_ending(old_ends)}"
 
+    def again(self, before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
+        """Yield how calls that were made again differ; those of a function that takes others now do not."""
+        for old, new in zip(before["again"], after["again"], strict=False):
+            if old["form"] != new["form"] or old["again"] != new["again"]:
+                self.unseen.append(f"calls of `{old['name']}` again: it is called with other values")
+                return
+            self.repeated += 1
+            yield from self._call(f"a call of `{old['name']}` {old['again']}", old, new)
+
     def _call(self, title: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
+        if self._errors_differ and old["error"] and new["error"] and new["error"][0] == "RuntimeError":
+            return
         if old["error"] or new["error"]:
             self.seen["exceptions"] = None
             before, after = (
-                ": ".join(item["error"][:2]) if item["error"] else "no exception" for item in (old, new)
+                ": ".join(filter(None, item["error"][:2])) if item["error"] else "no exception"
+                for item in (old, new)
             )
             if before != after:
                 yield f"{title}: {after}, before {before}"
@@ -88,8 +111,13 @@ class _Comparison:
                 continue
             for found in between.between(place, node, other):
                 yield f"{found.place} of {title}: {found.words}"
-        for kind, words in (("gradients", "gradient of"), ("grads", "`.grad` of")):
-            yield from self._gradients(f"{words} {{}} of {title}", old[kind], new[kind])
+        yield from self._gradients(f"gradient of {{}} of {title}", old["gradients"], new["gradients"])
+        for place in {**old["grads"], **new["grads"]}:
+            # An optimizer leaves alone what has none, and may change what has zeros.
+            if (place in old["grads"]) is not (place in new["grads"]):
+                now, was = (_presence(place in record["grads"]) for record in (new, old))
+                yield f"`.grad` of {place} of {title}: {now}, before {was}"
+        yield from self._gradients(f"`.grad` of {{}} of {title}", old["grads"], new["grads"])
         self.seen["random numbers"] = None
         for source, digest in old["random"].items():
             if new["random"].get(source, digest) != digest:
@@ -113,6 +141,26 @@ class _Comparison:
             f"whether the caller changes the {place} of {title} in place: it was in the memory of {first}"
         )
         return ""
+
+
+def _left_differently(before: Any, after: Any) -> Iterator[LeftBehind]:
+    """Yield what is left behind differently; an edit may add variables, and what it writes is new."""
+    found = dict(after)
+    for place, node in before:
+        if place not in found:
+            yield LeftBehind(place, "missing")
+            continue
+        for difference in itertools.islice(Differences(Rules(LADDER)).between(place, node, found[place]), 1):
+            part = difference.place.removeprefix(place)
+            yield LeftBehind(place, f"{part and f'{part}: '}{difference.words}", difference.of_form)
+    known = {place for place, _ in before}
+    for place, _ in after:
+        if place not in known and place.startswith(OF_NO_VARIABLE):
+            yield LeftBehind(place, "not there before")
+
+
+def _presence(is_there: bool) -> str:
+    return "a gradient" if is_there else "none"
 
 
 def _size(node: Any) -> float:

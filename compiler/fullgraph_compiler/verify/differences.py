@@ -16,17 +16,22 @@ last place (``cases/checking.py``). They allow for compiled code."""
 ROUNDING = 3e-6, 1e-14, 0.5
 """The tolerances for code that runs uncompiled, where only the order of operations may differ."""
 
+ROUGH = 1e-4, 1e-7, 64.0
+"""The tolerances where a precision is tried that the program does not have: overflow tells, rounding not."""
+
 
 @dataclass(frozen=True)
 class Rules:
     """What counts as a difference.
 
     ``lost_memory`` says so of an old value that is in the memory of an earlier one, where the new one is not:
-    it gets both places. A new value in the memory of another, where the old one is not, always differs.
+    it gets both places. A new value in the memory of another, where the old one is not, always differs. With
+    ``strides`` another layout in memory is a difference, too.
     """
 
     tolerances: tuple[float, float, float]
     requires_grad: bool = True
+    strides: bool = False
     lost_memory: Any = None
 
 
@@ -106,7 +111,7 @@ class Differences:
     def _properties(self, old: Node, new: Node) -> str:
         for name, value in old[1].items():
             other = new[1][name]
-            if value != other and (name != "requires_grad" or self._rules.requires_grad):
+            if value != other and getattr(self._rules, name, True):
                 return f"{_property(name, other)}, before {_property(name, value)}"
         return ""
 
@@ -231,7 +236,13 @@ def _kind(node: Node) -> str:
 def _property(name: str, value: Any) -> str:
     if name == "requires_grad":
         return "with gradient" if value else "without gradient"
-    return f"shape {value}" if name == "shape" else str(value).removeprefix("torch.")
+    if name == "attributes":
+        return f"with attributes {', '.join(value)}" if value else "without attributes of its own"
+    if name == "leaf":
+        return "a leaf that keeps its gradient" if value else "no leaf that keeps its gradient"
+    if name in ("shape", "strides"):
+        return f"{name} {value}"
+    return str(value).removeprefix("torch.")
 
 
 def _at(tensor: torch.Tensor, wrong: torch.Tensor) -> str:

@@ -11,14 +11,14 @@ import types
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 
 from ..compat import torch_compat
 from .copies import Environment
-from .differences import ROUNDING, Differences, Rules, numbers_differ
+from .differences import ROUGH, ROUNDING, Differences, Rules, numbers_differ
 from .recording import random_states, set_seeds, tensors_in
 from .snapshots import Node, Snapshots
 from .statements import Statements, code_of, walk
@@ -36,6 +36,9 @@ _ENDINGS = {
 }
 
 
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+_USUALLY_IGNORED = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
+_BY_TORCH = "(Triggered internally at "
 _NO_VALUE = ("NameError", "UnboundLocalError")
 
 
@@ -52,13 +55,16 @@ class Outcome:
     """What a run of statements did.
 
     ``end`` is how they were left: ``through``, ``return``, ``break``, ``continue``, or the type of an
-    exception. ``by_statement`` says that the exception comes of a ``raise`` or ``assert``. ``values`` are
+    exception. ``by_statement`` says that the exception comes of a ``raise`` or ``assert``: then there is its
+    ``message``. ``told`` is what was printed and warned of. ``values`` are
     snapshots of the inputs, then of names that are assigned and read later, and of what is returned.
     ``gradients`` are by the tensor they are of.
     """
 
     end: str
     by_statement: bool = False
+    message: str = ""
+    told: list[str] = field(default_factory=list)
     values: list[tuple[str, Node]] = field(default_factory=list)
     random: dict[str, str] = field(default_factory=dict)
     gradients: dict[str, torch.Tensor | None] = field(default_factory=dict)
@@ -72,17 +78,29 @@ class Outcome:
 class Runner:
     """Runs statements on copies of an environment, in the place of ``namespace``'s own data."""
 
-    def __init__(self, statements: Statements, namespace: dict[str, Any], cls: object) -> None:
+    def __init__(
+        self, statements: Statements, namespace: dict[str, Any], cls: object, *, caught: bool = False
+    ) -> None:
+        self._errors_differ = statements.errors_differ and not caught
         self._statements = statements
         self._namespace = namespace
         self._cls = cls
         self._codes: dict[int, tuple[types.CodeType, list[ast.stmt]]] = {}
-        self._rules = Rules(ROUNDING, requires_grad=False, lost_memory=self._lost_memory)
+        self._rules = Rules(ROUNDING, requires_grad=False, strides=True, lost_memory=self._lost_memory)
 
     def run(
         self, nodes: list[ast.stmt], given: Environment, seed: int, *, gradients: bool, branches: Any = None
     ) -> Outcome:
-        """Run statements on a copy of ``given``."""
+        """Run statements on a copy of ``given``; with ``gradients`` wherever the program has none."""
+        with contextlib.ExitStack() as settings:
+            if gradients:
+                settings.enter_context(torch.inference_mode(False))
+                settings.enter_context(torch.enable_grad())
+            return self._run(nodes, given, seed, gradients=gradients, branches=branches)
+
+    def _run(
+        self, nodes: list[ast.stmt], given: Environment, seed: int, *, gradients: bool, branches: Any
+    ) -> Outcome:
         environment = given.copy(gradients=gradients)
         last: dict[str, Any] = {}
         left: list[str] = []
@@ -100,37 +118,45 @@ class Runner:
         raised = [node.lineno for node in walk(nodes) if isinstance(node, (ast.Raise, ast.Assert))]
         result: Any = through
         end, by_statement = "", False
-        with self._quietly(environment.shared) as after:
+        told: list[str] = []
+        message = ""
+        with self._quietly(environment.shared, told) as after:
             set_seeds(seed)
             try:
                 result = function(**arguments)
             except BaseException as error:
                 end, by_statement = type(error).__qualname__, _is_by_statement(error, raised)
+                message = _ADDRESS.sub("0x", str(error)) if by_statement else ""
             random = random_states()
             shared = after()
         if not end:
             end = left[-1] if left else "through" if result is through else "return"
             if end == "continue" and self._statements.ends_turn:
                 end = "through"
-        outcome = Outcome(end, by_statement, random=random)
+        outcome = Outcome(end, by_statement, message, told, random=random)
         after_run = self._values(environment, shared, last, outcome, None if result is through else result)
         outcome.values = _snapshots_of(after_run)
         if gradients and not outcome.is_error:
             outcome.gradients = _gradients(after_run, environment.leaves)
         return outcome
 
-    def difference(self, old: Outcome, new: Outcome) -> tuple[str, bool]:
+    def difference(self, old: Outcome, new: Outcome, *, is_rough: bool = False) -> tuple[str, bool]:
         """Return in words how the outcome of the new statements differs, and whether that depends on its use.
 
         It does if what differs is the form of a variable, or that a name has no value. Then gradients are not
-        compared: a number has none.
+        compared: a number has none. With ``is_rough`` rounding of a low precision is no difference.
         """
-        if self._statements.errors_differ and old.is_error and new.end == "RuntimeError":
+        rules = replace(self._rules, tolerances=ROUGH) if is_rough else self._rules
+        if self._errors_differ and old.is_error and new.end == "RuntimeError":
             return "", False
         if old.end != new.end:
             return f"{_ending(new)}, before {_ending(old)}", new.end in _NO_VALUE
+        if old.by_statement and new.by_statement and old.message != new.message:
+            return f"raises {new.end} with another message", False
+        if self._statements.prints and old.told != new.told:
+            return "prints or warns of something else", False
         depends = ""
-        between = Differences(self._rules)
+        between = Differences(rules)
         after = dict(new.values)
         for place, node in old.values:
             other = after.get(place, _UNBOUND)
@@ -149,7 +175,7 @@ class Runner:
                 and not _is_finite(other_gradient)
             ):
                 continue
-            words = _gradient_difference(gradient, other_gradient)
+            words = _gradient_difference(gradient, other_gradient, rules.tolerances)
             if words:
                 return f"gradient of {place}: {words}", False
         return depends, bool(depends)
@@ -188,8 +214,9 @@ class Runner:
         return name in self._statements.assigned and name not in self._statements.live
 
     @contextlib.contextmanager
-    def _quietly(self, shared: dict[str, Any]) -> Iterator[Callable[[], dict[str, Any]]]:
-        """Put copies of globals in their place, and discard what is printed."""
+    def _quietly(self, shared: dict[str, Any], told: list[str]) -> Iterator[Callable[[], dict[str, Any]]]:
+        """Put copies of globals in their place, and take what is printed and warned of."""
+        printed = io.StringIO()
         missing = object()
         saved = {name: self._namespace.get(name, missing) for name in shared}
         declared = [name for name in self._statements.global_names if name not in saved]
@@ -198,13 +225,14 @@ class Runner:
         names = list(saved)
         try:
             with (
-                contextlib.redirect_stdout(io.StringIO()),
-                contextlib.redirect_stderr(io.StringIO()),
-                warnings.catch_warnings(),
+                contextlib.redirect_stdout(printed),
+                contextlib.redirect_stderr(printed),
+                warnings.catch_warnings(record=True) as warned,
             ):
-                warnings.simplefilter("ignore")
+                warnings.simplefilter("always")
                 yield lambda: {name: self._namespace.get(name, _Unbound) for name in names}
         finally:
+            told += [_ADDRESS.sub("0x", printed.getvalue()), *filter(None, map(_warning, warned))]
             for name, value in saved.items():
                 if value is missing:
                     self._namespace.pop(name, None)
@@ -268,7 +296,9 @@ def _is_finite(tensor: torch.Tensor) -> bool:
     return bool(torch.isfinite(tensor).all())
 
 
-def _gradient_difference(old: torch.Tensor | None, new: torch.Tensor | None) -> str:
+def _gradient_difference(
+    old: torch.Tensor | None, new: torch.Tensor | None, tolerances: tuple[float, float, float]
+) -> str:
     """Describe how gradients differ; none is the same as zeros."""
     if old is None and new is None:
         return ""
@@ -276,7 +306,14 @@ def _gradient_difference(old: torch.Tensor | None, new: torch.Tensor | None) -> 
     after = torch.zeros_like(old) if new is None and old is not None else new
     assert before is not None
     assert after is not None
-    return numbers_differ(before.to_dense(), after.to_dense(), ROUNDING)
+    return numbers_differ(before.to_dense(), after.to_dense(), tolerances)
+
+
+def _warning(warned: warnings.WarningMessage) -> str:
+    """Return a warning of the program's own; empty for one of torch, which is about its operations."""
+    text = f"{warned.category.__name__}: {warned.message}"
+    is_of_torch = warned.filename.startswith(torch_compat.folder()) or _BY_TORCH in text
+    return "" if is_of_torch or issubclass(warned.category, _USUALLY_IGNORED) else text
 
 
 def _ending(outcome: Outcome) -> str:

@@ -16,9 +16,10 @@ from typing import Any
 import torch
 
 from ..compat import dynamo_compat, torch_compat
-from .calls import Call, CallWatcher
+from .calls import Call, CallWatcher, TooLongError
 from .differences import unchanged
 from .snapshots import Node, Snapshots
+from .surroundings import Surroundings
 
 _SEED = 0
 _MOST_GRADIENTS = 4
@@ -76,13 +77,20 @@ def set_modes(modes: Iterable[tuple[torch.nn.Module, bool]]) -> None:
 class Recorder(CallWatcher):
     """A recorder of what calls give back and change."""
 
-    def __init__(self, *, other_mode: bool = False, compiled: bool = True) -> None:
+    def __init__(
+        self, *, other_mode: bool = False, compiled: bool = True, keep: Callable[[Call], object] = bool
+    ) -> None:
         super().__init__(compiled=compiled)
+        self._keep_call = keep
         self._other_mode = other_mode
         self._modes: list[tuple[torch.nn.Module, bool]] = []
         """The modules of the call that is on, with their own modes."""
         self.raised: list[list[str]] = []
         self._records: list[dict[str, Any]] = []
+        self._surroundings: Surroundings | None = None
+        self._left: list[tuple[str, Node]] = []
+        self._again: list[dict[str, Any]] = []
+        """The calls that were made again."""
         self._given: list[tuple[str, Node]] = []
         self._watched: list[tuple[dict[str, Any], str, weakref.ref[torch.Tensor]]] = []
         # A backward pass in a compiled function would compile the hooks, too.
@@ -91,25 +99,61 @@ class Recorder(CallWatcher):
     def install(self) -> None:
         """Record calls from now on; the program draws the same random numbers in each recorded run."""
         super().install()
+        self._surroundings = Surroundings()
         set_seeds(_SEED)
 
-    def save(self, path: Path) -> None:
-        """Write what was recorded."""
+    def finish(self) -> None:
+        """Take the gradients that are there: the program is over."""
+        self.over = True
         gc.collect()  # what only waits for it would have a gradient in some runs, and in others none
         for record, place, reference in self._watched:
             tensor = reference()
             if tensor is not None and tensor.is_leaf and tensor.grad is not None:
                 record["grads"][place] = Snapshots(_STATE_ELEMENTS).take(place, tensor.grad)
-        whole = {"calls": self._records, "raised": self.raised, "left out": self.left_out}
+        if self._surroundings is not None:
+            self._left = self._surroundings.take()
+
+    def save(self, path: Path) -> None:
+        """Write what was recorded."""
+        whole = {
+            "calls": self._records,
+            "raised": self.raised,
+            "left out": self.left_out,
+            "again": self._again,
+            "left": self._left,
+        }
         torch.save(whole, path)
+
+    def make_again(self, call: Call, words: str, gradients: bool) -> None:
+        """Make a call, with the values that ``words`` name, and record it and its gradients."""
+        set_seeds(_SEED)
+        record = {**new_record(call), "again": words, "form": _form_of(call)}
+        self._set_modes(call, record)
+        self._given = self._inputs(call, Snapshots())
+        try:
+            result = (call.compiled if self._compiled else call.function)(*call.args, **call.kwargs)
+            found = gradients_of(call, result) if gradients else {}
+        except BaseException as error:
+            self._reset_modes()
+            self._keep_error(call, error, record)
+            record["error"][1] = ""  # words name values, and compiled code may have others for them
+            if isinstance(error, TooLongError):
+                raise
+        else:
+            self._reset_modes()
+            record["gradients"] = found
+            self._keep_values(call, [("result", result)], record)
+        finally:
+            self._again.append(record)
 
     def begin(self, call: Call) -> None:
         """Watch the gradients of a call."""
+        self._keep_call(call)
         record = new_record(call)
         self._records.append(record)
         self._set_modes(call, record)
         self._given = self._inputs(call, Snapshots())
-        for place, tensor in _differentiable(call):
+        for place, tensor in differentiable(call):
             if tensor.requires_grad:
                 tensor.register_hook(functools.partial(self._keep, record, place))
                 if tensor.is_leaf:
@@ -118,14 +162,17 @@ class Recorder(CallWatcher):
     def end(self, call: Call, result: Any) -> None:
         """Keep what a call has given back and changed."""
         self._reset_modes()
-        self._keep_values(call, [("result", result)])
+        self._keep_values(call, [("result", result)], self._records[-1])
 
     def fail(self, call: Call, error: Exception) -> None:
         """Keep the exception of a call, and what the call has changed until then."""
         self._reset_modes()
+        self._keep_error(call, error, self._records[-1])
+
+    def _keep_error(self, call: Call, error: BaseException, record: dict[str, Any]) -> None:
         of_compiler = torch_compat.is_internal(type(error).__module__)
-        self._records[-1]["error"] = [type(error).__qualname__, str(error), of_compiler]
-        self._keep_values(call, [])
+        record["error"] = [type(error).__qualname__, str(error), of_compiler]
+        self._keep_values(call, [], record)
 
     def _set_modes(self, call: Call, record: dict[str, Any]) -> None:
         """Note in which modes the modules of a call are, and call them in the others if that is asked for."""
@@ -140,8 +187,7 @@ class Recorder(CallWatcher):
         set_modes(self._modes)
         self._modes = []
 
-    def _keep_values(self, call: Call, results: list[tuple[str, Any]]) -> None:
-        record = self._records[-1]
+    def _keep_values(self, call: Call, results: list[tuple[str, Any]], record: dict[str, Any]) -> None:
         record["random"] = random_states()
         snapshots = Snapshots()
         record["values"] = inputs = self._inputs(call, snapshots)
@@ -166,16 +212,37 @@ class Recorder(CallWatcher):
         return taken
 
     def _keep_gradient(self, record: dict[str, Any], place: str, gradient: torch.Tensor) -> None:
+        if self.over:
+            return  # a call that is made again comes here, too
         kept = record["gradients"].setdefault(place, [])
         if len(kept) < _MOST_GRADIENTS:
             kept.append(Snapshots().take(place, gradient))
 
 
-def _differentiable(call: Call) -> Iterator[tuple[str, torch.Tensor]]:
+def gradients_of(call: Call, result: Any) -> dict[str, Node]:
+    """Return the gradients of all inputs and parameters, for the sum of all results."""
+    outputs = [value for _, value in tensors_in("", result) if value.requires_grad and value.numel()]
+    leaves = {
+        place: value for place, value in differentiable(call) if value.requires_grad and value.is_leaf
+    }  # fmt: skip
+    if not outputs or not leaves:
+        return {}
+    set_seeds(_SEED)
+    weights = [torch.rand(value.shape).to(value) for value in outputs]
+    found = torch.autograd.grad(outputs, list(leaves.values()), weights, allow_unused=True)
+    return {
+        place: Snapshots().take(place, gradient)
+        for place, gradient in zip(leaves, found, strict=True)
+        if gradient is not None
+    }
+
+
+def differentiable(call: Call) -> Iterator[tuple[str, torch.Tensor]]:
     """Yield the tensors and parameters that a call has as inputs, with what to call them."""
     yield from tensors_in("input", (call.args, call.kwargs))
     for place, module in modules_of(call):
         yield from tensors_in(place, module)
+    yield from ((name, value) for name, value in _named(call) if isinstance(value, torch.Tensor))
 
 
 def modules_of(call: Call) -> Iterator[tuple[str, torch.nn.Module]]:
@@ -183,6 +250,14 @@ def modules_of(call: Call) -> Iterator[tuple[str, torch.nn.Module]]:
     if call.owner is not None:
         yield f"`{call.name}`", call.owner
         return
+    for name, value in _named(call):
+        if isinstance(value, torch.nn.Module):
+            # What torch puts around a compiled module has ids of this process.
+            yield name, next(value.children(), value) if dynamo_compat.is_compiled(value) else value
+
+
+def _named(call: Call) -> Iterator[tuple[str, Any]]:
+    """Yield the values of variables around a function that it names, with what to call them."""
     function = getattr(call.function, "__func__", call.function)
     if not isinstance(function, types.FunctionType):
         return
@@ -193,11 +268,7 @@ def modules_of(call: Call) -> Iterator[tuple[str, torch.nn.Module]]:
     named += [
         (name, functools.partial(function.__globals__.get, name)) for name in function.__code__.co_names
     ]
-    for name, get in named:
-        value = get()
-        if isinstance(value, torch.nn.Module):
-            # What torch puts around a compiled module has ids of this process.
-            yield f"`{name}`", next(value.children(), value) if dynamo_compat.is_compiled(value) else value
+    yield from ((f"`{name}`", get()) for name, get in named)
 
 
 def tensors_in(place: str, value: Any, depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
@@ -213,3 +284,9 @@ def tensors_in(place: str, value: Any, depth: int = 0) -> Iterator[tuple[str, to
     elif isinstance(value, dict) and depth < 8:
         for key, item in value.items():
             yield from tensors_in(f"{place}[{key!r}]", item, depth + 1)
+
+
+def _form_of(call: Call) -> list[str]:
+    """Return the types of what a call passes."""
+    given = [*enumerate(call.args), *call.kwargs.items()]
+    return [f"{place}: {type(value).__qualname__}" for place, value in given]

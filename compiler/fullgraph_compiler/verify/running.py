@@ -9,6 +9,7 @@ from pathlib import Path
 from ..capture.run import run
 from ..facts import Fact, ProgramRaised, RunFinished, RunRequest, TargetProblem
 from ..observe.live import Sink
+from .again import CallsAgain
 from .recording import Recorder
 from .unseen import UnseenSizes
 
@@ -18,8 +19,12 @@ def run_recorded(request: RunRequest, sink: Sink) -> None:
 
     Where sizes are to be tried, that follows the program.
     """
-    recorder = Recorder(other_mode=request.other_mode, compiled=not request.uncompiled)
     sizes = UnseenSizes(request.added, request.patience / 2) if request.added is not None else None
+    # Of the program by itself, each call would be compiled once more, which takes long.
+    again = CallsAgain() if request.depth == "graph" else None
+    keep = again.keep if again is not None else bool
+    recorder = Recorder(other_mode=request.other_mode, compiled=not request.uncompiled, keep=keep)
+    over = False
 
     def install() -> None:
         if sizes is not None:
@@ -35,7 +40,20 @@ def run_recorded(request: RunRequest, sink: Sink) -> None:
             traceback.print_exc()
             sink([TargetProblem("error", f"Other sizes could not be tried: {type(error).__name__}: {error}")])
 
+    def make_again() -> None:
+        nonlocal over
+        over = True
+        recorder.finish()
+        if again is None:
+            return
+        try:
+            again.make(recorder.make_again, request.patience / 4)
+        except Exception:  # what was not made again is not compared
+            traceback.print_exc()
+
     def take(facts: list[Fact]) -> None:
+        if over and not any(isinstance(fact, RunFinished) for fact in facts):
+            return  # of calls that are made again
         for fact in facts:
             if isinstance(fact, ProgramRaised):
                 recorder.raised.append([fact.error, fact.message])
@@ -44,4 +62,4 @@ def run_recorded(request: RunRequest, sink: Sink) -> None:
                 sink([*sizes.outcomes] if sizes is not None else [])
         sink(facts)
 
-    run(request, take, install)
+    run(request, take, install, make_again)

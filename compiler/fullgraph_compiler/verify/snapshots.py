@@ -31,13 +31,16 @@ class Snapshots:
     """Snapshots of values that are taken together, so that objects and memory which they share are seen.
 
     No tensor is kept with more than ``elements``. ``incomplete`` says that something was left out: after
-    ``budget`` elements, or of what has too many parts.
+    ``budget`` elements, or of what has too many parts. With ``packages`` only objects of their classes are
+    looked into.
     """
 
-    def __init__(self, elements: int = MOST_ELEMENTS, budget: int = 1 << 26) -> None:
+    def __init__(
+        self, elements: int = MOST_ELEMENTS, budget: int = 1 << 26, packages: frozenset[str] | None = None
+    ) -> None:
         self.incomplete = False
         self.kept = 0
-        self.elements, self._budget = elements, budget
+        self.elements, self._budget, self._packages = elements, budget, packages
         self._nodes = 0
         self._places: dict[int, str] = {}
         self._memory: dict[int, str] = {}
@@ -49,7 +52,8 @@ class Snapshots:
             return ("value", type(value).__name__, _storable(value))
         if type(value) in (complex, bytes, torch.dtype, torch.device, torch.Size, range, slice):
             return ("value", type(value).__name__, repr(value))
-        if isinstance(value, _OPAQUE):
+        is_foreign = self._packages is not None and _package(value) not in self._packages
+        if is_foreign or isinstance(value, _OPAQUE):
             return ("opaque", _type_name(value))
         self._nodes += 1
         if self._nodes > _MOST_NODES or depth > _MOST_DEPTH:
@@ -76,6 +80,9 @@ class Snapshots:
             "shape": [] if tensor.is_nested else [int(size) for size in tensor.shape],
             "device": tensor.device.type,
             "requires_grad": tensor.requires_grad,
+            "strides": _strides(tensor) if is_plain(tensor) else [],
+            "attributes": sorted(name for name in vars(tensor) if not name.startswith("_")),
+            "leaf": tensor.requires_grad and tensor.is_leaf,
         }
         if not is_plain(tensor):
             self.incomplete = True
@@ -100,6 +107,12 @@ class Snapshots:
         start = tensor.untyped_storage().data_ptr() if tensor.numel() else 0
         first = self._memory.setdefault(start, place) if start else place
         return "" if first == place else first
+
+
+def _strides(tensor: torch.Tensor) -> list[int]:
+    """Return the strides that tell one layout from another: none of sizes of one, or of no elements."""
+    sizes = zip(tensor.shape, tensor.stride(), strict=True)
+    return [int(stride) for size, stride in sizes if size > 1] if tensor.numel() > 1 else []
 
 
 def is_plain(tensor: torch.Tensor) -> bool:
@@ -138,6 +151,7 @@ def _children(value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f"[{index}]", item) for index, item in enumerate(value))
     elif isinstance(value, torch.nn.Module) and "_parameters" in vars(value):
         yield ".training", value.training
+        yield ".state_dict()", sorted(set(value._buffers) - value._non_persistent_buffers_set)
         for named in (value.named_parameters(recurse=False), value.named_buffers(recurse=False)):
             yield from ((f".{key}", item) for key, item in named)
         yield from ((f".{key}", item) for key, item in value.named_children())
@@ -159,6 +173,10 @@ def _as_tensor(value: Any) -> Any:
         return torch.as_tensor(value.copy() if hasattr(value, "copy") else value)
     except (TypeError, ValueError, RuntimeError):
         return str(value)
+
+
+def _package(value: Any) -> str:
+    return str(type(value).__module__).partition(".")[0]
 
 
 def _storable(value: Any) -> Any:

@@ -37,7 +37,8 @@ class Statements:
     ``live`` are the names that are read after them, ``changed_later`` those whose values may be changed in
     place after them. ``global_names`` are declared so in the function. ``class_name`` is that of the class
     around the function, for private names. ``ends_turn`` says that they are the last in the body of a loop:
-    ``continue`` goes where they end. ``runs_skipped`` and ``errors_differ`` are those of the trial.
+    ``continue`` goes where they end. ``runs_skipped``, ``errors_differ`` and ``prints`` are those of the
+    trial.
     ``chosen`` are names that the function chose before, among constants, by the truth of local variables.
     """
 
@@ -51,6 +52,7 @@ class Statements:
     ends_turn: bool = False
     runs_skipped: bool = False
     errors_differ: bool = False
+    prints: bool = True
     chosen: Mapping[str, ast.IfExp] = field(default_factory=dict)
 
     @property
@@ -102,7 +104,7 @@ def find(tree: ast.Module, trial: Trial) -> Statements:
         frozenset(_read(later))
         | frozenset(_read_inside(outside))
         | _always_live(place.function, (*old, *new)),
-        frozenset(_changed(later)),
+        frozenset(_with_views(_changed(later), outside)),
         frozenset(
             name for node in ast.walk(place.function) if isinstance(node, ast.Global) for name in node.names
         ),
@@ -110,6 +112,7 @@ def find(tree: ast.Module, trial: Trial) -> Statements:
         block[last] is block[-1] and _is_body_of_loop(place.function, block),
         trial.runs_skipped,
         trial.errors_differ,
+        trial.prints,
         dict(_chosen(outside, trial.row)),
     )
     call = ast.Expr(ast.Call(ast.Name(PROBE, ast.Load()), [ast.Constant(trial.number)], []))
@@ -322,6 +325,23 @@ def _changed(nodes: Iterable[ast.AST]) -> Iterator[str]:
                     yield _root(node.func)
                     yield from map(_root, node.args)  # torch.nn.init.zeros_(x)
             yield from (_root(item.value) for item in node.keywords if item.arg == "out")
+
+
+def _with_views(changed: Iterable[str], nodes: Iterable[ast.AST]) -> set[str]:
+    """Return names with those whose memory theirs may be: ``y = x[0]`` and ``x``, but not ``y = x * 2``."""
+    found = set(changed)
+    views = [
+        (node.targets[0].id, {item.id for item in ast.walk(node.value) if isinstance(item, ast.Name)})
+        for node in nodes
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, (ast.Name, ast.Subscript, ast.Attribute, ast.Call))
+    ]
+    for _ in views:
+        for name, roots in views:
+            if name in found or roots & found:
+                found |= {name, *roots}
+    return found
 
 
 def _root(node: ast.AST) -> str:

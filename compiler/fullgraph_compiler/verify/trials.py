@@ -34,7 +34,7 @@ from ..facts import (
 )
 from ..observe.live import Sink
 from ..processes.children import run_child
-from .branches import Branches, untaken
+from .branches import Branches, is_caught, untaken
 from .copies import Environment, allow_more_copies, shared_data
 from .executing import NeedsOwnProcessError, Outcome, Runner
 from .recording import set_seeds
@@ -51,12 +51,13 @@ from .values import Path as ValuePath
 
 _MOST_VISITS = 4
 """The first turn of a loop and another one, in training and in evaluation."""
-_MOST_CASES = 64
+_MOST_CASES = 80
 _MOST_SEARCHED = 48
 _LEAST_SEARCHED = 8
 """The number of random cases where all branches were taken before: some show in certain pairs only."""
 _OF_TYPES = ("RuntimeError", "TypeError", "AttributeError", "IndexError", "NotImplementedError", "KeyError")
-"""Exceptions of operations on values of a wrong type or shape. On values that we made they say nothing."""
+"""Exceptions of operations on values of a wrong type or shape. On values that we made they say nothing,
+unless the program catches them."""
 _NEEDS_PROCESS = "needs a process of its own"
 
 
@@ -205,6 +206,7 @@ class _Session:
             local.get("__class__"),
             self._request.patience,
             state.trial,
+            is_caught(frame),
         )
         _merge(state.found, self._answer(visit))
 
@@ -232,7 +234,9 @@ class _Visit:
         cls: object,
         patience: float,
         trial: Trial,
+        caught: bool,
     ) -> None:
+        self._caught = caught
         self._define = functools.partial(_define, trial.defines, namespace)
         self._news = [list(statements.new)]
         if asks_for_compiling(statements.new):
@@ -240,11 +244,11 @@ class _Visit:
         self._statements = statements
         self._environment = environment
         self._branches = Branches(statements.old, statements.kept)
-        self._runner = Runner(statements, namespace, cls)
+        self._runner = Runner(statements, namespace, cls, caught=caught)
         self._answer = _Found()
         self._patience = patience
         self._deadline = time.monotonic() + patience / 2
-        self._gradients = trial.gradients and torch.is_grad_enabled()
+        self._gradients = trial.gradients
 
     def in_child(self) -> Any:
         """Return what the cases show, in a child of the program, which has but one thread."""
@@ -333,13 +337,15 @@ class _Visit:
         self._branches.clear()
         old = self._old_outcome(environment, case.seed)
         taken = set(self._branches.taken)
-        if case.words and old.end in _OF_TYPES and not old.by_statement:
+        if case.words and old.end in _OF_TYPES and not old.by_statement and not self._caught:
             return False
         for nodes in self._news:
             new = self._runner.run(nodes, environment, case.seed, gradients=False)
             if case.words and self._statements.runs_skipped and new.is_error and not old.is_error:
+                if self._caught:
+                    self._answer.differ(f"with {case.words}, raises {new.end}, which is caught", False)
                 return False  # what was skipped cannot run on these values
-            difference, depends_on_use = self._runner.difference(old, new)
+            difference, depends_on_use = self._runner.difference(old, new, is_rough=case.is_rough)
             if not difference and self._gradients:
                 difference, depends_on_use = self._gradients_differ(environment, case, nodes)
             if difference:
@@ -367,7 +373,7 @@ class _Visit:
             raise
         except Exception as error:
             return f"gradients: {type(error).__name__}: {error}".splitlines()[0], False
-        return self._runner.difference(old, new)
+        return self._runner.difference(old, new, is_rough=case.is_rough)
 
 
 def _define(text: str, namespace: dict[str, Any]) -> None:

@@ -21,7 +21,14 @@ from ..compat import dynamo_compat
 from ..facts import AddedSizes, SizeOutcome, SizeTried
 from .calls import Call, CallWatcher
 from .comparing import compared
-from .recording import modules_of, new_record, random_states, set_seeds, tensors_in
+from .recording import (
+    gradients_of,
+    modules_of,
+    new_record,
+    random_states,
+    set_seeds,
+    tensors_in,
+)
 from .resizing import Change, Form, Maker, Slot, UnmadeError, arguments, form_of, is_there, marked
 from .snapshots import Snapshots
 from .state import Kept, Settings
@@ -278,30 +285,17 @@ def _recorded(call: Call, result: Any) -> dict[str, Any]:
 
 
 def _gradients(call: Call, result: Any) -> dict[str, Any]:
-    """Return the gradients of all inputs and parameters, for the sum of all results."""
-    outputs = [value for _, value in tensors_in("", result) if value.requires_grad and value.numel()]
-    named = [*tensors_in("input", (call.args, call.kwargs))]
-    for place, module in modules_of(call):
-        named += tensors_in(place, module)
-    leaves = {place: value for place, value in named if value.requires_grad and value.is_leaf}
-    if not outputs or not leaves:
-        return {}
-    set_seeds(_SEED)
-    weights = [torch.rand(value.shape).to(value) for value in outputs]
     try:
-        found = torch.autograd.grad(outputs, list(leaves.values()), weights, allow_unused=True)
+        return gradients_of(call, result)
     except RuntimeError as error:
         raise _BackwardError(str(error)) from error
-    return {
-        place: Snapshots().take(place, gradient)
-        for place, gradient in zip(leaves, found, strict=True)
-        if gradient is not None
-    }
 
 
 def _difference(old: dict[str, Any], new: dict[str, Any]) -> str:
     """Say how a call differs from an uncompiled one; empty if it does not."""
-    before, after = ({"calls": [item], "raised": [], "left out": 0} for item in (old, new))
+    before, after = (
+        {"calls": [item], "raised": [], "left out": 0, "again": [], "left": []} for item in (old, new)
+    )
     words = compared(before, after).difference
     return words.replace(f" of call 1 of `{old['name']}`", "").replace(", before ", ", uncompiled ")
 

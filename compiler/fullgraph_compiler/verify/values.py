@@ -18,6 +18,15 @@ from .statements import Statements, walk
 _MOST_SLOTS = 8
 _MOST_CONSTANTS = 6
 _MOST_SWITCHES = 3
+_SIZED = frozenset(
+    {
+        "range", "zeros", "ones", "empty", "full", "arange", "linspace", "eye", "rand", "randn", "randint",
+        "repeat", "repeat_interleave", "expand", "view", "reshape", "tile", "one_hot", "bincount", "islice",
+        "new_zeros", "new_ones", "new_empty", "new_full", "pad", "sleep", "randperm",
+        "pow", "factorial", "comb", "perm",
+    }
+)  # fmt: skip
+"""Functions that take as long, or as much memory, as the numbers say that they get."""
 
 Path: TypeAlias = tuple[Any, ...]
 """Where a value is: the name of a variable, then names of attributes and keys of items."""
@@ -26,11 +35,17 @@ Change: TypeAlias = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Case:
-    """Values to try: changes of the run's own, in words, if there are any, and a seed."""
+    """Values to try: changes of the run's own, in words, if there are any, and a seed.
+
+    ``anew`` says that tensors take the place of others, and are not written into their memory: they have
+    another layout. ``is_rough`` says that results are compared roughly: tensors have another precision.
+    """
 
     words: str
     changes: dict[Path, Change] = field(default_factory=dict)
     seed: int = 0
+    anew: bool = False
+    is_rough: bool = False
 
     def applied(self, environment: Environment, statements: Statements) -> Environment:
         """Return a copy of the run's values with the changes. Raises what a change raises.
@@ -42,7 +57,7 @@ class Case:
             values = {path: _read(changed, path) for path in self.changes}
             news = {path: change(_detached(values[path])) for path, change in self.changes.items()}
             for path, new in news.items():
-                _write(changed, path, values[path], new)
+                _write(changed, path, values[path], new, anew=self.anew)
         switched = {path[0] for path in self.changes if len(path) == 1}
         for name, choice in statements.chosen.items():
             tested = {node.id for node in ast.walk(choice.test) if isinstance(node, ast.Name)}
@@ -83,9 +98,17 @@ def cases(
         mode = "evaluation" if module.training else "training"
         yield Case(f"{_name(path)} in {mode} mode", {path: _in_mode(not module.training)})
     several = list(itertools.islice(floats, _MOST_SLOTS))
-    for words, change in _FLOATS:
+    for words, change in (*_FLOATS, *_EXTREMES):
         if several:
             yield Case(f"{_names(several)} {words}", dict.fromkeys(several, change), seed=2)
+    for words, change in _TYPES:
+        if several:
+            changes = dict.fromkeys(several, change)
+            yield Case(f"{_names(several)} {words}", changes, seed=2, is_rough=True)
+    for words, change in _LAYOUTS:
+        wide = {path: change for path in several if given[path].dim() > 1}
+        if wide:
+            yield Case(f"{_names(list(wide))} {words}", wide, seed=2, anew=True)
     for path, value in itertools.islice(given.items(), 2 * _MOST_SLOTS):
         if not isinstance(value, torch.Tensor):
             others = _others(value, constants, statements, path)
@@ -99,6 +122,8 @@ def cases(
             yield Case(words, {path: _always(value) for path, value in zip(switches, values, strict=True)})
     for path in itertools.islice(whole, _MOST_SLOTS):
         kinds = _BOOLEANS if given[path].dtype is torch.bool else _INTEGERS
+        if kinds is _INTEGERS and not _makes_sizes(statements):
+            kinds = (*kinds, *_WHOLE_EXTREMES)
         yield from (Case(f"{_name(path)} {words}", {path: change}) for words, change in kinds)
     if len(several) > 1:
         for words, change in _FLOATS:
@@ -197,10 +222,10 @@ def _part(value: Any, part: Any) -> Any:
     return value[part[1] if isinstance(part, tuple) else part]
 
 
-def _write(environment: Environment, path: Path, old: Any, new: Any) -> None:
+def _write(environment: Environment, path: Path, old: Any, new: Any, *, anew: bool) -> None:
     """Put a value in the place of another: into its memory, where it fits, as others may share that."""
     if isinstance(old, torch.Tensor) and isinstance(new, torch.Tensor):
-        if new.shape == old.shape and new.dtype == old.dtype:
+        if not anew and new.shape == old.shape and new.dtype == old.dtype:
             try:
                 old.data.copy_(new)
             except RuntimeError:
@@ -210,7 +235,7 @@ def _write(environment: Environment, path: Path, old: Any, new: Any) -> None:
         if isinstance(old, torch.nn.Parameter):
             old.data = new
             return
-        new = new.clone().requires_grad_(old.requires_grad)
+        new = (new if anew else new.clone()).requires_grad_(old.requires_grad)
     values = environment.local if path[0] in environment.local else environment.shared
     values[path[0]] = _with(values[path[0]], path[1:], new)
 
@@ -314,6 +339,74 @@ _INTEGERS: tuple[tuple[str, Change], ...] = (
     ("with one 1 and zeros", _impulse(1)),
     ("10 times as large", lambda tensor: tensor * 10),
 )
+
+
+def _of_type(find: Callable[[torch.finfo], float]) -> Change:
+    return lambda tensor: torch.full_like(tensor, find(torch.finfo(tensor.dtype)))
+
+
+def _as_type(dtype: torch.dtype, factor: float = 1.0) -> Change:
+    """Return a change to another precision, in which the sum of large values overflows."""
+
+    def changed(tensor: torch.Tensor) -> torch.Tensor:
+        made = tensor.to(dtype)
+        return torch.full_like(made, torch.finfo(dtype).max * factor) if factor != 1.0 else made
+
+    return changed
+
+
+def _transposed(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.mT.contiguous().mT
+
+
+def _expanded(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor[..., :1].expand_as(tensor)
+
+
+def _strided(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.stack([tensor, tensor], -1)[..., 0]
+
+
+_EXTREMES: tuple[tuple[str, Change], ...] = (
+    ("all at the largest of their type", _of_type(lambda info: info.max)),
+    ("all at half of the largest of their type", _of_type(lambda info: info.max / 2)),
+    ("all at the smallest of their type", _of_type(lambda info: info.tiny)),
+    ("all subnormal", _of_type(lambda info: info.tiny / 4)),
+    ("all negative zero", _filled(-0.0)),
+)
+_TYPES: tuple[tuple[str, Change], ...] = (
+    ("as float64", _as_type(torch.float64)),
+    ("as float16", _as_type(torch.float16)),
+    ("as float16, at half of the largest", _as_type(torch.float16, 0.5)),
+    ("as bfloat16", _as_type(torch.bfloat16)),
+)
+_LAYOUTS: tuple[tuple[str, Change], ...] = (
+    ("transposed in memory", _transposed),
+    ("not contiguous", _strided),
+    ("expanded", _expanded),
+)
+_WHOLE_EXTREMES: tuple[tuple[str, Change], ...] = (
+    (
+        "all at the largest of their type",
+        lambda tensor: torch.full_like(tensor, torch.iinfo(tensor.dtype).max),
+    ),
+    (
+        "all at the smallest of their type",
+        lambda tensor: torch.full_like(tensor, torch.iinfo(tensor.dtype).min),
+    ),
+)
+
+
+def _makes_sizes(statements: Statements) -> bool:
+    """Tell whether a large number in statements may take long, or much memory."""
+    for node in walk((*statements.old, *statements.new)):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in _SIZED:
+            return True
+        if isinstance(node, (ast.Pow, ast.LShift)):  # of Python's integers, which have no largest one
+            return True
+        if isinstance(node, ast.BinOp) and isinstance(node.left, (ast.List, ast.Tuple, ast.JoinedStr)):
+            return True
+    return False
 
 
 def _others(value: Any, constants: Iterable[float], statements: Statements, path: Path) -> list[Any]:

@@ -10,10 +10,11 @@ from dataclasses import replace
 
 from ..fixes.changes import counts_of, drifts_of, gone
 from ..fixes.editing import edited, edited_texts
+from ..fixes.experiments import State
 from ..fixes.model import Edit, Fix, Operator
 from ..fixes.model import Verdict as Proven
 from ..fixes.plans import shortest
-from ..fixes.proof import Prover, State
+from ..fixes.proof import Prover
 from ..fixes.rules.catalogue import candidates
 from ..fixes.rules.syntax import bound
 from ..fixes.search import Tried as Searched

@@ -5,6 +5,7 @@
 - ``widening``: what edits replace of whole functions, with what they compute elsewhere
 - ``changes``: what an edit changed of a report: findings that are gone, and what became worse
 - ``patches``: patches of installed packages
+- ``experiments``: runs of a program with edits, trials, comparisons
 - ``proof``: a program run as it is and with edits, and the results compared
 - ``printed``: what a program prints by itself
 - ``search``: the candidates of each finding, and the best one
@@ -13,8 +14,10 @@
 - ``proofs``: the proofs of an editor, made when asked and ahead of time
 - ``writing``: proven texts, written into files
 - ``explaining``: what the rules for a code make of small programs
+- ``reach``: who can tell of an edit, beside the lines that it changes
 - ``samples``: these programs
 - ``words``: what is said of fixes and verdicts
+- ``effects/``: what functions do beside their results, read from their source
 - ``operators/``: functions that cannot be traced, made operators of torch
 - ``rules/``: the catalogue of edits for each kind of finding
 """

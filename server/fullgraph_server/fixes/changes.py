@@ -62,8 +62,12 @@ def gone(finding: Finding, before: Report, after: Report, drifts: Drifts) -> str
     """Say that a finding of the run before is still there; empty if it is not.
 
     What stands at its place is one of its neighbours there where that says the same as before. A break of
-    another kind at its very start is the same one: the edit did not remove it.
+    another kind at its very start is the same one: the edit did not remove it. There have to be fewer
+    recompilations: torch names one of the guards that fail, and another one may come in its place.
     """
+    was, now = counts_of(before).recompiles, counts_of(after).recompiles
+    if finding.kind == "recompile" and now >= was:
+        return f"{counted(now, 'recompilation')} with this edit, {was} without it"
     place = _moved(finding, drifts)
     neighbours = Counter(item.message for item in before.findings if _moved(item, drifts) == place)
     neighbours[finding.message] -= 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from fullgraph_compiler.facts import CallsSeen
 
@@ -38,6 +38,10 @@ class Operator:
     in_place: bool = False
 
 
+_OF_COMPILER: Final = ("torch._", "torch.compile", "torch.cond", "dynamic", "device", "dtype", ".to(")
+"""What edits have in them that set options, mark sizes, or change types and devices."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fix:
     """A candidate for the fix of a finding.
@@ -63,6 +67,12 @@ class Fix:
     replaces: bool = True
     """Whether edited statements compute something: then they are tried by themselves, old against new."""
     operator: Operator | None = None
+
+    @property
+    def needs_whole_compiler(self) -> bool:
+        """Whether only a run with TorchInductor verifies it: it speaks to the compiler, or has no trial."""
+        speaks = any(name in edit.text for edit in self.edits for name in _OF_COMPILER)
+        return speaks or self.operator is not None or not (self.replaces or self.prints_differ)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +110,9 @@ class Verdict:
     """What running the program with a fix has shown.
 
     ``verified`` says that the finding is gone, nothing became worse and all results are equal, in every
-    branch of the replaced statements. ``reason`` is the sentence for why it is not, or what could not be
-    seen; ``basis`` is what the verdict rests on (``2 example calls, forward and backward``).
+    branch of the replaced statements, and where the program runs as it does by itself. ``reason`` is the
+    sentence for why it is not, or what could not be seen; ``basis`` is what the verdict rests on
+    (``2 example calls, forward and backward``).
     """
 
     verified: bool
@@ -115,6 +126,8 @@ class Verdict:
     """The other findings that the edit removes: consequences of the one that it is for."""
     reveals: bool = False
     """Whether all that is against it are breaks that showed only now, since more is compiled."""
+    tried: bool = True
+    """Whether it could be tried: if not, ``reason`` says how Fullgraph itself failed."""
 
     @property
     def removes(self) -> tuple[int, int]:

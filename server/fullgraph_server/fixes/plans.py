@@ -7,9 +7,11 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ..report.model import Finding
-from .changes import counts_of
-from .model import Safety
-from .proof import Prover, State
+from ..workspace.positions import Span
+from .changes import Drifts, counts_of, drifts_of
+from .experiments import State
+from .model import Edit, Fix, Safety
+from .proof import Prover
 from .search import Candidates, Tried, Try, fix_first, try_all, try_finding
 
 _MOST_STEPS = 32
@@ -67,7 +69,8 @@ async def shortest(prover: Prover, base: State, candidates: Candidates, safety: 
 
     First come those of the smallest set that removes what any fix removes, then whatever can be fixed in the
     text that the steps before made: what goes along with one needs no other. Steps that only reveal breaks
-    are kept if later ones remove these; else the plan is made without them.
+    are kept if later ones remove these; else the plan is made without them. Last, each step is left out
+    without which the others remove as much.
     """
     tried = fix_first([item async for item in try_all(prover, base, candidates)])
     steps = [_Step(item.finding, step) for item in tried for step in item.steps(safety)]
@@ -76,7 +79,9 @@ async def shortest(prover: Prover, base: State, candidates: Candidates, safety: 
         await _followed(prover, base, candidates, safety, tried, smallest_cover(way))
         for way in (ways if ways[0] != ways[1] else ways[:1])
     ]
-    return min(plans, key=lambda plan: (counts_of(plan.last.report).breaks, len(plan.steps)))
+    return await _minimal(
+        prover, min(plans, key=lambda plan: (counts_of(plan.last.report).breaks, len(plan.steps)))
+    )
 
 
 def smallest_cover(steps: Sequence[_Step]) -> list[_Step]:
@@ -127,6 +132,56 @@ async def _followed(
         found = prover.fixable(sound.last.report)
         left = [await try_finding(prover, base, sound.last, finding, candidates) for finding in found]
     return replace(sound, left=tuple(left))
+
+
+async def _minimal(prover: Prover, plan: Plan) -> Plan:
+    """Leave out the steps that the others make needless, the first one first."""
+    index = 0
+    while index < len(plan.steps) > 1:
+        shorter = await _without(prover, plan, index)
+        plan, index = (shorter, index) if shorter is not None else (plan, index + 1)
+    return plan
+
+
+async def _without(prover: Prover, plan: Plan, left_out: int) -> Plan | None:
+    """Return a plan without one step; ``None`` if that removes less, or the others need it."""
+    before, state = plan.base, plan.base
+    made: list[tuple[Finding, Try]] = []
+    for index, (finding, item) in enumerate(plan.steps):
+        if index != left_out:
+            drifts = drifts_of(before.report, state.report)
+            fix, place = _moved(item.fix, drifts), drifts(finding.span.filename).span(finding.span).span
+            same = (one for one in prover.fixable(state.report) if _is_same(one, finding, place))
+            found = next(same, None)
+            if fix is None or found is None:
+                return None
+            verdict, state = await prover.prove(plan.base, state, fix, found, whole=False)
+            if not (verdict.verified or verdict.reveals):
+                return None
+            made.append((found, Try(fix, verdict)))
+        before = await prover.with_fixes(before, [item.fix])
+    was, now = counts_of(plan.last.report), counts_of(state.report)
+    removes_less = now.breaks > was.breaks or now.recompiles > was.recompiles or now.graphs > was.graphs
+    if removes_less or made[-1][1].verdict.reveals:
+        return None
+    found, last = made.pop()
+    if any(step.fix.needs_whole_compiler for _, step in plan.steps):
+        last = replace(last, verdict=await prover.confirmed(plan.base, state, last.fix, last.verdict))
+    return replace(plan, last=state, steps=(*made, (found, last))) if last.verdict.verified else None
+
+
+def _moved(fix: Fix, drifts: Drifts) -> Fix | None:
+    """Return a fix of another text; ``None`` if what it edits is not there."""
+    moved = [drifts(edit.span.filename).span(edit.span) for edit in fix.edits]
+    if any(item.change != "same" for item in moved):
+        return None
+    edits = (Edit(item.span, edit.text) for item, edit in zip(moved, fix.edits, strict=True))
+    return replace(fix, edits=tuple(edits))
+
+
+def _is_same(one: Finding, other: Finding, place: Span) -> bool:
+    """Tell whether a finding is another one, which was at ``place`` in another text."""
+    return (one.kind, one.code, one.span.row) == (other.kind, other.code, place.row)
 
 
 async def _in_order(

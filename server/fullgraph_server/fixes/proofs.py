@@ -18,10 +18,11 @@ from ..runs.slot import TargetState
 from ..runs.suitability import unsuited
 from ..workspace.targets import Target
 from .changes import fixable
+from .experiments import State
 from .model import Context
 from .operators.rule import calls_wanted
 from .plans import Plan, shortest
-from .proof import Prover, State
+from .proof import Prover
 from .search import Candidates, Tried, try_all
 
 _log = logging.getLogger(__name__)

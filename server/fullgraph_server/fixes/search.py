@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ..report.model import Finding
+from .experiments import State
 from .model import Context, Counts, Fix, Safety, Verdict
 from .operators.rule import calls_wanted, refusal
-from .proof import Prover, State
+from .proof import Prover
 
 Candidates = Callable[[Finding, Context], Sequence[Fix]]
 """Returns the candidates for the fix of a finding, the best first."""
@@ -75,17 +76,32 @@ async def try_finding(
 ) -> Tried:
     """Try the candidates for a finding until one is verified that keeps behaviour.
 
-    If none is, the calls around the finding are observed, for those that rest on them.
+    If none is, the calls around the finding are observed, for those that rest on them. The whole compiler
+    runs for the candidate alone that would be the best one, since that takes long.
     """
     context = Context(state.report, state.report.files)
     tries: list[Try] = []
 
+    async def confirm(item: Try) -> Try:
+        if not item.fix.needs_whole_compiler:
+            return item
+        after = await prover.with_fixes(state, [item.fix])
+        return replace(item, verdict=await prover.confirmed(base, after, item.fix, item.verdict))
+
     async def prove(fixes: Sequence[Fix]) -> None:
+        found: list[Try] = []
         for fix in fixes:
-            verdict, _ = await prover.prove(base, state, fix, finding)
-            tries.append(Try(fix, verdict))
-            if verdict.verified and fix.safety == "safe":
+            verdict, _ = await prover.prove(base, state, fix, finding, whole=False)
+            item, is_next = Try(fix, verdict), verdict.verified and fix.safety == "safe"
+            found.append(await confirm(item) if is_next else item)
+            if found[-1].verdict.verified and fix.safety == "safe":
                 break
+        is_found = any(item.verdict.verified and item.fix.safety == "safe" for item in found)
+        for item in found:
+            if item.verdict.verified and item.fix.safety != "safe" and item.fix.needs_whole_compiler:
+                item = _unconfirmed(item) if is_found else await confirm(item)
+            is_found = is_found or item.verdict.verified
+            tries.append(item)
 
     refused = ""
     await prove(candidates(finding, context)[:_MOST_CANDIDATES])
@@ -98,6 +114,11 @@ async def try_finding(
         refused = "" if is_made else refusal(finding, context)
     tries.sort(key=lambda item: (not item.verdict.verified, item.fix.safety != "safe"))
     return Tried(finding, tuple(tries), refused)
+
+
+def _unconfirmed(item: Try) -> Try:
+    reason = "the whole compiler was not run with it, since another edit is verified"
+    return replace(item, verdict=replace(item.verdict, verified=False, reason=reason, tried=False))
 
 
 async def try_all(prover: Prover, base: State, candidates: Candidates) -> AsyncIterator[Tried]:

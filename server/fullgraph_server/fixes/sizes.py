@@ -15,9 +15,10 @@ from ..report.model import Finding, FrameReport, Report
 from ..text.remedies import Remedy, RemedyKind
 from ..workspace.positions import Span
 from .changes import counts_of
+from .experiments import State
 from .model import Context, Edit, Fix
 from .plans import Plan
-from .proof import Prover, State
+from .proof import Prover
 from .rules.calls import compiled
 from .rules.catalogue import candidates as all_candidates
 from .rules.recompilations import compiled_otherwise

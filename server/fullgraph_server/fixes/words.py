@@ -12,6 +12,8 @@ from .search import gain
 
 def verdict_words(verdict: Verdict, fix: Fix) -> str:
     """Say what running the program with a fix has shown, in one line."""
+    if not verdict.tried:
+        return f"not tried: {verdict.reason}"
     if not verdict.verified:
         return f"not verified: {verdict.reason}"
     gained = gain(verdict.before, verdict.after)

@@ -239,7 +239,7 @@ class Run:
 
 def _runs_it_itself(request: WorkerRequest) -> bool:
     """Tell whether the worker's own process runs the program: else its stack says nothing about it."""
-    return isinstance(request, RunRequest) and request.depth in ("graph", "kernels", "build")
+    return isinstance(request, RunRequest) and request.depth in ("graph", "kernels", "build", "alone")
 
 
 class _CancelledError(Exception):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...fixes.experiments import State
 from ...fixes.plans import Plan
-from ...fixes.proof import State
 from ...fixes.search import Tried
 from ...workspace.packages import Package
 from ...workspace.targets import Target

@@ -160,6 +160,7 @@ def _try(item: Try) -> dict[str, Any]:
         "safety": fix.safety,
         "source": fix.source,
         "verified": verdict.verified,
+        "tried": verdict.tried,
         "reason": verdict.reason,
         "basis": verdict.basis,
         "untaken": list(verdict.untaken),

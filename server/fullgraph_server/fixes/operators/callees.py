@@ -40,6 +40,12 @@ class Callee:
         """The places of the calls."""
         return tuple(self.code.span(call) for call in self.calls)
 
+    def passed(self, call: ast.Call) -> list[tuple[str, ast.expr]]:
+        """Return the names of parameters with what a call passes for them."""
+        return list(
+            zip(_names(self.code, call), [*call.args, *(item.value for item in call.keywords)], strict=True)
+        )
+
     def ordered(self, call: ast.Call, seen: CallsSeen) -> CallsSeen:
         """Return what was seen of one of the calls, with arguments in the order of the function's own."""
         given = _names(self.code, call)

@@ -20,6 +20,7 @@ from .callees import Callee, functions, method
 from .gradient import names_of
 from .reads import reads_state
 from .sizes import sizes_seen
+from .source import Source, read
 from .text import NoOperatorError, operator_text
 
 _OPERATOR = offered(
@@ -96,7 +97,8 @@ def _offers(finding: Finding, context: Context) -> Iterator[_Offer]:
         is_skipped = finding.code in _SKIPPED
         traced = _traced(function, calls) if is_skipped and _can_be_traced(function, calls, seen) else None
         try:
-            yield _Offer(traced, _operator(function, calls, seen))
+            source = read(function, calls, seen, context.files)
+            yield _Offer(traced, _operator(function, calls, source))
         except NoOperatorError as problem:
             yield _Offer(traced, None, f"`{function.name}` {problem}")
 
@@ -110,15 +112,20 @@ def _seen(context: Context, function: Callee, call: ast.Call) -> CallsSeen | Non
 # -- edits ---------------------------------------------------------------------------------------------
 
 
-def _operator(function: Callee, calls: list[ast.Call], seen: CallsSeen) -> Fix:
+def _operator(function: Callee, calls: list[ast.Call], source: Source) -> Fix:
+    seen = source.seen
     code, base_name = function.code, function.name.rpartition(".")[2]
     base, library_name = _base(code, base_name), _library_name(code, base_name)
     written = replace(function.written, is_used=_is_used(code, calls))
     text = code.of_torch(operator_text(written, seen, base, library_name))
+    if source.refused:
+        raise NoOperatorError(source.refused)
     is_array = seen.calls[0].result.kind == "array"
     return replace(
         _OPERATOR,
         title=f"Make `{function.name}` an operator of torch",
+        change=" ".join((_OPERATOR.change, *source.doubts)),
+        safety="unsafe" if source.doubts else "safe",
         edits=(
             *_edits(function, calls, f"{base}_op", text, blank=2),
             *(edit for call in calls if is_array for edit in _as_array(code, call)),

@@ -12,6 +12,7 @@ from itertools import pairwise
 from ...report.model import Finding
 from ..model import Context, Edit, Fix, Rule
 from ..operators.rule import operators
+from ..reach import judged
 from . import (
     branches,
     contexts,
@@ -101,7 +102,7 @@ def _offered(finding: Finding, context: Context) -> Iterator[Fix]:
         for fix in rule(finding, context):
             edits = tuple(sorted(dict.fromkeys(fix.edits), key=_place))
             if edits and not any(_overlap(*pair) for pair in pairwise(edits)):
-                yield replace(fix, edits=edits)
+                yield judged(replace(fix, edits=edits), context.files)
 
 
 def _place(edit: Edit) -> tuple[int, int, bool, int, int]:

@@ -153,15 +153,14 @@ def _is_pure_call(call: ast.Call) -> bool:
         return False
     if isinstance(call.func, ast.Name):
         return name in _FUNCTIONS
-    owner = dotted(call.func).partition(".")[0]
-    return owner != "self" or (
-        name.islower() and isinstance(call.func, ast.Attribute) and _is_tensor_like(call.func)
-    )
+    if dotted(call.func).partition(".")[0] in _MODULES:
+        return True
+    return isinstance(call.func, ast.Attribute) and _is_tensor_like(call.func)
 
 
 def _is_tensor_like(function: ast.Attribute) -> bool:
-    """Tell ``self.weight.sum()`` from ``self.layer(x)`` and ``self.layers.act(x)``: by the usual names."""
-    return function.attr in _TENSOR_METHODS
+    """Tell ``self.weight.sum()`` from ``self.layer(x)``, ``self.sum()`` and ``seen.note(x)``."""
+    return function.attr in _TENSOR_METHODS | _BOOLEAN and dotted(function.value) != "self"
 
 
 _TENSOR_METHODS = frozenset(
@@ -171,7 +170,19 @@ _TENSOR_METHODS = frozenset(
         "flatten", "float", "gather", "ge", "gt", "half", "index_select", "int", "isfinite", "isinf",
         "isnan", "item", "le", "log", "long", "lt", "masked_fill", "max", "mean", "min", "mm", "matmul",
         "mul", "ne", "neg", "new_zeros", "norm", "permute", "pow", "prod", "reshape", "round", "select",
-        "sigmoid", "sign", "sin", "size", "softmax", "sort", "split", "sqrt", "square", "squeeze", "std",
+        "sigmoid", "sign", "sin", "relu", "rsqrt", "reciprocal", "floor", "ceil", "trunc", "logsumexp", "tan",
+        "atan", "sinh", "cosh", "erf", "log1p", "expm1", "log2", "log10", "frac", "fmod", "remainder", "bmm",
+        "dot", "outer", "cross", "median", "quantile", "kthvalue", "topk", "argsort", "cumprod", "cummax",
+        "cummin", "diff", "roll", "flip", "tril", "triu", "diag", "diagonal", "trace", "nan_to_num", "lerp",
+        "clip", "maximum", "minimum", "masked_select", "new_ones", "new_full", "new_empty", "new_tensor",
+        "expand_as", "view_as", "reshape_as", "repeat", "repeat_interleave", "scatter", "index_fill",
+        "nonzero", "count_nonzero", "numel", "element_size", "numpy", "tolist", "nansum", "nanmean", "ndim",
+        "conj", "swapaxes", "movedim", "narrow", "true_divide", "floor_divide", "hardtanh", "absolute",
+        "negative", "prelu", "unflatten", "ravel", "tile", "bfloat16", "byte", "short", "cuda", "sinc",
+        "logit", "erfinv", "std_mean", "var_mean", "addmm", "baddbmm", "mv", "addcmul", "addcdiv", "det",
+        "inverse", "log_softmax", "heaviside", "hypot", "copysign", "bincount", "histc", "unique", "masked",
+        "is_floating_point", "is_complex", "get", "items", "keys", "values", "upper", "lower", "size",
+        "softmax", "sort", "split", "sqrt", "square", "squeeze", "std",
         "sub", "sum", "t", "tanh", "to", "transpose", "type", "unbind", "unsqueeze", "var", "view",
         "where",
     }

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ...report.model import Finding
+from ..effects.reading import changes_before
 from ..model import Context, Edit, Fix, Rule
 from .calls import BUILTINS, Compiled, all_calls, before_calls, compiled, is_at_once, place_of, stable
-from .syntax import Code, bracketed, called, dotted, free, names, parameters, stored
+from .syntax import COMPREHENSIONS, Code, Function, bracketed, called, dotted, free, names, parameters, stored
 
 _INDEX = "https://docs.pytorch.org/docs/stable/compile/programming_model.graph_breaks_index.html"
 _CONSTANT = Fix(
@@ -196,8 +198,7 @@ def _passed(made: Compiled, value: ast.expr) -> list[Edit] | None:
         or not set(made.calls) <= set(calls)
     ):
         return None
-    if any(isinstance(item, (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp))
-           for item in code.around(value)):  # fmt: skip
+    if not _is_computed_always(code, function, value) or changes_before(code, function, value, used):
         return None
     given = function.args
     if given.vararg or given.kwarg or given.kwonlyargs or given.defaults or not given.args:
@@ -263,6 +264,20 @@ def _passed(made: Compiled, value: ast.expr) -> list[Edit] | None:
     return edits
 
 
+_AT_TIMES = (
+    *COMPREHENSIONS, ast.Lambda, ast.If, ast.IfExp, ast.BoolOp, ast.For, ast.While, ast.Try, ast.Match,
+)  # fmt: skip
+"""What may compute what is in it never, or several times."""
+
+
+def _is_computed_always(code: Code, function: Function, value: ast.expr) -> bool:
+    """Tell whether a function computes a value exactly once in each call, as far as it returns at its end."""
+    around = itertools.takewhile(lambda item: item is not function, code.around(value))
+    earlier = (item for item in ast.walk(function) if isinstance(item, (ast.Return, ast.Raise)))
+    returns = any(item.lineno < value.lineno for item in earlier)
+    return not returns and not any(isinstance(item, _AT_TIMES) for item in around)
+
+
 def _is_stored_elsewhere(function: ast.AST, name: str, statement: ast.stmt) -> bool:
     inside = set(ast.walk(statement))
     return any(
@@ -292,6 +307,8 @@ def _moved(made: Compiled, statement: ast.Expr | ast.Assign) -> list[Edit] | Non
         node = statement.value if isinstance(statement, ast.Expr) else statement
     used = free(node) & set(parameters(function))
     if not stable(code, function, free(node), statement) or not made.calls:
+        return None
+    if changes_before(code, function, statement, used):
         return None
     edits = [code.removed(statement)]
     lines: dict[ast.Call, list[str]] = {}

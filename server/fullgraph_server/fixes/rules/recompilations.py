@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from ...report.model import Finding
 from ...text.remedies import Remedy, RemedyKind
+from ..effects.reading import effects_of
 from ..model import Context, Edit, Fix
 from .arguments import neutral_entries, neutral_tensors, stacked, whole_tensors
 from .calls import Compiled, before_calls, compile_calls, compiled, decorated, guarded_name, root_of
@@ -65,14 +66,13 @@ _NUMBER = replace(
     _ARGUMENT,
     rule="number-as-tensor",
     title="Pass the number as a tensor",
-    change="The compiled function gets a tensor in every call.",
-    safety="safe",
+    change="The compiled function gets a tensor in every call, and computes in the tensor's precision.",
 )
 _RATE = Fix(
     "tensor-learning-rate",
     "Give the optimizer a tensor as learning rate",
-    "The learning rate is a tensor: set it with `fill_`, not by assignment.",
-    "safe",
+    "The learning rate is a tensor for all that read it: set it with `fill_`, not by assignment.",
+    "unsafe",
     "https://docs.pytorch.org/tutorials/recipes/compiling_optimizer_lr_scheduler.html",
     (),
 )
@@ -162,13 +162,18 @@ def _converting(made: Compiled, kind: RemedyKind, call: ast.Call, name: str) -> 
     elif kind == "one-class":
         yield from _of_one_class(made, name, call)
     elif isinstance(call.func, ast.Attribute):
-        edits = _wrapped(made, call, call.func.value)
+        edits = [] if _is_changed(made, name) else _wrapped(made, call, call.func.value)
         if edits and kind == "one-rank":
             yield from _ranked(made, call, call.func.value)
         elif edits:
             yield replace(_LAYOUT if kind == "one-layout" else _ARGUMENT, edits=tuple(edits))
         elif call.func.attr == "requires_grad_":
             yield from earlier_undone(made)
+
+
+def _is_changed(made: Compiled, name: str) -> bool:
+    """Tell whether the function changes an argument in place: then it must not be a copy."""
+    return made.function is not None and name in effects_of(made.code, made.function, {}).changes
 
 
 # -- sizes ---------------------------------------------------------------------------------------------
@@ -430,7 +435,7 @@ def _global_number(made: Compiled) -> Iterator[Fix]:
         numbers = [item for item in found if isinstance(item, ast.Constant) and type(item.value) is int]
         edits += [code.replaced(item, code.of_torch(f"torch.tensor({code.text(item)})")) for item in numbers]
     if edits:
-        yield replace(_NUMBER, edits=tuple(edits), change="The variable is a tensor.", safety="unsafe")
+        yield replace(_NUMBER, edits=tuple(edits), change="The variable is a tensor.")
 
 
 def _of_one_class(made: Compiled, name: str, template: ast.Call) -> Iterator[Fix]:

@@ -205,13 +205,18 @@ def _selected(code: Code, found: _Selection) -> Iterator[Fix]:
         fix, neutral = _REDUCED[method]
         text = code.of_torch(f"torch.where({found.mask}, {found.value}, {neutral})")
         yield replace(fix, edits=(code.replaced(found.node, text), *code.importing_torch()))
-    elif method == "mean" and uses == [found.node] and found.is_pure:
+    elif method == "mean" and uses == [found.node] and found.is_pure and _is_name(found.value):
         call = code.parent(code.parent(found.node) or found.node)
         assert isinstance(call, ast.Call)
-        text = f"torch.where({found.mask}, {found.value}, 0).sum() / {beside(found.mask)}.sum()"
-        is_part = not isinstance(code.parent(call), (ast.Assign, ast.Return))
-        text = code.of_torch(f"({text})" if is_part else text)
+        # `mean` of half precision adds in single precision, `sum` rounds to half, which may overflow.
+        wide = f"dtype=torch.promote_types({found.value}.dtype, torch.float32)"
+        total = f"torch.where({found.mask}, {found.value}, 0).sum({wide})"
+        text = code.of_torch(f"({total} / {beside(found.mask)}.sum()).to({found.value}.dtype)")
         yield replace(_MEAN, edits=(code.replaced(call, text), *code.importing_torch()))
+
+
+def _is_name(text: str) -> bool:
+    return all(part.isidentifier() for part in text.split("."))
 
 
 def _uses(code: Code, node: ast.expr) -> list[ast.expr]:

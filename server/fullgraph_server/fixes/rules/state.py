@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ..model import Edit, Fix
 from .calls import Compiled, is_at_once
-from .syntax import dotted, names, stored
+from .syntax import called, dotted, names, stored
 
 _ONCE = Fix(
     "make-once",
@@ -17,6 +17,11 @@ _ONCE = Fix(
     "safe",
     "torch/_dynamo/guards.py",
     (),
+)
+_ONE_FOR_ALL = replace(
+    _ONCE,
+    change="It is made once: what one turn changes of it, or counts with it, the next ones find.",
+    safety="unsafe",
 )
 _EARLIER = Fix(
     "set-earlier",
@@ -124,11 +129,17 @@ def made_once(made: Compiled, name: str) -> Iterator[Fix]:
                 if is_made and not names(item.value) & changing:  # type: ignore[attr-defined]
                     edit = code.before(loop, [code.text(item)])
                     if edit is not None:
-                        yield replace(_ONCE, edits=(edit, code.removed(item)))
+                        yield replace(_once(item.value), edits=(edit, code.removed(item)))  # type: ignore[attr-defined]
                     return
         elif argument is not None and not names(argument) & changing and is_at_once(code, call, statement):
             new = code.new_name(name or "value")
             edit = code.before(loop, [f"{new} = {code.assigned(argument)}"])
             if edit is not None:
-                yield replace(_ONCE, edits=(edit, code.replaced(argument, new)))
+                yield replace(_once(argument), edits=(edit, code.replaced(argument, new)))
             return
+
+
+def _once(value: ast.expr) -> Fix:
+    """Tell apart what has no state, such as a function, and what turns may change."""
+    is_plain = isinstance(value, (ast.Lambda, ast.Constant, ast.Name, ast.Attribute))
+    return _ONCE if is_plain or called(value) == "partial" else _ONE_FOR_ALL

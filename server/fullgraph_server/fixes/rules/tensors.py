@@ -14,8 +14,8 @@ from .syntax import Code, Function, Node, called, dotted, names, parameters
 _CLONE = base(
     "clone",
     "Copy the tensor with `clone`",
-    "The copy is a part of the graph that gradients flow through.",
-    "safe",
+    "The copy is a part of the graph; it requires no gradient, even if the tensor does.",
+    "unsafe",
     "https://docs.pytorch.org/docs/stable/generated/torch.clone.html",
 )
 _COPY = base(
@@ -31,11 +31,14 @@ _RANDINT = base("randint-like", "Draw with `torch.randint_like`", "The numbers a
 _POSITIONAL = base("positional", "Pass the bounds by position", "It draws the same numbers.", "safe")
 
 
+_NOT_SHARED = " It does not take over the memory, shape or type of the value."
+
+
 @node_rule
 def deepcopies(code: Code, node: Node) -> Iterator[Fix]:
     """Copy a tensor with ``clone`` in the place of ``copy.deepcopy``."""
-    if isinstance(node, ast.Call) and called(node) in ("deepcopy", "copy") and len(node.args) == 1:
-        yield replace(_CLONE, edits=(code.replaced(node, f"{code.operand(node.args[0])}.clone()"),))
+    if isinstance(node, ast.Call) and called(node) == "deepcopy" and len(node.args) == 1:
+        yield replace(_CLONE, edits=(code.replaced(node, f"{code.operand(node.args[0])}.detach().clone()"),))
 
 
 @node_rule
@@ -88,7 +91,8 @@ def data_assignments(code: Code, node: Node) -> Iterator[Fix]:
     if not isinstance(target, ast.Attribute) or target.attr != "data":
         return
     owner, value = code.operand(target.value), code.argument(statement.value)
-    yield replace(_COPY, edits=(code.replaced(statement, f"{owner}.detach().copy_({value})"),))
+    edits = (code.replaced(statement, f"{owner}.detach().copy_({value})"),)
+    yield replace(_COPY, edits=edits, change=_COPY.change + _NOT_SHARED, safety="unsafe")
     if isinstance(target.value, ast.Name):
         yield replace(_NEW, edits=(code.replaced(statement, f"{owner} = {value}"),))
 

@@ -1,0 +1,182 @@
+"""Calls that are made again once a program is over: with gradients, and with values at which code fails.
+
+A program shows what its functions do with its own values alone. Its last call of each form is made again, on
+copies, with gradients wherever the program has turned them off, then with zeros, with NaN and others in the
+place of its numbers: what raises an error, and who catches it, is part of what a program does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+
+from .calls import Call, TooLongError
+from .recording import modules_of, tensors_in
+from .resizing import Form, Maker, arguments, form_of
+from .state import Kept, Settings
+
+_MOST_FORMS = 4
+_SECONDS = 10.0
+"""The limit of processor time of one call: with other values a loop may have no end."""
+_SMALL = 16
+"""Tensors of modules with so few elements are numbers of the program: a temperature, a scale."""
+
+Change = Callable[[torch.Tensor], torch.Tensor]
+
+
+Record = Callable[[Call, str, bool], None]
+"""Makes a call and records it, with the words for its values, and gradients if asked for."""
+
+
+class CallsAgain:
+    """The last call of each form, to be made again."""
+
+    def __init__(self) -> None:
+        self._forms: dict[Any, Form] = {}
+        self._settings: dict[Any, Settings] = {}
+
+    def keep(self, call: Call) -> None:
+        """Keep a call; of some, such as those with tensors of a transform, nothing can be asked."""
+        with contextlib.suppress(Exception):
+            given = arguments(call)
+            key = form_of(call, given)
+            if key in self._forms or len(self._forms) < _MOST_FORMS:
+                self._settings[key] = Settings(call)
+                self._forms.setdefault(key, Form(call, given)).add(call, given)
+
+    def make(self, record: Record, patience: float) -> None:
+        """Make the calls within so many seconds; the program is over, and prints no more."""
+        deadline = time.monotonic() + patience
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            for key, form in self._forms.items():
+                with self._settings[key].again():
+                    self._make(form, record, deadline)
+
+    def _make(self, form: Form, record: Record, deadline: float) -> None:
+        kept = Kept(form.call)
+        # Outside of inference mode, the copies are tensors that gradients can flow through.
+        with torch.inference_mode(False), torch.enable_grad():
+            record(_with_gradients(_copied(form)), "with gradients", True)
+        kept.put_back()
+        if not hasattr(signal, "setitimer"):
+            return
+        for words, change, of_state in _VALUES:
+            if time.monotonic() > deadline:
+                return
+            call = _copied(form, change)
+            if of_state and not _change_state(call, change):
+                continue
+            try:
+                with _limited(min(_SECONDS, patience_left(deadline))):
+                    record(call, words, False)
+            except TooLongError:
+                return
+            finally:
+                kept.put_back()
+
+
+def patience_left(deadline: float) -> float:
+    """Return the seconds until a deadline, which are some at least."""
+    return max(deadline - time.monotonic(), 0.1)
+
+
+def _copied(form: Form, change: Change | None = None) -> Call:
+    """Return a call of the same form on copies of its arguments, changed."""
+    args, kwargs = Maker(form, {}).make()
+    if change is not None:
+        args = tuple(_changed(value, change) for value in args)
+        kwargs = {name: _changed(value, change) for name, value in kwargs.items()}
+    call = form.call
+    return Call(call.number, call.function, args, kwargs, call.options, call.compiled)
+
+
+def _changed(value: Any, change: Change) -> Any:
+    """Return a number with the change, or have it made in the tensors of a value."""
+    if type(value) is float:
+        return float(change(torch.tensor(value, dtype=torch.float64)))
+    for _, tensor in tensors_in("", value) if not isinstance(value, torch.nn.Module) else ():
+        _change_tensor(tensor, change)
+    return value
+
+
+def _change_tensor(tensor: torch.Tensor, change: Change) -> None:
+    if isinstance(tensor, torch.nn.Parameter) or not tensor.numel():
+        return
+    with contextlib.suppress(RuntimeError), torch.no_grad():  # expanded, or of a kind without memory
+        tensor.detach().copy_(change(tensor.detach()))
+
+
+def _change_state(call: Call, change: Change) -> bool:
+    """Change the small tensors of modules; return whether there are any."""
+    small = [
+        tensor
+        for _, module in modules_of(call)
+        for tensor in (*module.parameters(), *module.buffers())
+        if tensor.is_floating_point() and 0 < tensor.numel() <= _SMALL
+    ]
+    with torch.no_grad():
+        for tensor in small:
+            tensor.detach().copy_(change(tensor.detach()))
+    return bool(small)
+
+
+def _with_gradients(call: Call) -> Call:
+    """Return a call some of whose inputs have gradients."""
+    given = list(tensors_in("", (call.args, call.kwargs)))
+    for _, module in modules_of(call):
+        given += tensors_in("", module)
+    if not any(tensor.requires_grad for _, tensor in given):
+        for _, tensor in given:
+            if tensor.is_floating_point() and tensor.is_leaf and not tensor.is_inference():
+                tensor.requires_grad_()
+    return call
+
+
+@contextlib.contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    def end(*_: object) -> None:
+        raise TooLongError
+
+    before = signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def _zeros(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.zeros_like(tensor)
+
+
+def _negated(tensor: torch.Tensor) -> torch.Tensor:
+    """Negate numbers; whole ones may be indices, of which only the order changes."""
+    if tensor.is_floating_point() or tensor.is_complex():
+        return -tensor
+    return tensor.flatten().flip(0).reshape(tensor.shape) if tensor.dtype is not torch.bool else ~tensor
+
+
+def _nan(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.full_like(tensor, math.nan) if tensor.is_floating_point() else tensor
+
+
+def _large(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor * 10_000 if tensor.is_floating_point() else tensor
+
+
+_VALUES: Sequence[tuple[str, Change, bool]] = (
+    ("with zeros", _zeros, False),
+    ("with other signs", _negated, False),
+    ("with NaN", _nan, False),
+    ("with large numbers", _large, False),
+    ("with zeros in the module, too", _zeros, True),
+)
+"""Values to make calls with: in words, the change, and whether small tensors of modules change, too."""

@@ -1,0 +1,112 @@
+"""What a program leaves behind beside the results of its calls: variables, torch's settings, files."""
+
+from __future__ import annotations
+
+import os
+import sys
+import types
+from collections.abc import Iterator
+from hashlib import sha256
+from itertools import islice
+from typing import Any
+
+import torch
+
+from ..compat import dynamo_compat
+from ..observe.modules import own_modules
+from .snapshots import Node, Snapshots
+
+_MOST_VARIABLES = 1 << 10
+_MOST_ELEMENTS = 1 << 12
+_DATA = ("builtins", "collections", "torch", "numpy")
+"""Packages whose objects are looked into, beside the program's own."""
+_MOST_BYTES = 1 << 20
+_OF_COMPILERS = ("TORCH", "TRITON", "PYTORCH", "KINETO", "CUDA", "FULLGRAPH", "OMP", "KMP")
+"""The beginnings of variables of the environment that compilers set for themselves."""
+OF_NO_VARIABLE = ("file ", "environment ")
+"""The beginnings of places that are no variables of the program's modules."""
+
+
+class Surroundings:
+    """What a program may change beside its results. Make it before the program, take it after that."""
+
+    def __init__(self) -> None:
+        self._environment = dict(os.environ)
+        self._written: dict[str, None] = {}
+        self._over = False
+        self._folder = os.path.join(os.path.realpath(os.getcwd()), "")
+        sys.addaudithook(self._hear)
+
+    def take(self) -> list[tuple[str, Node]]:
+        """Return snapshots of what is there now, with what to call it; the program is over."""
+        self._over = True
+        values = [*self._variables(), *_settings(), *self._files(), *islice(_globals(), _MOST_VARIABLES)]
+        # Objects of other packages have caches.
+        own = {module.__name__.partition(".")[0] for module in own_modules().values()}
+        packages = frozenset({*_DATA, *own})
+        # Each by itself: what is left out of a large one says nothing of others.
+        return [
+            (place, Snapshots(_MOST_ELEMENTS, packages=packages).take(place, value))
+            for place, value in values
+        ]
+
+    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event != "open" or self._over:
+            return
+        path, mode, flags = arguments
+        is_written = (flags or 0) & (os.O_WRONLY | os.O_RDWR) or set(str(mode or "")) & set("wax+")
+        if is_written and isinstance(path, str):
+            self._written[path] = None
+
+    def _files(self) -> Iterator[tuple[str, Any]]:
+        """Yield digests of the files below the program's folder that it wrote."""
+        for path in dict.fromkeys(map(os.path.realpath, self._written)):
+            inside = path.removeprefix(self._folder)
+            if inside == path or {".fullgraph", "__pycache__"} & set(inside.split(os.sep)):
+                continue
+            try:
+                with open(path, "rb") as stream:
+                    yield f"file {inside}", sha256(stream.read(_MOST_BYTES)).hexdigest()
+            except OSError:
+                yield f"file {inside}", None
+
+    def _variables(self) -> Iterator[tuple[str, Any]]:
+        now = dict(os.environ)
+        for name in sorted({*now, *self._environment}):
+            if now.get(name) != self._environment.get(name) and not name.startswith(_OF_COMPILERS):
+                yield f"environment variable {name}", now.get(name)
+
+
+def _settings() -> Iterator[tuple[str, Any]]:
+    yield "torch.get_default_dtype()", str(torch.get_default_dtype())
+    yield "torch.is_grad_enabled()", torch.is_grad_enabled()
+    yield "torch.is_autocast_enabled()", torch.is_autocast_enabled("cpu")
+    yield "torch.is_anomaly_enabled()", torch.is_anomaly_enabled()
+    yield "torch.get_num_threads()", torch.get_num_threads()
+    yield "torch.get_float32_matmul_precision()", torch.get_float32_matmul_precision()
+    yield "torch.are_deterministic_algorithms_enabled()", torch.are_deterministic_algorithms_enabled()
+
+
+def _globals() -> Iterator[tuple[str, Any]]:
+    """Yield the variables of the program's own modules, those of their classes, and what functions keep."""
+    for filename, module in reversed(own_modules().items()):  # the program itself first
+        of = f"of {os.path.basename(filename)}"
+        for name, value in list(vars(module).items()):
+            if name.startswith("__") or isinstance(value, types.ModuleType):
+                continue
+            if dynamo_compat.is_compiled(value):
+                value = next(value.children(), None) if isinstance(value, torch.nn.Module) else None
+            if isinstance(value, (type, types.FunctionType)):
+                if value.__module__ == module.__name__:
+                    yield from ((f"`{name}.{key}` {of}", item) for key, item in _members(value))
+            elif not callable(value) or isinstance(value, torch.nn.Module):
+                yield f"`{name}` {of}", value
+
+
+def _members(value: type | types.FunctionType) -> Iterator[tuple[str, Any]]:
+    """Yield the data of a class, or of a function, whose default values are data as well."""
+    if isinstance(value, types.FunctionType) and value.__defaults__:
+        yield "__defaults__", value.__defaults__
+    for key, item in list(vars(value).items()):
+        if not key.startswith(("__", "_torchdynamo")) and not callable(item) and not hasattr(item, "__get__"):
+            yield key, item

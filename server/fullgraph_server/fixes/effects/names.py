@@ -1,0 +1,127 @@
+"""What the names of a file stand for: functions and classes of the workspace, or of libraries."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ...workspace.source import SourceFile
+from ..rules.calls import BUILTINS
+from ..rules.syntax import Code, Function, code_of
+
+Files = Mapping[str, SourceFile | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Defined:
+    """A function or class of the workspace, with its file."""
+
+    code: Code
+    node: Function | ast.ClassDef
+
+
+@dataclass(frozen=True)
+class Outer:
+    """A function of a library or a builtin: its full name, ``numpy.random.rand``; a builtin has no dot."""
+
+    path: str
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable of a module, or what is in it: ``LEDGER.entries``; ``value`` is what the module assigns."""
+
+    path: str
+    value: ast.expr | None = None
+    code: Code | None = None
+
+
+Meaning = Defined | Outer | Variable
+
+
+def meaning_of(code: Code, path: str, files: Files, imports: Mapping[str, str] | None = None) -> Meaning:
+    """Return what a dotted name stands for in a file; ``imports`` are those of the function around it."""
+    root, _, rest = path.partition(".")
+    if imports and root in imports:
+        return _imported(".".join(filter(None, (imports[root], rest))), files, code)
+    for statement in code.tree.body:
+        if isinstance(statement, (Function, ast.ClassDef)) and statement.name == root:
+            return Defined(code, statement) if not rest else _of_class(code, statement, rest, path)
+    values = _variables(code).get(root, ())
+    if values:
+        return Variable(path, values[0] if len(values) == 1 else None, code)
+    own = _own_imports(code)
+    if root in own:
+        return _imported(".".join(filter(None, (own[root], rest))), files, code)
+    return Outer(path) if root in BUILTINS else Variable(path)
+
+
+def imports_of(node: ast.AST) -> dict[str, str]:
+    """Return the full names of what is imported anywhere in a node, by the names that it has there."""
+    found: dict[str, str] = {}
+    for item in ast.walk(node):
+        if isinstance(item, ast.Import):
+            for alias in item.names:
+                root = alias.name.partition(".")[0]
+                found[alias.asname or root] = alias.name if alias.asname else root
+        elif isinstance(item, ast.ImportFrom):
+            module = "." * item.level + (item.module or "")
+            found.update({alias.asname or alias.name: f"{module}.{alias.name}" for alias in item.names})
+    return found
+
+
+@lru_cache(maxsize=64)
+def _own_imports(code: Code) -> Mapping[str, str]:
+    return imports_of(code.tree)
+
+
+@lru_cache(maxsize=64)
+def _variables(code: Code) -> Mapping[str, Sequence[ast.expr | None]]:
+    """Return what a module assigns to each of its variables, ``None`` for what no expression says."""
+    found: dict[str, list[ast.expr | None]] = {}
+    for statement in code.all(ast.stmt):
+        if code.function(statement) is not None or code.definition(statement) is not None:
+            continue
+        several = isinstance(statement, (ast.For, ast.AugAssign))
+        targets = (
+            statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        )
+        for target in filter(None, targets):
+            value = None if several or not isinstance(target, ast.Name) else getattr(statement, "value", None)
+            for item in ast.walk(target):
+                if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store):
+                    found.setdefault(item.id, []).append(value)
+    return found
+
+
+def _of_class(code: Code, cls: Function | ast.ClassDef, member: str, path: str) -> Meaning:
+    if isinstance(cls, ast.ClassDef):
+        for item in cls.body:
+            if isinstance(item, Function) and item.name == member:
+                return Defined(code, item)
+    return Variable(path)
+
+
+def _imported(path: str, files: Files, code: Code) -> Meaning:
+    """Return what an imported name stands for: in a file of the workspace, if one is that module."""
+    parts = path.lstrip(".").split(".")
+    for length in range(len(parts), 0, -1):
+        other = _module(tuple(parts[:length]), tuple(files))
+        source = files.get(other) if other else None
+        found = code_of(source) if source is not None else None
+        if found is None or found is code:
+            continue
+        rest = ".".join(parts[length:])
+        return meaning_of(found, rest, files) if rest else Variable(path)
+    return Outer(path.lstrip("."))
+
+
+@lru_cache(maxsize=256)
+def _module(parts: tuple[str, ...], filenames: tuple[str, ...]) -> str:
+    """Return the file of a module; empty if none or several may be it."""
+    stem = "/".join(parts)
+    ends = (f"/{stem}.py", f"/{stem}/__init__.py")
+    found = [name for name in filenames if f"/{name}".replace("\\", "/").endswith(ends)]
+    return found[0] if len(found) == 1 else ""

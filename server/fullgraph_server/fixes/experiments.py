@@ -1,0 +1,286 @@
+"""Experiments: runs of a program with edits, trials of statements, comparisons; each is made once."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
+
+from fullgraph_compiler.facts import (
+    AddedSizes,
+    CallPlace,
+    CallsRequest,
+    CallsSeen,
+    CompareRequest,
+    Depth,
+    Fact,
+    Program,
+    ResultsCompared,
+    RunFinished,
+    RunRequest,
+    SizeTried,
+    SourceText,
+    StatementsTried,
+    TargetProblem,
+    Trial,
+    TrialRequest,
+)
+
+from ..report.model import Report
+from ..runs.limits import WorkerRequest
+from ..runs.plan import Job, Plan
+from ..runs.program_run import Run
+from ..workers.crash import REPORT_IT
+from ..workers.pool import WorkerPool
+from ..workspace.drift import with_text
+from ..workspace.positions import Span
+from ..workspace.source import SourceFile
+
+Start = Callable[[Plan, WorkerRequest, Callable[[str], None]], Run]
+"""Makes the run of a request, whose output goes to the function."""
+
+_NONE: Final[Mapping[str, str]] = MappingProxyType({})
+_NO_WORKERS: Final = WorkerPool()
+"""For jobs that only fold facts."""
+_T = TypeVar("_T", bound=Fact)
+
+
+class CannotTryError(Exception):
+    """An edit could not be tried, since Fullgraph itself failed twice; the text says how."""
+
+
+@dataclass(frozen=True)
+class How:
+    """How a program is run: the depth, and what a :class:`RunRequest` says of modes and of compiling."""
+
+    depth: Depth = "graph"
+    other_mode: bool = False
+    uncompiled: bool = False
+    exact: bool = False
+
+
+@dataclass(frozen=True)
+class State:
+    """Texts of a program, what one run of them told and printed, and where its results are recorded.
+
+    ``texts`` are those that differ from the files on disk, by file name. ``left_out`` are the parts of the
+    compiler that the program asks for and the run did without. ``failure`` says why there was no run.
+    """
+
+    texts: Mapping[str, str]
+    report: Report
+    printed: str
+    record: Path
+    sizes: tuple[SizeTried, ...] = ()
+    """What its calls have shown with other sizes, if those were tried."""
+    left_out: tuple[str, ...] = ()
+    failure: str = ""
+
+
+@dataclass
+class Experiments:
+    """Runs of one target with edits. They are kept by their texts: the same one is not made twice."""
+
+    plan: Plan
+    start: Start
+    folder: Path
+    """An empty folder for what runs record; whoever makes it removes it."""
+    added: tuple[AddedSizes, ...] | None = None
+    """Sizes that are run, too; with ``None`` no other sizes are tried."""
+    torch: str = ""
+    _numbers: Callable[[], int] = field(default_factory=lambda: itertools.count(1).__next__)
+    _made: dict[Any, asyncio.Future[Any]] = field(default_factory=dict)
+    """What was asked for, by what that was."""
+    _compiling: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
+    """Held by what compiles kernels: the next one finds these, and a machine has few processors."""
+    _runs: set[Run] = field(default_factory=set)
+    _cancelled: bool = False
+
+    def cancel(self) -> None:
+        """End everything that is on, and what would follow."""
+        self._cancelled = True
+        for run in self._runs:
+            run.cancel()
+
+    async def close(self) -> None:
+        """Wait until nothing is on; what is on ends."""
+        for task in self._made.values():
+            task.cancel()
+        await asyncio.gather(*self._made.values(), return_exceptions=True)
+
+    # -- runs ----------------------------------------------------------------------------------
+
+    async def state(self, texts: Mapping[str, str], how: How = How()) -> State:
+        """Run the program with these texts, unless that was done."""
+        key = frozenset(texts.items()), how
+        if key not in self._made:
+            self._made[key] = asyncio.ensure_future(self.run(texts, how))
+        return await self._made[key]  # type: ignore[no-any-return]
+
+    async def run(
+        self, texts: Mapping[str, str], how: How = How(), variables: Mapping[str, str] = _NONE
+    ) -> State:
+        """Run the program with these texts; its files are discarded."""
+        if how.depth == "graph":
+            return await self._run(texts, how, variables)
+        async with self._compiling:
+            return await self._run(texts, how, variables)
+
+    async def _run(self, texts: Mapping[str, str], how: How, variables: Mapping[str, str]) -> State:
+        number = self._numbers()
+        record = self.folder / f"{number}.results"
+        plan = self._plan_with(texts)
+        settings = replace(plan.settings, env={**plan.settings.env, **variables})
+        plan = replace(plan, settings=settings)
+        printed: list[str] = []
+        request = RunRequest(
+            number,
+            _program(plan),
+            how.depth,
+            texts=plan.texts,
+            record=str(record),
+            other_mode=how.other_mode,
+            uncompiled=how.uncompiled,
+            exact=how.exact,
+            added=self.added if how == How() else None,
+        )
+        facts = await self._execute(plan, request, printed)
+        report = Job(plan, number, how.depth, _NO_WORKERS).fold(self.torch, facts)
+        sizes = tuple(fact for fact in facts if isinstance(fact, SizeTried))
+        end = _first(facts, RunFinished)
+        left_out = end.left_out if end is not None else ()
+        return State(texts, report, "".join(printed), record, sizes, left_out, _own_failure(facts))
+
+    # -- comparisons, trials and observations ----------------------------------------------------
+
+    async def compare(self, before: Path, after: Path, *, errors_differ: bool = False) -> ResultsCompared:
+        """Compare what two runs recorded. Raises :class:`CannotTryError`."""
+        key = before, after, errors_differ
+        if key not in self._made:
+            request = CompareRequest(self._numbers(), str(before), str(after), errors_differ)
+            self._made[key] = asyncio.ensure_future(self._compared(request))
+        return await self._made[key]  # type: ignore[no-any-return]
+
+    async def _compared(self, request: CompareRequest) -> ResultsCompared:
+        facts = await self._execute(self.plan, request)
+        compared = _first(facts, ResultsCompared)
+        if compared is None:
+            raise CannotTryError(_ending(facts))
+        return compared
+
+    async def tried(self, texts: Mapping[str, str], trials: Sequence[Trial]) -> list[StatementsTried]:
+        """Try statements of these texts. Raises :class:`CannotTryError`."""
+        keys = [(trial, frozenset(texts.items())) for trial in trials]
+        missing = [trial for trial, key in zip(trials, keys, strict=True) if key not in self._made]
+        if missing:
+            answers = asyncio.ensure_future(self._trials(texts, missing))
+            for trial, key in zip(trials, keys, strict=True):
+                if trial in missing:
+                    self._made[key] = asyncio.ensure_future(_answer(answers, trial.number))
+        return [await self._made[key] for key in keys]
+
+    async def _trials(
+        self, texts: Mapping[str, str], trials: Sequence[Trial]
+    ) -> Mapping[int, StatementsTried]:
+        plan = self._plan_with(texts)
+        request = TrialRequest(self._numbers(), _program(plan), tuple(trials), plan.texts)
+        facts = await self._execute(plan, request)
+        told = {fact.number: fact for fact in facts if isinstance(fact, StatementsTried)}
+        if failure := _own_failure(facts):
+            raise CannotTryError(failure)
+        lost = _ending(facts)
+        return {
+            trial.number: told.get(trial.number) or StatementsTried(trial.number, 0, problem=lost)
+            for trial in trials
+        }
+
+    async def calls(self, state: State, places: Sequence[Span]) -> Mapping[Span, CallsSeen]:
+        """Observe calls, by their places, in a run of the texts of a state."""
+        wanted = [CallPlace(number, *place_of(span)) for number, span in enumerate(places, 1)]
+        seen = await self.observed(state, tuple(wanted))
+        return {span: seen[number] for number, span in enumerate(places, 1)}
+
+    async def observed(self, state: State, places: tuple[CallPlace, ...]) -> Mapping[int, CallsSeen]:
+        """Observe calls in a run of the texts of a state, by the number of their places."""
+        key = places, frozenset(state.texts.items())
+        if key not in self._made:
+            self._made[key] = asyncio.ensure_future(self._observation(state.texts, places))
+        return await self._made[key]  # type: ignore[no-any-return]
+
+    async def _observation(
+        self, texts: Mapping[str, str], places: tuple[CallPlace, ...]
+    ) -> Mapping[int, CallsSeen]:
+        plan = self._plan_with(texts)
+        request = CallsRequest(self._numbers(), _program(plan), places, plan.texts)
+        facts = await self._execute(plan, request)
+        told = {fact.number: fact for fact in facts if isinstance(fact, CallsSeen)}
+        lost = CallsSeen(0, problem="cannot be observed: the run ended early")
+        return {place.number: told.get(place.number, lost) for place in places}
+
+    # -- workers -------------------------------------------------------------------------------
+
+    async def _execute(
+        self, plan: Plan, request: WorkerRequest, printed: list[str] | None = None
+    ) -> list[Fact]:
+        """Have a worker do what is requested, a second time where Fullgraph itself fails."""
+        facts: list[Fact] = []
+        output: list[str] = [] if printed is None else printed
+        for _ in range(2):
+            facts, output[:] = [], ()
+            run = self.start(plan, request, output.append)
+            if self._cancelled:
+                run.cancel()
+            self._runs.add(run)
+            try:
+                await run.execute(facts.extend)
+            finally:
+                self._runs.discard(run)
+            self.torch = run.torch or self.torch
+            if not _own_failure(facts):
+                break
+        return facts
+
+    def _plan_with(self, texts: Mapping[str, str]) -> Plan:
+        """Return the plan of a run with these texts, which changes no file."""
+        plan = self.plan.switched({"files": "discard"})
+        read = plan.workspace.read
+        sources = {name: with_text(read(name) or SourceFile(name, ""), text) for name, text in texts.items()}
+        workspace = replace(plan.workspace, read=lambda name: sources.get(name) or read(name))
+        return replace(
+            plan, workspace=workspace, texts=tuple(SourceText(name, text) for name, text in texts.items())
+        )
+
+
+def place_of(span: Span) -> tuple[str, int, int, int, int]:
+    """Return a span as a :class:`CallPlace` has it."""
+    return span.filename, span.row, span.column, span.end_row, span.end_column
+
+
+async def _answer(answers: asyncio.Future[Mapping[int, StatementsTried]], number: int) -> StatementsTried:
+    return (await answers)[number]
+
+
+def _program(plan: Plan) -> Program:
+    program = plan.target.program
+    assert isinstance(program, Program), "others are refused"
+    return program
+
+
+def _first(facts: Iterable[Fact], kind: type[_T]) -> _T | None:
+    return next((fact for fact in facts if isinstance(fact, kind)), None)
+
+
+def _own_failure(facts: Iterable[Fact]) -> str:
+    """Say how Fullgraph itself failed; empty if it did not."""
+    problems = (fact for fact in facts if isinstance(fact, TargetProblem) and REPORT_IT in fact.hints)
+    return next((problem.message for problem in problems), "")
+
+
+def _ending(facts: Sequence[Fact]) -> str:
+    """Say why a worker did not answer."""
+    problem, end = _first(facts, TargetProblem), _first(facts, RunFinished)
+    return problem.message if problem else f"the comparison ended early ({end.status if end else 'crashed'})"

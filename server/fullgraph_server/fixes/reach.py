@@ -1,0 +1,274 @@
+"""Who beside the edited lines can tell of an edit: other files, subclasses, other functions.
+
+A fix is safe if nobody can. What can be told is read from the text before and after, not from the rule.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from ..workspace.source import SourceFile
+from .editing import edited
+from .effects.known import of_library
+from .effects.names import Defined, Files, Outer, Variable, imports_of, meaning_of
+from .effects.reading import Effects, effects_of
+from .model import Fix
+from .rules.calls import is_compile
+from .rules.syntax import SCOPES, Code, Function, called, code_of, dotted, names, parameters, stored
+
+_SETTING = "It holds for the whole process: functions of other files are compiled with it, too."
+_MARKS = ("mark_dynamic", "mark_unbacked", "mark_static")
+_BRANCHING = ("cond", "while_loop")
+
+
+def judged(fix: Fix, files: Files) -> Fix:
+    """Return a fix as an unsafe one, with the reason, if others can tell of its edits."""
+    if fix.safety == "unsafe":
+        return fix
+    reasons = list(dict.fromkeys(_reasons(fix, files)))
+    return replace(fix, safety="unsafe", change=" ".join((fix.change, *reasons))) if reasons else fix
+
+
+def _reasons(fix: Fix, files: Files) -> Iterator[str]:
+    for filename in dict.fromkeys(edit.span.filename for edit in fix.edits):
+        source = files.get(filename)
+        before = code_of(source) if source is not None else None
+        if source is None or before is None:
+            continue
+        text = edited(source, [edit for edit in fix.edits if edit.span.filename == filename])
+        after = code_of(SourceFile(filename, text))
+        if after is not None:
+            yield from _Change(before, after, files).reasons()
+
+
+@dataclass(frozen=True)
+class _Change:
+    """A file before an edit and after it."""
+
+    before: Code
+    after: Code
+    files: Files
+
+    def reasons(self) -> Iterator[str]:
+        """Say what others can tell."""
+        old, new = _functions(self.before), _functions(self.after)
+        for path, (function, is_local) in old.items():
+            if path not in new:
+                yield f"`{path}` is gone, which others may call or override."
+            elif not is_local and ast.dump(function) != ast.dump(new[path][0]):
+                yield from self._of_function(path, function, new[path][0])
+        for node in self._added():
+            yield from self._of_added(node)
+        yield from self._of_arguments()
+
+    # -- functions that others can call ------------------------------------------------------------
+
+    def _of_function(self, path: str, old: Function, new: Function) -> Iterator[str]:
+        if ast.dump(old.args) != ast.dump(new.args):
+            yield f"`{path}` has other parameters: calls in other files, and overrides, do not know of them."
+        if _decorators(old) != _decorators(new):
+            yield f"`{path}` has other decorators, which all of its callers get."
+        if path.endswith(".__init__"):
+            yield f"`{path}` does more, which subclasses that do it themselves can tell."
+        effects = effects_of(self.before, old, self.files), effects_of(self.after, new, self.files)
+        yield from _of_effects(path, *effects)
+        if "." in path:
+            for name in sorted(_own_calls(new, always=True) - _own_calls(old, always=True)):
+                if name in _own_calls(old, always=False):
+                    yield f"`self.{name}` runs in any case now, which an override of it can tell."
+
+    # -- what is added -----------------------------------------------------------------------------
+
+    def _added(self) -> Iterator[ast.stmt]:
+        """Yield the statements that are new, without those that only have new statements in them."""
+        known = Counter(_statements(self.before).values())
+        for item, text in _statements(self.after).items():
+            known[text] -= 1
+            if known[text] < 0:
+                yield item
+
+    def _of_added(self, node: ast.stmt) -> Iterator[str]:
+        is_of_module = self.after.function(node) is None
+        if isinstance(node, (ast.Import, ast.ImportFrom)) and is_of_module:
+            yield from self._of_import(node)
+        call = node.value if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else None
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        if any(isinstance(item, ast.Attribute) and self._is_of_library(item) for item in targets):
+            yield _SETTING
+        if call is not None and called(call) in _MARKS:
+            yield from self._of_mark(call)
+        elif call is not None and self._is_setting(call):
+            yield _SETTING
+        if isinstance(node, ast.Assign) and is_of_module and not _is_guarded(self.after, node):
+            yield from self._of_variable(node)
+        for item in self.after.all(ast.Call, node):
+            if called(item) in _BRANCHING and not any(
+                called(one) == called(item) for one in self.before.all(ast.Call)
+            ):
+                yield (
+                    f"`{called(item)}` raises where its branches differ in shape, type or layout, or change "
+                    "something, as other arguments and overrides may make them."
+                )
+
+    def _of_import(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+        own = [item for item in self.before.tree.body if not isinstance(item, SCOPES)]
+        known = imports_of(ast.Module(own, []))
+        roots = {path.lstrip(".").partition(".")[0] for path in known.values()} | {"torch"}
+        for name, path in imports_of(node).items():
+            root = path.lstrip(".").partition(".")[0]
+            if root not in roots and of_library(f"{root}.x") == "unknown":
+                yield f"`{root}` is imported with the file, also where nothing calls the function."
+            if name not in set[str]().union(*map(stored, own)) and self._is_read_elsewhere(name):
+                yield f"`{name}` stands for what is imported in other functions of the file, too."
+
+    def _is_read_elsewhere(self, name: str) -> bool:
+        """Tell whether a function that does not bind a name itself reads it already."""
+        for function in self.before.functions():
+            own = {*parameters(function), *set[str]().union(*(stored(item) for item in function.body))}
+            if name in names(function) and name not in own:
+                return True
+        return False
+
+    def _is_of_library(self, target: ast.expr) -> bool:
+        return isinstance(meaning_of(self.after, dotted(target), self.files), Outer) and bool(dotted(target))
+
+    def _is_setting(self, call: ast.Call) -> bool:
+        meaning = meaning_of(self.after, dotted(call.func), self.files) if dotted(call.func) else None
+        return isinstance(meaning, Outer) and of_library(meaning.path) == "outside"
+
+    def _of_variable(self, node: ast.Assign) -> Iterator[str]:
+        """Say that a variable of the module is made otherwise, unless it is only compiled or called so."""
+        target = dotted(node.targets[0])
+        olds = [item for item in self.before.all(ast.Assign) if dotted(item.targets[0]) == target]
+        value = node.value
+        is_plain = isinstance(value, ast.Call) and (
+            is_compile(value) or not isinstance(meaning_of(self.after, dotted(value.func), self.files), Outer)
+        )
+        if target and olds and not is_plain:
+            yield f"`{target}` is another object for all that use it."
+
+    def _of_mark(self, call: ast.Call) -> Iterator[str]:
+        """Say that others get a tensor that is marked: it raises an error where they need one size."""
+        root = call.args[0] if call.args else None
+        while isinstance(root, (ast.Attribute, ast.Subscript)):
+            root = root.value
+        scope = self.after.function(call) or self.after.tree
+        if not isinstance(root, ast.Name) or root.id not in names(self.before.tree):
+            return
+        marked = {item for item in self.after.all(ast.Call, scope) if called(item) in _MARKS}
+        passed = {
+            dotted(item.func)
+            for item in self.after.all(ast.Call, scope)
+            for value in (*item.args, *(word.value for word in item.keywords))
+            if item not in marked and dotted(value) == root.id
+        }
+        is_given = isinstance(scope, Function) and root.id in parameters(scope)
+        if len(passed) > 1 or is_given:
+            yield (
+                f"The mark stays with `{root.id}`: another compiled function that gets it and needs one size "
+                "raises an error."
+            )
+
+    # -- arguments that become copies --------------------------------------------------------------
+
+    def _of_arguments(self) -> Iterator[str]:
+        """Say that a function gets a copy of what it changes, or of what it returns."""
+        known = Counter(_calls(self.before).values())
+        for call, text in _calls(self.after).items():
+            known[text] -= 1
+            function = self._called(call) if known[text] < 0 and dotted(call.func) else None
+            if function is None:
+                continue
+            given = parameters(function)[isinstance(self.after.parent(function), ast.ClassDef) :]
+            passed = {
+                *zip(given, call.args, strict=False),
+                *((word.arg, word.value) for word in call.keywords),
+            }
+            effects = effects_of(self.after, function, self.files)
+            for name, value in passed:
+                is_copy = called(value) in ("contiguous", "clone", "to", "as_tensor", "list", "tuple")
+                if is_copy and name in effects.changes:
+                    yield f"`{dotted(call.func)}` changes `{name}` in place: that is a copy now."
+                if is_copy and name in effects.returns:
+                    yield f"`{dotted(call.func)}` returns `{name}` itself: that is a copy now."
+
+    def _called(self, call: ast.Call) -> Function | None:
+        path = dotted(call.func)
+        meaning = meaning_of(self.after, path, self.files)
+        if (
+            isinstance(meaning, Variable)
+            and isinstance(meaning.value, ast.Call)
+            and is_compile(meaning.value)
+        ):
+            path = dotted(meaning.value.args[0]) if meaning.value.args else ""
+            meaning = meaning_of(self.after, path, self.files)
+        if isinstance(meaning, Outer) or not isinstance(meaning, Defined):
+            return None
+        return meaning.node if isinstance(meaning.node, Function) and meaning.code is self.after else None
+
+
+def _of_effects(path: str, old: Effects, new: Effects) -> Iterator[str]:
+    for words, before, after in (
+        ("changes `{}` in place", old.changes, new.changes),
+        ("returns the memory of `{}`", old.returns, new.returns),
+    ):
+        if lost := sorted(before - after):
+            yield f"`{path}` no longer {words.format(lost[0])}, which a caller can tell."
+        if added := sorted(after - before):
+            yield f"`{path}` {words.format(added[0])} now, which a caller can tell."
+    if set(old.outside) != set(new.outside):
+        yield f"`{path}` no longer does all that it did beside its result."
+
+
+def _functions(code: Code) -> dict[str, tuple[Function, bool]]:
+    """Return all functions by their qualified names, with whether they are in another one."""
+    found: dict[str, tuple[Function, bool]] = {}
+    for function in code.functions():
+        around = [item for item in code.around(function) if isinstance(item, (Function, ast.ClassDef))]
+        path = ".".join(item.name for item in reversed(around))
+        found.setdefault(path, (function, any(isinstance(item, Function) for item in around[1:])))
+    return found
+
+
+@lru_cache(maxsize=8)
+def _statements(code: Code) -> Mapping[ast.stmt, str]:
+    """Return the statements without others in them, each with its syntax and place as text."""
+    blocks = (*SCOPES, ast.If, ast.For, ast.While, ast.With, ast.Try)
+    own = (item for item in code.all(ast.stmt) if not isinstance(item, blocks))
+    return {item: f"{ast.dump(item)} {code.function(item) is None}" for item in own}
+
+
+@lru_cache(maxsize=8)
+def _calls(code: Code) -> Mapping[ast.Call, str]:
+    return {item: ast.dump(item) for item in code.all(ast.Call)}
+
+
+def _decorators(function: Function) -> list[str]:
+    """Return decorators as text, of compilations without their options."""
+    return [
+        "torch.compile" if isinstance(item, ast.Call) and is_compile(item) else ast.unparse(item)
+        for item in function.decorator_list
+    ]
+
+
+def _own_calls(function: Function, *, always: bool) -> set[str]:
+    """Return the methods and layers of ``self`` that a function calls, or only those that it always calls."""
+    found = set()
+    pending: list[tuple[ast.AST, bool]] = [(item, True) for item in function.body]
+    while pending:
+        node, is_sure = pending.pop()
+        owner, _, name = dotted(node.func).rpartition(".") if isinstance(node, ast.Call) else ("", "", "")
+        if owner == "self" and (is_sure or not always):
+            found.add(name)
+        branching = isinstance(node, (ast.If, ast.IfExp, ast.While, ast.For, ast.Try, ast.BoolOp, ast.Lambda))
+        pending += [(child, is_sure and not branching) for child in ast.iter_child_nodes(node)]
+    return found
+
+
+def _is_guarded(code: Code, node: ast.AST) -> bool:
+    """Tell whether a statement runs only where its file is the program: under ``if __name__ == ...``."""
+    return any(isinstance(item, ast.If) and "__name__" in names(item.test) for item in code.around(node))
