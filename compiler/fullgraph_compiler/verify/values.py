@@ -12,6 +12,23 @@ from typing import Any, TypeAlias
 
 import torch
 
+from .changes import (
+    BOOLEANS,
+    EXTREMES,
+    FLOATS,
+    INTEGERS,
+    LAYOUTS,
+    TYPES,
+    WHOLE_EXTREMES,
+    Change,
+    always,
+    drawn,
+    filled,
+    impulse,
+    in_mode,
+    reordered,
+    resized,
+)
 from .copies import Environment
 from .statements import Statements, walk
 
@@ -30,7 +47,6 @@ _SIZED = frozenset(
 
 Path: TypeAlias = tuple[Any, ...]
 """Where a value is: the name of a variable, then names of attributes and keys of items."""
-Change: TypeAlias = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
@@ -96,44 +112,46 @@ def cases(
     yield Case("", seed=1)
     for path, module in itertools.islice(named.items(), _MOST_SWITCHES):
         mode = "evaluation" if module.training else "training"
-        yield Case(f"{_name(path)} in {mode} mode", {path: _in_mode(not module.training)})
+        yield Case(f"{_name(path)} in {mode} mode", {path: in_mode(not module.training)})
     several = list(itertools.islice(floats, _MOST_SLOTS))
-    for words, change in (*_FLOATS, *_EXTREMES):
+    for words, change in (*FLOATS, *EXTREMES):
         if several:
             yield Case(f"{_names(several)} {words}", dict.fromkeys(several, change), seed=2)
-    for words, change in _TYPES:
+    for words, change in TYPES:
         if several:
             changes = dict.fromkeys(several, change)
             yield Case(f"{_names(several)} {words}", changes, seed=2, is_rough=True)
-    for words, change in _LAYOUTS:
+    for words, change in LAYOUTS:
         wide = {path: change for path in several if given[path].dim() > 1}
         if wide:
             yield Case(f"{_names(list(wide))} {words}", wide, seed=2, anew=True)
+    for path in _dictionaries(given):
+        yield Case(f"{_name(path)} in another order", {path: reordered})
     for path, value in itertools.islice(given.items(), 2 * _MOST_SLOTS):
         if not isinstance(value, torch.Tensor):
             others = _others(value, constants, statements, path)
-            yield from (Case(f"{_name(path)} = {other!r}", {path: _always(other)}) for other in others)
+            yield from (Case(f"{_name(path)} = {other!r}", {path: always(other)}) for other in others)
         elif _is_compared_to_none(statements, path):
-            yield Case(f"{_name(path)} = None", {path: _always(None)})
+            yield Case(f"{_name(path)} = None", {path: always(None)})
     switches = [path for path, value in given.items() if isinstance(value, bool)][:_MOST_SWITCHES]
     for values in itertools.product((True, False), repeat=len(switches) if len(switches) > 1 else 0):
         words = ", ".join(f"{_name(path)} = {value}" for path, value in zip(switches, values, strict=False))
         if words:
-            yield Case(words, {path: _always(value) for path, value in zip(switches, values, strict=True)})
+            yield Case(words, {path: always(value) for path, value in zip(switches, values, strict=True)})
     for path in itertools.islice(whole, _MOST_SLOTS):
-        kinds = _BOOLEANS if given[path].dtype is torch.bool else _INTEGERS
-        if kinds is _INTEGERS and not _makes_sizes(statements):
-            kinds = (*kinds, *_WHOLE_EXTREMES)
+        kinds = BOOLEANS if given[path].dtype is torch.bool else INTEGERS
+        if kinds is INTEGERS and not _makes_sizes(statements):
+            kinds = (*kinds, *WHOLE_EXTREMES)
         yield from (Case(f"{_name(path)} {words}", {path: change}) for words, change in kinds)
     if len(several) > 1:
-        for words, change in _FLOATS:
+        for words, change in FLOATS:
             for path in several:
                 yield Case(f"{_name(path)} {words}", {path: change}, seed=3)
     yield from _sizes(given)
     for constant in constants:
         for path in several:
-            yield Case(f"{_name(path)} all {constant}", {path: _filled(constant)})
-            yield Case(f"{_name(path)} with {constant} and zeros", {path: _impulse(constant)})
+            yield Case(f"{_name(path)} all {constant}", {path: filled(constant)})
+            yield Case(f"{_name(path)} with {constant} and zeros", {path: impulse(constant)})
 
 
 def pushes(given: dict[Path, Any]) -> Iterator[tuple[str, Path, Callable[[float], Change]]]:
@@ -142,7 +160,7 @@ def pushes(given: dict[Path, Any]) -> Iterator[tuple[str, Path, Callable[[float]
         if isinstance(value, torch.Tensor) and value.numel():
             if value.dtype is torch.bool:
                 continue
-            yield f"{_name(path)} with a first element and zeros", path, _impulse
+            yield f"{_name(path)} with a first element and zeros", path, impulse
             yield f"{_name(path)} shifted", path, lambda amount: lambda tensor: tensor + amount
         elif isinstance(value, float):
             yield f"{_name(path)} shifted", path, lambda amount: lambda number: number + amount
@@ -158,16 +176,16 @@ def random_case(statements: Statements, given: dict[Path, Any], number: int) -> 
         scale, shift = torch.randn(2, generator=generator).tolist()
         size = 10 ** (3 * scale)
         if _is_float_tensor(value):
-            changes[path] = _drawn(size, shift)
+            changes[path] = drawn(size, shift)
         elif _is_whole_tensor(value) and value.numel():
-            change = _BOOLEANS if value.dtype is torch.bool else _INTEGERS
+            change = BOOLEANS if value.dtype is torch.bool else INTEGERS
             changes[path] = change[number % len(change)][1]
         elif isinstance(value, bool):
-            changes[path] = _always(scale > 0)
+            changes[path] = always(scale > 0)
         elif isinstance(value, (int, float)):
             other = value * size + 10 * shift if isinstance(value, float) else value + round(3 * shift)
             wanted = _equals(statements, path) if scale > 0 else []
-            changes[path] = _always(type(value)(wanted[number % len(wanted)]) if wanted else other)
+            changes[path] = always(type(value)(wanted[number % len(wanted)]) if wanted else other)
     return Case(f"random values (seed {number})", changes, seed=number)
 
 
@@ -274,129 +292,6 @@ def _names(paths: Sequence[Path]) -> str:
 # -- other values ------------------------------------------------------------------------------
 
 
-def _always(value: Any) -> Change:
-    return lambda _: value
-
-
-def _in_mode(training: bool) -> Change:
-    return lambda module: module.train(training)
-
-
-def _filled(number: float) -> Change:
-    return lambda tensor: torch.full_like(tensor, number)
-
-
-def _impulse(number: float) -> Change:
-    def changed(tensor: torch.Tensor) -> torch.Tensor:
-        made = torch.zeros_like(tensor, memory_format=torch.contiguous_format)
-        made.view(-1)[:1] = number
-        return made
-
-    return changed
-
-
-def _drawn(size: float, shift: float) -> Change:
-    return lambda tensor: (torch.randn_like(tensor) + 2 * shift) * size
-
-
-def _one(number: float) -> Change:
-    def changed(tensor: torch.Tensor) -> torch.Tensor:
-        made = tensor.contiguous().clone()
-        made.view(-1)[-1:] = number
-        return made
-
-    return changed
-
-
-_FLOATS: tuple[tuple[str, Change], ...] = (
-    ("negated", lambda tensor: -tensor),
-    ("all zeros", torch.zeros_like),
-    ("with other random numbers", lambda tensor: torch.randn_like(tensor)),
-    ("with one NaN", _one(math.nan)),
-    ("all ones", torch.ones_like),
-    ("all NaN", _filled(math.nan)),
-    ("with one infinity", _one(math.inf)),
-    ("with one negative infinity", _one(-math.inf)),
-    ("1000 times as large", lambda tensor: tensor * 1000),
-    ("1000 times as small", lambda tensor: tensor / 1000),
-    ("positive", lambda tensor: torch.rand_like(tensor) + 0.5),
-    ("negative", lambda tensor: -torch.rand_like(tensor) - 0.5),
-    ("all minus one", _filled(-1)),
-    ("all infinity", _filled(math.inf)),
-    ("1000 times as large with one infinity", lambda tensor: _one(math.inf)(tensor * 1000)),
-)
-_BOOLEANS: tuple[tuple[str, Change], ...] = (
-    ("inverted", torch.logical_not),
-    ("all true", torch.ones_like),
-    ("all false", torch.zeros_like),
-    ("with one true", _impulse(1)),
-)
-_INTEGERS: tuple[tuple[str, Change], ...] = (
-    ("all zeros", torch.zeros_like),
-    ("all ones", torch.ones_like),
-    ("in reverse", lambda tensor: tensor.flatten().flip(0).reshape(tensor.shape)),
-    ("negated", lambda tensor: -tensor),
-    ("with one 1 and zeros", _impulse(1)),
-    ("10 times as large", lambda tensor: tensor * 10),
-)
-
-
-def _of_type(find: Callable[[torch.finfo], float]) -> Change:
-    return lambda tensor: torch.full_like(tensor, find(torch.finfo(tensor.dtype)))
-
-
-def _as_type(dtype: torch.dtype, factor: float = 1.0) -> Change:
-    """Return a change to another precision, in which the sum of large values overflows."""
-
-    def changed(tensor: torch.Tensor) -> torch.Tensor:
-        made = tensor.to(dtype)
-        return torch.full_like(made, torch.finfo(dtype).max * factor) if factor != 1.0 else made
-
-    return changed
-
-
-def _transposed(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.mT.contiguous().mT
-
-
-def _expanded(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor[..., :1].expand_as(tensor)
-
-
-def _strided(tensor: torch.Tensor) -> torch.Tensor:
-    return torch.stack([tensor, tensor], -1)[..., 0]
-
-
-_EXTREMES: tuple[tuple[str, Change], ...] = (
-    ("all at the largest of their type", _of_type(lambda info: info.max)),
-    ("all at half of the largest of their type", _of_type(lambda info: info.max / 2)),
-    ("all at the smallest of their type", _of_type(lambda info: info.tiny)),
-    ("all subnormal", _of_type(lambda info: info.tiny / 4)),
-    ("all negative zero", _filled(-0.0)),
-)
-_TYPES: tuple[tuple[str, Change], ...] = (
-    ("as float64", _as_type(torch.float64)),
-    ("as float16", _as_type(torch.float16)),
-    ("as float16, at half of the largest", _as_type(torch.float16, 0.5)),
-    ("as bfloat16", _as_type(torch.bfloat16)),
-)
-_LAYOUTS: tuple[tuple[str, Change], ...] = (
-    ("transposed in memory", _transposed),
-    ("not contiguous", _strided),
-    ("expanded", _expanded),
-)
-_WHOLE_EXTREMES: tuple[tuple[str, Change], ...] = (
-    (
-        "all at the largest of their type",
-        lambda tensor: torch.full_like(tensor, torch.iinfo(tensor.dtype).max),
-    ),
-    (
-        "all at the smallest of their type",
-        lambda tensor: torch.full_like(tensor, torch.iinfo(tensor.dtype).min),
-    ),
-)
-
-
 def _makes_sizes(statements: Statements) -> bool:
     """Tell whether a large number in statements may take long, or much memory."""
     for node in walk((*statements.old, *statements.new)):
@@ -436,26 +331,22 @@ def _sizes(given: dict[Path, Any]) -> Iterator[Case]:
     for size in sorted((size for size in counts if size > 1), key=lambda size: -counts[size])[:2]:
         for other in (1, 0, size + 1):
             changes: dict[Path, Change] = {
-                path: _resized(size, other) for path, value in tensors.items() if size in value.shape
+                path: resized(size, other) for path, value in tensors.items() if size in value.shape
             }
             changes.update(
-                {
-                    path: _always(other)
-                    for path, value in given.items()
-                    if type(value) is int and value == size
-                }
+                {path: always(other) for path, value in given.items() if type(value) is int and value == size}
             )
             yield Case(f"size {other} in the place of {size}", changes)
 
 
-def _resized(size: int, other: int) -> Change:
-    def changed(tensor: torch.Tensor) -> torch.Tensor:
-        for dimension, length in enumerate(tensor.shape):
-            if length == size:
-                tensor = tensor.index_select(dimension, torch.arange(other, device=tensor.device) % size)
-        return tensor
-
-    return changed
+def _dictionaries(given: dict[Path, Any]) -> list[Path]:
+    """Return where dictionaries with several items are."""
+    counts: dict[Path, set[Any]] = {}
+    for path in given:
+        for length, part in enumerate(path):
+            if isinstance(part, tuple):
+                counts.setdefault(path[:length], set()).add(part)
+    return [path for path, parts in counts.items() if len(parts) > 1]
 
 
 def _can_resize(value: Any) -> bool:

@@ -19,6 +19,7 @@ from ..fixes.rules.catalogue import candidates
 from ..fixes.rules.syntax import bound
 from ..fixes.search import Tried as Searched
 from ..fixes.search import Try, fix_first, gain, try_all, try_finding
+from ..fixes.unshown import unshown
 from ..fixes.words import unified_diff, verdict_words
 from ..report.model import Finding
 from ..runs.plan import Plan
@@ -120,8 +121,10 @@ async def _tried(
     found = prover.fixable(base.report)
     removed = [item for item in found if not gone(item, base.report, after.report, moved)]
     goal = wanted or next(iter(removed), None)
-    if goal is None:
-        before, now = counts_of(base.report), counts_of(after.report)
+    before, now = counts_of(base.report), counts_of(after.report)
+    if reason := await asyncio.to_thread(unshown, fix, base.report.files):
+        verdict = Proven(False, reason, before, now)
+    elif goal is None:
         reason = await prover.differences(base, after) or "no graph break or recompilation is gone with it"
         verdict = Proven(False, reason, before, now)
     else:

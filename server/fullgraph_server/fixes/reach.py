@@ -55,7 +55,7 @@ class _Change:
 
     def reasons(self) -> Iterator[str]:
         """Say what others can tell."""
-        old, new = _functions(self.before), _functions(self.after)
+        old, new = functions_by_path(self.before), functions_by_path(self.after)
         for path, (function, is_local) in old.items():
             if path not in new:
                 yield f"`{path}` is gone, which others may call or override."
@@ -224,7 +224,7 @@ def _of_effects(path: str, old: Effects, new: Effects) -> Iterator[str]:
         yield f"`{path}` no longer does all that it did beside its result."
 
 
-def _functions(code: Code) -> dict[str, tuple[Function, bool]]:
+def functions_by_path(code: Code) -> dict[str, tuple[Function, bool]]:
     """Return all functions by their qualified names, with whether they are in another one."""
     found: dict[str, tuple[Function, bool]] = {}
     for function in code.functions():

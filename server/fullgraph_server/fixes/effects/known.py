@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final, Literal, TypeAlias
 
 Effect: TypeAlias = Literal["fresh", "holds", "views", "changes", "draws", "outside", "unknown"]
@@ -102,6 +103,8 @@ _RANDOM: Final = _words(
     "log_normal_ rsample sample xavier_uniform_ xavier_normal_ kaiming_uniform_ kaiming_normal_ "
     "trunc_normal_ orthogonal_ sparse_"
 )
+_AMBIENT: Final = re.compile(r"(is|are)_.*(enabled|inference_mode|set)|get_.*|initial_seed|seed")
+"""The functions of torch that read the state of the process."""
 _OUTSIDE_OF_TORCH: Final = ("set_", "manual_seed", "seed", "save", "load", "use_deterministic", "_set")
 
 
@@ -122,7 +125,8 @@ def of_library(path: str) -> Effect:
         return "outside"
     if root not in PURE_MODULES:
         return "unknown"
-    if root == "torch" and (name.startswith(_OUTSIDE_OF_TORCH) or owner.startswith("torch.cuda")):
+    is_of_process = name.startswith(_OUTSIDE_OF_TORCH) or _AMBIENT.fullmatch(name)
+    if root == "torch" and (is_of_process or owner.startswith("torch.cuda")):
         return "outside"
     is_setting = ".config" in path or path == "torch._dynamo.reset"
     if root == "torch" and (is_setting or "library" in path or "distributed" in path):

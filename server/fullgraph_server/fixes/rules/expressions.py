@@ -155,10 +155,10 @@ def _is_pure_call(call: ast.Call) -> bool:
         return name in _FUNCTIONS
     if dotted(call.func).partition(".")[0] in _MODULES:
         return True
-    return isinstance(call.func, ast.Attribute) and _is_tensor_like(call.func)
+    return isinstance(call.func, ast.Attribute) and is_tensor_method(call.func)
 
 
-def _is_tensor_like(function: ast.Attribute) -> bool:
+def is_tensor_method(function: ast.Attribute) -> bool:
     """Tell ``self.weight.sum()`` from ``self.layer(x)``, ``self.sum()`` and ``seen.note(x)``."""
     return function.attr in _TENSOR_METHODS | _BOOLEAN and dotted(function.value) != "self"
 

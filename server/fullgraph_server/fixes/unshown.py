@@ -1,0 +1,378 @@
+"""What an edit may change that no run of the program shows.
+
+A proof runs the program as it is called today. What others may replace or change meanwhile (a method, a
+hook, a setting, a mode of the process) is read from the text: an edit that reads it at another time, calls it
+in another way or not at all, is not verified.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..workspace.source import SourceFile
+from .editing import edited
+from .effects.known import PLAIN_DECORATORS, of_library
+from .effects.names import Defined, Files, Outer, Variable, meaning_of
+from .effects.reading import effects_of
+from .model import Fix
+from .reach import functions_by_path
+from .rules.calls import BUILTINS, is_compile
+from .rules.expressions import is_tensor_method
+from .rules.syntax import SCOPES, Code, Function, called, code_of, dotted, parameters, stored
+
+_OF_OBJECT = ("self", "cls")
+_WITHOUT_EFFECT = ("record_function", "nullcontext", "profile")
+"""Contexts in which code does the same."""
+_OF_COMPILER = ("torch._dynamo", "torch._inductor", "torch._functorch", "torch.compiler")
+"""What sets options of the compiler alone."""
+_OF_CONTAINERS = frozenset(name for cls in (list, dict, set, str) for name in dir(cls) if name[0] != "_")
+_READERS = ("getattr", "hasattr", "setattr", "delattr")
+
+
+def unshown(fix: Fix, files: Files) -> str:
+    """Say what an edit may change that no run shows, as a sentence without its end; empty if nothing."""
+    for filename in dict.fromkeys(edit.span.filename for edit in fix.edits):
+        source = files.get(filename)
+        before = code_of(source) if source is not None else None
+        if source is None or before is None:
+            continue
+        text = edited(source, [edit for edit in fix.edits if edit.span.filename == filename])
+        after = code_of(SourceFile(filename, text))
+        if after is not None and (reason := next(_reasons(_Side(before, files), _Side(after, files)), "")):
+            return reason
+    return ""
+
+
+def _reasons(before: _Side, after: _Side) -> Iterator[str]:
+    old, new = functions_by_path(before.code), functions_by_path(after.code)
+    changed = {path for path in old if path in new and ast.dump(old[path][0]) != ast.dump(new[path][0])}
+    # What a private function does is seen by the functions of the file that call it.
+    private = {path for path in changed if _is_private(path) and not before.is_called_by_module(path)}
+    for path, (function, is_local) in old.items():
+        if path not in new:
+            yield f"`{path}` is gone, which others may call or override"
+        elif path not in private and (path in changed or private & before.names_called(function)):
+            yield from _of_function(path, (before, function), (after, new[path][0]), is_local=is_local)
+    yield from _of_module(before, after)
+
+
+def _of_function(
+    path: str, old: tuple[_Side, Function], new: tuple[_Side, Function], *, is_local: bool
+) -> Iterator[str]:
+    (before, function), (after, edited_function) = old, new
+    if ast.dump(function.args) != ast.dump(edited_function.args) and not is_local:
+        yield f"`{path}` has other parameters, which its callers and overrides may not know"
+    if decorators := _decorators(function) ^ _decorators(edited_function):
+        yield f"`{path}` is decorated in another way (`@{min(decorators)}`)"
+    was, now = before.uses(function), after.uses(edited_function)
+    if lost := was.replaceable - now.replaceable:
+        yield f"`{path}` no longer calls `{min(lost)}`, which others may replace, hook or override"
+    if added := {
+        name for name in now.replaceable - was.replaceable if name.endswith((".forward", ".__call__"))
+    }:
+        yield f"`{path}` calls `{min(added)}` itself, past hooks and overrides"
+    if unread := was.reads - now.reads:
+        yield f"`{path}` no longer reads `{min(unread)}`, which may change between two calls"
+    if changed := was.contexts ^ now.contexts:
+        yield f"`{path}` computes in another context (`with {min(changed)}`)"
+    if changed := was.outside ^ now.outside:
+        yield f"`{path}` does something else beside its result: {min(changed)}"
+    if was.draws != now.draws:
+        yield f"`{path}` draws random numbers at another place"
+    for text, places in was.placed.items():
+        if text in now.placed and now.placed[text] != places:
+            yield f"`{text.splitlines()[0]}` in `{path}` stands in another `with` or `try`"
+    if path.endswith("__init__"):
+        for item in _added(function, edited_function):
+            if names := after.variable_names(item):
+                yield f"`{path}` reads `{min(names)}` once: later changes are not seen"
+
+
+def _of_module(before: _Side, after: _Side) -> Iterator[str]:
+    """Say what is computed when the file is loaded, once, and what is done to the process then."""
+    known = {ast.dump(item) for item in before.loaded()}
+    read = {item.id for function in after.code.functions() for item in after.code.all(ast.Name, function)}
+    for item in after.loaded():
+        if ast.dump(item) in known:
+            continue
+        if isinstance(item, ast.Expr) and isinstance(item.value, ast.Call):
+            path = after.library(dotted(item.value.func))
+            if path and of_library(path) == "outside" and not path.startswith(_OF_COMPILER):
+                yield f"`{ast.unparse(item)}` holds for the whole process"
+        elif isinstance(item, (ast.Assign, ast.AnnAssign)) and item.value is not None:
+            targets = item.targets if isinstance(item, ast.Assign) else [item.target]
+            of_libraries = [path for target in targets if (path := after.library(dotted(target)))]
+            if any(not path.startswith(_OF_COMPILER) for path in of_libraries):
+                yield f"`{ast.unparse(item)}` holds for the whole process"
+            is_read = bool(stored(item) & read) or after.code.definition(item) is not None
+            if is_read and (used := after.variable_names(item.value)):
+                name = ast.unparse(targets[0])
+                yield f"`{name}` is made once, of `{min(used)}`: later changes are not seen"
+
+
+@dataclass(frozen=True)
+class _Uses:
+    """What a function does that others may have a part in, with the functions of the file that it calls.
+
+    ``replaceable`` are calls of what others may replace, ``reads`` the variables and attributes that it
+    reads, ``contexts`` those of its ``with`` statements, ``outside`` what it does beside its result, and
+    ``placed`` its own statements by their text, with the ``with`` and ``try`` around them.
+    """
+
+    replaceable: frozenset[str]
+    reads: frozenset[str]
+    contexts: frozenset[str]
+    outside: frozenset[str]
+    draws: bool
+    placed: dict[str, frozenset[tuple[str, ...]]]
+
+
+@dataclass(frozen=True)
+class _Side:
+    """A file before an edit or after it."""
+
+    code: Code
+    files: Files
+
+    def meaning(self, path: str) -> Defined | Outer | Variable | None:
+        return meaning_of(self.code, path, self.files) if path else None
+
+    def library(self, path: str) -> str:
+        """Return the full name of what a library has; empty for what it has not."""
+        meaning = self.meaning(path)
+        return meaning.path if isinstance(meaning, Outer) and "." in meaning.path else ""
+
+    def loaded(self) -> Iterator[ast.stmt]:
+        """Yield the statements that run when the file is loaded, without those that have others in them."""
+        blocks = (*SCOPES, ast.If, ast.For, ast.While, ast.With, ast.Try)
+        for item in self.code.all(ast.stmt):
+            if not isinstance(item, blocks) and self.code.function(item) is None:
+                yield item
+
+    def variable_names(self, node: ast.AST) -> set[str]:
+        """Return what a value is made of that may change: variables, attributes, the state of the process."""
+        found: set[str] = set()
+        if any(
+            isinstance(item, ast.Call) and is_compile(item) for item in (node, getattr(node, "value", None))
+        ):
+            return found
+        inside = {name.arg for item in self.code.all(ast.Lambda, node) for name in item.args.args}
+        for item in ast.walk(node):
+            path = dotted(item) if isinstance(item, (ast.Name, ast.Attribute)) else ""
+            root = path.partition(".")[0]
+            if not path or not isinstance(item.ctx, ast.Load) or root in inside:  # type: ignore[attr-defined]
+                continue
+            meaning = self.meaning(path)
+            if (
+                (root in _OF_OBJECT and "." in path)
+                or (isinstance(meaning, Variable) and self.code.function(node) is None)
+                or (
+                    isinstance(meaning, Outer)
+                    and "." in meaning.path
+                    and of_library(meaning.path) == "outside"
+                )
+            ):
+                found.add(path)
+        return found
+
+    def uses(self, function: Function) -> _Uses:
+        """Return what a function does that others may have a part in."""
+        around = self._closure(function)
+        effects = effects_of(self.code, function, self.files)
+        return _Uses(
+            frozenset(name for item in around for name in self._replaceable(item)),
+            frozenset(name for item in around for name in self._reads(item)),
+            frozenset(
+                ast.unparse(part.context_expr)
+                for item in around
+                for block in self.code.all(ast.With, item)
+                for part in block.items
+                if called(part.context_expr) not in _WITHOUT_EFFECT
+            ),
+            frozenset(effects.outside)
+            | frozenset(f"calls `{name}`" for name in effects.unknown if "@" in name),
+            effects.draws,
+            self._placed(function),
+        )
+
+    def _closure(self, function: Function) -> list[Function]:
+        """Return a function with the functions of the file that it calls by their names."""
+        found: list[Function] = []
+        pending = [function]
+        while pending:
+            item = pending.pop()
+            if item in found:
+                continue
+            found.append(item)
+            others = (self._called(call, item) for call in self.code.all(ast.Call, item))
+            pending += filter(None, others)
+        return found
+
+    def names_called(self, function: Function) -> set[str]:
+        """Return the names of a function and of those of the file that it calls."""
+        return {item.name for item in self._closure(function)}
+
+    def is_called_by_module(self, name: str) -> bool:
+        """Tell whether the file names a function outside of all functions, but to compile it."""
+        return any(
+            item.id == name and isinstance(item.ctx, ast.Load) and self.code.function(item) is None
+            for item in self.code.all(ast.Name)
+            if called(self.code.parent(item)) != "compile"
+        )
+
+    def _called(self, call: ast.Call, around: ast.AST) -> Function | None:
+        path = dotted(call.func)
+        owner, _, name = path.rpartition(".")
+        cls = self.code.definition(around)
+        if owner in _OF_OBJECT and cls is not None:
+            return next((item for item in cls.body if isinstance(item, Function) and item.name == name), None)
+        meaning = self.meaning(path)
+        value = meaning.value if isinstance(meaning, Variable) else None
+        if isinstance(value, ast.Call) and is_compile(value) and value.args:
+            meaning = self.meaning(dotted(value.args[0]))
+        is_here = isinstance(meaning, Defined) and meaning.code is self.code
+        return meaning.node if is_here and isinstance(meaning.node, Function) else None  # type: ignore[union-attr]
+
+    def _replaceable(self, function: Function) -> Iterator[str]:
+        """Yield the calls of what others may replace, without the name of a local variable."""
+        own = _names_of(function)
+        inner = {item.name for item in ast.walk(function) if isinstance(item, Function)}
+        for call in self.code.all(ast.Call, function):
+            path = dotted(call.func)
+            root = path.partition(".")[0]
+            if isinstance(call.func, ast.Attribute) and _is_of_data(call.func):
+                continue
+            if not path:
+                if isinstance(call.func, ast.Attribute) and call.func.attr in self._members:
+                    yield f".{call.func.attr}"
+                elif isinstance(call.func, (ast.Call, ast.Subscript)):
+                    yield ast.unparse(call.func)
+            elif root in (*_OF_OBJECT, "super"):
+                yield path
+            elif root in own and root not in inner:
+                if path == root:
+                    yield "a variable"
+                elif call.func.attr in self._members:  # type: ignore[attr-defined]
+                    yield f".{call.func.attr}"  # type: ignore[attr-defined]
+            elif self._is_replaceable(path, self.meaning(path)):
+                yield path
+        for node in self.code.all(ast.Attribute, function):
+            if node.attr in self._properties:
+                yield f".{node.attr}"
+
+    def _is_replaceable(self, path: str, meaning: Defined | Outer | Variable | None) -> bool:
+        if isinstance(meaning, Defined):
+            is_decorated = isinstance(meaning.node, Function) and bool(
+                _decorators(meaning.node) - (PLAIN_DECORATORS - {"singledispatch"})
+            )
+            return is_decorated or "." in path or path in self._assigned
+        return isinstance(meaning, Variable)
+
+    def _reads(self, function: Function) -> Iterator[str]:
+        """Yield the variables from outside of a function that it reads, and the attributes of its object."""
+        own = _names_of(function)
+        declared = {name for item in self.code.all(ast.Global, function) for name in item.names}
+        for item in ast.walk(function):
+            if isinstance(item, ast.Attribute) and isinstance(item.value, ast.Name):
+                if item.value.id in _OF_OBJECT and isinstance(item.ctx, ast.Load):
+                    yield f"{item.value.id}.{item.attr}"
+            elif isinstance(item, ast.Call) and dotted(item.func) in _READERS and len(item.args) > 1:
+                if isinstance(item.args[1], ast.Constant):
+                    yield f"{ast.unparse(item.args[0])}.{item.args[1].value!s}"
+            elif isinstance(item, ast.Name) and isinstance(item.ctx, ast.Load):
+                is_own = item.id in own and item.id not in declared
+                if not is_own and item.id not in BUILTINS and isinstance(self.meaning(item.id), Variable):
+                    value = self.meaning(item.id).value  # type: ignore[union-attr]
+                    if not (isinstance(value, ast.Call) and is_compile(value)):
+                        yield item.id
+
+    def _placed(self, function: Function) -> dict[str, frozenset[tuple[str, ...]]]:
+        found: dict[str, set[tuple[str, ...]]] = {}
+        for item in self.code.all(ast.stmt, function):
+            if isinstance(item, (*SCOPES, ast.If, ast.For, ast.While, ast.With, ast.Try)):
+                continue
+            around: list[str] = []
+            for outer in self.code.around(item):
+                if outer is function:
+                    break
+                if isinstance(outer, ast.With):
+                    around += (ast.unparse(part) for part in outer.items)
+                elif isinstance(outer, ast.Try):
+                    around += (ast.unparse(one.type) if one.type else "all" for one in outer.handlers)
+            found.setdefault(ast.unparse(item), set()).add(tuple(around))
+        return {text: frozenset(places) for text, places in found.items()}
+
+    @property
+    def _members(self) -> set[str]:
+        """The names of methods of the workspace's classes, beside torch's own that they may override."""
+        return {item.name for item in self._methods()} | {"forward", "__call__"}
+
+    @property
+    def _properties(self) -> set[str]:
+        return {
+            item.name
+            for item in self._methods()
+            if any("property" in ast.unparse(one) for one in item.decorator_list)
+        }
+
+    @property
+    def _assigned(self) -> set[str]:
+        """The names of attributes that are assigned anywhere: of functions, these are replaced."""
+        return {
+            item.attr
+            for code in self._codes()
+            for item in code.all(ast.Attribute)
+            if isinstance(item.ctx, ast.Store)
+        }
+
+    def _methods(self) -> Iterator[Function]:
+        for code in self._codes():
+            for cls in code.all(ast.ClassDef):
+                yield from (item for item in cls.body if isinstance(item, Function))
+
+    def _codes(self) -> Iterator[Code]:
+        others = (
+            code_of(source)
+            for name, source in self.files.items()
+            if source and name != self.code.source.filename
+        )
+        yield from filter(None, (self.code, *others))
+
+
+def _names_of(function: Function) -> set[str]:
+    """Return the names that a function binds, also in what is defined in it."""
+    inner = [item for item in ast.walk(function) if isinstance(item, (Function, ast.Lambda))]
+    bound = {
+        item.id
+        for item in ast.walk(function)
+        if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)
+    }
+    return bound.union({item.name for item in inner if isinstance(item, Function)}, *map(parameters, inner))
+
+
+def _is_of_data(function: ast.Attribute) -> bool:
+    """Tell whether a method is one of tensors, or of Python's own containers."""
+    return is_tensor_method(function) or (
+        function.attr in _OF_CONTAINERS and dotted(function.value) != "self"
+    )
+
+
+def _is_private(path: str) -> bool:
+    return path.startswith("_") and not path.startswith("__") and "." not in path
+
+
+def _decorators(function: Function) -> set[str]:
+    """Return the last names of decorators, without those that compile."""
+    names = {
+        ast.unparse(item.func if isinstance(item, ast.Call) else item) for item in function.decorator_list
+    }
+    return {name.rpartition(".")[2] for name in names} - {"compile", "disable"}
+
+
+def _added(old: Function, new: Function) -> Iterator[ast.stmt]:
+    known = {ast.dump(item) for item in ast.walk(old) if isinstance(item, ast.stmt)}
+    for item in ast.walk(new):
+        if isinstance(item, ast.stmt) and not isinstance(item, SCOPES) and ast.dump(item) not in known:
+            yield item
