@@ -37,7 +37,7 @@ HIDDEN = {
     "hooks that forward goes past": (
         "def f(net, x):\n    return net(x)\n",
         "def f(net, x):\n    return net.forward(x)\n",
-        "`f` no longer calls `a variable`",
+        "`f` no longer calls a function or module that it gets",
     ),
     "a function that is dispatched by type": (
         f"{APPLY}def f(op, x):\n    return apply(op, x)\n",

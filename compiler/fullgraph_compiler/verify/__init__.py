@@ -17,6 +17,6 @@
 - ``values``: the values to try them on
 - ``copies``: copies of the values that they work with
 - ``observing``: calls of a program, observed: what functions get, give back and change
-- ``variations``: arguments of calls, made others of
+- ``variations``: other values: changes of one value, arguments of calls made others of
 - ``executing``: one run of them, and what it computes
 """

@@ -12,7 +12,9 @@ from typing import Any, TypeAlias
 
 import torch
 
-from .changes import (
+from .copies import Environment
+from .statements import Statements, walk
+from .variations import (
     BOOLEANS,
     EXTREMES,
     FLOATS,
@@ -29,8 +31,6 @@ from .changes import (
     reordered,
     resized,
 )
-from .copies import Environment
-from .statements import Statements, walk
 
 _MOST_SLOTS = 8
 _MOST_CONSTANTS = 6

@@ -15,6 +15,7 @@
 - ``writing``: proven texts, written into files
 - ``explaining``: what the rules for a code make of small programs
 - ``reach``: who can tell of an edit, beside the lines that it changes
+- ``unshown``: what an edit may change that no run of the program shows
 - ``samples``: these programs
 - ``words``: what is said of fixes and verdicts
 - ``effects/``: what functions do beside their results, read from their source

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..workspace.source import SourceFile
 from .editing import edited
@@ -27,6 +28,7 @@ _WITHOUT_EFFECT = ("record_function", "nullcontext", "profile")
 """Contexts in which code does the same."""
 _OF_COMPILER = ("torch._dynamo", "torch._inductor", "torch._functorch", "torch.compiler")
 """What sets options of the compiler alone."""
+_GIVEN = "a function or module that it gets"
 _OF_CONTAINERS = frozenset(name for cls in (list, dict, set, str) for name in dir(cls) if name[0] != "_")
 _READERS = ("getattr", "hasattr", "setattr", "delattr")
 
@@ -40,12 +42,14 @@ def unshown(fix: Fix, files: Files) -> str:
             continue
         text = edited(source, [edit for edit in fix.edits if edit.span.filename == filename])
         after = code_of(SourceFile(filename, text))
-        if after is not None and (reason := next(_reasons(_Side(before, files), _Side(after, files)), "")):
+        if after is not None and (
+            reason := next(_reasons(_Version(before, files), _Version(after, files)), "")
+        ):
             return reason
     return ""
 
 
-def _reasons(before: _Side, after: _Side) -> Iterator[str]:
+def _reasons(before: _Version, after: _Version) -> Iterator[str]:
     old, new = functions_by_path(before.code), functions_by_path(after.code)
     changed = {path for path in old if path in new and ast.dump(old[path][0]) != ast.dump(new[path][0])}
     # What a private function does is seen by the functions of the file that call it.
@@ -59,7 +63,7 @@ def _reasons(before: _Side, after: _Side) -> Iterator[str]:
 
 
 def _of_function(
-    path: str, old: tuple[_Side, Function], new: tuple[_Side, Function], *, is_local: bool
+    path: str, old: tuple[_Version, Function], new: tuple[_Version, Function], *, is_local: bool
 ) -> Iterator[str]:
     (before, function), (after, edited_function) = old, new
     if ast.dump(function.args) != ast.dump(edited_function.args) and not is_local:
@@ -68,7 +72,8 @@ def _of_function(
         yield f"`{path}` is decorated in another way (`@{min(decorators)}`)"
     was, now = before.uses(function), after.uses(edited_function)
     if lost := was.replaceable - now.replaceable:
-        yield f"`{path}` no longer calls `{min(lost)}`, which others may replace, hook or override"
+        name = _GIVEN if _GIVEN in lost else f"`{min(lost)}`"
+        yield f"`{path}` no longer calls {name}, which others may replace, hook or override"
     if added := {
         name for name in now.replaceable - was.replaceable if name.endswith((".forward", ".__call__"))
     }:
@@ -90,7 +95,7 @@ def _of_function(
                 yield f"`{path}` reads `{min(names)}` once: later changes are not seen"
 
 
-def _of_module(before: _Side, after: _Side) -> Iterator[str]:
+def _of_module(before: _Version, after: _Version) -> Iterator[str]:
     """Say what is computed when the file is loaded, once, and what is done to the process then."""
     known = {ast.dump(item) for item in before.loaded()}
     read = {item.id for function in after.code.functions() for item in after.code.all(ast.Name, function)}
@@ -129,8 +134,8 @@ class _Uses:
     placed: dict[str, frozenset[tuple[str, ...]]]
 
 
-@dataclass(frozen=True)
-class _Side:
+@dataclass(frozen=True, eq=False)
+class _Version:
     """A file before an edit or after it."""
 
     code: Code
@@ -253,7 +258,7 @@ class _Side:
                 yield path
             elif root in own and root not in inner:
                 if path == root:
-                    yield "a variable"
+                    yield _GIVEN
                 elif call.func.attr in self._members:  # type: ignore[attr-defined]
                     yield f".{call.func.attr}"  # type: ignore[attr-defined]
             elif self._is_replaceable(path, self.meaning(path)):
@@ -304,12 +309,12 @@ class _Side:
             found.setdefault(ast.unparse(item), set()).add(tuple(around))
         return {text: frozenset(places) for text, places in found.items()}
 
-    @property
+    @cached_property
     def _members(self) -> set[str]:
         """The names of methods of the workspace's classes, beside torch's own that they may override."""
         return {item.name for item in self._methods()} | {"forward", "__call__"}
 
-    @property
+    @cached_property
     def _properties(self) -> set[str]:
         return {
             item.name
@@ -317,7 +322,7 @@ class _Side:
             if any("property" in ast.unparse(one) for one in item.decorator_list)
         }
 
-    @property
+    @cached_property
     def _assigned(self) -> set[str]:
         """The names of attributes that are assigned anywhere: of functions, these are replaced."""
         return {
