@@ -21,7 +21,7 @@ _MOST_ELEMENTS = 1 << 12
 _DATA = ("builtins", "collections", "torch", "numpy")
 """Packages whose objects are looked into, beside the program's own."""
 _MOST_BYTES = 1 << 20
-_OF_COMPILERS = ("TORCH", "TRITON", "PYTORCH", "KINETO", "CUDA", "FULLGRAPH", "OMP", "KMP")
+_OF_COMPILERS = ("TORCH", "_TORCH", "TRITON", "PYTORCH", "KINETO", "CUDA", "FULLGRAPH", "OMP", "KMP")
 """The beginnings of variables of the environment that compilers set for themselves."""
 OF_NO_VARIABLE = ("file ", "environment ")
 """The beginnings of places that are no variables of the program's modules."""

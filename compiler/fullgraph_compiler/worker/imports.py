@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.metadata
+import os
 import shutil
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -19,6 +21,8 @@ from ..processes.children import run_child
 from ..processes.gpu import has_gpu
 
 _TRIAL_SECONDS: Final = 60.0
+_COMPILER: Final = "torch._inductor.compile_fx"
+"""The module of TorchInductor, which runs that go so deep have imported ahead."""
 
 
 def import_torch() -> str:
@@ -42,6 +46,10 @@ def import_libraries(names: Iterable[str]) -> None:
     A program that discards its files would else have changed some, and one that keeps them too many.
     """
     names = list(names)
+    if _COMPILER in names:
+        from ..compat import inductor_compat
+
+        inductor_compat.import_inductor()
     # pytest warns about plugins that it cannot rewrite because they are imported already.
     plugins = _pytest_plugins() if "pytest" in names else frozenset()
     writes_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
@@ -116,6 +124,22 @@ def warm_up() -> None:
         dynamo_compat.warm_up(backend_compat.trace_ahead_of_time)
     if inductor_compat.is_imported() and not has_gpu():
         inductor_compat.warm_up_patterns()
+        with _own_caches():
+            inductor_compat.find_vector_instructions()
+
+
+@contextlib.contextmanager
+def _own_caches() -> Iterator[None]:
+    """Have TorchInductor write into a folder that is removed, and not into the user's caches."""
+    before = os.environ.get("TORCHINDUCTOR_CACHE_DIR")
+    with tempfile.TemporaryDirectory(prefix="fullgraph-") as folder:
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
+        try:
+            yield
+        finally:
+            os.environ.pop("TORCHINDUCTOR_CACHE_DIR")
+            if before is not None:
+                os.environ["TORCHINDUCTOR_CACHE_DIR"] = before
 
 
 def _pytest_plugins() -> frozenset[str]:
