@@ -15,7 +15,7 @@ from pygls.protocol.json_rpc import JsonRPCResponseMessage
 from pytest_lsp import ClientServerConfig, LanguageClient
 from pytest_lsp.client import register_lsp_features
 
-WAIT_SECONDS = 30
+WAIT_SECONDS = 120
 
 CAPABILITIES = types.ClientCapabilities(
     text_document=types.TextDocumentClientCapabilities(

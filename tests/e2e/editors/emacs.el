@@ -23,13 +23,14 @@
 
 (defun scenario ()
   (find-file "program.py")
-  (call-interactively #'eglot)
+  (let ((eglot-sync-connect t)) ; waits for the server, however busy the machine is
+    (call-interactively #'eglot))
   (fullgraph-run)
   (wait-for "diagnostics" (lambda () (flymake-start) (flymake-diagnostics)))
   (see 'messages (vconcat (mapcar #'flymake-diagnostic-text (flymake-diagnostics))))
 
   (goto-char (point-min))
-  (search-forward "print")
+  (search-forward "_dynamo")
   (let (hover)
     (wait-for "the hover" ; there is none before the run is over
               (lambda ()
