@@ -95,7 +95,9 @@ def _globals() -> Iterator[tuple[str, Any]]:
             if name.startswith("__") or isinstance(value, types.ModuleType):
                 continue
             if dynamo_compat.is_compiled(value):
-                value = next(value.children(), None) if isinstance(value, torch.nn.Module) else None
+                if not isinstance(value, torch.nn.Module):
+                    continue  # a function, compiled or not
+                value = next(value.children(), None)
             if isinstance(value, (type, types.FunctionType)):
                 if value.__module__ == module.__name__:
                     yield from ((f"`{name}.{key}` {of}", item) for key, item in _members(value))

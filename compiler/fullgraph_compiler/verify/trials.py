@@ -337,6 +337,8 @@ class _Visit:
         self._branches.clear()
         old = self._old_outcome(environment, case.seed)
         taken = set(self._branches.taken)
+        if case.is_optional and old.is_error:
+            return False
         if case.words and old.end in _OF_TYPES and not old.by_statement and not self._caught:
             return False
         for nodes in self._news:

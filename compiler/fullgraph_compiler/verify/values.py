@@ -30,6 +30,7 @@ from .variations import (
     in_mode,
     reordered,
     resized,
+    several_rows,
 )
 
 _MOST_SLOTS = 8
@@ -55,6 +56,7 @@ class Case:
 
     ``anew`` says that tensors take the place of others, and are not written into their memory: they have
     another layout. ``is_rough`` says that results are compared roughly: tensors have another precision.
+    ``is_optional`` says that it is none where the old statements raise an error.
     """
 
     words: str
@@ -62,6 +64,7 @@ class Case:
     seed: int = 0
     anew: bool = False
     is_rough: bool = False
+    is_optional: bool = False
 
     def applied(self, environment: Environment, statements: Statements) -> Environment:
         """Return a copy of the run's values with the changes. Raises what a change raises.
@@ -337,6 +340,9 @@ def _sizes(given: dict[Path, Any]) -> Iterator[Case]:
                 {path: always(other) for path, value in given.items() if type(value) is int and value == size}
             )
             yield Case(f"size {other} in the place of {size}", changes)
+    single = [path for path, value in tensors.items() if value.dim() > 1 and value.shape[0] == 1]
+    if single:
+        yield Case("3 rows in the place of one", dict.fromkeys(single, several_rows), is_optional=True)
 
 
 def _dictionaries(given: dict[Path, Any]) -> list[Path]:

@@ -330,3 +330,8 @@ def reordered(value: dict[Any, Any]) -> dict[Any, Any]:
     value.clear()
     value.update(items)
     return value
+
+
+def several_rows(tensor: torch.Tensor) -> torch.Tensor:
+    """Make three rows of one, each with its elements at other places."""
+    return torch.cat([tensor.roll(row, -1) for row in range(3)])

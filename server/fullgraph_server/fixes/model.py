@@ -70,7 +70,7 @@ class Fix:
 
     @property
     def needs_whole_compiler(self) -> bool:
-        """Whether only a run with TorchInductor verifies it: it speaks to the compiler, or nothing tries it."""
+        """Whether only a run with TorchInductor verifies it: it is for the compiler, or nothing tries it."""
         speaks = any(name in edit.text for edit in self.edits for name in _OF_COMPILER)
         is_untried = not (self.replaces or self.prints_differ) and any(edit.text for edit in self.edits)
         return speaks or self.operator is not None or is_untried

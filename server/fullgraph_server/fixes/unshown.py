@@ -66,7 +66,8 @@ def _of_function(
     path: str, old: tuple[_Version, Function], new: tuple[_Version, Function], *, is_local: bool
 ) -> Iterator[str]:
     (before, function), (after, edited_function) = old, new
-    if ast.dump(function.args) != ast.dump(edited_function.args) and not is_local:
+    is_own = is_local or (_is_private(path.rpartition(".")[2]) and before.defines_once(function.name))
+    if ast.dump(function.args) != ast.dump(edited_function.args) and not is_own:
         yield f"`{path}` has other parameters, which its callers and overrides may not know"
     if decorators := _decorators(function) ^ _decorators(edited_function):
         yield f"`{path}` is decorated in another way (`@{min(decorators)}`)"
@@ -98,7 +99,7 @@ def _of_function(
 def _of_module(before: _Version, after: _Version) -> Iterator[str]:
     """Say what is computed when the file is loaded, once, and what is done to the process then."""
     known = {ast.dump(item) for item in before.loaded()}
-    read = {item.id for function in after.code.functions() for item in after.code.all(ast.Name, function)}
+    read = {name for function in after.code.functions() for name in after.reads(function)}
     for item in after.loaded():
         if ast.dump(item) in known:
             continue
@@ -188,7 +189,7 @@ class _Version:
         effects = effects_of(self.code, function, self.files)
         return _Uses(
             frozenset(name for item in around for name in self._replaceable(item)),
-            frozenset(name for item in around for name in self._reads(item)),
+            frozenset(name for item in around for name in self.reads(item)),
             frozenset(
                 ast.unparse(part.context_expr)
                 for item in around
@@ -218,6 +219,10 @@ class _Version:
     def names_called(self, function: Function) -> set[str]:
         """Return the names of a function and of those of the file that it calls."""
         return {item.name for item in self._closure(function)}
+
+    def defines_once(self, name: str) -> bool:
+        """Tell whether one class alone has a method of this name: no other overrides it."""
+        return sum(item.name == name for item in self._methods()) == 1
 
     def is_called_by_module(self, name: str) -> bool:
         """Tell whether the file names a function outside of all functions, but to compile it."""
@@ -275,7 +280,7 @@ class _Version:
             return is_decorated or "." in path or path in self._assigned
         return isinstance(meaning, Variable)
 
-    def _reads(self, function: Function) -> Iterator[str]:
+    def reads(self, function: Function) -> Iterator[str]:
         """Yield the variables from outside of a function that it reads, and the attributes of its object."""
         own = _names_of(function)
         declared = {name for item in self.code.all(ast.Global, function) for name in item.names}
