@@ -232,6 +232,27 @@ TOLD = {
         "x.mT.reshape(-1).mul_(2)",
         "the values of the run",
     ),
+    "a row in the place of all": (
+        "x",
+        "torch.rand(1, 4)",
+        "y = x * x.argmax().item()",
+        "y = x * x.argmax(-1, keepdim=True)",
+        "3 rows in the place of one",
+    ),
+    "an order of keys": (
+        "x",
+        "{'a': torch.rand(2), 'b': torch.rand(2)}",
+        "y = torch.cat([x[name] for name in sorted(x)])",
+        "y = torch.cat([*x.values()])",
+        "`x` in another order",
+    ),
+    "the last of several": (
+        "x",
+        "torch.tensor([0.1, 2.6, 1.2])",
+        "y = torch.tensor(x.tolist().index(max(x.tolist())))",
+        "y = len(x) - 1 - x.flip(0).argmax()",
+        "all zeros",
+    ),
     "a copy in one layout only": (
         "x",
         "torch.rand(3, 4)",
