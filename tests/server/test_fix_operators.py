@@ -467,9 +467,17 @@ class _Prover:
         self.asked += places
         return {places[0]: SEEN}
 
-    async def prove(self, _: State, __: State, fix: Fix, ___: Finding) -> tuple[Any, None]:
+    async def prove(
+        self, _: State, __: State, fix: Fix, ___: Finding, *, whole: bool
+    ) -> tuple[Verdict, None]:
         counts = Counts(0, 0, 0)
-        return Verdict(fix.rule == self._verified, "", counts, counts), None
+        return Verdict(fix.rule == self._verified and not whole, "", counts, counts), None
+
+    async def with_fixes(self, state: State, _: Sequence[Fix]) -> State:
+        return state
+
+    async def confirmed(self, _: State, __: State, ___: Fix, verdict: Verdict) -> Verdict:
+        return verdict
 
 
 @pytest.mark.parametrize("verified", ["first", "custom-operator"])

@@ -367,6 +367,13 @@ def test_what_a_process_inherits_is_in_the_key(
     assert (changed != before, key()) == (True, before)
 
 
+def test_a_process_that_has_imported_torch_inductor_serves_all(tmp_path: Path) -> None:
+    def key(*libraries: str) -> str:
+        return _key(RunSettings(sys.executable, tmp_path, {}), libraries, inherited())
+
+    assert key("torch._inductor.compile_fx") == key() != key("timm")
+
+
 async def test_a_signal_that_a_command_ignores_is_not_ignored_for_the_next(terminal: Terminal) -> None:
     restore = _ignore_hangups()
     try:
