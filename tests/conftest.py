@@ -1,12 +1,15 @@
-"""How the tests are spread over processes."""
+"""What all tests begin with, and how they are spread over processes."""
 
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 
 os.environ["FULLGRAPH_WARM"] = "0"  # else a command would find what another test has left
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # `nohup make test` ignores it, and so would all commands
 
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist looks at the groups next
