@@ -90,7 +90,7 @@ HIDDEN = {
     "a mode of the process": (
         "def f(x):\n    gc.disable()\n    y = x * 2\n    gc.enable()\n    return y\n",
         "gc.disable()\n\ndef f(x):\n    return x * 2\n",
-        "`f` does something else beside its result: calls `gc.disable`",
+        "`f` calls `gc.disable` only without the edit",
     ),
     "a mode of the process alone": (
         "def f(x):\n    return x * 2\n",
@@ -105,7 +105,7 @@ HIDDEN = {
     "a mode that is no longer asked for": (
         "def f(x):\n    return x * 2 if torch.is_grad_enabled() else x\n",
         "def f(x):\n    return x * 2\n",
-        "`f` does something else beside its result: calls `torch.is_grad_enabled`",
+        "`f` calls `torch.is_grad_enabled` only without the edit",
     ),
     "a result that is kept": (
         "def f(x):\n    return x * 2\n",

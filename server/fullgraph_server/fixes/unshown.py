@@ -42,9 +42,9 @@ def unshown(fix: Fix, files: Files) -> str:
             continue
         text = edited(source, [edit for edit in fix.edits if edit.span.filename == filename])
         after = code_of(SourceFile(filename, text))
-        if after is not None and (
-            reason := next(_reasons(_Version(before, files), _Version(after, files)), "")
-        ):
+        if after is None:
+            continue
+        if reason := next(_reasons(_Version(before, files), _Version(after, files)), ""):
             return reason
     return ""
 
@@ -83,8 +83,9 @@ def _of_function(
         yield f"`{path}` no longer reads `{min(unread)}`, which may change between two calls"
     if changed := was.contexts ^ now.contexts:
         yield f"`{path}` computes in another context (`with {min(changed)}`)"
-    if changed := was.outside ^ now.outside:
-        yield f"`{path}` does something else beside its result: {min(changed)}"
+    for words, found in (("without", was.outside - now.outside), ("with", now.outside - was.outside)):
+        if found:
+            yield f"`{path}` {min(found)} only {words} the edit"
     if was.draws != now.draws:
         yield f"`{path}` draws random numbers at another place"
     for text, places in was.placed.items():
