@@ -317,6 +317,11 @@ main()
 """
 
 
+def _left_in_program(told: ResultsCompared) -> set[str]:
+    """Where the program leaves something else: the child has the modules of other tests, too."""
+    return {item.place for item in told.left if item.place.endswith(" of program.py")}
+
+
 def test_what_a_program_leaves_in_its_modules_is_compared(tmp_path: Path) -> None:
     path = tmp_path / "program.py"
     edits = {
@@ -329,12 +334,12 @@ def test_what_a_program_leaves_in_its_modules_is_compared(tmp_path: Path) -> Non
     path.write_text(LEAVING)
     observed(path, str(tmp_path / "before"))
     observed(path, str(tmp_path / "again"))
-    assert difference(str(tmp_path / "before"), str(tmp_path / "again")).left == ()
+    assert not _left_in_program(difference(str(tmp_path / "before"), str(tmp_path / "again")))
     text = LEAVING.replace('torch.compile(noted, backend="eager")', "noted")  # it is a function in any case
     for old, new in edits.values():
         text = text.replace(old, new)
     observed(path, str(tmp_path / "after"), text)
     told = difference(str(tmp_path / "before"), str(tmp_path / "after"))
     assert told.difference == ""
-    assert {item.place for item in told.left} == set(edits) - {""}
+    assert _left_in_program(told) == set(edits) - {""}
     assert LeftBehind("`other` of program.py", "by up to 1.0e+00") in told.left

@@ -234,34 +234,24 @@ def compile_in_parallel() -> None:
 def warm_up_cpp() -> None:
     """Trigger the one-time work of a process that compiles C++. The process can fork afterwards.
 
-    The header of all kernels is compiled once, and checked again by each process (``_precompile_header``,
+    ``valid_vec_isa_list`` (``torch/_inductor/cpu_vec_isa.py``) compiles and loads a library for each kind of
+    vector instructions, one after the other, which takes half a minute with 2.11. The header of all kernels
+    is compiled once, and checked again by each process (``_precompile_header``,
     ``torch/_inductor/codecache.py``). 2.11 to 2.15.
-    """
-    find_vector_instructions()
-    with _gpu_unopened():
-        from torch._inductor.async_compile import AsyncCompile
-
-        try:
-            AsyncCompile().cpp_pybinding(["const float*"], _EMPTY_KERNEL)
-        except Exception:
-            _log.info("C++ does not compile here", exc_info=True)
-
-
-@functools.cache
-def find_vector_instructions() -> None:
-    """Find out which vector instructions the C++ compiler and this machine have.
-
-    ``valid_vec_isa_list`` (``torch/_inductor/cpu_vec_isa.py``) compiles and loads a library for each kind,
-    one after the other, which takes half a minute with 2.11. 2.11 to 2.15.
     """
     with _gpu_unopened():
         from torch._inductor import cpu_vec_isa
+        from torch._inductor.async_compile import AsyncCompile
 
         flags = cpu_vec_isa.x86_isa_checker()
         candidates = (isa for isa in cpu_vec_isa.supported_vec_isa_list if {*str(isa).split()} <= {*flags})
         with ThreadPoolExecutor() as pool:  # the threads only wait for the C++ compiler
             list(pool.map(bool, candidates))
         cpu_vec_isa.valid_vec_isa_list()
+        try:
+            AsyncCompile().cpp_pybinding(["const float*"], _EMPTY_KERNEL)
+        except Exception:
+            _log.info("C++ does not compile here", exc_info=True)
 
 
 _EMPTY_KERNEL = """\

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import importlib.metadata
-import os
 import shutil
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -124,22 +122,6 @@ def warm_up() -> None:
         dynamo_compat.warm_up(backend_compat.trace_ahead_of_time)
     if inductor_compat.is_imported() and not has_gpu():
         inductor_compat.warm_up_patterns()
-        with _own_caches():
-            inductor_compat.find_vector_instructions()
-
-
-@contextlib.contextmanager
-def _own_caches() -> Iterator[None]:
-    """Have TorchInductor write into a folder that is removed, and not into the user's caches."""
-    before = os.environ.get("TORCHINDUCTOR_CACHE_DIR")
-    with tempfile.TemporaryDirectory(prefix="fullgraph-") as folder:
-        os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
-        try:
-            yield
-        finally:
-            os.environ.pop("TORCHINDUCTOR_CACHE_DIR")
-            if before is not None:
-                os.environ["TORCHINDUCTOR_CACHE_DIR"] = before
 
 
 def _pytest_plugins() -> frozenset[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final, Literal, TypeAlias
 
 Effect: TypeAlias = Literal["fresh", "holds", "views", "changes", "draws", "outside", "unknown"]
@@ -103,9 +102,17 @@ _RANDOM: Final = _words(
     "log_normal_ rsample sample xavier_uniform_ xavier_normal_ kaiming_uniform_ kaiming_normal_ "
     "trunc_normal_ orthogonal_ sparse_"
 )
-_AMBIENT: Final = re.compile(r"(is|are)_.*(enabled|inference_mode|set)|get_.*|initial_seed|seed")
-"""The functions of torch that read the state of the process."""
-_OUTSIDE_OF_TORCH: Final = ("set_", "manual_seed", "seed", "save", "load", "use_deterministic", "_set")
+_OUTSIDE_OF_TORCH: Final = (
+    "set_",
+    "get_",
+    "initial_seed",
+    "manual_seed",
+    "seed",
+    "save",
+    "load",
+    "use_deterministic",
+    "_set",
+)
 
 
 def of_builtin(name: str) -> Effect:
@@ -125,7 +132,8 @@ def of_library(path: str) -> Effect:
         return "outside"
     if root not in PURE_MODULES:
         return "unknown"
-    is_of_process = name.startswith(_OUTSIDE_OF_TORCH) or _AMBIENT.fullmatch(name)
+    is_asked = name.startswith(("is_", "are_")) and name.endswith(("enabled", "mode"))
+    is_of_process = is_asked or name.startswith(_OUTSIDE_OF_TORCH)
     if root == "torch" and (is_of_process or owner.startswith("torch.cuda")):
         return "outside"
     is_setting = ".config" in path or path == "torch._dynamo.reset"
