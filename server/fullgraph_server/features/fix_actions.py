@@ -84,7 +84,7 @@ class FixActions:
         target = member(diagnostic.data, "target")
         proved = self._proofs.of(target)
         tried = self._tried(proved, str(diagnostic.code), filename, diagnostic.range)
-        if tried is None or proved is None:
+        if tried is None or proved is None or tried.waits:
             if self._can_try(target, member(diagnostic.data, "explanation")):
                 command = types.Command(_TRY, TRY_FIXES, arguments=[target])
                 yield types.CodeAction(

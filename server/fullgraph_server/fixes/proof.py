@@ -33,6 +33,7 @@ _Parts = Callable[[SourceFile, Sequence[Edit]], list[Replaced]]
 """Returns the statements of a file that edits replace."""
 
 _AT_ITS_END: Final = ("finished", "exited", "raised")
+WAITS: Final = "the whole compiler runs with it once somebody asks for fixes"
 _ALONE: Final = How("alone")
 _EXACTLY: Final = How("alone", exact=True)
 
@@ -43,6 +44,8 @@ class Prover(Experiments):
 
     wanted: Callable[[Finding], bool] = lambda _: True
     """Tells whether fixes of a finding are looked for."""
+    is_asked: bool = True
+    """Whether somebody waits for the verdicts: else the whole compiler, which takes long, does not run."""
     _unsteady: str = ""
     """Why results of this program cannot be compared; empty as far as is known."""
     _prints_vary: bool = False
@@ -113,6 +116,8 @@ class Prover(Experiments):
         """Return a verdict after a run of the program as it runs by itself, if that has to confirm it."""
         if not verdict.verified:
             return verdict
+        if not self.is_asked:
+            return replace(verdict, verified=False, reason=WAITS, tried=False)
         try:
             failure, alone = await self._alone(base, after, fix)
         except CannotTryError as problem:

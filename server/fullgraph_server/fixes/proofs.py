@@ -96,13 +96,19 @@ class Proofs(RunObserver):
     async def prove(self, target: str, progress: Progress) -> Proved | None:
         """Try fixes for all findings of a target; ``None`` if that was ended, for a run of it say.
 
-        Whoever asks while they are tried ahead of time waits for that. Raises :class:`CannotProveError`.
+        Whoever asks while they are tried ahead of time waits for that, and then for those whose verdict
+        needs the whole compiler. Raises :class:`CannotProveError`.
         """
         search, task = self._searches.get(target, (None, None))
-        if search is None or task is None or not search.is_ahead:
-            self.stop(target)
-            search, task = self._begin(target, is_ahead=False)
-        search.is_ahead = False
+        if search is not None and task is not None and search.is_ahead:
+            search.is_ahead = False
+            search.listeners.append(progress)
+            await asyncio.wait({task})
+            proved = None if task.cancelled() else task.result()
+            if proved is None or not any(item.waits for item in proved.tried):
+                return proved
+        self.stop(target)
+        search, task = self._begin(target, is_ahead=False)
         search.listeners.append(progress)
         await asyncio.wait({task})
         return None if task.cancelled() else task.result()
@@ -178,7 +184,7 @@ class Proofs(RunObserver):
                 return None
             plan = plan.in_background()
         folder = Path(tempfile.mkdtemp(prefix="fullgraph-"))
-        prover = Prover(plan, self._runs.beside, folder)
+        prover = Prover(plan, self._runs.beside, folder, is_asked=not search.is_ahead)
         try:
             return await self._try(target, prover, search.progress)
         finally:

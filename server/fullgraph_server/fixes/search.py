@@ -10,7 +10,7 @@ from ..report.model import Finding
 from .experiments import State
 from .model import Context, Counts, Fix, Safety, Verdict
 from .operators.rule import calls_wanted, refusal
-from .proof import Prover
+from .proof import WAITS, Prover
 
 Candidates = Callable[[Finding, Context], Sequence[Fix]]
 """Returns the candidates for the fix of a finding, the best first."""
@@ -40,6 +40,11 @@ class Tried:
         """Return the first verified candidate, those that keep behaviour first."""
         verified = [item for item in self.tries if item.verdict.verified and item.fix.safety in safety]
         return min(verified, key=lambda item: item.fix.safety != "safe", default=None)
+
+    @property
+    def waits(self) -> bool:
+        """Whether all that is against an edit is that nobody has asked for the run that confirms it."""
+        return self.best() is None and any(item.verdict.reason == WAITS for item in self.tries)
 
     @property
     def removes(self) -> tuple[int, int]:
