@@ -212,15 +212,6 @@ async def test_fixes_of_a_short_program_are_there_unasked(editor: Editor, tmp_pa
     assert WHERE in await actions(editor, finding(editor, "GB0170"))
 
 
-async def test_the_whole_compiler_runs_only_where_somebody_asks(editor: Editor, tmp_path: Path) -> None:
-    await opened(editor, tmp_path / "logged.py", LOGGED, "short")
-    await editor.command("fullgraph.run", editor.uri)
-    broken = finding(editor, )
-    assert [*await actions(editor, broken)] == ["Try fixes"]
-    await tried(editor)
-    assert "Try fixes" not in await actions(editor, broken)
-
-
 async def test_what_changes_behaviour_stands_apart_and_is_confirmed(
     editor: Editor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

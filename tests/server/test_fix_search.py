@@ -13,6 +13,7 @@ from fullgraph_server.fixes.changes import counts_of, fixable, gone, gone_along,
 from fullgraph_server.fixes.experiments import State
 from fullgraph_server.fixes.model import Context, Counts, Edit, Fix, Safety, Verdict
 from fullgraph_server.fixes.plans import Plan, _minimal, shortest
+from fullgraph_server.fixes.proof import Prover
 from fullgraph_server.fixes.search import Tried, Try, fix_first, gain, root_of, try_all
 from fullgraph_server.fixes.words import removal_words, verdict_words
 from fullgraph_server.report.model import Finding, FrameReport, GraphLines, NumberedGraph, Report
@@ -388,3 +389,15 @@ def test_a_verdict_says_what_was_gained_and_what_is_against_it() -> None:
     assert verdict_words(wrong, fix("a")) == (
         "not verified: results differ: result of call 2: by up to 3.1e-2"
     )
+
+
+async def test_the_whole_compiler_waits_for_somebody_who_asks() -> None:
+    nothing: Any = None  # no run is made
+    prover = Prover(nothing, nothing, Path(), is_asked=False)
+    fix = Fix("setting", "", "", "unsafe", "", (), replaces=False)
+    verdict = Verdict(True, "", Counts(1, 2, 0), Counts(0, 1, 0))
+    waiting = await prover.confirmed(nothing, nothing, fix, verdict)
+    assert (waiting.verified, waiting.tried) == (False, False)
+    assert verdict_words(waiting, fix).startswith("not tried: the whole compiler runs with it once")
+    assert Tried(graph_break(1), (Try(fix, waiting),)).waits
+    assert not Tried(graph_break(1), (Try(fix, verdict), Try(fix, waiting))).waits
