@@ -313,6 +313,14 @@ def test_memory_is_lost_where_a_view_of_it_is_changed_later(
     assert ("no longer in the memory" in found.difference) is is_told, found
 
 
+def test_a_local_that_has_the_name_of_a_global_is_compared(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text("import torch\ndef f(x):\n    x = x % 8\n    return x\nx = torch.arange(3)\nx = f(x)\n")
+    trial = Trial(1, str(path), 3, 3, "    x = x.clamp(0, 7)\n")
+    (found,) = tried(TrialRequest(1, Script(str(path)), (trial,)))
+    assert "`x`" in found.difference, found
+
+
 UNSEEN = {
     "a message": ("raise ValueError('a')", "raise ValueError('b')", "raises ValueError with another message"),
     "a print": ("print('a')", "pass", "prints or warns of something else"),

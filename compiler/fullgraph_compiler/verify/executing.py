@@ -194,7 +194,10 @@ class Runner:
         values += [(f"global `{name}`", value) for name, value in shared.items()]
         if outcome.end in ("through", "break", "continue"):
             names = sorted(self._statements.assigned & self._statements.live)
-            values += [(f"`{name}`", last.get(name, _Unbound)) for name in names if name not in shared]
+            own_globals = (
+                self._statements.global_names
+            )  # a local may have the name of a variable of the module
+            values += [(f"`{name}`", last.get(name, _Unbound)) for name in names if name not in own_globals]
         if outcome.end == "return":
             values.append(("the returned value", result))
         return values
