@@ -318,7 +318,7 @@ main()
 
 
 def _left_in_program(told: ResultsCompared) -> set[str]:
-    """Where the program leaves something else: the child has the modules of other tests, too."""
+    """Return the variables of the program that differ; the child also has modules of other tests."""
     return {item.place for item in told.left if item.place.endswith(" of program.py")}
 
 

@@ -232,12 +232,12 @@ TOLD = {
         "x.mT.reshape(-1).mul_(2)",
         "the values of the run",
     ),
-    "a row in the place of all": (
+    "each row instead of all": (
         "x",
         "torch.rand(1, 4)",
         "y = x * x.argmax().item()",
         "y = x * x.argmax(-1, keepdim=True)",
-        "3 rows in the place of one",
+        "three rows instead of one",
     ),
     "an order of keys": (
         "x",

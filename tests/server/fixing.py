@@ -7,7 +7,7 @@ import re
 from textwrap import dedent
 
 from fullgraph_server.fixes.editing import edited
-from fullgraph_server.fixes.model import Context, Fix
+from fullgraph_server.fixes.model import Context, Edit, Fix
 from fullgraph_server.fixes.rules.catalogue import candidates
 from fullgraph_server.report.model import Compilation, Finding, Report
 from fullgraph_server.text.remedies import Remedy
@@ -25,6 +25,13 @@ def span_of(source: SourceFile, text: str, number: int = 0) -> Span:
     lines = text.split("\n")
     end = column + len(text) if len(lines) == 1 else len(lines[-1]) + 1
     return Span(source.filename, row, column, row + len(lines) - 1, end)
+
+
+def rewriting(before: str, after: str) -> tuple[SourceFile, Fix]:
+    """A safe fix that makes a text another one, and the file with the first."""
+    source = SourceFile(FILE, before)
+    span = Span(FILE, 1, 1, len(source.lines) + 1, 1)
+    return source, Fix("rule", "", "It does.", "safe", "", (Edit(span, after),))
 
 
 def fixes(

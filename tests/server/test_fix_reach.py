@@ -5,12 +5,10 @@ from __future__ import annotations
 from textwrap import dedent
 
 import pytest
-from fixing import FILE, fixes
-from fullgraph_server.fixes.model import Edit, Fix
+from fixing import FILE, fixes, rewriting
+from fullgraph_server.fixes.model import Fix
 from fullgraph_server.fixes.reach import judged
 from fullgraph_server.text.remedies import Remedy
-from fullgraph_server.workspace.positions import Span
-from fullgraph_server.workspace.source import SourceFile
 
 INIT = "class A(torch.nn.Module):\n    def __init__(self):\n"
 METHOD = "class A:\n    def f(self, x):\n"
@@ -20,9 +18,7 @@ HEAD = "import functools\nimport zlib\nimport torch\n\n"
 
 def judge(before: str, after: str) -> Fix:
     """The judgement of an edit that makes a text another one."""
-    source = SourceFile(FILE, HEAD + dedent(before))
-    span = Span(FILE, 1, 1, len(source.lines) + 1, 1)
-    fix = Fix("rule", "", "It does.", "safe", "", (Edit(span, HEAD + dedent(after)),))
+    source, fix = rewriting(HEAD + dedent(before), HEAD + dedent(after))
     return judged(fix, {FILE: source})
 
 

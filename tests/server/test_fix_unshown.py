@@ -5,11 +5,8 @@ from __future__ import annotations
 from textwrap import dedent
 
 import pytest
-from fixing import FILE
-from fullgraph_server.fixes.model import Edit, Fix
+from fixing import FILE, rewriting
 from fullgraph_server.fixes.unshown import unshown
-from fullgraph_server.workspace.positions import Span
-from fullgraph_server.workspace.source import SourceFile
 
 HEAD = "import functools\nimport gc\nimport logging\nimport os\nimport torch\n\n"
 NET = "class Net(torch.nn.Module):\n"
@@ -22,9 +19,7 @@ LOG = "log = logging.getLogger('a')\n"
 
 def said(before: str, after: str) -> str:
     """What is said of an edit that makes a text another one."""
-    source = SourceFile(FILE, HEAD + dedent(before))
-    span = Span(FILE, 1, 1, len(source.lines) + 1, 1)
-    fix = Fix("edit", "", "", "safe", "", (Edit(span, HEAD + dedent(after)),))
+    source, fix = rewriting(HEAD + dedent(before), HEAD + dedent(after))
     return unshown(fix, {FILE: source})
 
 

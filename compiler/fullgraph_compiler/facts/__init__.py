@@ -104,6 +104,7 @@ from .ranks import (
 )
 from .requests import (
     CHANNEL_LOST,
+    COMPILER,
     GIVEN_OPERATIONS,
     PROTOCOL_VERSION,
     AddedSizes,
@@ -148,6 +149,7 @@ from .vllm import VllmConfigured, VllmPartCompiled, VllmSplit
 
 __all__ = [
     "CHANNEL_LOST",
+    "COMPILER",
     "DEVICES",
     "GIVEN_OPERATIONS",
     "PROTOCOL_VERSION",

@@ -12,6 +12,9 @@ CHANNEL_LOST = 113
 """The exit code of a worker whose program closed the connection to the server."""
 
 
+COMPILER = "torch._inductor.compile_fx"
+"""The library that workers import ahead of runs at depth ``alone``: TorchInductor, 2.11 to 2.15."""
+
 Depth: TypeAlias = Literal[
     "graph", "recompiles", "late-compile", "kernels", "build", "alone", "times", "speed", "stages", "recipes"
 ]

@@ -342,7 +342,7 @@ def _sizes(given: dict[Path, Any]) -> Iterator[Case]:
             yield Case(f"size {other} in the place of {size}", changes)
     single = [path for path, value in tensors.items() if value.dim() > 1 and value.shape[0] == 1]
     if single:
-        yield Case("3 rows in the place of one", dict.fromkeys(single, several_rows), is_optional=True)
+        yield Case("three rows instead of one", dict.fromkeys(single, several_rows), is_optional=True)
 
 
 def _dictionaries(given: dict[Path, Any]) -> list[Path]:

@@ -181,7 +181,7 @@ def _tensors(given: Given) -> list[torch.Tensor]:
 
 
 def always(value: Any) -> Change:
-    """Put another value in the place of any."""
+    """Return a change that gives this value, whatever the old one is."""
     return lambda _: value
 
 

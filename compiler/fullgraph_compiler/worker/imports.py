@@ -13,14 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from ..facts import COMPILER
 from ..files.covering import NamespaceError
 from ..files.namespace import changed_paths, cover_files
 from ..processes.children import run_child
 from ..processes.gpu import has_gpu
 
 _TRIAL_SECONDS: Final = 60.0
-_COMPILER: Final = "torch._inductor.compile_fx"
-"""The module of TorchInductor, which runs that go so deep have imported ahead."""
 
 
 def import_torch() -> str:
@@ -44,7 +43,7 @@ def import_libraries(names: Iterable[str]) -> None:
     A program that discards its files would else have changed some, and one that keeps them too many.
     """
     names = list(names)
-    if _COMPILER in names:
+    if COMPILER in names:
         from ..compat import inductor_compat
 
         inductor_compat.import_inductor()

@@ -34,6 +34,12 @@ def judged(fix: Fix, files: Files) -> Fix:
 
 
 def _reasons(fix: Fix, files: Files) -> Iterator[str]:
+    for before, after in edited_code(fix, files):
+        yield from _Change(before, after, files).reasons()
+
+
+def edited_code(fix: Fix, files: Files) -> Iterator[tuple[Code, Code]]:
+    """Yield each file that a fix edits, before and after, as far as both parse."""
     for filename in dict.fromkeys(edit.span.filename for edit in fix.edits):
         source = files.get(filename)
         before = code_of(source) if source is not None else None
@@ -42,7 +48,7 @@ def _reasons(fix: Fix, files: Files) -> Iterator[str]:
         text = edited(source, [edit for edit in fix.edits if edit.span.filename == filename])
         after = code_of(SourceFile(filename, text))
         if after is not None:
-            yield from _Change(before, after, files).reasons()
+            yield before, after
 
 
 @dataclass(frozen=True)

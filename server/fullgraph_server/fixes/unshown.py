@@ -1,24 +1,23 @@
 """What an edit may change that no run of the program shows.
 
-A proof runs the program as it is called today. What others may replace or change meanwhile (a method, a
-hook, a setting, a mode of the process) is read from the text: an edit that reads it at another time, calls it
-in another way or not at all, is not verified.
+A proof runs the program with the calls that it has. Other code may replace a method, add a hook, change a
+setting or set a mode of the process between two calls; no run shows what an edit does then. So the text of
+the edit is read: it has to call the same methods, and read the same variables as often.
 """
 
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..workspace.source import SourceFile
-from .editing import edited
 from .effects.known import PLAIN_DECORATORS, of_library
 from .effects.names import Defined, Files, Outer, Variable, meaning_of
 from .effects.reading import effects_of
 from .model import Fix
-from .reach import functions_by_path
+from .reach import edited_code, functions_by_path
 from .rules.calls import BUILTINS, is_compile
 from .rules.expressions import is_tensor_method
 from .rules.syntax import SCOPES, Code, Function, called, code_of, dotted, parameters, stored
@@ -35,18 +34,8 @@ _READERS = ("getattr", "hasattr", "setattr", "delattr")
 
 def unshown(fix: Fix, files: Files) -> str:
     """Say what an edit may change that no run shows, as a sentence without its end; empty if nothing."""
-    for filename in dict.fromkeys(edit.span.filename for edit in fix.edits):
-        source = files.get(filename)
-        before = code_of(source) if source is not None else None
-        if source is None or before is None:
-            continue
-        text = edited(source, [edit for edit in fix.edits if edit.span.filename == filename])
-        after = code_of(SourceFile(filename, text))
-        if after is None:
-            continue
-        if reason := next(_reasons(_Version(before, files), _Version(after, files)), ""):
-            return reason
-    return ""
+    found = (_reasons(_Version(old, files), _Version(new, files)) for old, new in edited_code(fix, files))
+    return next(itertools.chain.from_iterable(found), "")
 
 
 def _reasons(before: _Version, after: _Version) -> Iterator[str]:

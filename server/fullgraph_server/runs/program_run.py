@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
 from fullgraph_compiler.facts import (
     CHANNEL_LOST,
+    COMPILER,
     PROTOCOL_VERSION,
     CallsRequest,
     CompareRequest,
@@ -43,8 +44,6 @@ _log = logging.getLogger(__name__)
 _EXIT_SECONDS = 2.0
 """How long a worker may take to end after its last answer, or to write where it was."""
 
-_COMPILER: Final = "torch._inductor.compile_fx"
-"""What worker processes import ahead of runs with TorchInductor."""
 _LONGER = (
     "Give it longer with the setting fullgraph.timeout in an editor, timeout in pyproject.toml, "
     "or --timeout on the command line."
@@ -144,7 +143,7 @@ class Run:
             return _Ending("not-started", f"The folder to run in does not exist: {self._settings.cwd}")
         if isinstance(self._request, RunRequest) and self._request.depth == "alone":
             # Others will follow that need it, too.
-            self._workers.expect(self._settings, [*self._libraries, _COMPILER])
+            self._workers.expect(self._settings, [*self._libraries, COMPILER])
         try:
             worker = await self._interruptible(self._workers.take(self._settings, self._libraries))
         except StartError as error:
