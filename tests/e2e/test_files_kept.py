@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,13 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="the programs call what Linux alone has"),
     pytest.mark.timeout(1_200),  # if anything is wrong, each program runs again, alone
 ]
+
+
+@pytest.fixture
+def short_path() -> Iterator[Path]:
+    """An empty folder with a short path: sockets of programs are in folders below it."""
+    with tempfile.TemporaryDirectory(prefix="kept-", ignore_cleanup_errors=True) as name:
+        yield Path(name)
 
 
 def batches(programs: Sequence[Path], *marks: pytest.MarkDecorator) -> list[Any]:
@@ -54,9 +61,9 @@ Judge = Callable[[Mapping[str, Any], bool], list[str]]
 
 @every(36)
 def test_a_dry_run_keeps_every_file(
-    programs: Sequence[Path], tmp_path: Path, record_property: Callable[[str, object], None]
+    programs: Sequence[Path], short_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    failed = failures(programs, tmp_path, {}, _not_finished, new_files=False)
+    failed = failures(programs, short_path, {}, _not_finished, new_files=False)
     _count(record_property, "programs whose dry run keeps every file and comes to its end", programs, failed)
     assert failed == {}
 
@@ -66,22 +73,22 @@ def test_a_dry_run_keeps_every_file(
 def test_guards_by_path_keep_every_file(
     programs: Sequence[Path],
     protection: str,
-    tmp_path: Path,
+    short_path: Path,
     record_property: Callable[[str, object], None],
 ) -> None:
     judge = _not_told if protection == "python" else _without_report
-    failed = failures(programs, tmp_path, {"FULLGRAPH_FILE_PROTECTION": protection}, judge, new_files=True)
+    failed = failures(programs, short_path, {"FULLGRAPH_FILE_PROTECTION": protection}, judge, new_files=True)
     _count(record_property, f"programs whose dry run keeps every file by {protection}", programs, failed)
     assert failed == {}
 
 
 @pytest.mark.slow
 @every(16)
-def test_a_plain_run_loses_files_and_comes_to_its_end(programs: Sequence[Path], tmp_path: Path) -> None:
+def test_a_plain_run_loses_files_and_comes_to_its_end(programs: Sequence[Path], short_path: Path) -> None:
     torch.compile(torch.nn.Identity())  # imports TorchInductor, once for all children
     failed = {}
     for program in programs:
-        places = _places(tmp_path / program.stem, [program])
+        places = _places(short_path / program.stem, [program])
         before = places.files()
         output = _run_plainly(places, program)
         if f"end {program.stem}\n" not in output:
