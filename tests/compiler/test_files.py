@@ -30,14 +30,26 @@ def folder() -> Iterator[Path]:
         yield folder
 
 
-def covered(folder: Path, work: Callable[[], Any], *, as_nobody: bool) -> Any:
-    """What ``work()`` gives where all folders are covered; skipped where the kernel lets nobody do that."""
+def covered(
+    folder: Path,
+    work: Callable[[], Any],
+    *,
+    as_nobody: bool,
+    below_root: bool = False,
+    start: Path | None = None,
+) -> Any:
+    """What ``work()`` gives where all folders are covered; skipped where the kernel lets nobody do that.
+
+    It starts in ``folder``, or in ``start``. With ``below_root`` the folder is in one of root's.
+    """
     if as_nobody and os.geteuid() == 0:
         give_to_nobody(folder)
+        if below_root:
+            os.chown(folder.parent, 0, 0)
 
     def work_covered() -> Any:
         scratch = Path(tempfile.mkdtemp(dir=folder.parent))
-        os.chdir(folder)
+        os.chdir(start or folder)
         try:
             separate()
         except NamespaceError as error:
@@ -123,6 +135,23 @@ def test_native_code_and_children_see_what_they_wrote_and_nobody_else(folder: Pa
 
     assert covered(folder, work, as_nobody=as_nobody) == ["log.txt", "out", "one", "two"]
     assert content(folder) == before
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["own folder", "shared folder"])
+def test_writes_below_a_folder_of_another_user_go_to_the_cover(folder: Path, shared: bool) -> None:
+    def work() -> list[str]:
+        Path("new.txt").write_text("new")
+        folder.joinpath("log.txt").write_text("two\n")
+        shutil.rmtree(folder / "checkpoints")
+        return sorted([*os.listdir(folder), *os.listdir()])
+
+    before = content(folder)
+    start = folder.parent if shared else folder
+    found = covered(folder, work, as_nobody=True, below_root=True, start=start)
+    assert {"log.txt", "m.pt", "new.txt"} <= set(found)
+    assert "checkpoints" not in found
+    assert content(folder) == before
+    assert not (start / "new.txt").exists()
 
 
 @as_each

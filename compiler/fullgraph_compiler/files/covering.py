@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import itertools
 import os
 import shutil
 import stat
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +23,8 @@ _MS_RDONLY, _MS_REMOUNT, _MS_BIND, _MS_REC = 1, 32, 4096, 16384  # linux/mount.h
 _SYSTEM_FOLDERS: Final = frozenset(
     {"/boot", "/dev/shm", "/etc", "/lib", "/opt", "/run", "/sbin", "/srv", "/usr", "/var"}
 )
+_NOBODY: Final = 65534
+"""The user whom a user namespace shows as the owner of what others own (``/proc/sys/kernel/overflowuid``)."""
 _SMALL_BYTES: Final = 1 << 20
 """The size up to which a file beside mounts is copied."""
 
@@ -48,21 +52,60 @@ def cover(
             if os.path.exists(path) and any(is_within(path, item.path) for item in to_cover)
         ]
         sockets = opened.enter_context(find_sockets())
+        own = list(_own_folders(ordered)) if in_user_namespace else []
+        views = [
+            (folder, opened.enter_context(_opened(view)))
+            for number, folder in enumerate(own, len(ordered))
+            if (view := _view(folder, scratch, number))
+        ]
         for item in to_cover:
             if item.kind == "split":
                 with contextlib.suppress(FileNotFoundError):
                     _assemble(item.path)
         for number, item in enumerate(ordered):
             with contextlib.suppress(FileNotFoundError):  # others remove their temporary folders meanwhile
-                if item.kind == "file" or not _overlay(item.path, scratch, number, in_user_namespace):
+                if item.kind == "file" or not _overlay(
+                    item.path, item.path, scratch, number, in_user_namespace
+                ):
                     _make_read_only(item.path)
                     read_only += [item.path] * (item.kind == "folder")
-        for path, descriptor in originals:
+        for path, descriptor in (*views, *originals):
             mount(f"/proc/self/fd/{descriptor}", path, flags=_MS_BIND | _MS_REC)
         _uncover(sockets, to_cover)
     for disk in _disks():
         mount(os.devnull, disk, flags=_MS_BIND)
     return tuple(read_only)
+
+
+def _own_folders(covered: Sequence[Cover]) -> Iterator[str]:
+    """Yield folders that the run may write to and that are in folders of others, to get their own overlays.
+
+    A write in an overlay copies the folders above it. In a user namespace those of others cannot be copied
+    (``EOVERFLOW``), since their owners are unknown there.
+    """
+    found: dict[str, None] = {}
+    for place in (os.getcwd(), os.path.expanduser("~"), tempfile.gettempdir()):
+        path = Path(os.path.realpath(place))
+        above = next((item.path for item in covered if is_within(str(path), item.path)), None)
+        if above is None or not os.access(path, os.W_OK):
+            continue
+        folders = [folder for folder in reversed((path, *path.parents)) if Path(above) in folder.parents]
+        of_others = list(itertools.takewhile(_is_of_other, folders))
+        if of_others:
+            found[str(folders[: len(of_others) + 1][-1])] = None
+    yield from (path for path in found if not any(is_within(path, other) for other in found if other != path))
+
+
+def _is_of_other(folder: Path) -> bool:
+    """Tell whether a folder may be another user's; to nobody's processes all seem to be nobody's."""
+    return folder.stat().st_uid != os.geteuid() or os.geteuid() == _NOBODY
+
+
+def _view(folder: str, scratch: Path, number: int) -> str:
+    """Mount an overlay of a folder elsewhere, and return where; empty if its file system has none."""
+    view = scratch / f"view{number}"
+    view.mkdir()
+    return str(view) if _overlay(folder, str(view), scratch, number, in_user_namespace=True) else ""
 
 
 def _disks() -> Iterator[str]:
@@ -90,8 +133,8 @@ def _uncover(sockets: Sockets, covered: Sequence[Cover]) -> None:
                 raise
 
 
-def _overlay(folder: str, scratch: Path, number: int, in_user_namespace: bool) -> bool:
-    """Mount an overlay on a folder; return whether its file system supports that."""
+def _overlay(folder: str, target: str, scratch: Path, number: int, in_user_namespace: bool) -> bool:
+    """Mount an overlay of a folder, mostly on itself; return whether its file system supports that."""
     # The layers must not be below the overlay itself; for folders with few writes, memory is 2 ms faster.
     in_memory = is_within(str(scratch), folder) or (
         _little_is_written_to(folder) and not is_within(os.getcwd(), folder)
@@ -107,7 +150,7 @@ def _overlay(folder: str, scratch: Path, number: int, in_user_namespace: bool) -
     if in_user_namespace:
         options += ",userxattr"
     try:
-        mount("overlay", folder, "overlay", options=options)
+        mount("overlay", target, "overlay", options=options)
     except NamespaceError:
         return False
     if not in_memory:
