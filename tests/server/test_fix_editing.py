@@ -7,8 +7,9 @@ import stat
 from pathlib import Path
 
 import pytest
-from fullgraph_server.fixes.editing import Replaced, edited, replaced
+from fullgraph_server.fixes.editing import Replaced, edited, is_across, replaced
 from fullgraph_server.fixes.model import Edit
+from fullgraph_server.fixes.widening import replaced_widely
 from fullgraph_server.fixes.words import unified_diff
 from fullgraph_server.fixes.writing import UnwritableError, write_texts
 from fullgraph_server.workspace.positions import Span
@@ -27,6 +28,7 @@ def f(x, y):
     for _ in range(2):
         a = 1; b = x.item()
     return y
+    # comment
 """
 
 
@@ -54,18 +56,47 @@ def test_lines_of_other_systems_are_counted_as_they_are(end: str) -> None:
         ([edit(6, 5, 9, 15, "y = -y")], [Replaced(6, 9, "    y = -y\n")]),
         ([edit(6, 1, 10, 1, "    y = -y\n")], [Replaced(6, 9, "    y = -y\n")]),
         ([edit(11, 20, 11, 28, "x")], [Replaced(11, 11, "        a = 1; b = x\n")]),
+        ([edit(11, 1, 13, 1, "        a = 1\n    return y + x\n")], [
+            Replaced(10, 12, "    for _ in range(2):\n        a = 1\n    return y + x\n"),
+        ]),
+        ([edit(12, 1, 14, 1, "    return x\n")], [Replaced(12, 12, "    return x\n")]),
         ([edit(1, 1, 1, 1, "import math\n")], []),
         ([edit(6, 8, 6, 9, "z"), edit(12, 12, 12, 13, "x")], [
             Replaced(6, 9, TEXT[TEXT.index("    if") : TEXT.index("    for")].replace("x.sum", "z.sum")),
             Replaced(12, 12, "    return x\n"),
         ]),
     ],
-    ids=["arm", "branch", "whole lines", "two statements of a line", "import", "two places"],
+    ids=[
+        "arm", "branch", "whole lines", "two statements of a line", "end of a block",
+        "a comment behind", "import", "two places",
+    ],
 )  # fmt: skip
 def test_what_edits_replace_are_the_innermost_whole_statements(
     edits: list[Edit], expected: list[Replaced]
 ) -> None:
     assert replaced(SourceFile(FILE, TEXT), edits) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (edit(4, 1, 9, 1, "def f(x, z):\n    if z:\n        y = z\n    else:\n"), True),
+        (edit(12, 1, 13, 1, "    return x\n\n\ndef g():\n    pass\n"), False),
+        (edit(4, 1, 13, 1, ""), False),
+        (edit(4, 1, 13, 1, "def f(x, y):\n    return x\n"), True),
+        (edit(4, 1, 5, 1, "def f(x, y, z):\n"), False),
+    ],
+    ids=["signature and body", "a function behind", "removed", "replaced", "signature"],
+)
+def test_an_edit_of_a_function_and_its_surroundings_is_found(change: Edit, expected: bool) -> None:
+    assert is_across(SourceFile(FILE, TEXT), change) is expected
+
+
+def test_of_an_edit_of_signature_and_body_the_whole_body_is_tried() -> None:
+    text = "def f(x, z):\n    # why\n    if z:\n        y = z\n    else:\n"
+    (found,) = replaced_widely(SourceFile(FILE, TEXT), [edit(4, 1, 9, 1, text)])
+    rest = "        y = -y\n    for _ in range(2):\n        a = 1; b = x.item()\n    return y\n"
+    assert found == Replaced(6, 12, f"    if z:\n        y = z\n    else:\n{rest}")
 
 
 def test_files_keep_their_line_ends_their_mark_and_their_encoding(tmp_path: Path) -> None:

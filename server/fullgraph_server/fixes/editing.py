@@ -62,6 +62,25 @@ def replaced(source: SourceFile, edits: Sequence[Edit]) -> list[Replaced]:
     return [replaced_rows(source, edits, *rows) for rows in _joined(source, spans)]
 
 
+def is_across(source: SourceFile, edit: Edit) -> bool:
+    """Tell whether an edit changes a function, and begins or ends outside of its statements.
+
+    One that removes the whole function changes what calls it, not what it does.
+    """
+    if source.tree is None or _statements(source.tree, edit) is not None:
+        return False
+    return any(
+        _touched(item, edit) and not _is_removed(item, edit)
+        for item in ast.walk(source.tree)
+        if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef))
+    )
+
+
+def _is_removed(function: ast.FunctionDef | ast.AsyncFunctionDef, edit: Edit) -> bool:
+    is_inside = edit.span.row <= first_row(function) and (function.end_lineno or 0) < edit.span.end_row
+    return is_inside and f"def {function.name}(" not in edit.text
+
+
 def _joined(source: SourceFile, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Join statements that follow one another: what one computes, the next one may use."""
     found: list[tuple[int, int]] = []
@@ -79,30 +98,42 @@ def _indent(source: SourceFile, row: int) -> int:
 
 
 def replaced_rows(source: SourceFile, edits: Sequence[Edit], first: int, last: int) -> Replaced:
-    """Return what edits make of some rows."""
-    end = last + 1, 1
+    """Return what edits make of some rows, and of comments behind them that they change with them."""
+    behind = max([last, *(_last_row(edit) for edit in edits if first <= edit.span.row <= last)])
+    end = behind + 1, 1
     inside = [
         edit for edit in edits if first <= edit.span.row and (edit.span.end_row, edit.span.end_column) <= end
     ]
     starts = _line_starts(source.text)
     after = edited(source, inside)
-    rest = len(source.text) - starts[last]
+    rest = len(source.text) - starts[behind]
     return Replaced(first, last, after[starts[first - 1] : len(after) - rest])
+
+
+def _last_row(edit: Edit) -> int:
+    """Return the last row that an edit changes: whole lines end where the next one begins."""
+    span = edit.span
+    return span.end_row - (span.end_column == 1 and span.row < span.end_row)
 
 
 def _statements(tree: ast.Module, edit: Edit) -> tuple[int, int] | None:
     """Return the first and last row of the innermost statements of a function that an edit is within."""
+    functions = (item for item in ast.walk(tree) if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    inside = [block for function in functions for block in _touched(function, edit)]
+    last = max((first_row(item) for block in _touched(tree, edit) for item in block), default=0)
     best: tuple[int, int] | None = None
-    for function in ast.walk(tree):
-        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            continue
-        for block in _blocks(function):
-            touched = [item for item in block if touches(item, edit)]
-            if touched:
-                rows = (first_row(touched[0]), max(item.end_lineno or item.lineno for item in touched))
-                if rows[0] <= edit.span.row and (best is None or rows[1] - rows[0] <= best[1] - best[0]):
-                    best = rows
+    for block in inside:
+        rows = (first_row(block[0]), max(item.end_lineno or item.lineno for item in block))
+        is_within = rows[0] <= edit.span.row and last <= rows[1]  # else it goes on after the block
+        if is_within and (best is None or rows[1] - rows[0] <= best[1] - best[0]):
+            best = rows
     return best
+
+
+def _touched(node: ast.AST, edit: Edit) -> list[list[ast.stmt]]:
+    """Return of each block below a node the statements that an edit touches, if there are any."""
+    blocks = ([item for item in block if touches(item, edit)] for block in _blocks(node))
+    return [block for block in blocks if block]
 
 
 def _blocks(node: ast.AST) -> Iterable[list[ast.stmt]]:
@@ -114,9 +145,8 @@ def _blocks(node: ast.AST) -> Iterable[list[ast.stmt]]:
 
 def touches(statement: ast.stmt, edit: Edit) -> bool:
     """Tell whether an edit is in the rows of a statement, or beside them."""
-    span, last = edit.span, statement.end_lineno or statement.lineno
-    is_of_lines = span.end_column == 1 and span.row < span.end_row  # which end where the next one begins
-    return first_row(statement) <= span.end_row - is_of_lines and span.row <= last
+    last = statement.end_lineno or statement.lineno
+    return first_row(statement) <= _last_row(edit) and edit.span.row <= last
 
 
 def first_row(statement: ast.stmt) -> int:

@@ -23,7 +23,7 @@ from ..text.messages import counted
 from ..workspace.ranges import node_span
 from ..workspace.source import SourceFile
 from .changes import counts_of, drifts_of, fixable, gone, gone_along, revealed, worse
-from .editing import Replaced, edited_texts, replaced
+from .editing import Replaced, edited_texts, is_across, replaced
 from .experiments import CannotTryError, Experiments, How, State, place_of
 from .model import Edit, Fix, Verdict
 from .printed import own_text
@@ -282,7 +282,13 @@ class Prover(Experiments):
         Where they cannot be tried by themselves, or what they differ in depends on its use, the rest of the
         function is tried with them. It overrules no difference of values, which what follows may hide.
         """
-        narrow = await self._tried_of(state, fix, replaced)
+        sources = _edited_files(state, fix)
+        is_outside = any(
+            is_across(sources[edit.span.filename], edit)
+            for edit in fix.edits
+            if edit.span.filename in sources
+        )
+        narrow = [_ACROSS] if is_outside else await self._tried_of(state, fix, replaced)
         if not any(map(_is_open, narrow)) or any(_is_told(item) for item in narrow):
             return narrow
         wide = await self._tried_of(state, fix, replaced_widely)
@@ -327,6 +333,9 @@ class Prover(Experiments):
         parts += [fix.operator.seen] if fix.operator is not None else []
         parts += ["not what it prints, which is another text each time"] if self._prints_vary else []
         return ", ".join(filter(None, parts))
+
+
+_ACROSS = StatementsTried(0, 0, problem="A change of them begins or ends outside of their function.")
 
 
 def _with(state: State, fixes: Iterable[Fix]) -> dict[str, str]:

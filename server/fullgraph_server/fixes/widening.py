@@ -10,11 +10,10 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TypeAlias
 
 from ..workspace.source import SourceFile
-from .editing import Replaced, edited, first_row, replaced_rows, touches
+from .editing import Replaced, edited, first_row, touches
 from .model import Edit
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
@@ -26,33 +25,40 @@ def replaced_widely(source: SourceFile, edits: Sequence[Edit]) -> list[Replaced]
     There is one for each way in which the function is called.
     """
     try:
-        after = ast.parse(edited(source, edits))
+        text = edited(source, edits)
+        after = ast.parse(text)
     except SyntaxError:
         return []
     if source.tree is None:
         return []
     found = []
-    for function in _functions(source.tree):
+    functions = dict(_functions(after))
+    lines = SourceFile(source.filename, text).lines
+    for name, function in _functions(source.tree):
         touched = [item for item in function.body if any(touches(item, edit) for edit in edits)]
-        if not touched:
+        if not touched or name not in functions:
             continue
         prefixes = _prefixes(source.tree, after, function)
-        begin = touched[0] if prefixes == [""] else _after_docstring(function)
-        part = replaced_rows(source, edits, first_row(begin), function.end_lineno or function.lineno)
-        indent = part.text[: len(part.text) - len(part.text.lstrip(" \t"))]
+        index = function.body.index(touched[0] if prefixes == [""] else _after_docstring(function))
+        last = function.body[-1].end_lineno or function.lineno
+        new = functions[name].body
+        rows = lines[first_row(new[index]) - 1 : new[-1].end_lineno] if index < len(new) else ()
+        indent = rows[0][: len(rows[0]) - len(rows[0].lstrip(" \t"))] if rows else ""
         for prefix in prefixes:
-            before = "".join(f"{indent}{line}\n" for line in prefix.splitlines())
-            found.append(replace(part, text=f"{before}{part.text}"))
+            before = [f"{indent}{line}" for line in prefix.splitlines()]
+            made = "".join(f"{line}\n" for line in (*before, *rows))
+            found.append(Replaced(first_row(function.body[index]), last, made))
     return found
 
 
-def _functions(tree: ast.AST) -> Iterator[_Function]:
-    """Yield functions; those that are inside of one belong to it."""
+def _functions(tree: ast.AST, path: str = "") -> Iterator[tuple[str, _Function]]:
+    """Yield functions with their full names; those that are inside of one belong to it."""
     for child in ast.iter_child_nodes(tree):
+        name = f"{path}.{getattr(child, 'name', '')}"
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield child
+            yield name, child
         else:
-            yield from _functions(child)
+            yield from _functions(child, name)
 
 
 def _prefixes(before: ast.Module, after: ast.Module, function: _Function) -> list[str]:
