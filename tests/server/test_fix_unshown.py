@@ -117,6 +117,16 @@ HIDDEN = {
         "def f(x):\n    return x\n",
         "`f` draws random numbers at another place",
     ),
+    "what a function gets outside of functions": (
+        "def f(*x):\n    return sum(x)\n\nx = [1]\nf(*x)\n",
+        "def f(*x):\n    return sum(x)\n\nx = [1]\nx += [0] * 3\nf(*x)\n",
+        "`x += [0] * 3` is in no function, and was only run with its own values",
+    ),
+    "what a loop outside of functions runs over": (
+        "for i in range(3):\n    print(i)\n",
+        "for i in range(4):\n    print(i)\n",
+        "`range(4)` is in no function",
+    ),
 }
 
 
@@ -157,6 +167,13 @@ PLAIN = {
     "a comprehension": (
         "def f(x):\n    return torch.tensor([i for i in x.tolist()])\n",
         "def f(x):\n    return x\n",
+    ),
+    "another compilation outside of functions": (
+        "def f(x):\n    return x * 2\n\nfor i in range(3):\n    g = torch.compile(f)\n    g(i)\n",
+        (
+            "def f(x):\n    return x * 2\n\nh = torch.compile(f, dynamic=True)\n"
+            "for i in range(3):\n    g = f\n    torch._dynamo.mark_dynamic(i, 0)\n    g(i)\n"
+        ),
     ),
 }
 

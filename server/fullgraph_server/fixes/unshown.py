@@ -8,6 +8,7 @@ the edit is read: it has to call the same methods, and read the same variables a
 from __future__ import annotations
 
 import ast
+import copy
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -106,6 +107,8 @@ def _of_module(before: _Version, after: _Version) -> Iterator[str]:
             if is_read and (used := after.variable_names(item.value)):
                 name = ast.unparse(targets[0])
                 yield f"`{name}` is made once, of `{min(used)}`: later changes are not seen"
+    for part in after.driving(before):
+        yield f"`{ast.unparse(part).splitlines()[0]}` is in no function, and was only run with its own values"
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,37 @@ class _Version:
         for item in self.code.all(ast.stmt):
             if not isinstance(item, blocks) and self.code.function(item) is None:
                 yield item
+
+    def driving(self, other: _Version) -> Iterator[ast.AST]:
+        """Yield what runs outside of functions, and does not in another version, but for new names."""
+        known = {_uncompiled(item) for item in other._parts()}
+        names = set[str]().union(*map(stored, other.code.all(ast.stmt)))
+        for item in self._parts():
+            is_new = isinstance(item, (ast.Assign, ast.AnnAssign)) and not stored(item) & names
+            if _uncompiled(item) not in known and not is_new and not self._is_of_compiler(item):
+                yield item
+
+    def _parts(self) -> Iterator[ast.AST]:
+        """Yield statements outside of functions, of those with others in them what is on their first line."""
+        for item in self.code.all(ast.stmt):
+            if self.code.function(item) is not None or isinstance(
+                item, (*SCOPES, ast.Import, ast.ImportFrom)
+            ):
+                continue
+            for part in ast.iter_child_nodes(item) if hasattr(item, "body") else (item,):
+                if not isinstance(part, (ast.stmt, ast.ExceptHandler)) or part is item:
+                    yield part
+
+    def _is_of_compiler(self, item: ast.AST) -> bool:
+        """Tell whether a statement compiles something, or sets options of the compiler alone."""
+        call = getattr(item, "value", None)
+        if isinstance(item, (ast.Assign, ast.AnnAssign)):
+            targets = item.targets if isinstance(item, ast.Assign) else [item.target]
+            paths = [self.library(dotted(target)) for target in targets]
+            if all(path.startswith(_OF_COMPILER) for path in paths):
+                return True
+        path = dotted(call.func) if isinstance(call, ast.Call) else ""
+        return path.endswith("compile") or self.library(path).startswith(_OF_COMPILER)
 
     def variable_names(self, node: ast.AST) -> set[str]:
         """Return what a value is made of that may change: variables, attributes, the state of the process."""
@@ -339,6 +373,17 @@ class _Version:
             if source and name != self.code.source.filename
         )
         yield from filter(None, (self.code, *others))
+
+
+def _uncompiled(node: ast.AST) -> str:
+    """Return what tells code from other code, without calls that compile what they get."""
+
+    class Without(ast.NodeTransformer):
+        def visit_Call(self, call: ast.Call) -> ast.AST:
+            self.generic_visit(call)
+            return call.args[0] if is_compile(call) and call.args else call
+
+    return ast.dump(Without().visit(copy.deepcopy(node)))
 
 
 def _names_of(function: Function) -> set[str]:
