@@ -321,6 +321,91 @@ def test_a_local_that_has_the_name_of_a_global_is_compared(tmp_path: Path) -> No
     assert "`x`" in found.difference, found
 
 
+def test_the_gradient_that_a_parameter_has_is_compared(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    lines = (
+        "import torch",
+        "def f(p):",
+        "    p.grad.mul_(2)",
+        "    kept = p.grad.clone()",
+        "    return kept",
+    )
+    path.write_text(
+        "\n".join((*lines, "p = torch.ones(2, requires_grad=True)", "p.sum().backward()", "f(p)\n"))
+    )
+    trials = (
+        Trial(1, str(path), 3, 3, "    p.grad.mul_(3)\n"),
+        Trial(2, str(path), 4, 4, "    kept = p.grad.detach()\n"),
+        Trial(3, str(path), 4, 4, "    kept = p.grad + 0\n"),
+    )
+    changed, shared, same = tried(TrialRequest(1, Script(str(path)), trials))
+    assert "input `p`.grad" in changed.difference, changed
+    assert "in the memory of input `p`.grad" in shared.difference, shared
+    assert same.difference == "", same
+    assert same.problem == "", same
+
+
+def test_whole_numbers_are_tried_near_the_ends_of_what_they_index(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    lines = ("import torch", "def f(x, i):", "    i = (i + 1) % 7", "    return x[i]")
+    path.write_text("\n".join((*lines, "f(torch.rand(7), torch.tensor([0]))\n")))
+    trial = Trial(1, str(path), 3, 3, "    i = i + 1 - 7 * (i + 1 > 7).long()\n")
+    (found,) = tried(TrialRequest(1, Script(str(path)), (trial,)))
+    assert found.difference == "with `i` below 7, `i`: 7, before 0", found
+
+
+UNNAMED = {
+    "a variable that a function reads": ("weights(x)", "x.abs()"),
+    "an attribute that a method reads": ("model.weigh(x)", "x.abs()"),
+    "a part of an object": ("x / len(batch)", "x / 3"),
+    "a number that has a dimension": ("w.item() * x.sum()", "w * x.sum()"),
+    "truth values of any pattern": ("greedy(x, mask)", "x[~mask.triu(1).any(0)]"),
+    "elements on both sides of a number": (
+        "(x.tanh().softmax(-1).amax(-1) > LIMIT).all() * x",
+        "(x.tanh().softmax(-1).amax(-1) > LIMIT)[:, None] * x",
+    ),
+}
+"""Old and new statements that differ only by what they do not name, or for rare values of what they name."""
+
+
+@pytest.mark.parametrize("case", UNNAMED)
+def test_what_statements_do_not_name_is_varied(case: str, tmp_path: Path) -> None:
+    old, new = UNNAMED[case]
+    setup = """
+import torch
+KIND, LIMIT = "plain", 0.9
+def weights(x):
+    return x.abs() if KIND == "plain" else x.sin()
+class Model:
+    kind = "plain"
+    def weigh(self, x):
+        return x.abs() if self.kind == "plain" else x.sin()
+class Batch:
+    def __init__(self, x):
+        self.x, self.real = x, torch.ones(len(x), dtype=torch.bool)
+    def __len__(self):
+        return int(self.real.sum())
+def greedy(x, mask):
+    keep = torch.ones(3, dtype=torch.bool)
+    for i in range(3):
+        if keep[i]:
+            keep[i + 1:] &= ~mask[i, i + 1:]
+    return x[keep]
+def f(x, model, batch, w, mask):
+"""
+    path = tmp_path / "program.py"
+    row = setup.count("\n") + 1
+    call = "x = torch.tensor([[0.5, 0.75, 0.0], [0.1, 0.5, 0.9], [0.5, 0.2, 0.1]])\n"
+    call += (
+        "w, mask = torch.tensor(2.0), torch.zeros(3, 3, dtype=torch.bool)\nf(x, Model(), Batch(x), w, mask)\n"
+    )
+    path.write_text(f"{setup}    return {old}\n{call}")
+    trial = Trial(1, str(path), row, row, f"    return {new}\n")
+    (found,) = tried(TrialRequest(1, Script(str(path)), (trial,)))
+    assert found.problem == ""
+    assert found.difference, found
+
+
 UNSEEN = {
     "a message": ("raise ValueError('a')", "raise ValueError('b')", "raises ValueError with another message"),
     "a print": ("print('a')", "pass", "prints or warns of something else"),

@@ -15,7 +15,7 @@
 - ``statements``: these statements in their function, and as a function of local variables
 - ``branches``: their branches, which a run takes, and whether their errors are caught
 - ``values``: the values to try them on
-- ``copies``: copies of the values that they work with
+- ``environment``: the values that they work with, and those that functions read which they call
 - ``observing``: calls of a program, observed: what functions get, give back and change
 - ``variations``: other values: changes of one value, arguments of calls made others of
 - ``executing``: one run of them, and what it computes

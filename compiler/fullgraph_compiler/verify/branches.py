@@ -34,14 +34,16 @@ class Branches:
     """The branches of statements; ``instrumented`` are the statements with calls that note which are taken.
 
     ``taken`` and ``gaps`` are of the last run: the branches, and by the number of a comparison the difference
-    of what it compares, when that are numbers. What ``kept`` statements, dumped, choose inside of themselves
-    is no branch of these, as little as what they call.
+    of what it compares, when that are numbers. A comparison of tensors has a negative number, and the
+    difference in the middle of its elements: without that, half of them are true. What ``kept`` statements,
+    dumped, choose inside of themselves is no branch of these, as little as what they call.
     """
 
     def __init__(self, statements: Sequence[ast.stmt], kept: Collection[str] = ()) -> None:
         self.words: dict[tuple[int, bool], str] = {}
         self.taken: set[tuple[int, bool]] = set()
         self.gaps: dict[int, float] = {}
+        self.elementwise = 0
         marker = _Marker(self, kept)
         self.instrumented: list[ast.stmt] = [marker.visit(copy.deepcopy(node)) for node in statements]
 
@@ -79,6 +81,15 @@ class Branches:
         if gap is not None:
             self.gaps.setdefault(number, gap)
         return outcome
+
+    def elements(self, number: int, left: Any, right: Any, kind: int) -> Any:
+        """Compare, and note how far tensors are from a comparison that is true of half of their elements."""
+        result = list(_OPERATORS.values())[kind](left, right)
+        if isinstance(result, torch.Tensor) and result.numel() > 1:
+            gap = _middle_gap(left, right)
+            if gap is not None:
+                self.gaps.setdefault(number, gap)
+        return result
 
     def each(self, number: int, values: Any) -> Iterator[Any]:
         """Note whether a loop has an iteration."""
@@ -133,6 +144,14 @@ class _Marker(ast.NodeTransformer):
             values[index] = self._call("note", value, values[index])
         return ast.copy_location(ast.BoolOp(node.op, values), node)
 
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        if len(node.ops) > 1 or type(node.ops[0]) not in _OPERATORS:
+            return node
+        self._branches.elementwise += 1
+        number = -self._branches.elementwise
+        return ast.copy_location(_compared("elements", number, node), node)
+
     def visit_For(self, node: ast.For) -> ast.AST:
         text = _short(node.iter)
         fixed = isinstance(node.iter, (ast.Tuple, ast.List, ast.Constant)) or _is_constant_range(node.iter)
@@ -178,12 +197,9 @@ class _Marker(ast.NodeTransformer):
                 for index, kind in enumerate(node.ops)
             ]
             return self._test(ast.copy_location(ast.BoolOp(ast.And(), list(parts)), node))
-        changed = self.visit(copy.deepcopy(node))
-        if isinstance(changed, ast.Compare) and len(changed.ops) == 1 and type(changed.ops[0]) in _OPERATORS:
-            number = self._add(node)
-            kind = ast.Constant(list(_OPERATORS).index(type(changed.ops[0])))
-            return _called("compare", number, changed.left, changed.comparators[0], kind)
-        return self._call("test", node, changed)
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _OPERATORS:
+            return _compared("compare", self._add(node), self.generic_visit(copy.deepcopy(node)))
+        return self._call("test", node, self.visit(copy.deepcopy(node)))
 
     def _call(self, name: str, node: ast.expr, changed: ast.expr) -> ast.expr:
         return _called(name, self._add(node), changed)
@@ -198,6 +214,11 @@ class _Marker(ast.NodeTransformer):
 def _called(name: str, number: int, *arguments: ast.expr) -> ast.expr:
     function = ast.Attribute(ast.Name("__branches__", ast.Load()), name, ast.Load())
     return ast.Call(function, [ast.Constant(number), *arguments], [])
+
+
+def _compared(name: str, number: int, node: Any) -> ast.expr:
+    kind = ast.Constant(list(_OPERATORS).index(type(node.ops[0])))
+    return _called(name, number, node.left, node.comparators[0], kind)
 
 
 def _name_of(node: ast.expr) -> str:
@@ -226,6 +247,17 @@ def _gap(left: Any, right: Any) -> float | None:
         return float(left) - float(right)
     except (TypeError, ValueError, RuntimeError, OverflowError):
         return None
+
+
+def _middle_gap(left: Any, right: Any) -> float | None:
+    """Return a number between the two middle ones of the differences of elements; none if all are equal."""
+    try:
+        gaps = (left - right).detach().double().flatten().unique()
+    except (TypeError, RuntimeError):
+        return None
+    gaps = gaps[gaps.isfinite()]
+    half = len(gaps) // 2
+    return float(gaps[half - 1 : half + 1].mean()) if half else None
 
 
 def untaken(branches: Branches, taken: Iterable[tuple[int, bool]]) -> tuple[str, ...]:

@@ -1,27 +1,37 @@
-"""Copies of the values that statements work with, so that each run of them begins with the same."""
+"""The values that statements work with: copies of them, and those that functions read which they call."""
 
 from __future__ import annotations
 
+import ast
 import builtins
 import contextlib
 import copy
 import copyreg
 import functools
 import importlib
+import inspect
+import itertools
 import threading
 import types
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 
 from .recording import tensors_in
-from .statements import TrialError
+from .statements import Statements, TrialError, walk
 
 _MOST_ITEMS = 200
 _MOST_ELEMENTS = 1 << 16
+_MOST_FUNCTIONS = 20
+_MOST_TEXTS = 6
+_PLAIN = (bool, int, float, str)
+_METHODS = (types.FunctionType, staticmethod, classmethod)
+
+Path: TypeAlias = tuple[Any, ...]
+"""Where a value is: the name of a variable, then names of attributes and keys of items."""
 
 
 @dataclass
@@ -134,6 +144,8 @@ def _copying_tensors(leaves: dict[int, torch.Tensor], gradients: bool) -> Iterat
         elif tensor.is_leaf:
             made.requires_grad_(tensor.requires_grad)
         memo[id(tensor)] = made
+        if tensor.is_leaf and tensor.grad is not None and made.is_leaf:
+            made.grad = copied(tensor.grad, memo)
         return made
 
     torch.Tensor.__deepcopy__ = copied
@@ -145,3 +157,101 @@ def _copying_tensors(leaves: dict[int, torch.Tensor], gradients: bool) -> Iterat
 
 def _has_gradient(tensor: torch.Tensor) -> bool:
     return bool(tensor.is_floating_point() or tensor.is_complex())
+
+
+# -- what called functions read -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Where the numbers and texts are that called functions read, and those that stand in their code."""
+
+    paths: tuple[Path, ...] = ()
+    texts: tuple[str, ...] = ()
+    numbers: tuple[float, ...] = ()
+
+
+def reached(statements: Statements, environment: Environment, namespace: dict[str, Any]) -> Reached:
+    """Find what the functions of ``namespace`` read that statements call, and those that these call."""
+    part: Any
+    paths: dict[Path, None] = {}
+    constants: dict[Any, None] = {}
+    known: dict[types.CodeType, None] = {}
+    pending = list(_called(statements, environment, namespace))
+    while pending and len(known) < _MOST_FUNCTIONS:
+        function, owner, value = pending.pop(0)
+        if function.__globals__ is not namespace or function.__code__ in known:
+            continue
+        known[function.__code__] = None
+        for code in _codes(function.__code__):
+            # The first constant may be the documentation.
+            constants |= dict.fromkeys(item for item in code.co_consts[1:] if type(item) in (int, float, str))
+            for name in code.co_names:
+                if isinstance(environment.shared.get(name), _PLAIN):
+                    paths[(name,)] = None
+                elif callee := _function(namespace.get(name)):
+                    pending.append((callee, (), None))
+                part = _attribute(value, name)
+                if isinstance(part, _PLAIN):
+                    place = (*owner, f".{name}")
+                    paths[place] = None
+                elif callee := _function(part):
+                    pending.append((callee, owner, value))
+    texts = [item for item in constants if isinstance(item, str) and item][:_MOST_TEXTS]
+    numbers = [item for item in constants if not isinstance(item, str)]
+    return Reached(tuple(paths), tuple(texts), tuple(numbers))
+
+
+def attribute_path(node: ast.AST) -> Path:
+    """Return the path of ``self.a.b``; attributes have a dot before their names."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(f".{node.attr}")
+        node = node.value
+    return (node.id, *reversed(parts)) if isinstance(node, ast.Name) and parts else ()
+
+
+def _called(
+    statements: Statements, environment: Environment, namespace: dict[str, Any]
+) -> Iterator[tuple[types.FunctionType, Path, Any]]:
+    """Yield the functions that statements name, each with the object that it is a method of, and where."""
+    paths: list[Path] = [(name,) for name in statements.names]
+    paths += [attribute_path(node) for node in walk((*statements.old, *statements.new))]
+    for path in dict.fromkeys(paths):
+        if not path:
+            continue
+        value = environment.local.get(path[0], namespace.get(path[0]))
+        is_known = path[0] in environment.local or path[0] in environment.shared
+        owner: Any = None
+        for part in path[1:]:
+            owner, value = value, _attribute(value, part[1:])
+        if isinstance(value, torch.nn.Module):
+            owner, value = value, _attribute(value, "forward")
+            path = (*path, ".forward")
+        if function := _function(value):
+            is_of_owner = is_known and isinstance(value, types.MethodType) and value.__self__ is owner
+            yield (function, path[:-1], owner) if is_of_owner else (function, (), None)
+
+
+def _attribute(value: Any, name: str) -> Any:
+    """Return an attribute; ``None`` if there is none, or if code of the program would have to compute it."""
+    found = inspect.getattr_static(value, name, None)
+    is_stored = not hasattr(found, "__get__") or isinstance(found, _METHODS)
+    if (found is None and not isinstance(value, torch.nn.Module)) or not is_stored:
+        return None
+    return getattr(value, name, None)
+
+
+def _function(value: Any) -> types.FunctionType | None:
+    """Return the function behind a method, a decorated or a compiled function."""
+    value = getattr(value, "__func__", value)  # of a method
+    while isinstance(value, types.FunctionType) and hasattr(value, "__wrapped__"):
+        value = value.__wrapped__
+    return value if isinstance(value, types.FunctionType) else None
+
+
+@functools.cache
+def _codes(code: types.CodeType) -> tuple[types.CodeType, ...]:
+    """Return code with that of functions in it."""
+    inner = [item for item in code.co_consts if isinstance(item, types.CodeType)]
+    return (code, *itertools.chain.from_iterable(map(_codes, inner)))

@@ -17,8 +17,8 @@ from typing import Any
 import torch
 
 from ..compat import torch_compat
-from .copies import Environment
 from .differences import ROUGH, ROUNDING, Differences, Rules, numbers_differ
+from .environment import Environment
 from .recording import random_states, set_seeds, tensors_in
 from .snapshots import Node, Snapshots
 from .statements import Statements, code_of, walk
@@ -192,6 +192,12 @@ class Runner:
         values = [(f"`{name}`", value) for name, value in environment.local.items()]
         values = [(f"input {place}", value) for place, value in values if not _is_plain_value(value)]
         values += [(f"global `{name}`", value) for name, value in shared.items()]
+        values += [
+            (f"{place}.grad", tensor.grad)
+            for given, value in tuple(values)
+            for place, tensor in tensors_in(given, value)
+            if tensor.is_leaf and tensor.requires_grad
+        ]
         if outcome.end in ("through", "break", "continue"):
             names = sorted(self._statements.assigned & self._statements.live)
             own_globals = (

@@ -32,7 +32,7 @@ from ..facts import (
 )
 from ..observe.live import Sink
 from ..processes.children import run_child
-from .copies import shared_data
+from .environment import shared_data
 from .recording import random_states, set_seeds, tensors_in
 from .trials import real_name, run_uncompiled, text_of
 from .variations import Given, copied, requiring_gradients, variations

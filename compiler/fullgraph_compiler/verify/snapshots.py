@@ -89,6 +89,8 @@ class Snapshots:
             return ("tensor", properties, None, [], "")
         with torch.no_grad(), torch_compat.without_subclasses():
             memory = self._memory_of(place, tensor)
+            if tensor.is_leaf and tensor.grad is not None and is_plain(tensor.grad):
+                self._memory_of(f"{place}.grad", tensor.grad)
             flat = tensor.detach().as_subclass(torch.Tensor)
             sums: list[float] = []
             if flat.numel() > self.elements:

@@ -35,7 +35,8 @@ from ..facts import (
 from ..observe.live import Sink
 from ..processes.children import run_child
 from .branches import Branches, is_caught, untaken
-from .copies import Environment, allow_more_copies, shared_data
+from .environment import Environment, Reached, allow_more_copies, reached, shared_data
+from .environment import Path as ValuePath
 from .executing import NeedsOwnProcessError, Outcome, Runner
 from .recording import set_seeds
 from .statements import (
@@ -47,7 +48,6 @@ from .statements import (
     find,
 )
 from .values import Case, cases, modules, pushes, random_case, slots
-from .values import Path as ValuePath
 
 _MOST_VISITS = 4
 """The first turn of a loop and another one, in training and in evaluation."""
@@ -191,7 +191,8 @@ class _Session:
         named = {name: local[name] for name in statements.names if name in local and name != "__class__"}
         shared = shared_data(frame.f_globals, statements.names, named)
         environment = Environment(named, shared)
-        signature = _signature(slots(statements, environment))
+        called = reached(statements, environment, frame.f_globals)
+        signature = _signature(slots(statements, environment, called))
         if signature in state.signatures:
             return
         state.signatures.add(signature)
@@ -202,6 +203,7 @@ class _Session:
         visit = _Visit(
             statements,
             environment,
+            called,
             frame.f_globals,
             local.get("__class__"),
             self._request.patience,
@@ -230,6 +232,7 @@ class _Visit:
         self,
         statements: Statements,
         environment: Environment,
+        called: Reached,
         namespace: dict[str, Any],
         cls: object,
         patience: float,
@@ -243,6 +246,7 @@ class _Visit:
             self._news.append(as_compiling(statements.new))
         self._statements = statements
         self._environment = environment
+        self._called = called
         self._branches = Branches(statements.old, statements.kept)
         self._runner = Runner(statements, namespace, cls, caught=caught)
         self._answer = _Found()
@@ -270,9 +274,9 @@ class _Visit:
         return self._answer
 
     def _all(self) -> None:
-        given = slots(self._statements, self._environment)
+        given = slots(self._statements, self._environment, self._called)
         named = modules(self._statements, self._environment)
-        listed = cases(self._statements, given, named)
+        listed = cases(self._statements, given, named, self._called)
         gaps: dict[int, float] = {}
         for case in listed:
             if self._answer.cases >= _MOST_CASES or self._is_over():
@@ -297,11 +301,10 @@ class _Visit:
 
     def _boundaries(self, given: dict[ValuePath, Any]) -> Iterator[Case]:
         """Yield values at which a comparison is at its boundary, and on the other side of it."""
-        conditions = [number for number, _ in self._branches.words]
         for words, path, change in pushes(given):
             measured = [self._measured(Case(words, {path: change(amount)})) for amount in (0.0, 1.0)]
-            for condition in dict.fromkeys(conditions):
-                if not all(condition in gaps for gaps in measured):
+            for condition in measured[0]:
+                if condition not in measured[1]:
                     continue
                 first, second = (gaps[condition] for gaps in measured)
                 slope = second - first

@@ -6,13 +6,14 @@ import ast
 import contextlib
 import itertools
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 import torch
 
-from .copies import Environment
+from .environment import Environment, Path, Reached, attribute_path
 from .statements import Statements, walk
 from .variations import (
     BOOLEANS,
@@ -24,10 +25,14 @@ from .variations import (
     WHOLE_EXTREMES,
     Change,
     always,
+    below,
     drawn,
+    drawn_below,
+    drawn_truth,
     filled,
     impulse,
     in_mode,
+    in_one_dimension,
     reordered,
     resized,
     several_rows,
@@ -36,6 +41,9 @@ from .variations import (
 _MOST_SLOTS = 8
 _MOST_CONSTANTS = 6
 _MOST_SWITCHES = 3
+_LARGEST_END = 1 << 12
+"""A larger constant is no size."""
+_LIBRARIES = ("torch", "numpy")
 _SIZED = frozenset(
     {
         "range", "zeros", "ones", "empty", "full", "arange", "linspace", "eye", "rand", "randn", "randint",
@@ -45,9 +53,6 @@ _SIZED = frozenset(
     }
 )  # fmt: skip
 """Functions that take as long, or as much memory, as the numbers say that they get."""
-
-Path: TypeAlias = tuple[Any, ...]
-"""Where a value is: the name of a variable, then names of attributes and keys of items."""
 
 
 @dataclass(frozen=True)
@@ -86,12 +91,12 @@ class Case:
         return changed
 
 
-def slots(statements: Statements, environment: Environment) -> dict[Path, Any]:
+def slots(statements: Statements, environment: Environment, called: Reached) -> dict[Path, Any]:
     """Return the values that statements may depend on, by where they are."""
     found: dict[Path, Any] = {}
     for path, value in _named(statements, environment):
         _collect(found, path, value, 0)
-    return found
+    return found | {path: _read(environment, path) for path in called.paths if path not in found}
 
 
 def modules(statements: Statements, environment: Environment) -> dict[Path, torch.nn.Module]:
@@ -105,12 +110,14 @@ def modules(statements: Statements, environment: Environment) -> dict[Path, torc
 
 
 def cases(
-    statements: Statements, given: dict[Path, Any], named: dict[Path, torch.nn.Module]
+    statements: Statements, given: dict[Path, Any], named: dict[Path, torch.nn.Module], called: Reached
 ) -> Iterator[Case]:
     """Yield cases, the most telling first."""
     floats = {path: value for path, value in given.items() if _is_float_tensor(value)}
     whole = {path: value for path, value in given.items() if _is_whole_tensor(value)}
-    constants = list(dict.fromkeys([*_constants(statements), *_numbers(given)]))[:_MOST_CONSTANTS]
+    numbers = [*_constants(statements), *_numbers(given), *called.numbers]
+    constants = list(dict.fromkeys(filter(math.isfinite, numbers)))[:_MOST_CONSTANTS]
+    texts = [*_texts(statements), *called.texts]
     yield Case("")
     yield Case("", seed=1)
     for path, module in itertools.islice(named.items(), _MOST_SWITCHES):
@@ -132,7 +139,7 @@ def cases(
         yield Case(f"{_name(path)} in another order", {path: reordered})
     for path, value in itertools.islice(given.items(), 2 * _MOST_SLOTS):
         if not isinstance(value, torch.Tensor):
-            others = _others(value, constants, statements, path)
+            others = _others(value, constants, texts, statements, path)
             yield from (Case(f"{_name(path)} = {other!r}", {path: always(other)}) for other in others)
         elif _is_compared_to_none(statements, path):
             yield Case(f"{_name(path)} = None", {path: always(None)})
@@ -142,15 +149,18 @@ def cases(
         if words:
             yield Case(words, {path: always(value) for path, value in zip(switches, values, strict=True)})
     for path in itertools.islice(whole, _MOST_SLOTS):
-        kinds = BOOLEANS if given[path].dtype is torch.bool else INTEGERS
-        if kinds is INTEGERS and not _makes_sizes(statements):
-            kinds = (*kinds, *WHOLE_EXTREMES)
-        yield from (Case(f"{_name(path)} {words}", {path: change}) for words, change in kinds)
+        if given[path].dtype is torch.bool:
+            yield from (Case(f"{_name(path)} {words}", {path: change}) for words, change in BOOLEANS)
+            continue
+        yield from (Case(f"{_name(path)} {words}", {path: change}) for words, change in INTEGERS)
+        yield from _near_ends(path, given, constants)
+        if not _makes_sizes(statements):
+            yield from (Case(f"{_name(path)} {words}", {path: change}) for words, change in WHOLE_EXTREMES)
+    yield from _sizes(given)
     if len(several) > 1:
         for words, change in FLOATS:
             for path in several:
                 yield Case(f"{_name(path)} {words}", {path: change}, seed=3)
-    yield from _sizes(given)
     for constant in constants:
         for path in several:
             yield Case(f"{_name(path)} all {constant}", {path: filled(constant)})
@@ -181,8 +191,9 @@ def random_case(statements: Statements, given: dict[Path, Any], number: int) -> 
         if _is_float_tensor(value):
             changes[path] = drawn(size, shift)
         elif _is_whole_tensor(value) and value.numel():
-            change = BOOLEANS if value.dtype is torch.bool else INTEGERS
-            changes[path] = change[number % len(change)][1]
+            listed = BOOLEANS if value.dtype is torch.bool else INTEGERS
+            at_random = drawn_truth(shift) if value.dtype is torch.bool else drawn_below(value)
+            changes[path] = at_random if number % 2 else listed[number // 2 % len(listed)][1]
         elif isinstance(value, bool):
             changes[path] = always(scale > 0)
         elif isinstance(value, (int, float)):
@@ -207,20 +218,21 @@ def _collect(found: dict[Path, Any], path: Path, value: Any, depth: int) -> None
     elif depth < 2 and isinstance(value, dict) and len(value) <= 8:
         for key, item in value.items():
             _collect(found, (*path, ("key", key)), item, depth + 1)
+    elif depth < 2 and _is_record(value) and len(vars(value)) <= 8:
+        for key, item in vars(value).items():
+            _collect(found, (*path, f".{key}"), item, depth + 1)
 
 
-def _attribute_path(node: ast.AST) -> Path:
-    """Return the path of ``self.a.b``; attributes have a dot before their names."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(f".{node.attr}")
-        node = node.value
-    return (node.id, *reversed(parts)) if isinstance(node, ast.Name) and parts else ()
+def _is_record(value: Any) -> bool:
+    """Tell whether a value is an object of the program's own that holds others: no module, no function."""
+    package = type(value).__module__.partition(".")[0]
+    is_foreign = package in sys.stdlib_module_names and package != "__main__"
+    return hasattr(value, "__dict__") and not callable(value) and not is_foreign and package not in _LIBRARIES
 
 
 def _named(statements: Statements, environment: Environment) -> Iterator[tuple[Path, Any]]:
     """Yield the values of variables, then of attributes, which need not be there."""
-    attributes = (_attribute_path(node) for node in walk((*statements.old, *statements.new)))
+    attributes = (attribute_path(node) for node in walk((*statements.old, *statements.new)))
     for path in (*((name,) for name in statements.names), *attributes):
         if path and (path[0] in environment.local or path[0] in environment.shared):
             value = _read(environment, path[:1])
@@ -267,7 +279,10 @@ def _with(value: Any, path: Path, new: Any) -> Any:
     inner = _with(_part(value, path[0]), path[1:], new)
     part = path[0]
     if isinstance(part, str):
-        setattr(value, part[1:], inner)
+        try:
+            setattr(value, part[1:], inner)
+        except AttributeError:  # a frozen dataclass
+            object.__setattr__(value, part[1:], inner)
     elif isinstance(value, tuple):
         items = [inner if index == part else item for index, item in enumerate(value)]
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
@@ -307,7 +322,9 @@ def _makes_sizes(statements: Statements) -> bool:
     return False
 
 
-def _others(value: Any, constants: Iterable[float], statements: Statements, path: Path) -> list[Any]:
+def _others(
+    value: Any, constants: Iterable[float], texts: Iterable[str], statements: Statements, path: Path
+) -> list[Any]:
     """Return other values for a number or text of the program."""
     others: list[Any] = []
     if isinstance(value, bool):
@@ -318,7 +335,7 @@ def _others(value: Any, constants: Iterable[float], statements: Statements, path
     elif isinstance(value, float):
         others = [-value, 0.0, 10 * value, *map(float, constants), math.nan, math.inf]
     elif isinstance(value, str):
-        others = [*_texts(statements), f"{value}?"]
+        others = [*texts, f"{value}?"]
     if _is_compared_to_none(statements, path):
         others.append(None)
     return [item for item in dict.fromkeys(others) if type(item) is not type(value) or item != value]
@@ -340,9 +357,23 @@ def _sizes(given: dict[Path, Any]) -> Iterator[Case]:
                 {path: always(other) for path, value in given.items() if type(value) is int and value == size}
             )
             yield Case(f"size {other} in the place of {size}", changes)
+    scalars = [path for path, value in given.items() if isinstance(value, torch.Tensor) and not value.dim()]
+    if scalars:
+        words = f"{_names(scalars)} in one dimension"
+        yield Case(words, dict.fromkeys(scalars, in_one_dimension), is_optional=True)
     single = [path for path, value in tensors.items() if value.dim() > 1 and value.shape[0] == 1]
     if single:
         yield Case("three rows instead of one", dict.fromkeys(single, several_rows), is_optional=True)
+
+
+def _near_ends(path: Path, given: dict[Path, Any], constants: Iterable[float]) -> Iterator[Case]:
+    """Yield cases for whole numbers that may be indices: near the ends of what they may be indices of."""
+    sizes = [size for value in given.values() if isinstance(value, torch.Tensor) for size in value.shape]
+    numbers = (int(item) for item in constants if item == int(item) and 1 < item <= _LARGEST_END)
+    ends = dict.fromkeys([*sizes, *numbers])
+    for end in itertools.islice(ends, _MOST_CONSTANTS):
+        yield Case(f"{_name(path)} below {end}", {path: below(end)})
+        yield Case(f"{_name(path)} all {end}", {path: filled(end)})
 
 
 def _dictionaries(given: dict[Path, Any]) -> list[Path]:

@@ -211,6 +211,27 @@ def drawn(size: float, shift: float) -> Change:
     return lambda tensor: (torch.randn_like(tensor) + 2 * shift) * size
 
 
+def drawn_truth(shift: float) -> Change:
+    """Draw truth values, of which the more are true the larger a shift is."""
+    return lambda tensor: torch.rand(tensor.shape, device=tensor.device) < 0.5 + shift / 4
+
+
+def drawn_below(tensor: torch.Tensor) -> Change:
+    """Draw whole numbers from zero to the largest one of a tensor."""
+    end = max(int(tensor.max()), 1) + 1
+    return lambda tensor: torch.randint(0, end, tensor.shape, device=tensor.device).to(tensor.dtype)
+
+
+def below(end: int) -> Change:
+    """Count down from the last number below an end, and begin again after zero."""
+
+    def changed(tensor: torch.Tensor) -> torch.Tensor:
+        counted = torch.arange(tensor.numel(), device=tensor.device)
+        return (end - 1 - counted % end).reshape(tensor.shape).to(tensor.dtype)
+
+    return changed
+
+
 def one(number: float) -> Change:
     """Make the last element a number."""
 
@@ -330,6 +351,11 @@ def reordered(value: dict[Any, Any]) -> dict[Any, Any]:
     value.clear()
     value.update(items)
     return value
+
+
+def in_one_dimension(tensor: torch.Tensor) -> torch.Tensor:
+    """Make a number of no dimension the only element of one."""
+    return tensor.reshape(1)
 
 
 def several_rows(tensor: torch.Tensor) -> torch.Tensor:
