@@ -122,6 +122,11 @@ HIDDEN = {
         "def f(*x):\n    return sum(x)\n\nx = [1]\nx += [0] * 3\nf(*x)\n",
         "`x += [0] * 3` is in no function, and was only run with its own values",
     ),
+    "what no longer runs outside of functions": (
+        "def f(x):\n    return x\n\nx = [1]\nx.append(2)\nf(x)\n",
+        "def f(x):\n    return x\n\nx = [1]\nf(x)\n",
+        "`x.append(2)` is in no function",
+    ),
     "what a loop outside of functions runs over": (
         "for i in range(3):\n    print(i)\n",
         "for i in range(4):\n    print(i)\n",

@@ -30,6 +30,7 @@ _OF_COMPILER = ("torch._dynamo", "torch._inductor", "torch._functorch", "torch.c
 """What sets options of the compiler alone."""
 _GIVEN = "a function or module that it gets"
 _OF_CONTAINERS = frozenset(name for cls in (list, dict, set, str) for name in dir(cls) if name[0] != "_")
+_NAMING = (*SCOPES, ast.Import, ast.ImportFrom)
 _READERS = ("getattr", "hasattr", "setattr", "delattr")
 
 
@@ -107,7 +108,7 @@ def _of_module(before: _Version, after: _Version) -> Iterator[str]:
             if is_read and (used := after.variable_names(item.value)):
                 name = ast.unparse(targets[0])
                 yield f"`{name}` is made once, of `{min(used)}`: later changes are not seen"
-    for part in after.driving(before):
+    for part in (*after.driving(before), *before.driving(after)):
         yield f"`{ast.unparse(part).splitlines()[0]}` is in no function, and was only run with its own values"
 
 
@@ -162,9 +163,8 @@ class _Version:
     def _parts(self) -> Iterator[ast.AST]:
         """Yield statements outside of functions, of those with others in them what is on their first line."""
         for item in self.code.all(ast.stmt):
-            if self.code.function(item) is not None or isinstance(
-                item, (*SCOPES, ast.Import, ast.ImportFrom)
-            ):
+            is_text = isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant)
+            if self.code.function(item) is not None or isinstance(item, _NAMING) or is_text:
                 continue
             for part in ast.iter_child_nodes(item) if hasattr(item, "body") else (item,):
                 if not isinstance(part, (ast.stmt, ast.ExceptHandler)) or part is item:
