@@ -251,7 +251,7 @@ TOLD = {
         "torch.tensor([0.1, 2.6, 1.2])",
         "y = torch.tensor(x.tolist().index(max(x.tolist())))",
         "y = len(x) - 1 - x.flip(0).argmax()",
-        "all zeros",
+        "`x` all",
     ),
     "a copy in one layout only": (
         "x",

@@ -51,7 +51,7 @@ from .values import Case, cases, modules, pushes, random_case, slots
 
 _MOST_VISITS = 4
 """The first turn of a loop and another one, in training and in evaluation."""
-_MOST_CASES = 80
+_MOST_CASES = 120
 _MOST_SEARCHED = 48
 _LEAST_SEARCHED = 8
 """The number of random cases where all branches were taken before: some show in certain pairs only."""

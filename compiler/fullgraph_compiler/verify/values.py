@@ -112,9 +112,7 @@ def modules(statements: Statements, environment: Environment) -> dict[Path, torc
 def cases(
     statements: Statements, given: dict[Path, Any], named: dict[Path, torch.nn.Module], called: Reached
 ) -> Iterator[Case]:
-    """Yield cases, the most telling first."""
-    floats = {path: value for path, value in given.items() if _is_float_tensor(value)}
-    whole = {path: value for path, value in given.items() if _is_whole_tensor(value)}
+    """Yield cases, the most telling first; those of all kinds come in turn, as not all may be tried."""
     numbers = [*_constants(statements), *_numbers(given), *called.numbers]
     constants = list(dict.fromkeys(filter(math.isfinite, numbers)))[:_MOST_CONSTANTS]
     texts = [*_texts(statements), *called.texts]
@@ -123,48 +121,82 @@ def cases(
     for path, module in itertools.islice(named.items(), _MOST_SWITCHES):
         mode = "evaluation" if module.training else "training"
         yield Case(f"{_name(path)} in {mode} mode", {path: in_mode(not module.training)})
-    several = list(itertools.islice(floats, _MOST_SLOTS))
+    floats = {path: value for path, value in given.items() if _is_float_tensor(value)}
+    several = dict(itertools.islice(floats.items(), _MOST_SLOTS))
+    slots = itertools.islice(given.items(), 2 * _MOST_SLOTS)
+    whole = itertools.islice((path for path, value in given.items() if _is_whole_tensor(value)), _MOST_SLOTS)
+    yield from _in_turn(
+        _of_floats(several),
+        _in_turn(*(_of_slot(statements, path, value, constants, texts) for path, value in slots)),
+        _of_switches(given),
+        _in_turn(*(_of_whole(statements, path, given, constants) for path in whole)),
+        _of_sizes(given),
+        (Case(f"{_name(path)} in another order", {path: reordered}) for path in _dictionaries(given)),
+        _in_turn(*(_of_float(path, constants, alone=len(several) == 1) for path in several)),
+    )
+
+
+def _in_turn(*several: Iterable[Case]) -> Iterator[Case]:
+    """Yield the first of each, then the second of each, and so on."""
+    for row in itertools.zip_longest(*several):
+        yield from filter(None, row)
+
+
+def _of_floats(given: dict[Path, torch.Tensor]) -> Iterator[Case]:
+    """Yield cases in which all floating point tensors are changed alike."""
+    if not given:
+        return
+    paths = list(given)
+    wide = [path for path, value in given.items() if value.dim() > 1]
     for words, change in (*FLOATS, *EXTREMES):
-        if several:
-            yield Case(f"{_names(several)} {words}", dict.fromkeys(several, change), seed=2)
+        yield Case(f"{_names(paths)} {words}", dict.fromkeys(paths, change), seed=2)
     for words, change in TYPES:
-        if several:
-            changes = dict.fromkeys(several, change)
-            yield Case(f"{_names(several)} {words}", changes, seed=2, is_rough=True)
-    for words, change in LAYOUTS:
-        wide = {path: change for path in several if given[path].dim() > 1}
-        if wide:
-            yield Case(f"{_names(list(wide))} {words}", wide, seed=2, anew=True)
-    for path in _dictionaries(given):
-        yield Case(f"{_name(path)} in another order", {path: reordered})
-    for path, value in itertools.islice(given.items(), 2 * _MOST_SLOTS):
-        if not isinstance(value, torch.Tensor):
-            others = _others(value, constants, texts, statements, path)
-            yield from (Case(f"{_name(path)} = {other!r}", {path: always(other)}) for other in others)
-        elif _is_compared_to_none(statements, path):
-            yield Case(f"{_name(path)} = None", {path: always(None)})
-    switches = [path for path, value in given.items() if isinstance(value, bool)][:_MOST_SWITCHES]
-    for values in itertools.product((True, False), repeat=len(switches) if len(switches) > 1 else 0):
-        words = ", ".join(f"{_name(path)} = {value}" for path, value in zip(switches, values, strict=False))
-        if words:
-            yield Case(words, {path: always(value) for path, value in zip(switches, values, strict=True)})
-    for path in itertools.islice(whole, _MOST_SLOTS):
-        if given[path].dtype is torch.bool:
-            yield from (Case(f"{_name(path)} {words}", {path: change}) for words, change in BOOLEANS)
-            continue
-        yield from (Case(f"{_name(path)} {words}", {path: change}) for words, change in INTEGERS)
-        yield from _near_ends(path, given, constants)
-        if not _makes_sizes(statements):
-            yield from (Case(f"{_name(path)} {words}", {path: change}) for words, change in WHOLE_EXTREMES)
-    yield from _sizes(given)
-    if len(several) > 1:
-        for words, change in FLOATS:
-            for path in several:
-                yield Case(f"{_name(path)} {words}", {path: change}, seed=3)
+        yield Case(f"{_names(paths)} {words}", dict.fromkeys(paths, change), seed=2, is_rough=True)
+    for words, change in LAYOUTS if wide else ():
+        yield Case(f"{_names(wide)} {words}", dict.fromkeys(wide, change), seed=2, anew=True)
+
+
+def _of_float(path: Path, constants: Iterable[float], *, alone: bool) -> Iterator[Case]:
+    """Yield cases in which one floating point tensor is changed; ``alone``, it was before."""
+    for words, change in FLOATS if not alone else ():
+        yield Case(f"{_name(path)} {words}", {path: change}, seed=3)
     for constant in constants:
-        for path in several:
-            yield Case(f"{_name(path)} all {constant}", {path: filled(constant)})
-            yield Case(f"{_name(path)} with {constant} and zeros", {path: impulse(constant)})
+        yield Case(f"{_name(path)} all {constant}", {path: filled(constant)})
+        yield Case(f"{_name(path)} with {constant} and zeros", {path: impulse(constant)})
+
+
+def _of_slot(
+    statements: Statements, path: Path, value: Any, constants: Iterable[float], texts: Iterable[str]
+) -> Iterator[Case]:
+    """Yield cases with another number or text, or with nothing in the place of a tensor."""
+    if not isinstance(value, torch.Tensor):
+        for other in _others(value, constants, texts, statements, path):
+            yield Case(f"{_name(path)} = {other!r}", {path: always(other)})
+    elif _is_compared_to_none(statements, path):
+        yield Case(f"{_name(path)} = None", {path: always(None)})
+
+
+def _of_switches(given: dict[Path, Any]) -> Iterator[Case]:
+    """Yield cases with all combinations of truth values."""
+    switches = [path for path, value in given.items() if isinstance(value, bool)][:_MOST_SWITCHES]
+    for values in itertools.product((True, False), repeat=len(switches)) if len(switches) > 1 else ():
+        chosen = dict(zip(switches, values, strict=True))
+        words = ", ".join(f"{_name(path)} = {value}" for path, value in chosen.items())
+        yield Case(words, {path: always(value) for path, value in chosen.items()})
+
+
+def _of_whole(
+    statements: Statements, path: Path, given: dict[Path, Any], constants: Iterable[float]
+) -> Iterator[Case]:
+    """Yield cases in which one tensor of truth values or whole numbers is changed."""
+    is_truth = given[path].dtype is torch.bool
+    for words, change in BOOLEANS if is_truth else INTEGERS:
+        yield Case(f"{_name(path)} {words}", {path: change})
+    if is_truth:
+        return
+    yield from _near_ends(path, given, constants)
+    for words, change in WHOLE_EXTREMES if not _makes_sizes(statements) else ():
+        yield Case(f"{_name(path)} {words}", {path: change})
 
 
 def pushes(given: dict[Path, Any]) -> Iterator[tuple[str, Path, Callable[[float], Change]]]:
@@ -341,7 +373,7 @@ def _others(
     return [item for item in dict.fromkeys(others) if type(item) is not type(value) or item != value]
 
 
-def _sizes(given: dict[Path, Any]) -> Iterator[Case]:
+def _of_sizes(given: dict[Path, Any]) -> Iterator[Case]:
     """Yield cases in which a size that tensors have in common is another one."""
     tensors = {path: value for path, value in given.items() if _can_resize(value)}
     counts: dict[int, int] = {}
