@@ -8,8 +8,10 @@ import signal
 import pytest
 
 os.environ["FULLGRAPH_WARM"] = "0"  # else a command would find what another test has left
+# `nohup make test` ignores one of these, and `make test &` the other, and so would all commands.
 if hasattr(signal, "SIGHUP"):
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # `nohup make test` ignores it, and so would all commands
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist looks at the groups next
