@@ -35,8 +35,8 @@ class Branches:
 
     ``taken`` and ``gaps`` are of the last run: the branches, and by the number of a comparison the difference
     of what it compares, when that are numbers. A comparison of tensors has a negative number, and the
-    difference in the middle of its elements: without that, half of them are true. What ``kept`` statements,
-    dumped, choose inside of themselves is no branch of these, as little as what they call.
+    difference in the middle of its elements: once that is taken away, half of the elements compare as true.
+    Branches inside of ``kept`` statements, which are dumped, and in what statements call do not count.
     """
 
     def __init__(self, statements: Sequence[ast.stmt], kept: Collection[str] = ()) -> None:
@@ -83,7 +83,7 @@ class Branches:
         return outcome
 
     def elements(self, number: int, left: Any, right: Any, kind: int) -> Any:
-        """Compare, and note how far tensors are from a comparison that is true of half of their elements."""
+        """Compare, and note by how much tensors differ in the middle of their elements."""
         result = list(_OPERATORS.values())[kind](left, right)
         if isinstance(result, torch.Tensor) and result.numel() > 1:
             gap = _middle_gap(left, right)

@@ -42,7 +42,7 @@ _MOST_SLOTS = 8
 _MOST_CONSTANTS = 6
 _MOST_SWITCHES = 3
 _LARGEST_END = 1 << 12
-"""A larger constant is no size."""
+"""Constants up to this one may be sizes."""
 _LIBRARIES = ("torch", "numpy")
 _SIZED = frozenset(
     {
@@ -157,7 +157,7 @@ def _of_floats(given: dict[Path, torch.Tensor]) -> Iterator[Case]:
 
 
 def _of_float(path: Path, constants: Iterable[float], *, alone: bool) -> Iterator[Case]:
-    """Yield cases in which one floating point tensor is changed; ``alone``, it was before."""
+    """Yield cases in which one floating point tensor is changed, other than in `_of_floats`."""
     for words, change in FLOATS if not alone else ():
         yield Case(f"{_name(path)} {words}", {path: change}, seed=3)
     for constant in constants:
@@ -168,7 +168,7 @@ def _of_float(path: Path, constants: Iterable[float], *, alone: bool) -> Iterato
 def _of_slot(
     statements: Statements, path: Path, value: Any, constants: Iterable[float], texts: Iterable[str]
 ) -> Iterator[Case]:
-    """Yield cases with another number or text, or with nothing in the place of a tensor."""
+    """Yield cases in which a number or text is another one, or a tensor is ``None``."""
     if not isinstance(value, torch.Tensor):
         for other in _others(value, constants, texts, statements, path):
             yield Case(f"{_name(path)} = {other!r}", {path: always(other)})
@@ -399,7 +399,7 @@ def _of_sizes(given: dict[Path, Any]) -> Iterator[Case]:
 
 
 def _near_ends(path: Path, given: dict[Path, Any], constants: Iterable[float]) -> Iterator[Case]:
-    """Yield cases for whole numbers that may be indices: near the ends of what they may be indices of."""
+    """Yield cases with whole numbers near the sizes of what they may be indices of."""
     sizes = [size for value in given.values() if isinstance(value, torch.Tensor) for size in value.shape]
     numbers = (int(item) for item in constants if item == int(item) and 1 < item <= _LARGEST_END)
     ends = dict.fromkeys([*sizes, *numbers])

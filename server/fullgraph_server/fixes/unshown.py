@@ -152,7 +152,7 @@ class _Version:
                 yield item
 
     def driving(self, other: _Version) -> Iterator[ast.AST]:
-        """Yield what runs outside of functions, and does not in another version, but for new names."""
+        """Yield what runs outside of functions here alone, without assignments to names that are new."""
         known = {_uncompiled(item) for item in other._parts()}
         names = set[str]().union(*map(stored, other.code.all(ast.stmt)))
         for item in self._parts():
@@ -161,7 +161,7 @@ class _Version:
                 yield item
 
     def _parts(self) -> Iterator[ast.AST]:
-        """Yield statements outside of functions, of those with others in them what is on their first line."""
+        """Yield the statements outside of functions; of one with a body, the parts of its first line."""
         for item in self.code.all(ast.stmt):
             is_text = isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant)
             if self.code.function(item) is not None or isinstance(item, _NAMING) or is_text:
@@ -376,7 +376,7 @@ class _Version:
 
 
 def _uncompiled(node: ast.AST) -> str:
-    """Return what tells code from other code, without calls that compile what they get."""
+    """Return a text to compare code by, in which nothing is compiled."""
 
     class Without(ast.NodeTransformer):
         def visit_Call(self, call: ast.Call) -> ast.AST:
