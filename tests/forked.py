@@ -12,6 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import fullgraph_compiler
 import torch
 from fullgraph_compiler.capture.run import run
 from fullgraph_compiler.facts import (
@@ -27,6 +28,8 @@ from fullgraph_compiler.facts import (
 from fullgraph_compiler.files.protection import discard_files, is_wanted
 from in_child import in_child
 
+_OURS = f'"filename": "{Path(fullgraph_compiler.__file__).parent}'
+
 
 def observe(
     program: Program,
@@ -38,11 +41,12 @@ def observe(
 ) -> tuple[Fact, ...]:
     """The facts of one run; ``TORCH_LOGS=recompiles`` goes into ``log``, if there is one.
 
-    Raises ``AssertionError`` when the child dies before its end, or takes too long.
+    Raises ``AssertionError`` when the child dies, takes too long, or a fact has a place in a file of ours.
     """
     with tempfile.TemporaryDirectory() as folder:
         request = RunRequest(1, program, depth, texts, switches=switches or Switches())
         lines = in_child(lambda: _run(request, cwd, log, Path(folder)))
+    assert [line for line in lines if _OURS in line] == []
     return tuple(fact for line in lines for fact in from_json(json.loads(line)))
 
 

@@ -140,10 +140,10 @@ def _install_observers(request: RunRequest, sink: Sink, preview: _Preview) -> _O
             preview.take(facts)
         sink([*modules.news(), *facts])
 
-    listener = TraceListener(watch, cpp_stacks=request.switches.cpp_stacks)
+    calls = CompiledCalls(request.switches.warm_up if request.depth == "late-compile" else None)
+    listener = TraceListener(watch, cpp_stacks=request.switches.cpp_stacks, calls=calls)
     trace_compat.listen(listener)
-    warm_up = request.switches.warm_up if request.depth == "late-compile" else None
-    return _Observers(modules, listener, reported, CompiledCalls(warm_up))
+    return _Observers(modules, listener, reported, calls)
 
 
 def _execute(request: RunRequest, sink: Sink, preview: _Preview) -> Outcome:

@@ -7,48 +7,38 @@ As :mod:`.torch_compat`: each entry says where torch keeps it and in which of th
 from __future__ import annotations
 
 import contextlib
-import threading
+import functools
+import sys
 import weakref
-from collections.abc import Callable, Iterator
-from types import CodeType, MethodType
-from typing import Any, TypeAlias
+from collections.abc import Callable, Hashable, Iterator
+from inspect import getattr_static
+from types import CodeType, FrameType, FunctionType, MethodType
+from typing import Any
 
 import torch
 
-_Called: TypeAlias = Callable[[Any], object]
 
+def watch_calls(called: Callable[[Hashable], None]) -> None:
+    """Call ``called`` in each call of a compiled function, with what tells that function apart.
 
-class _Conversion(threading.local):
-    """The conversion of a frame that goes on in a thread: the call of a compiled function that it is of."""
-
-    call: object = None
-
-
-_conversion = _Conversion()
-
-
-def watch_calls(called: _Called) -> None:
-    """Call ``called`` in each call of a compiled function; it gets what :func:`_mark_callbacks` notes of it.
-
-    Whatever it returns is what :func:`current_call` returns while frames of that call are compiled, those of
-    callees and resume functions too. ``_callback_from_stance`` (``eval_frame.py``), which every call uses,
-    returns what converts these frames: 2.11 to 2.15.
+    ``compile_wrapper`` (``_TorchDynamoContext.__call__`` in ``eval_frame.py``), which every such call goes
+    through, calls ``_callback_from_stance`` once, while nothing is traced: 2.11 to 2.15. What that returns
+    stays as it is, since Dynamo looks who called it (``ConvertFrameAssert.__call__`` in
+    ``convert_frame.py``), and so does ``torch.compile``, which programs may call where Dynamo traces.
     """
     from torch._dynamo import eval_frame
 
     choose = eval_frame._callback_from_stance
 
     def choose_and_watch(callback: Any) -> Any:
-        chosen = choose(callback)
-        function = getattr(callback, _FUNCTION, None)
-        if function is None:
-            return chosen
-        call = called(function)
-        return chosen if chosen is None or chosen is False else _converting(chosen, call)
+        if callback is not None and callback is not False:
+            function = _function_called(sys._getframe(1))
+            if function is not None:
+                called(function)
+        return choose(callback)
 
     setattr(choose_and_watch, _UNWATCHED, choose)
     eval_frame._callback_from_stance = choose_and_watch
-    _mark_callbacks()
 
 
 @contextlib.contextmanager
@@ -64,9 +54,14 @@ def unwatched_calls() -> Iterator[None]:
         eval_frame._callback_from_stance = watching
 
 
-def current_call() -> object:
-    """Return what ``called`` has returned for the call whose frame is being compiled here; else ``None``."""
-    return _conversion.call
+def current_function() -> Hashable:
+    """Return what :func:`watch_calls` tells of the call whose frame is being compiled here; else ``None``."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if (function := _function_called(frame)) is not None:
+            return function
+        frame = frame.f_back
+    return None
 
 
 def code_of(function: Any) -> tuple[CodeType, str] | None:
@@ -116,51 +111,58 @@ def compiles_in_place(module: torch.nn.Module) -> bool:
 
 
 _UNWATCHED = "_fullgraph_unwatched"
-_FUNCTION = "_fullgraph_function"
-"""The attribute of a callback that identifies the function that it compiles."""
+_FORWARD = ("forward", "_call_impl", "_wrapped_call_impl", "__call__")
+"""The methods of a module that calling it calls."""
 
 
-def _mark_callbacks() -> None:
-    """Record the function of each ``torch.compile``, so that repeated compiling counts as one function.
+def _function_called(frame: FrameType) -> Hashable:
+    """Return what tells the function that a frame of ``compile_wrapper`` calls apart; ``None`` for others."""
+    from torch._dynamo import eval_frame
 
-    ``OptimizeContext.__call__`` (``eval_frame.py``) gets the function, and its calls use ``callback``: 2.11
-    to 2.15. Each module counts separately, as torch compiles it.
+    code = frame.f_code
+    if code.co_name != "compile_wrapper" or code.co_filename != eval_frame.__file__:
+        return None
+    return _identity(frame.f_locals["fn"])
+
+
+def _identity(function: Any) -> Hashable:
+    """Return the code of a function, a weak reference to a module, or the name of what has neither.
+
+    So repeated compiling counts as one function, and each module separately, as torch compiles them. What has
+    no frame of its own is wrapped by ``wrap_inline`` (``external_utils.py``): 2.11 to 2.15.
     """
-    from torch._dynamo.eval_frame import OptimizeContext, innermost_fn
+    from torch._dynamo import external_utils
 
-    call = OptimizeContext.__call__
-
-    def call_and_mark(self: Any, function: Any) -> Any:
-        inner = innermost_fn(function)
-        owner = getattr(inner, "__self__", inner)
-        identity = (
-            weakref.ref(owner) if isinstance(owner, torch.nn.Module) else getattr(owner, "__code__", None)
-        )
-        if identity is not None and not hasattr(self.callback, _FUNCTION):
-            with contextlib.suppress(AttributeError):  # None, where compiling is off
-                setattr(self.callback, _FUNCTION, identity)
-        return call(self, function)
-
-    OptimizeContext.__call__ = call_and_mark
+    while True:
+        if isinstance(function, torch.nn.Module):
+            return weakref.ref(function)
+        if isinstance(function, MethodType):
+            owner, function = function.__self__, function.__func__
+            if isinstance(owner, torch.nn.Module) and function.__name__ in _FORWARD:
+                return weakref.ref(owner)
+        elif isinstance(function, functools.partial):
+            function = function.func
+        elif not isinstance(function, FunctionType):
+            call = getattr_static(type(function), "__call__", None)
+            if not isinstance(call, FunctionType):
+                return getattr(function, "__qualname__", type(function).__qualname__)
+            function = call
+        elif function.__code__.co_filename == external_utils.__file__ and hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        else:
+            return function.__code__
 
 
 def compile_only(is_meant: Callable[[CodeType], bool]) -> None:
     """Compile only frames for which ``is_meant`` is true; other frames run eagerly, but not their callees.
 
-    The variable ``TORCHDYNAMO_DEBUG_FUNCTION`` does this for one name: ``ConvertFrameAssert.__call__``
-    (``convert_frame.py``), 2.11 to 2.15.
+    So do frames without a tensor: ``ConvertFrameAssert.__call__`` asks ``has_tensor_in_frame``
+    (``convert_frame.py``) of each: 2.11 to 2.15.
     """
-    from torch._dynamo.convert_frame import ConvertFrameAssert
-    from torch._dynamo.types import ConvertFrameReturn
+    from torch._dynamo import convert_frame
 
-    convert = ConvertFrameAssert.__call__
-
-    def convert_if_meant(self: Any, frame: Any, *arguments: Any, **options: Any) -> ConvertFrameReturn:
-        if not is_meant(frame.f_code):
-            return ConvertFrameReturn()
-        return convert(self, frame, *arguments, **options)
-
-    ConvertFrameAssert.__call__ = convert_if_meant
+    has_tensor = convert_frame.has_tensor_in_frame
+    convert_frame.has_tensor_in_frame = lambda frame: is_meant(frame.f_code) and has_tensor(frame)
     _allow_eager_calls()
 
 
@@ -173,16 +175,3 @@ def _allow_eager_calls() -> None:
     from torch._dynamo import eval_frame
 
     eval_frame.set_fullgraph_compiled_frame_count = lambda _: 0
-
-
-def _converting(convert: Callable[..., Any], call: object) -> Callable[..., Any]:
-    def convert_for(*arguments: Any, **options: Any) -> Any:
-        before, _conversion.call = _conversion.call, call
-        try:
-            return convert(*arguments, **options)
-        finally:
-            _conversion.call = before
-
-    # Otherwise torch would ignore existing compilations as those of another backend.
-    convert_for._torchdynamo_orig_backend = convert  # type: ignore[attr-defined]
-    return convert_for

@@ -26,7 +26,7 @@ from ..trace.interpreter import PERFORMANCE_HINT
 from ..trace.messages import parse_frames
 from ..trace.shapes import SHAPE_RECORDS
 from ..trace.stacks import join_stacks
-from .calls import compiled_module, is_late, note_graph
+from .calls import CompiledCalls, compiled_module
 from .lightning import lightning_of
 from .names import take_names
 from .stacks import calling_stack
@@ -37,9 +37,10 @@ Sink = Callable[[list[Fact]], None]
 class TraceListener(logging.Handler):
     """A log handler that passes the facts of each record to ``sink``, in the thread that compiles."""
 
-    def __init__(self, sink: Sink, *, cpp_stacks: bool = False) -> None:
+    def __init__(self, sink: Sink, *, cpp_stacks: bool = False, calls: CompiledCalls | None = None) -> None:
         super().__init__(trace_compat.TAKEN)
         self._sink = sink
+        self._calls = calls
         self._cpp_stacks = cpp_stacks
         self._interpreter = Interpreter(linecache.getline)
         self._failed = False
@@ -56,6 +57,8 @@ class TraceListener(logging.Handler):
             seen = look(metadata, sys._getframe())
             if self._cpp_stacks and "guard_added_fast" in metadata:
                 seen["cpp_stack"] = trace_compat.cpp_stack()
+            if self._calls is not None:
+                seen.update(self._calls.look(metadata))
             parsed = from_metadata(metadata, str(getattr(record, "payload", None) or ""), seen)
             if parsed is not None:
                 self._send(self._interpreter.feed(parsed))
@@ -114,13 +117,11 @@ def look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
         return {
             "stack": calling_stack(frame),
             "filename": trace_compat.compiled_filename(frame),
-            "late": is_late(),
             "lightning": lightning_of(compiled_module()),
         }
     if "dynamo_cpp_guards_str" in metadata:
         return {"guard_stacks": _guard_stacks(trace_compat.pending_guards(frame))}
     if "dynamo_output_graph" in metadata:
-        note_graph()
         graph = names_compat.pending_graph(frame)
         return {"names": take_names(graph), "calls": _calls(graph)} if graph is not None else {}
     if not EXPORT_RECORDS.isdisjoint(metadata):
