@@ -44,6 +44,7 @@ from ..observe.live import Sink, TraceListener
 from ..observe.modules import ModuleTracker
 from ..observe.names import note_names
 from ..observe.outcome import Outcome, describe, outcome_of
+from ..observe.refusals import Refusals
 from ..preview import no_preview, preview_of
 from ..preview.elsewhere import Elsewhere
 from ..preview.here import Here
@@ -69,6 +70,7 @@ class _Observers:
     listener: TraceListener
     reported: set[str]
     calls: CompiledCalls
+    refusals: Refusals
 
 
 def run(
@@ -143,7 +145,7 @@ def _install_observers(request: RunRequest, sink: Sink, preview: _Preview) -> _O
     calls = CompiledCalls(request.switches.warm_up if request.depth == "late-compile" else None)
     listener = TraceListener(watch, cpp_stacks=request.switches.cpp_stacks, calls=calls)
     trace_compat.listen(listener)
-    return _Observers(modules, listener, reported, calls)
+    return _Observers(modules, listener, reported, calls, Refusals(listener))
 
 
 def _execute(request: RunRequest, sink: Sink, preview: _Preview) -> Outcome:
@@ -174,7 +176,8 @@ def _collect(
     # The program's exit functions are part of it; the interpreter's own teardown is not.
     _run_exitfuncs()
     observers.listener.finish()
-    last: list[Fact] = [*observers.modules.rest(), *observers.calls.without_graph(), *outcome.problems]
+    last: list[Fact] = [*observers.modules.rest(), *observers.calls.unseen(), *outcome.problems]
+    last += observers.refusals.caught(outcome.raised)
     # Errors of the compiler are reported already, with more details than the exception has.
     last += [
         replace(_described(error), failures=observers.listener.refused(error), hints=outcome.hints)

@@ -207,11 +207,23 @@ def compile_ahead_of_time(
     return compiled
 
 
-def run_graph(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
-    """Compile a graph of AOTAutograd to itself: ``boxed_nop`` (``backends/debugging.py``), 2.11 to 2.15."""
-    from torch._dynamo.backends.debugging import boxed_nop
+def run_graph(graph: torch.fx.GraphModule, _: Sequence[Any]) -> Callable[..., Any]:
+    """Compile a graph of AOTAutograd to itself, as ``boxed_nop`` (``backends/debugging.py``): 2.11 to 2.15.
 
-    run: Callable[..., Any] = boxed_nop(graph, inputs)
+    That calls a lazy module (``torch/fx/_lazy_graph_module.py``) at its first run, and so the program's hooks
+    on all modules, which compiled code does not.
+    """
+    from torch.fx._lazy_graph_module import _LazyGraphModule
+    from torch.fx.graph import _BoxedCodeGen
+
+    graph.graph.set_codegen(_BoxedCodeGen())
+    graph.recompile()
+
+    def run(values: list[Any]) -> Any:
+        _LazyGraphModule.force_recompile(graph)
+        return graph.forward(values)
+
+    run._boxed_call = True  # type: ignore[attr-defined]
     return run
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import sys
 import weakref
 from collections.abc import Callable, Hashable, Iterator
@@ -39,6 +40,44 @@ def watch_calls(called: Callable[[Hashable], None]) -> None:
 
     setattr(choose_and_watch, _UNWATCHED, choose)
     eval_frame._callback_from_stance = choose_and_watch
+
+
+def watch_uncompiled(uncompiled: Callable[[str], None]) -> None:
+    """Call ``uncompiled`` where ``torch.compile`` leaves a function as it is, with what has it do so.
+
+    ``_optimize`` returns a ``_NullDecorator`` then (``eval_frame.py``): 2.11 to 2.15. Dynamo skips files: the
+    function that takes the place of torch's stands in the same one.
+    """
+    from torch._dynamo import eval_frame
+
+    leave = eval_frame._NullDecorator.__call__
+
+    def leave_and_tell(self: Any, function: Any) -> Any:
+        by_variable = os.environ.get("TORCHDYNAMO_DISABLE") == "1"
+        uncompiled("TORCHDYNAMO_DISABLE=1" if by_variable else "disable=True")
+        return leave(self, function)
+
+    functools.update_wrapper(leave_and_tell, leave)
+    leave_and_tell.__code__ = leave_and_tell.__code__.replace(co_filename=eval_frame.__file__)
+    eval_frame._NullDecorator.__call__ = leave_and_tell
+
+
+def turned_off() -> str:
+    """Return what turns compiling off here, as it is written; empty if nothing does.
+
+    ``_stance`` is in ``eval_frame.py``, ``disable`` in ``config.py``, where the variable is its default: 2.11
+    to 2.15.
+    """
+    from torch._dynamo import config, eval_frame
+
+    if eval_frame._stance.stance == "force_eager":
+        return 'torch.compiler.set_stance("force_eager")'
+    if not config.disable:
+        return ""
+    variable = "TORCH_COMPILE_DISABLE=1"
+    return (
+        variable if os.environ.get("TORCH_COMPILE_DISABLE") == "1" else "torch._dynamo.config.disable = True"
+    )
 
 
 @contextlib.contextmanager

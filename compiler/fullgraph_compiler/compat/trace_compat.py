@@ -11,7 +11,7 @@ import os
 import re
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import CodeType, FrameType
@@ -202,15 +202,44 @@ def refused_reasons(error: BaseException) -> list[str]:
     """Return why torch would have compiled again, one text for each compilation, if ``error`` says that.
 
     ``get_and_maybe_log_recompilation_reasons`` (``guards.py``) raises a ``RecompileError`` with the lines
-    that it logs, in the place of the record: 2.11 to 2.15.
+    that it logs, in the place of the record, and ``_callback_from_stance`` (``eval_frame.py``) an error with
+    the same lines: 2.11 to 2.15.
     """
     from torch._dynamo.exc import RecompileError
 
-    if not isinstance(error, RecompileError):
+    if not isinstance(error, RecompileError) and _BY_STANCE not in str(error):
         return []
     _, _, reasons = str(error).partition("guard failure(s):\n")
     lines = [line.removeprefix("- ") for line in textwrap.dedent(reasons).splitlines()]
     return [part.strip() for part in _REASON.split("\n".join(lines)) if part.strip()]
+
+
+def watch_refusals(refused: Callable[[str, Sequence[str]], None]) -> None:
+    """Call ``refused(error, reasons)`` whenever torch is about to raise for a recompilation.
+
+    Both errors of :func:`refused_reasons` follow from ``get_and_maybe_log_recompilation_reasons``
+    (``guards.py``), which the one of a stance calls with ``skip_logging``: 2.11 to 2.15.
+    """
+    from torch._dynamo import convert_frame, guards
+    from torch._dynamo.exc import RecompileError
+
+    ask = guards.get_and_maybe_log_recompilation_reasons
+
+    def ask_and_tell(*arguments: Any, skip_logging: bool = False, **options: Any) -> list[str]:
+        try:
+            reasons: list[str] = ask(*arguments, skip_logging=skip_logging, **options)
+        except RecompileError as error:
+            refused("RecompileError", refused_reasons(error))
+            raise
+        if skip_logging:
+            refused("RuntimeError", reasons)
+        return reasons
+
+    guards.get_and_maybe_log_recompilation_reasons = ask_and_tell
+    convert_frame.get_and_maybe_log_recompilation_reasons = ask_and_tell
+
+
+_BY_STANCE = "torch.compile stance is 'fail_on_recompile'"
 
 
 def user_frames(exception: BaseException) -> Iterable[Any]:

@@ -285,7 +285,8 @@ class LightningCompiled:
 class CallsWithoutGraph:
     """A compiled function whose calls captured no graph; ``stack`` holds the first of them.
 
-    ``function`` is empty if the program called no compiled function.
+    ``function`` is empty if the program called no compiled function; ``elsewhere`` is whether it may have
+    done so in a process that was not observed. ``off`` is what turns compiling off, as it is written.
     """
 
     function: str
@@ -293,6 +294,8 @@ class CallsWithoutGraph:
     row: int
     calls: int
     stack: Stack = ()
+    elsewhere: bool = False
+    off: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,7 @@ class ProgramRaised:
     """An exception that the user's program raised itself, not the compiler.
 
     ``failures`` are the guards that failed if it forbids recompilations. ``hints`` tell how to start it
-    instead.
+    instead. ``caught`` is whether it went on.
     """
 
     error: str
@@ -130,6 +130,7 @@ class ProgramRaised:
     text: str
     failures: tuple[GuardFailure, ...] = ()
     hints: tuple[str, ...] = ()
+    caught: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 - ``lightning``: what is compiled of a ``LightningModule``
 - ``live``: listen to the structured trace, and add what only the process knows
 - ``calls``: the calls of compiled functions, and which have no graph
+- ``others``: the processes that the program starts, in which nothing is observed
 - ``stacks``: stacks of the program's own calls
 - ``names``: the tensors that names of traced code hold
 - ``tensors``: make the tensors of example calls (``f32[8, 16]``)
@@ -12,5 +13,6 @@
 - ``running``: run a program as ``__main__``, for ``python -m fullgraph_compiler.observe``
 - ``imports``: wait for a module that the program imports
 - ``complaints``: what an observed program is told when observing fails
+- ``refusals``: recompilations that the program forbids, and goes on without
 - ``outcome``: how a program ended, and its exceptions
 """

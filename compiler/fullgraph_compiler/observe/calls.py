@@ -10,15 +10,22 @@ from typing import Any
 import torch
 
 from ..compat import call_compat
-from ..facts import CallsWithoutGraph, Stack
+from ..facts import CallsWithoutGraph, Stack, TargetProblem
+from .others import OtherProcesses
 from .stacks import calling_stack
+
+_UNOBSERVED = "{} that the program started {} not observed: what is compiled there is not told"
 
 
 @dataclass
 class _Function:
-    """A compiled function: the stack of its first call, the number of its calls, whether it has a graph."""
+    """A compiled function: the stack of its first call, the number of its calls, whether it has a graph.
+
+    ``off`` is what turned compiling off in its first call.
+    """
 
     stack: Stack
+    off: str
     calls: int = 0
     has_graph: bool = False
 
@@ -29,13 +36,22 @@ class CompiledCalls:
     def __init__(self, warm_up: int | None) -> None:
         self._warm_up = warm_up
         self._functions: dict[Hashable, _Function] = {}
+        self._others = OtherProcesses()
+        self._uncompiled = ""
         call_compat.watch_calls(self._called)
+        call_compat.watch_uncompiled(self._left)
 
     def _called(self, function: Hashable) -> None:
+        self._others.called()
         known = self._functions.get(function)
         if known is None:
-            known = self._functions[function] = _Function(calling_stack(sys._getframe()))
+            known = self._functions[function] = _Function(
+                calling_stack(sys._getframe()), call_compat.turned_off()
+            )
         known.calls += 1
+
+    def _left(self, off: str) -> None:
+        self._uncompiled = off
 
     def look(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the call whose frame is being compiled here says of a record, and note its graph."""
@@ -47,16 +63,28 @@ class CompiledCalls:
             function.has_graph = True
         return {}
 
-    def without_graph(self) -> Iterator[CallsWithoutGraph]:
-        """Yield a fact for each function whose calls have captured no graph, and one if none was called."""
+    def unseen(self) -> Iterator[CallsWithoutGraph | TargetProblem]:
+        """Yield a fact for each function whose calls have captured no graph, and one if none was called.
+
+        Another one says that there were processes that were not observed.
+        """
+        others = self._others.count()
         if not self._functions:
-            yield CallsWithoutGraph("", "", 1, 0)
+            yield CallsWithoutGraph("", "", 1, 0, elsewhere=others > 0, off=self._uncompiled)
+        if others:
+            counted = ("1 process", "was") if others == 1 else (f"{others} processes", "were")
+            yield TargetProblem("warning", _UNOBSERVED.format(*counted), of_run=True)
         for key, function in self._functions.items():
             found = None if function.has_graph else call_compat.code_of(key)
             if found is not None:
                 code, name = found
                 yield CallsWithoutGraph(
-                    name, code.co_filename, code.co_firstlineno, function.calls, function.stack
+                    name,
+                    code.co_filename,
+                    code.co_firstlineno,
+                    function.calls,
+                    function.stack,
+                    off=function.off,
                 )
 
     def _current(self) -> _Function | None:

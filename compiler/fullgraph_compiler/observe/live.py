@@ -67,7 +67,11 @@ class TraceListener(logging.Handler):
 
     def refused(self, error: BaseException) -> tuple[GuardFailure, ...]:
         """Return the guards that failed where a recompilation is an error: ``error_on_recompile``."""
-        return self._interpreter.failures(trace_compat.refused_reasons(error))
+        return self.failures(trace_compat.refused_reasons(error))
+
+    def failures(self, reasons: Iterable[str]) -> tuple[GuardFailure, ...]:
+        """Describe the guards behind torch's reasons, one for each compilation that does not fit."""
+        return self._interpreter.failures(reasons)
 
     def finish(self) -> None:
         """Send the facts that were still waiting for further records."""

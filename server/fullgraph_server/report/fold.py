@@ -303,7 +303,13 @@ class _FindingFacts:
             url=fact.url,
             text=fact.text or fact.message,
         )
-        return FindingBuilder(finding, {fact.compile_id}, title=title)
+        return FindingBuilder(self._survived(finding), {fact.compile_id}, title=title)
+
+    def _survived(self, finding: Finding) -> Finding:
+        """Say of an error of the compiler that the program went on after it, if it did."""
+        if not self.completed:
+            return finding
+        return replace(finding, explanation=messages.went_on(finding.explanation), survived=True)
 
     def _recompile_limit(self, fact: RecompileLimit) -> FindingBuilder:
         again = self._recompilations.causes(fact)
@@ -319,7 +325,8 @@ class _FindingFacts:
             explanation=messages.limit_explanation(again, last),
             hints=sentences(given),
         )
-        return FindingBuilder(replace(finding, remedies=remedies(given)), {fact.compile_id})
+        finding = replace(finding, remedies=remedies(given))
+        return FindingBuilder(self._survived(finding) if fact.fatal else finding, {fact.compile_id})
 
     def _frame_skipped(self, fact: FrameSkipped) -> FindingBuilder | None:
         if fact.compile_id in self._explained:
@@ -341,8 +348,19 @@ class _FindingFacts:
         if _ended_by_argparse(fact):
             hints = (messages.WANTS_ARGUMENTS,)
         message = ": ".join(part for part in (fact.error, said) if part)
+        severity: Severity = "warning" if fact.caught else "error"
+        explanation = messages.went_on("") if fact.caught else ""
         return FindingBuilder(
-            self._finding("target-error", "error", message, fact.stack, "", hints=hints, text=fact.text)
+            self._finding(
+                "target-error",
+                severity,
+                message,
+                fact.stack,
+                "",
+                explanation=explanation,
+                hints=hints,
+                text=fact.text,
+            )
         )
 
     def _target_problem(self, fact: TargetProblem) -> FindingBuilder:
@@ -365,7 +383,7 @@ class _FindingFacts:
         stack = list(fact.stack)
         while stack and not self._workspace.contains(stack[-1].filename):
             stack.pop()
-        message = messages.without_graph_message(fact.function, fact.calls)
+        message = messages.without_graph_message(fact)
         finding = self._finding("nothing-compiled", "warning", message, tuple(stack), "")
         return FindingBuilder(replace(finding, of_run=not fact.function))
 

@@ -109,6 +109,8 @@ class Finding:
     """What hints about a recompilation say, as data."""
     of_run: bool = False
     """Whether it concerns the whole run and no line: only the file of ``span`` counts, that of the target."""
+    survived: bool = False
+    """Whether it is an error of the compiler after which the program went on."""
 
     @property
     def compile_id(self) -> str:

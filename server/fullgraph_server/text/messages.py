@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from fullgraph_compiler.facts import GuardFailure
+from fullgraph_compiler.facts import CallsWithoutGraph, GuardFailure
 
 from .advice import SPECIALIZED
 from .markdown import code_span, filled
@@ -202,11 +202,22 @@ def late_compilation_message(function: str, failures: Sequence[GuardFailure]) ->
     return f"{code_span(function)} is compiled after the warm-up: {why}"
 
 
-def without_graph_message(function: str, calls: int) -> str:
-    """Write that nothing was compiled, in the calls of a function or, without one, in the whole program."""
-    if not function:
-        return "nothing was compiled: the program called no compiled function"
-    return f"no graph was captured in {counted(calls, 'call')} of {code_span(function)}: it runs eagerly"
+def without_graph_message(fact: CallsWithoutGraph) -> str:
+    """Write that nothing was compiled, in the calls of a function or in the whole program."""
+    if fact.function:
+        counts = f"no graph was captured in {counted(fact.calls, 'call')} of {code_span(fact.function)}"
+        return f"{counts}: it runs eagerly" + (f", since {code_span(fact.off)} is set" if fact.off else "")
+    if fact.elsewhere:
+        return "nothing was compiled in the process that was observed"
+    if fact.off:
+        return f"nothing was compiled: {code_span(fact.off)} turns compiling off"
+    return "nothing was compiled: the program called no compiled function"
+
+
+def went_on(explanation: str) -> str:
+    """Add to an explanation of an error, at the end of its first paragraph, that the program went on."""
+    first, gap, rest = explanation.partition("\n\n")
+    return f"{first} The program went on after this error.".lstrip() + gap + rest
 
 
 def refused_message(function: str, failures: Sequence[GuardFailure]) -> str:

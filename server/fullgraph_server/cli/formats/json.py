@@ -75,6 +75,7 @@ def finding_object(finding: Finding) -> dict[str, Any]:
         "fault": finding.fault,
         "ranks": list(finding.ranks),
         "of_run": finding.of_run,
+        "survived": finding.survived,
     }
 
 

@@ -1,0 +1,44 @@
+"""The other processes that a program starts by ``multiprocessing``, in which nothing is observed.
+
+Those of loaders, of ``torch.multiprocessing.spawn`` and of pools are among them.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+
+class OtherProcesses:
+    """Counts the processes, from now on, that may compile something that is not observed.
+
+    A forked process counts once it calls a compiled function. One that starts a new Python always
+    counts: what it does cannot be told from here.
+    """
+
+    def __init__(self) -> None:
+        self._owner = os.getpid()
+        self._counted = self._owner
+        self._started = 0
+        # Forked processes share it. Two that begin to compile at once may count as one.
+        self._forked = mmap.mmap(-1, 8)
+        start = BaseProcess.start
+
+        def start_and_count(process: Any) -> None:
+            start(process)
+            if process._popen.method != "fork":
+                self._started += 1
+
+        BaseProcess.start = start_and_count  # type: ignore[method-assign, assignment]
+
+    def called(self) -> None:
+        """Take note that this process calls a compiled function."""
+        if (pid := os.getpid()) != self._counted:
+            self._counted = pid
+            self._forked[:] = (int.from_bytes(self._forked[:], "little") + 1).to_bytes(8, "little")
+
+    def count(self) -> int:
+        """Return the number of processes so far."""
+        return self._started + int.from_bytes(self._forked[:], "little")

@@ -1,0 +1,30 @@
+"""The recompilations that the program forbids, where it goes on after the error that torch raises."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..compat import trace_compat
+from ..facts import ProgramRaised
+from .live import TraceListener
+from .stacks import calling_stack
+
+
+class Refusals:
+    """The errors of ``error_on_recompile`` and of the stance ``fail_on_recompile`` from now on."""
+
+    def __init__(self, listener: TraceListener) -> None:
+        self._listener = listener
+        self._told: list[ProgramRaised] = []
+        trace_compat.watch_refusals(self._refused)
+
+    def _refused(self, error: str, reasons: Sequence[str]) -> None:
+        failures = self._listener.failures(reasons)
+        stack = calling_stack(sys._getframe())
+        self._told.append(ProgramRaised(error, "", stack, "\n".join(reasons), failures, caught=True))
+
+    def caught(self, raised: Iterable[BaseException]) -> Iterator[ProgramRaised]:
+        """Yield a fact for each that is none of the exceptions that left the program."""
+        left = [self._listener.refused(error) for error in raised]
+        return (fact for fact in self._told if fact.failures not in left)
