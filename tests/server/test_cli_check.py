@@ -94,8 +94,17 @@ def test_fail_on_decides_the_exit_code(
     fake: type[FakeRun], folder: Path, make: Callable[[Path], Fact] | None, codes: dict[str, int]
 ) -> None:
     fake.facts = (make(folder),) if make else ()
+    fake.status = "raised" if make is failed else "finished"
     assert {level: check("a.py", "--fail-on", level).exit_code for level in codes} == codes
     assert check("a.py").exit_code == codes["failure"]
+
+
+def test_an_error_after_which_the_program_goes_on_fails_as_a_break_does(
+    fake: type[FakeRun], folder: Path
+) -> None:
+    fake.facts = (failed(folder),)
+    codes = {level: check("a.py", "--fail-on", level).exit_code for level in ("failure", "break", "never")}
+    assert codes == {"failure": 0, "break": 1, "never": 0}
 
 
 @pytest.mark.parametrize("level", ["break", "recompile", "failure"])

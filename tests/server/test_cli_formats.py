@@ -219,6 +219,7 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
                 "fault": 0,
                 "ranks": [],
                 "of_run": False,
+                "survived": False,
                 "baseline": False,
             }
         ],

@@ -20,7 +20,7 @@ SHAPE_RECORDS: Final = frozenset((_SYMBOL, _GUARD, _SPECIALIZATION))
 
 _NAME = re.compile(r"[^\W\d]\w*")
 _MACHINERY = re.compile(
-    r"[/\\]torch[/\\](?:__init__|_compile|_jit_internal|utils[/\\](?:_stats|_traceback|_contextlib)"
+    r"[/\\]fullgraph_compiler[/\\]|[/\\]torch[/\\](?:__init__|_compile|_jit_internal|utils[/\\](?:_stats|_traceback|_contextlib)"
     r"|_logging[/\\]\w+|fx[/\\]experimental[/\\](?:symbolic_shapes|sym_node|recording)"
     r"|_subclasses[/\\](?:fake_tensor|fake_impls|_fake_tensor_utils)|_dynamo[/\\]eval_frame"
     r"|_inductor[/\\]sizevars)\.py$|[/\\](?:functools|contextlib)\.py$|^<"
