@@ -241,7 +241,7 @@ def test_where_nothing_is_compiled_again_a_sentence_says_so(
 
 def test_what_stops_the_program_is_told_too(fake: type[FakeRun], folder: Path) -> None:
     failure = CompileFailure("0/1", "backend", "RuntimeError", "boom", stack(folder, 5))
-    fake.facts = [*three_sizes_and_a_number(folder), failure]
+    fake.facts, fake.status = [*three_sizes_and_a_number(folder), failure], "raised"
     result = fullgraph("recompiles", "a.py")
     assert result.exit_code == 1
     assert "a.py:5:5 error compile-error backend failed: boom" in result.stdout

@@ -40,6 +40,7 @@ def broken(*stack: StackFrame, skips_frame: bool = False) -> GraphBreak:
             "DistributedDataParallel",
         ),
         ((StackFrame(FSDP, 30, "wrapper"),), "FSDP"),
+        ((StackFrame(f"{SITE}/torch/optim/optimizer.py", 79, "_use_grad"),), "torch.optim"),
     ],
 )
 def test_a_break_in_a_wrapper_is_not_the_users(file: str, inner: tuple[StackFrame, ...], name: str) -> None:

@@ -96,7 +96,7 @@ def fold(
     lightning = Lightning(facts, places, workspace)
     recompilations = Recompilations(facts, places, workspace, lightning)
     caches = caches_of(facts, places, with_keys=depth == "build")
-    finding_facts = _FindingFacts(facts, places, recompilations, workspace, lightning, caches)
+    finding_facts = _FindingFacts(facts, places, recompilations, workspace, lightning, caches, depth)
     builders = finding_facts.builders()
     told = sorted((finished(builder) for builder in builders), key=by_place)
     breaks = [builder.compile_ids for builder in builders if builder.finding.kind == "graph-break"]
@@ -142,6 +142,10 @@ def fold(
     )
 
 
+_OF_A_PROGRAM: Final[tuple[Depth, ...]] = ("graph", "recompiles", "late-compile", "kernels", "build")
+"""The depths of a run that is the program from start to end."""
+
+
 class _FindingFacts:
     """The facts that become findings."""
 
@@ -153,6 +157,7 @@ class _FindingFacts:
         workspace: Workspace,
         lightning: Lightning,
         caches: Caches,
+        depth: Depth,
     ) -> None:
         self._lightning = lightning
         self._caches = caches
@@ -174,6 +179,8 @@ class _FindingFacts:
         end = _last(facts, RunFinished)
         self._not_started = end is not None and end.status == "not-started"
         self.completed = end is not None and end.status in ("finished", "exited")
+        # A log does not say how its program ended, nor do the runs of an analysis.
+        self._succeeded = end is not None and end.exit_code == 0 and depth in _OF_A_PROGRAM
         self._ended_early = (
             end is not None
             and end.status == "exited"
@@ -307,7 +314,7 @@ class _FindingFacts:
 
     def _survived(self, finding: Finding) -> Finding:
         """Say of an error of the compiler that the program went on after it, if it did."""
-        if not self.completed:
+        if not self._succeeded or not self.completed:
             return finding
         return replace(finding, explanation=messages.went_on(finding.explanation), survived=True)
 

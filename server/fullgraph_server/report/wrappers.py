@@ -1,6 +1,7 @@
 """Findings that come with what a library puts around a module, rather than from the module itself.
 
-``DistributedDataParallel`` breaks the graph around the forward of its module, FSDP at its hooks. A
+``DistributedDataParallel`` breaks the graph around the forward of its module, FSDP at its hooks, torch's
+optimizers around ``step``. A
 ``LightningModule`` that is compiled as a whole has its loggers, its trainer and their counters compiled.
 """
 
@@ -49,6 +50,11 @@ _WRAPPERS: Final = (
         "a module that holds sharded ones.",
         "Compile the blocks that are sharded one by one, ahead of `fully_shard`, with `block.compile()`: the "
         "hooks then lie between graphs.",
+    ),
+    Wrapper(
+        "torch.optim",
+        re.compile(r"[/\\]torch[/\\]optim[/\\]optimizer\.py$"),
+        "Torch's optimizers break the graph around `step` themselves: nothing in your code is the cause.",
     ),
 )
 

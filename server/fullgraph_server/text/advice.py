@@ -31,14 +31,15 @@ _OPTIONAL = (
     "Pass a tensor as `{name}` in every call, in the place of `None` one that changes nothing: "
     "`torch.ones(...)` to multiply with, `torch.zeros(...)` to add."
 )
-_CHOSEN = f"Each value of `{{name}}` is a graph of its own, compiled once. {_AHEAD}"
+_CHOSEN = "Each value of `{name}` is a graph of its own, compiled once."
+_OF_FEW = f"{_CHOSEN} {_AHEAD}"
 _GROWING = (
     "`{name}` grows from call to call, and each length is a graph of its own: "
     "keep it out of the compiled code."
 )
 _NEEDED = (
     "The compiled code needs `{name}` as a number, for a loop, a branch, a shape or an operation: each is a "
-    f"graph of its own, compiled once. {_AHEAD}"
+    "graph of its own, compiled once."
 )
 _EVERY_SIZE = ", to keep one graph for every size."
 _BY_DYNAMIC = f"Compile with `dynamic=True`{_EVERY_SIZE}"
@@ -54,6 +55,10 @@ _OF_GLOBAL = (
     "tensor in its place: `{code}`."
 )
 _LEARNING_RATE = "Give the optimizer a tensor: `lr={code}`."
+_MOMENTUM = (
+    "A schedule that changes `{name}` has each step compiled: keep it, as with "
+    "`OneCycleLR(..., cycle_momentum=False)`, or leave the step uncompiled."
+)
 _GRADIENTS = f"With and without gradients are two graphs, which is as it should be. {_ONCE_EACH}"
 _NO_DUCK = "torch.fx.experimental._config.use_duck_shape = False"
 _DUCK = "Set `{setting}`: sizes that are equal in the first call are otherwise taken for one."
@@ -67,13 +72,21 @@ _PARAMETER = (
 )
 _UNBACKED = "Call `{code}` before the compiled call: a size of 0 or 1 is compiled apart otherwise."
 _NO_PARAMETER = "Where its gradient is not needed, pass the plain tensor in every call: `{code}`."
-_STATIC_SIZE = f"The program marks this size as static: each is a graph of its own, compiled once. {_AHEAD}"
+_STATIC_SIZE = "The program marks this size as static: each is a graph of its own, compiled once."
+_OF_DEFAULT = (
+    "Torch takes the defaults of a function for constants: pass the value as an argument, in the place of "
+    "`{name}`."
+)
 _STATIC_CACHE = (
     'Generate with `cache_implementation="static"`: the cache has one size then, instead of growing.'
 )
 _DROP_LAST = Advice(
     "If it is the last batch that is smaller, leave it out: `DataLoader(..., drop_last=True)`.",
     (Remedy("drop-last"),),
+)
+_STACK = (
+    "Pass one tensor, `{code}`, with its first dimension marked as dynamic, and compute on the whole of it, "
+    "as in `{name}.sum(0)`: a loop over it is a graph for each length."
 )
 _A_TENSOR = "a tensor"
 _KINDS_OF_NUMBERS = {
@@ -83,11 +96,17 @@ _KINDS_OF_NUMBERS = {
 }
 """Data types without their sizes, in the order in which each can hold what those before it do."""
 _MOST_MARKS = 2
+_DEFAULT = re.compile(r"\.__(?:kw)?defaults__\[")
+_OF_TORCH = re.compile(r"\['__import_torch\b|__import_torch_dot_|G\['torch'\]\._")
+"""What only torch has the name of: its own modules, as Dynamo imports them, and their private names."""
 SPECIALIZED = "SPECIALIZED"
 """The kind of a guard on a size that the code turned into a number, dynamic or not."""
 RELATION = "RELATION"
 """The kind of a guard on a condition on sizes in the code."""
 _REPORT = re.compile(r"Please (?:report|open) an issue(?: to PyTorch)?\.?")
+_MOMENTA = re.compile(r"\.param_groups\[\d+\]\['(?:momentum'\]|betas'\]\[0\])$")
+_UNAVOIDABLE = re.compile(r"Avoid calling (?:the function )?`\w+\.(?:step|zero_grad|backward)`\.?")
+"""Torch's hint to do without what a training step is for."""
 _ABOUT_TORCH = re.compile(r"^Set |torch\._dynamo\.config|TORCH|issue to PyTorch|earlier graph break")
 """Hints that are about settings or torch itself, rather than the code where the graph breaks."""
 
@@ -98,6 +117,8 @@ def recompile_advice(failure: GuardFailure, seen: Outlook) -> tuple[Advice, ...]
     rule = _learning_rate if _is_learning_rate(failure) else _BY_CAUSE.get(cause)
     name = written_name(failure.source)
     if rule is None or not (name or failure.kind in _WITHOUT_NAME or cause == "size"):
+        return ()
+    if _OF_TORCH.search(failure.source):
         return ()
     if cause in _REWRITTEN and not seen.at_call:
         return ()
@@ -111,7 +132,11 @@ def recompile_advice(failure: GuardFailure, seen: Outlook) -> tuple[Advice, ...]
 
 def break_hints(hints: Sequence[str], *, in_library: bool) -> tuple[str, ...]:
     """Choose from torch's hints on a graph break: a library's code stays, and a report comes last."""
-    possible = [hint for hint in hints if not in_library or _ABOUT_TORCH.search(hint)]
+    possible = [
+        hint
+        for hint in hints
+        if not _UNAVOIDABLE.fullmatch(hint) and (not in_library or _ABOUT_TORCH.search(hint))
+    ]
     helpful = [hint for hint in possible if not _REPORT.fullmatch(hint)]
     return tuple(helpful or possible)
 
@@ -134,7 +159,7 @@ def _size(failure: GuardFailure, seen: Outlook) -> str | Advice:
         return advised(_DUCK, Remedy("setting", setting=_NO_DUCK))
     name = written_name(failure.source)
     size = code_span(f"{name}.shape[{failure.dimension or 0}]") if name else "this size"
-    can_mark = seen.at_call and seen.alone and len(seen.sizes) <= _MOST_MARKS
+    can_mark = seen.at_call and seen.at_start and seen.alone and len(seen.sizes) <= _MOST_MARKS
     marks = tuple(_mark(*item) for item in seen.sizes) if can_mark else ()
     listed = " and ".join(map(code_span, marks))
     if failure.expected in ("0", "1", "at least 2") or failure.actual in ("0", "1"):
@@ -156,7 +181,7 @@ def _size(failure: GuardFailure, seen: Outlook) -> str | Advice:
         return _STATIC_SIZE
     if "force_parameter_static_shapes" in failure.reason:
         if not marks or "._parameters[" in failure.source:
-            return f"Torch compiles for the sizes of parameters. {_ONCE_EACH}"
+            return "Torch compiles for the sizes of parameters: each is a graph of its own, compiled once."
         return advised(_PARAMETER, Remedy("mark", marks, _NO_STATIC), marks=listed)
     # Without a graph that served both sizes, a mark may raise an error.
     told: dict[Remedy, str] = {}
@@ -295,6 +320,8 @@ def _value(failure: GuardFailure, seen: Outlook) -> str | Advice:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if failure.actual == _A_TENSOR:
         return _tensor_of(name, seen.after) if is_number else ""
+    if _MOMENTA.search(failure.source):
+        return filled(_MOMENTUM, name=name)
     if not is_number or _is_other(failure.actual):
         return filled(_CHOSEN, name=name)
     if seen.serves is False:
@@ -307,6 +334,8 @@ def _value(failure: GuardFailure, seen: Outlook) -> str | Advice:
     if seen.serves:
         by_dynamic = Advice(_DYNAMIC_NUMBER, (Remedy("dynamic"),))
         return filled(_NEEDED, name=name) if seen.is_dynamic else by_dynamic
+    if _DEFAULT.search(failure.source):
+        return filled(_OF_DEFAULT, name=name)
     if seen.is_tried and isinstance(value, int) and "." in name and failure.source.startswith("L["):
         return advised(_OF_MODULE, Remedy("dynamic", setting=_UNSPECIALIZED), name=name)
     if seen.is_tried and isinstance(value, int) and failure.source.startswith("G["):
@@ -341,7 +370,7 @@ def _flag(failure: GuardFailure, _: Outlook) -> str:
     name = written_name(failure.source)
     if name.endswith(".training"):
         return f"Training and evaluation are two graphs, which is as it should be. {_ONCE_EACH}"
-    return filled(_CHOSEN, name=name)
+    return filled(_OF_FEW, name=name)
 
 
 def _length(failure: GuardFailure, seen: Outlook) -> str | Advice:
@@ -353,16 +382,15 @@ def _length(failure: GuardFailure, seen: Outlook) -> str | Advice:
     if failure.source.endswith("._modules"):
         append = Remedy("set-earlier", (f"{name}.append(...)",))
         return advised("Add all modules before the first call: `{code}`.", append)
+    if seen.grows:
+        return filled(_GROWING, name=name)
     if failure.kind in ("", "DICT_LENGTH"):  # until torch 2.14, a dict counts without a guard of its own
         if seen.in_library:
             return ""
         return advised("Give `{name}` the same keys in every call.", Remedy("same-keys"), name=name)
-    if seen.at_call and len(set(seen.items)) == 1:
-        advice = "Pass one tensor, `{code}`, with a dimension that is marked as dynamic."
-        return advised(advice, Remedy("stack", (f"torch.stack({name})",)))
-    if seen.grows:
-        return filled(_GROWING, name=name)
-    return f"Each length is a graph of its own, compiled once. {_AHEAD}"
+    if seen.at_call and len(set(seen.items)) == 1 and str(len(seen.items)) == failure.expected:
+        return advised(_STACK, Remedy("stack", (f"torch.stack({name})",)), name=name)
+    return "Each length is a graph of its own, compiled once."
 
 
 def _keys(failure: GuardFailure, _: Outlook) -> Advice:

@@ -64,6 +64,8 @@ class Outlook:
     """Whether there is a later compilation."""
     serves: bool | None = None
     alone: bool = True
+    at_start: bool = True
+    """Whether the first call has what ``sizes`` are of: a mark on what it makes would raise an error."""
     is_asked: bool = True
     has_twin: bool = False
     is_dynamic: bool = False
@@ -110,7 +112,9 @@ def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> Outlook:
         else all(
             held(text, values) is not False for text in (*_conditions(free), *_asked(failure, size, later))
         ),
-        alone=not any(name in values for name in became),
+        alone=not any(name in values for name in became)
+        and _dynamic_sizes(free or ()) <= _marked(first, sizes),
+        at_start=not ids or all(any(guard.source == name for guard in versions[ids[0]]) for name, _ in sizes),
         is_asked=asked is None or any(size in text and text != f"2 <= {size}" for text in _conditions(asked)),
         has_twin=_has_twin(size, before, sizes, free or ()),
         is_dynamic=any(DYNAMIC in tensor.shape for tensor in _tensors(versions[ids[0]]).values())
@@ -135,6 +139,22 @@ def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> Outlook:
             guard.expected.startswith(_CACHE) and source.startswith(guard.source) for guard in first
         ),
     )
+
+
+def _dynamic_sizes(version: Version) -> set[tuple[str, int]]:
+    return {
+        (source, dimension)
+        for source, tensor in _tensors(version).items()
+        for dimension, size in enumerate(tensor.shape)
+        if size == DYNAMIC
+    }
+
+
+def _marked(first: Version, sizes: Iterable[tuple[str, tuple[int, ...]]]) -> set[tuple[str, int]]:
+    """Return the sizes that are dynamic once ``sizes`` are marked: those were so before, or are equal."""
+    return _dynamic_sizes(first) | {
+        (name, dimension) for name, dimensions in sizes for dimension in dimensions
+    }
 
 
 def _grows(source: str, versions: Iterable[Version]) -> bool:
@@ -172,7 +192,9 @@ def _is_free(failure: GuardFailure, version: Version) -> bool:
         tensor = _tensors(version).get(failure.source)
         dimension = failure.dimension or 0
         return tensor is not None and tensor.shape[dimension : dimension + 1] == (DYNAMIC,)
-    return any(guard.source == failure.source and guard.expected in _NUMBERS for guard in version)
+    # A graph for every whole number serves no other one.
+    free = _NUMBERS[-1:] if isinstance(read_literal(failure.expected), float) else _NUMBERS
+    return any(guard.source == failure.source and guard.expected in free for guard in version)
 
 
 def _conditions(version: Version) -> Iterator[str]:
