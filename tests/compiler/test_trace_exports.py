@@ -48,13 +48,41 @@ def fed(*records: TraceRecord) -> list[f.Fact]:
     return [*(fact for item in records for fact in interpreter.feed(item)), *interpreter.finish()]
 
 
+MARKED = """\
+Constraints violated (L['x'].size()[0], L['y'].size()[1])! For more information, run with \
+TORCH_LOGS="+dynamic".
+  - You marked L['x'].size()[0] as dynamic but your code specialized it to be a constant (4). If you're \
+using mark_dynamic, either remove it or use maybe_mark_dynamic.
+
+User stack:
+  File "/w/toy.py", line 6, in toy
+    return x + TABLE
+           ^^^^^^^^^
+
+  - Not all values of L['y'].size()[1] = L['y'].size()[1] are valid because L['y'].size()[1] was inferred \
+to be equal to 8."""
+
+
 def test_which_dimensions_cannot_be_dynamic() -> None:
-    assert list(parse_violations(VIOLATED)) == [
-        f.SizeViolation("batch", value="4"),
-        f.SizeViolation("width", "L['x'].size()[1]", "(L['x'].size()[1] % 8) == 0"),
-        f.SizeViolation("batch", "L['y'].size()[0]", "L['y'].size()[0] == L['x'].size()[0]"),
+    violations = list(parse_violations(VIOLATED))
+    assert [(item.dimension, item.source, item.value or item.condition) for item in violations] == [
+        ("batch", "", "4"),
+        ("width", "L['x'].size()[1]", "(L['x'].size()[1] % 8) == 0"),
+        ("batch", "L['y'].size()[0]", "L['y'].size()[0] == L['x'].size()[0]"),
     ]
+    assert (
+        violations[0].text == "You marked batch as dynamic but your code specialized it to be a constant (4)."
+    )
+    assert not any(item.stack for item in violations)
     assert parse_suggestions(VIOLATED) == ("batch = 4", "width = 8*_width")
+
+
+def test_a_mark_that_a_compilation_refuses_has_the_code_that_needs_the_number() -> None:
+    one, other = parse_violations(MARKED, lambda *_: "    return x + TABLE")
+    assert (one.dimension, one.source, one.value) == ("", "L['x'].size()[0]", "4")
+    assert one.stack == (f.StackFrame("/w/toy.py", 6, "toy", 11, 6, 20),)
+    assert (other.source, other.condition) == ("L['y'].size()[1]", "L['y'].size()[1] == 8")
+    assert other.stack == ()
 
 
 def test_what_an_exception_is_about() -> None:

@@ -22,6 +22,8 @@ from fullgraph_compiler.facts import (
     RecompileLimit,
     RunFinished,
     ShapeGuard,
+    SizeViolation,
+    Specialization,
     StackFrame,
     Status,
     Symbol,
@@ -268,6 +270,37 @@ def test_compile_failures_are_errors_by_their_phase() -> None:
         ("capture-error", "GB0059", "error", 'Dynamo cannot trace `print("woo")`'),
         ("compile-error", "compile-error", "error", "backend failed: no kernel"),
     ]
+
+
+def test_a_mark_that_torch_refuses_stands_where_the_number_is_needed() -> None:
+    size = "L['a'].size()[0]"
+    number = SizeViolation("", size, value="10", text="torch's words.")
+    here = (StackFrame(FILE, 10, "toy", 11, 10, 16),)
+    facts = [
+        started("0/0"),
+        CompileFailure(
+            "0/0", "capture", "ConstraintViolationError", "Constraints", (PRINT,), violations=(number,)
+        ),
+        Specialization("0/0", "s7", ("L['b'].size()[0]",), "10", "", (CONDITION,)),
+        Specialization("0/0", "s9", (size,), "10", "", here),
+    ]
+    finding = only(folded(*facts))
+    assert (finding.kind, finding.code, finding.severity) == ("capture-error", "size-constraint", "error")
+    assert finding.message == "`a.shape[0]` becomes 10 here, though it is marked dynamic"
+    assert text_at(finding.span) == "x * b"
+    assert finding.explanation == "ConstraintViolationError: torch's words."
+    assert "torch._dynamo.mark_dynamic(a, 0)" in finding.hints[0]
+    restricted = SizeViolation("", size, condition="2 <= L['a'].size()[0] and L['a'].size()[0] <= 10")
+    finding = only(
+        folded(
+            started("0/0"),
+            CompileFailure("0/0", "capture", "E", "m", (PRINT,), violations=(restricted,)),
+            ShapeGuard("0/0", "s9 <= 10", (Symbol("s9", size, 4),), here),
+        )
+    )
+    assert "`2 <= a.shape[0] <= 10`" in finding.message
+    assert text_at(finding.span) == "x * b"
+    assert "min=..., max=..." in finding.hints[0]
 
 
 def test_a_failure_without_a_stack_stands_on_the_function_name() -> None:

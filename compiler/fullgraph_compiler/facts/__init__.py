@@ -49,6 +49,7 @@ from .capture import (
     Network,
     Recompile,
     RecompileLimit,
+    SizeViolation,
     Symbol,
     TensorsNamed,
 )
@@ -73,7 +74,6 @@ from .export import (
     ExportProblemKind,
     ProgramExported,
     SizeRange,
-    SizeViolation,
 )
 from .outcome import (
     Failure,

@@ -299,6 +299,23 @@ class CallsWithoutGraph:
 
 
 @dataclass(frozen=True, slots=True)
+class SizeViolation:
+    """A dimension that was marked dynamic, and a condition that does not hold for all of its sizes.
+
+    ``dimension`` is the name of the ``Dim``, ``source`` torch's expression for the size, if torch says that.
+    ``value`` is set where the size became this number; else ``condition`` is torch's. ``text`` is torch's
+    sentence, ``stack`` the code that it names, which it does for a number only.
+    """
+
+    dimension: str
+    source: str = ""
+    condition: str = ""
+    value: str = ""
+    text: str = ""
+    stack: Stack = ()
+
+
+@dataclass(frozen=True, slots=True)
 class CompileFailure:
     """An exception that the compiler raised.
 
@@ -317,3 +334,5 @@ class CompileFailure:
     hints: tuple[str, ...] = ()
     url: str = ""
     text: str = ""
+    violations: tuple[SizeViolation, ...] = ()
+    """The sizes that the program marks as dynamic and the code restricts: ``ConstraintViolationError``."""

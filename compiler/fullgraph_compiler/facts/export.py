@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from .capture import Symbol
+from .capture import SizeViolation, Symbol
 from .stacks import Stack
 
 ExportProblemKind: TypeAlias = Literal["missing-fake-kernel", "mismatched-fake-kernel", "data-dependent"]
@@ -63,20 +63,6 @@ class ProgramExported:
     compile_id: str
     ranges: tuple[SizeRange, ...] = ()
     of_draft_log: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SizeViolation:
-    """A dimension that was marked dynamic, and a condition that does not hold for all of its sizes.
-
-    ``dimension`` is the name of the ``Dim``, ``source`` torch's expression for the size, if torch says that.
-    ``value`` is set where the size became this number; else ``condition`` is torch's.
-    """
-
-    dimension: str
-    source: str = ""
-    condition: str = ""
-    value: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ from ..facts import (
 from .causes import guard_behind, guard_on, stack_around
 from .compilation import Compilation, as_break, graph_of, read_graph
 from .export.reader import EXPORT_RECORDS, ExportReader
+from .export.texts import parse_violations
 from .guards import parse_tree
 from .inductor.caches import CACHE_RECORDS, LOWERED_RECORDS, CacheReader
 from .inductor.code import CODE_RECORDS, CodeReader
@@ -78,6 +79,7 @@ _OF_BACKEND = "WON'T CONVERT "
 """The beginning of a backend's failure that becomes a graph break, which has a record of its own."""
 _WRITTEN: Final = CODE_RECORDS - LOWERED_RECORDS
 """What AOTAutograd and TorchInductor make of a graph, but for the graph that caches are asked for."""
+_REFUSED_MARK = "ConstraintViolationError"
 _NOTHING_TO_COMPILE = "SkipFrame"
 """The error with which Dynamo skips a frame without operations."""
 
@@ -425,6 +427,7 @@ class Interpreter:
             hints=message.hints,
             url=message.url,
             text=reason.strip(),
+            violations=tuple(parse_violations(reason, self._source)) if kind == _REFUSED_MARK else (),
         )
         if kind in _SOFT:
             self._undecided = failure

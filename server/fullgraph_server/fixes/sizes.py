@@ -116,10 +116,10 @@ async def _step(prover: Prover, found: Sizes, named: Sequence[str]) -> Sizes:
 def refused_mark(report: Report) -> str:
     """Say that torch refuses a mark, in its own words; empty if it does not."""
     problem = report.problem
-    if problem is None or "ConstraintViolationError" not in problem.message:
+    if problem is None or problem.code != "size-constraint":
         return ""
-    said, _, _ = (problem.explanation or problem.message).removeprefix("- ").partition(". ")
-    return f"torch refuses a mark (ConstraintViolationError): {said}"
+    error, _, said = problem.explanation.partition(": ")
+    return f"torch refuses a mark ({error}): {said.removesuffix('.')}"
 
 
 def _more_breaks(base: State, state: State) -> str:

@@ -56,6 +56,7 @@ from ..workspace.workspace import Workspace
 from .caches.model import Caches
 from .caches.uses import cache_builders, caches_of, with_caches
 from .exports.findings import export_builders
+from .exports.marked_sizes import refused_marks
 from .exports.programs import exported_programs
 from .faults import add_faults, fault_message
 from .finding_builder import FindingBuilder, by_place, finished, without_ignored
@@ -203,6 +204,7 @@ class _FindingFacts:
             *speed_builders(self._facts, self._finding),
             *cache_builders(self._caches, self._finding),
             *export_builders(self._facts, self._finding, self._places, self._workspace),
+            *refused_marks(self._facts, self._finding),
         ]
         return add_faults(builders, self._facts, self._fault)
 
@@ -290,7 +292,9 @@ class _FindingFacts:
         place = self._places.place(fact.stack, fact.compile_id)
         return advice.break_hints(fact.hints, in_library=place.library is not None)
 
-    def _compile_failure(self, fact: CompileFailure) -> FindingBuilder:
+    def _compile_failure(self, fact: CompileFailure) -> FindingBuilder | None:
+        if fact.violations:
+            return None  # each is a finding
         message = messages.first_line(fact.message) or fact.error
         title = "" if fact.phase == "backend" else self._title(fact, message)
         if fact.phase == "backend":

@@ -1,4 +1,4 @@
-"""The sentences of findings about ``torch.export``."""
+"""The sentences of findings about ``torch.export``, and about sizes that ``mark_dynamic`` marks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 from fullgraph_compiler.facts import ExportFailed, ExportProblem
 
 from .markdown import code_span, filled
+from .source_names import written_name
 
 ConditionKind: TypeAlias = Literal["tensor", "assertion", "branch", "loop", "operation", "number"]
 """What decides by a condition: a branch or an ``assert`` by a tensor, a branch by a number, a ``while`` loop,
@@ -68,6 +69,18 @@ _RANGE = (
 _DRAFT_SIZES = (
     "Where this is against a `Dim`, draft_export has made the size `Dim.AUTO`, while `torch.export.export` "
     "raises: give the `Dim` a `min` or `max`, or use `Dim.AUTO`."
+)
+_NO_MARK = (
+    "If it is always {value}, do not mark it ({mark}). `maybe_mark_dynamic` in its place compiles for the "
+    "size that the code needs, and raises nothing."
+)
+_ANY_SIZE = (
+    "If it varies, this code has to hold for every size: a tensor that it is combined with here needs the "
+    "same dynamic size, and nothing may need the number itself."
+)
+_MARKED_RANGE = (
+    "Mark only sizes for which it holds ({mark}), change this code so that it holds for all, or leave `min` "
+    "and `max` out: what the code asks of the size is then a guard."
 )
 FULL_REASON = (
     "A log does not hold the exception of an export: run the program with `fullgraph check`, which sees it."
@@ -172,6 +185,21 @@ def size_hints(value: str, suggestions: Sequence[str]) -> tuple[str, ...]:
     torchs = f"torch suggests {', '.join(map(code_span, suggestions))}." if suggestions else ""
     advice = _STATIC.format(value=value) if value else _RANGE
     return tuple(filter(None, (torchs, advice)))
+
+
+def refused_mark(condition: str) -> str:
+    """Write that a compilation refuses sizes that are marked as dynamic."""
+    return f"not all sizes that are marked as dynamic fulfil {code_span(condition)}, which this code needs"
+
+
+def mark_hints(source: str, value: str) -> tuple[str, ...]:
+    """Advise on a size that is marked for ``torch.compile``; ``value`` is the number that it becomes."""
+    name, _, dimension = written_name(source).removesuffix("]").rpartition(".size()[")
+    bounds = "" if value else ", min=..., max=..."
+    mark = code_span(f"torch._dynamo.mark_dynamic({name}, {dimension}{bounds})" if name else "mark_dynamic")
+    if value:
+        return (_NO_MARK.format(value=value, mark=mark), _ANY_SIZE)
+    return (_MARKED_RANGE.format(mark=mark),)
 
 
 def size_in_log(condition: str, *, failed: bool) -> str:

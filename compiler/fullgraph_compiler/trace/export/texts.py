@@ -6,12 +6,15 @@ The messages are those of ``torch/fx/experimental/symbolic_shapes.py``, ``torch/
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from ...facts import SizeRange, SizeViolation, Symbol
 from ..graphs import parse_shapes
+from ..messages import Source, no_source, parse_frames
 
 _RANGE: Final = re.compile(r"\b(\w+): VR\[([^,\[\]]+), ([^,\[\]]+)\]")
 _DATA: Final = "data-dependent expression "
@@ -24,8 +27,13 @@ _UNSUPPORTED: Final = "UnsupportedOperatorException"
 """The error whose message is only the name of the operator."""
 _SPECIALIZED: Final = " as dynamic but your code specialized it to be a constant ("
 _REFUTED: Final = " satisfy the generated guard "
+_INFERRED: Final = " was inferred to be equal to "
 _RELATED: Final = " must always be equal"
 _FIXES: Final = "Suggested fixes:"
+_VIOLATION: Final = re.compile(r"^ *- (?=You marked |Not all values of |The values of )")
+_ADVICE: Final = " If you're using "
+"""What begins torch's advice behind a sentence on a dimension, which is on exports and compilations alike."""
+_MARKED_AT: Final = "User stack:"
 
 
 def parse_undecided(message: str) -> str:
@@ -59,24 +67,40 @@ def parse_ranges(text: str) -> Iterator[SizeRange]:
         yield SizeRange(Symbol(name, sources.get(name, ""), None), lower, upper)
 
 
-def parse_violations(message: str) -> Iterator[SizeViolation]:
-    """Read which dimensions cannot be dynamic (``produce_guards`` in ``symbolic_shapes.py``)."""
-    for line in message.splitlines():
-        before, _, after = line.partition(_SPECIALIZED)
-        if after:
-            name = before.partition("You marked ")[2]
-            is_source = "[" in name
-            value = after.partition(")")[0]
-            yield SizeViolation("" if is_source else name, name if is_source else "", value=value)
-            continue
-        before, _, after = line.partition(_REFUTED)
-        if after:
-            name, source = _named(before.partition("Not all values of ")[2])
-            yield SizeViolation(name, source, condition=after.removesuffix("."))
-        elif _RELATED in line:
-            one, _, other = line.partition(_RELATED)[0].partition("The values of ")[2].partition(" and ")
-            (name, source), (_, equal) = _named(one), _named(other)
-            yield SizeViolation(name, source, condition=f"{source} == {equal}")
+def parse_violations(message: str, source: Source = no_source) -> Iterator[SizeViolation]:
+    """Read which dimensions cannot be dynamic, and the code that torch names for each."""
+    lines = message.splitlines()
+    starts = [number for number, line in enumerate(lines) if _VIOLATION.match(line)]
+    for start, end in itertools.pairwise((*starts, len(lines))):
+        violation = _violation(lines[start].strip())
+        if violation is not None:
+            stack = parse_frames(lines[start + 1 : end], source) if _MARKED_AT in lines[start:end] else ()
+            yield replace(violation, stack=stack)
+
+
+def _violation(line: str) -> SizeViolation | None:
+    """Read a sentence on a dimension (``produce_guards`` in ``symbolic_shapes.py``)."""
+    text = _VIOLATION.sub("", line)
+    said = text.partition(_ADVICE)[0]
+    before, _, after = text.partition(_SPECIALIZED)
+    if after:
+        name, value = before.removeprefix("You marked "), after.partition(")")[0]
+        is_source = "[" in name
+        return SizeViolation("" if is_source else name, name if is_source else "", value=value, text=said)
+    before, _, after = text.partition(_REFUTED)
+    if after:
+        name, source = _named(before.removeprefix("Not all values of "))
+        return SizeViolation(name, source, condition=after.removesuffix("."), text=said)
+    before, _, equal = text.partition(_INFERRED)
+    if equal:
+        name, source = _named(before.removeprefix("Not all values of "))
+        return SizeViolation(name, source, condition=f"{source} == {equal.removesuffix('.')}", text=said)
+    before, related, _ = text.partition(_RELATED)
+    if related:
+        one, _, other = before.removeprefix("The values of ").partition(" and ")
+        (name, source), (_, equal) = _named(one), _named(other)
+        return SizeViolation(name, source, condition=f"{source} == {equal}", text=said)
+    return None
 
 
 def _named(text: str) -> tuple[str, str]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from string import ascii_letters, digits
-from typing import Final, TypeAlias
 
 from fullgraph_compiler.facts import (
     CompileFailure,
@@ -15,7 +12,6 @@ from fullgraph_compiler.facts import (
     Fact,
     ProgramExported,
     Severity,
-    ShapeGuard,
     SizeViolation,
     Specialization,
     Stack,
@@ -23,26 +19,13 @@ from fullgraph_compiler.facts import (
 
 from ...text import exports, messages
 from ...text.markdown import code_span
-from ...text.size_expressions import (
-    comparison_of,
-    parts_of,
-    sides_of,
-    written_condition,
-    written_guard,
-    written_size,
-)
+from ...text.size_expressions import written_size
 from ...workspace.workspace import Workspace
 from ..finding_builder import FindingBuilder, MakeFinding
 from ..model import Finding
 from ..source_locator import Places
 from .conditions import condition_of
-
-_SizeFact: TypeAlias = ShapeGuard | Specialization
-_INPUTS: Final = "L['flat_args']"
-"""The inputs of a strict export, as Dynamo has them."""
-_SHAPE: Final = ".shape["
-_OF_NAMES: Final = f"{ascii_letters}{digits}_.[]"
-"""The characters of the expression for a tensor."""
+from .marked_sizes import INPUTS, SizeFact, code_behind, condition_text, source_of, sources_of, written
 
 
 def export_builders(
@@ -71,9 +54,9 @@ class _Exports:
             fact.compile_id: fact for fact in facts if isinstance(fact, ExportFailed) and not fact.retried
         }
         self._broken = {fact.compile_id for fact in facts if isinstance(fact, CompileFailure)}
-        self._sizes: dict[str, list[_SizeFact]] = defaultdict(list)
+        self._sizes: dict[str, list[SizeFact]] = defaultdict(list)
         for fact in facts:
-            if isinstance(fact, _SizeFact):
+            if isinstance(fact, SizeFact):
                 self._sizes[fact.compile_id].append(fact)
 
     def builders(self) -> Iterator[FindingBuilder]:
@@ -173,19 +156,19 @@ class _Exports:
         """Tell each dimension that cannot be dynamic once for a line, with the first of its conditions."""
         told: dict[tuple[str, str, int], list[tuple[SizeViolation, Stack, str]]] = {}
         for violation in fact.violations:
-            size = self._behind(violation, fact.compile_id)
+            size = code_behind(violation, self._sizes[fact.compile_id])
             stack = size.stack if size and size.stack else fact.stack
-            source = violation.source or (_source_of(size) if size else "")
+            source = violation.source or (source_of(size) if size else "")
             place = self._places.place(stack, fact.compile_id).span
             told.setdefault((violation.dimension or source, place.filename, place.row), []).append(
                 (violation, stack, source)
             )
         for same in told.values():
             violation, stack, source = next((item for item in same if item[0].value), same[0])
-            condition = _condition(violation)
-            others = [_condition(item) for item, _, _ in same if item.condition and item is not violation]
+            condition = condition_text(violation)
+            others = [condition_text(item) for item, _, _ in same if item.condition and item is not violation]
             name = violation.dimension
-            name_of_size = "" if _INPUTS in source else written_size(source)
+            name_of_size = "" if INPUTS in source else written_size(source)
             suggestions = [line for line in fact.suggestions if not name or name in line.partition(" = ")[0]]
             yield self._finding(
                 "export-error",
@@ -201,27 +184,11 @@ class _Exports:
                 text=fact.text,
             )
 
-    def _behind(self, violation: SizeViolation, compile_id: str) -> _SizeFact | None:
-        """Find the code that made a condition of a size."""
-        sizes = self._sizes[compile_id]
-        if violation.value:
-            constants = [fact for fact in sizes if isinstance(fact, Specialization)]
-            return next((fact for fact in constants if fact.value == violation.value), None)
-        own = comparison_of(_of_any_input(_condition(violation)))
-        of_size = [fact for fact in sizes if _is_of(violation.source, _sources(fact))]
-        others = [comparison_of(_of_any_input(_written(fact))) for fact in of_size]
-        for fits in (_is_same, _is_near):
-            for fact, other in zip(of_size, others, strict=True):
-                if own is not None and other is not None and fits(own, other):
-                    return fact
-        lines = {(fact.stack[-1].filename, fact.stack[-1].row) for fact in of_size if fact.stack}
-        return of_size[0] if len(lines) == 1 else None
-
-    def _size_in_log(self, fact: _SizeFact, *, failed: bool) -> Finding:
+    def _size_in_log(self, fact: SizeFact, *, failed: bool) -> Finding:
         return self._finding(
             "export-error",
             "error" if failed else "information",
-            exports.size_in_log(_written(fact), failed=failed),
+            exports.size_in_log(written(fact), failed=failed),
             fact.stack,
             fact.compile_id,
             code="size-constraint",
@@ -229,62 +196,13 @@ class _Exports:
         )
 
 
-def _by_line(sizes: Sequence[_SizeFact]) -> Iterator[_SizeFact]:
+def _by_line(sizes: Sequence[SizeFact]) -> Iterator[SizeFact]:
     """Yield one condition for each line: that which makes a size a number, else the first."""
-    chosen: dict[object, _SizeFact] = {}
+    chosen: dict[object, SizeFact] = {}
     for fact in sizes:
-        if not fact.stack or not _sources(fact):
+        if not fact.stack or not sources_of(fact):
             continue
         place = (fact.stack[-1].filename, fact.stack[-1].row)
         if place not in chosen or isinstance(fact, Specialization):
             chosen[place] = fact
     yield from chosen.values()
-
-
-def _sources(fact: _SizeFact) -> tuple[str, ...]:
-    if isinstance(fact, Specialization):
-        return fact.sources
-    return tuple(symbol.source for symbol in fact.symbols if symbol.source)
-
-
-def _source_of(fact: _SizeFact) -> str:
-    return next(iter(_sources(fact)), "")
-
-
-def _written(fact: _SizeFact) -> str:
-    """Write what is assumed of a size as in the user's code."""
-    if isinstance(fact, Specialization):
-        return f"{written_size(_source_of(fact)) or fact.symbol} == {fact.value}"
-    return written_condition(fact.expression, fact.symbols)
-
-
-def _is_of(source: str, others: Sequence[str]) -> bool:
-    """Tell whether a size is among others: Dynamo has a name of its own for all inputs of an export."""
-    dimension = source.rpartition(".")[2]
-    return any(
-        other == source or (_INPUTS in other and other.rpartition(".")[2] == dimension) for other in others
-    )
-
-
-def _of_any_input(condition: str) -> str:
-    *before, last = condition.split(_SHAPE)
-    return _SHAPE.join((*(f"{part.rstrip(_OF_NAMES)}x" for part in before), last))
-
-
-def _is_same(one: ast.Compare, other: ast.Compare) -> bool:
-    return sides_of(one) == sides_of(other)
-
-
-def _is_near(one: ast.Compare, other: ast.Compare) -> bool:
-    """Tell whether two bounds are of the same size: torch writes `4 <= x` for `x > 3`."""
-    if isinstance(one.ops[0], (ast.Eq, ast.NotEq)) or isinstance(other.ops[0], (ast.Eq, ast.NotEq)):
-        return False
-    (sizes, numbers), (other_sizes, other_numbers) = parts_of(one), parts_of(other)
-    near = {number + step for number in other_numbers for step in (-1, 0, 1)}
-    return sizes == other_sizes and bool(near & numbers)
-
-
-def _condition(violation: SizeViolation) -> str:
-    written = written_guard(violation.condition)
-    tree = comparison_of(written)
-    return ast.unparse(tree) if tree else written

@@ -1,0 +1,125 @@
+"""Sizes that are marked as dynamic, and that the code restricts or makes a number of.
+
+``torch.export`` refuses them for their ``Dim``, ``torch.compile`` for ``mark_dynamic``: in the same words
+(``produce_guards`` in ``torch/fx/experimental/symbolic_shapes.py``).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from string import ascii_letters, digits
+from typing import Final, TypeAlias
+
+from fullgraph_compiler.facts import CompileFailure, Fact, ShapeGuard, SizeViolation, Specialization
+
+from ...text import exports
+from ...text.size_expressions import (
+    comparison_of,
+    parts_of,
+    sides_of,
+    written_condition,
+    written_guard,
+    written_size,
+)
+from ..finding_builder import FindingBuilder, MakeFinding
+
+SizeFact: TypeAlias = ShapeGuard | Specialization
+INPUTS: Final = "L['flat_args']"
+"""The inputs of a strict export, as Dynamo has them."""
+_SHAPE: Final = ".shape["
+_OF_NAMES: Final = f"{ascii_letters}{digits}_.[]"
+"""The characters of the expression for a tensor."""
+
+
+def refused_marks(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
+    """Build a finding for each mark that a compilation refuses, on the line that needs the number."""
+    sizes = [fact for fact in facts if isinstance(fact, (ShapeGuard, Specialization))]
+    failures = [fact for fact in facts if isinstance(fact, CompileFailure)]
+    for fact in failures:
+        for violation in fact.violations:
+            code = code_behind(violation, [size for size in sizes if size.compile_id == fact.compile_id])
+            name, value = written_size(violation.source), violation.value
+            made = finding(
+                "capture-error",
+                "error",
+                exports.specialized(name, value, "")
+                if value
+                else exports.refused_mark(condition_text(violation)),
+                violation.stack or (code.stack if code else ()) or fact.stack,
+                fact.compile_id,
+                code="size-constraint",
+                explanation=f"{fact.error}: {violation.text}",
+                hints=exports.mark_hints(violation.source, value),
+                text=fact.text,
+            )
+            yield FindingBuilder(made, {fact.compile_id})
+
+
+def code_behind(violation: SizeViolation, sizes: Sequence[SizeFact]) -> SizeFact | None:
+    """Find the code that made a condition of a size, among ``sizes`` of the same compilation or export."""
+    of_size = [fact for fact in sizes if _is_of(violation.source, sources_of(fact))]
+    if violation.value:
+        constants = [fact for fact in sizes if isinstance(fact, Specialization)]
+        own = [fact for fact in constants if fact in of_size] or constants
+        return next((fact for fact in own if fact.value == violation.value), None)
+    own_condition = comparison_of(_of_any_input(condition_text(violation)))
+    others = [comparison_of(_of_any_input(written(fact))) for fact in of_size]
+    for fits in (_is_same, _is_near):
+        for fact, other in zip(of_size, others, strict=True):
+            if own_condition is not None and other is not None and fits(own_condition, other):
+                return fact
+    lines = {(fact.stack[-1].filename, fact.stack[-1].row) for fact in of_size if fact.stack}
+    return of_size[0] if len(lines) == 1 else None
+
+
+def sources_of(fact: SizeFact) -> tuple[str, ...]:
+    """List torch's expressions for the sizes in a condition."""
+    if isinstance(fact, Specialization):
+        return fact.sources
+    return tuple(symbol.source for symbol in fact.symbols if symbol.source)
+
+
+def source_of(fact: SizeFact) -> str:
+    """Return torch's expression for the first size in a condition; empty if there is none."""
+    return next(iter(sources_of(fact)), "")
+
+
+def written(fact: SizeFact) -> str:
+    """Write what is assumed of a size as in the user's code."""
+    if isinstance(fact, Specialization):
+        return f"{written_size(source_of(fact)) or fact.symbol} == {fact.value}"
+    return written_condition(fact.expression, fact.symbols)
+
+
+def _is_of(source: str, others: Sequence[str]) -> bool:
+    """Tell whether a size is among others: Dynamo has a name of its own for all inputs of an export."""
+    dimension = source.rpartition(".")[2]
+    return any(
+        other == source or (INPUTS in other and other.rpartition(".")[2] == dimension) for other in others
+    )
+
+
+def _of_any_input(condition: str) -> str:
+    *before, last = condition.split(_SHAPE)
+    return _SHAPE.join((*(f"{part.rstrip(_OF_NAMES)}x" for part in before), last))
+
+
+def _is_same(one: ast.Compare, other: ast.Compare) -> bool:
+    return sides_of(one) == sides_of(other)
+
+
+def _is_near(one: ast.Compare, other: ast.Compare) -> bool:
+    """Tell whether two bounds are of the same size: torch writes `4 <= x` for `x > 3`."""
+    if isinstance(one.ops[0], (ast.Eq, ast.NotEq)) or isinstance(other.ops[0], (ast.Eq, ast.NotEq)):
+        return False
+    (sizes, numbers), (other_sizes, other_numbers) = parts_of(one), parts_of(other)
+    near = {number + step for number in other_numbers for step in (-1, 0, 1)}
+    return sizes == other_sizes and bool(near & numbers)
+
+
+def condition_text(violation: SizeViolation) -> str:
+    """Write the condition that not all marked sizes fulfil as in the user's code."""
+    written = written_guard(violation.condition)
+    tree = comparison_of(written)
+    return ast.unparse(tree) if tree else written
