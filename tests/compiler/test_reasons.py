@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fullgraph_compiler.trace.reasons import Change, parse_reasons
+from fullgraph_compiler.trace.reasons import FREED, Change, parse_reasons
 
 SENTENCES = {
     "tensor 'x' size mismatch at index 0. expected 3, actual 4": Change("x", "size", "3", "4", 0),
@@ -70,6 +70,16 @@ SENTENCES = {
         "hooks[list(dict.keys(hooks))[0]].kept", "length", "0"
     ),
     "something else": Change(),
+    "Cache line invalidated because L['args'][0] got deallocated": Change("args[0]", kind=FREED),
+    "KeyError on d['scale']": Change("d", "", "with 'scale'", "without 'scale'", kind="DICT_CONTAINS"),
+    "KeyError on self.state[list(dict.keys(self.state))[0]]": Change(
+        "self.state", expected="with the keys of before", actual="without one of them"
+    ),
+    "KeyError on rows['a[0]'][2]": Change("rows['a[0]']", "", "with 2", "without 2", kind="DICT_CONTAINS"),
+    "IndexError on items[1]": Change("items", "length", "at least 2", kind="LENGTH_CHECK"),
+    "getattr failed on source c.parts.scale": Change(
+        "c.parts", "", "with .scale", "without .scale", kind="HASATTR"
+    ),
 }
 
 

@@ -29,6 +29,7 @@ from fullgraph_compiler.facts import (
     Symbol,
     TargetProblem,
 )
+from fullgraph_compiler.trace.reasons import FREED
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Finding, Report
 from fullgraph_server.text.messages import WANTS_ARGUMENTS
@@ -422,6 +423,22 @@ def test_values_that_change_alike_in_a_function_and_what_it_calls_are_one_findin
             "recompiled: size of a value from before a graph break at dimension 1 was 2, is now 3",
         ),
         (GuardFailure("0/0", "", "", ""), "recompiled: none of the earlier compilations fits"),
+        (
+            GuardFailure("0/0", "", "", "tensor has too few dimensions"),
+            "recompiled: torch says `tensor has too few dimensions`",
+        ),
+        (
+            GuardFailure("0/0", "L['opt']", FREED, "", "the same object (torch.optim.sgd.SGD)"),
+            "recompiled: `opt` was another `SGD`, which has been freed",
+        ),
+        (
+            GuardFailure("0/0", "L['fn']", FREED, "", "the same function"),
+            "recompiled: `fn` was another function, which has been freed",
+        ),
+        (
+            GuardFailure("0/0", "L['opt']", FREED, ""),
+            "recompiled: `opt` was another object, which has been freed",
+        ),
     ],
 )
 def test_recompile_messages(failure: GuardFailure, message: str) -> None:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from ..facts import GuardFailure, GuardInstalled
 from .causes import NUMBER, guarded_value
 from .guards import state_change
+from .reasons import FREED
 from .record import frame_of
 
 VALUES = ("EQUALS_MATCH", "CONSTANT_MATCH")
@@ -33,6 +34,8 @@ _SAYS_VALUE = (
 )
 
 
+_OF_IDENTITY = ("OBJECT_ALIASING", FREED)
+"""Guards on which object a value is, which no later guard shows."""
 SAME_TENSOR = ("the same object (torch.Tensor)", "the same object (torch.nn.parameter.Parameter)")
 """What is asked of a tensor whose identity the code uses, as ``id`` does."""
 
@@ -45,7 +48,7 @@ def completed(
         codes = [next((g.code for g in part if g.kind == failure.kind), "") for part in (before, after)]
         expected, actual = state_change(failure.changed, *codes)
         return replace(failure, expected=expected, actual=actual)
-    if failure.actual or not failure.expected or not failure.source or failure.kind == "OBJECT_ALIASING":
+    if failure.actual or not failure.expected or not failure.source or failure.kind in _OF_IDENTITY:
         return failure
     guards = [guard for guard in after if guarded_value(guard) == failure.source]
     return replace(failure, actual=_actual(failure, guards))

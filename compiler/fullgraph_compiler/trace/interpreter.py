@@ -56,7 +56,7 @@ from .messages import (
 )
 from .phases import PHASE, PhaseReader
 from .ranks import read_estimate, read_execution, read_schedule, read_traced_graph
-from .reasons import Reason, parse_reasons
+from .reasons import FREED, Reason, parse_reasons
 from .record import UNKNOWN_FILE, TraceRecord, frame_number, frame_of, later_id
 from .shapes import SHAPE_RECORDS, ShapeReader
 from .stacks import StackReader, join_stacks, resumed_row
@@ -485,6 +485,8 @@ class Interpreter:
         change, compilation = reason.change, self._compilations.get(compile_id)
         guards = self._guards_of(compilation)
         guard = guard_behind(reason, guards)
+        if change.kind == FREED:
+            guard = guard_on(change.name, guards, kind="ID_MATCH")
         named = guard_on(change.name, guards) or guard
         stack = guard.stack if guard else stack_around(change.name, guards)
         return GuardFailure(
@@ -493,7 +495,7 @@ class Interpreter:
             kind=change.kind or (guard.kind if guard else ""),
             reason=reason.text,
             changed=change.changed,
-            expected=change.expected or (guard.expected if guard and not change.kind else ""),
+            expected=change.expected or (guard.expected if guard and change.kind in ("", FREED) else ""),
             actual=change.actual,
             dimension=change.dimension,
             stack=stack or reason.stack or self._stacks.at(reason.place, compilation),

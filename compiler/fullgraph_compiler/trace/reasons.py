@@ -7,20 +7,23 @@ One sentence for each earlier compilation of the frame, from ``TensorCheck::chec
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from ..facts import Stack
-from .decoding import read_json
-from .guards import BUILTINS, EQUALS, Place, device_of, split_place
+from .decoding import parse_expression, read_json
+from .guards import BUILTINS, EQUALS, Place, device_of, split_place, strip_locals
 from .messages import parse_user_stack
 
 _REASON = re.compile(r"^\s*(?P<compile_id>!?\d{1,9}(?:/\d{1,9}){0,2}): (?P<text>.*)$", re.DOTALL)
 _TENSOR_CHECK = "tensor '"
 _INDEX = re.compile(r"(?: at index (?P<dimension>\d+))?\.? expected ")
 _AUTOGRAD = re.compile(r", (?:ADInplaceOrView|Autograd\w+)")
+FREED: Final = "FREED"
+"""The kind of a guard on an object that exists no longer: its compilation is thrown away with it."""
 _DTYPES = {
     "Byte": "torch.uint8", "Char": "torch.int8", "Short": "torch.int16", "Int": "torch.int32",
     "Long": "torch.int64", "Half": "torch.float16", "Float": "torch.float32", "Double": "torch.float64",
@@ -174,6 +177,44 @@ def _type(match: re.Match[str]) -> Change:
 @_reads(re.compile(r"^GLOBAL_STATE changed: (?P<flags>.*\S)"))
 def _global_state(match: re.Match[str]) -> Change:
     return Change(changed=match["flags"].strip(), kind="GLOBAL_STATE")
+
+
+# CheckFunctionManager.invalidate, for what an ID_MATCH is on; the expression is not shortened.
+@_reads(re.compile(r"^Cache line invalidated because (?P<name>.+) got deallocated$"))
+def _freed(match: re.Match[str]) -> Change:
+    return Change(strip_locals(match["name"]), kind=FREED)
+
+
+# Accessors in guards.cpp, which find nothing there to be guarded.
+@_reads(re.compile(r"^KeyError on (?P<item>.+\])$"))
+def _missing_key(match: re.Match[str]) -> Change:
+    name, key = _item(match["item"])
+    if key.startswith("list("):  # the key is an object, which torch names by its position
+        return Change(name, expected="with the keys of before", actual="without one of them")
+    return Change(name, expected=f"with {key}", actual=f"without {key}", kind="DICT_CONTAINS")
+
+
+@_reads(re.compile(r"^IndexError on (?P<item>.+\])$"))
+def _missing_index(match: re.Match[str]) -> Change:
+    name, index = _item(match["item"])
+    least = f"at least {int(index) + 1}" if index.isdecimal() else "more"
+    return Change(name, "length", least, kind="LENGTH_CHECK")
+
+
+@_reads(re.compile(r"^getattr failed on source (?P<name>.+)\.(?P<attribute>\w+)$"))
+def _missing_attribute(match: re.Match[str]) -> Change:
+    attribute = f".{match['attribute']}"
+    return Change(match["name"], expected=f"with {attribute}", actual=f"without {attribute}", kind="HASATTR")
+
+
+def _item(text: str) -> tuple[str, str]:
+    """Split ``d['a']`` into what holds an item and its key."""
+    tree = parse_expression(text)
+    if not isinstance(tree, ast.Subscript) or not text.isascii():
+        holder, _, key = text.removesuffix("]").partition("[")
+        return holder, key
+    end = tree.value.end_col_offset or 0
+    return text[:end], text[end + 1 : -1]
 
 
 @_reads(re.compile(r"^BACKEND_MATCH failure: "))

@@ -26,6 +26,7 @@ from fullgraph_compiler.facts import (
 )
 from fullgraph_compiler.trace import frame_of
 from fullgraph_compiler.trace.changes import completed
+from fullgraph_compiler.trace.reasons import FREED
 
 from ..text import advice, messages
 from ..text.outlook import outlook
@@ -125,11 +126,12 @@ class Recompilations:
     def _change(self, group: _Group) -> tuple[object, ...]:
         """Return what the first recompilation of a group shares with others that the same change caused.
 
-        That is the compiled function around them, the two values, and the name unless it is of a tensor.
+        That is the compiled function around them, the two values, and the name unless it is of a tensor,
+        or of an object that was freed, which each function has under a name of its own.
         """
         compile_id, failure = next(iter(group.failures.items()))
         name = written_name(failure.source).rpartition(".")[2] or failure.reason
-        name = "" if failure.changed in _TENSOR_CHECKS else name
+        name = "" if failure.changed in _TENSOR_CHECKS or failure.kind == FREED else name
         kind = (failure.kind, failure.changed, name)
         return (self._places.outermost(compile_id), *kind, failure.expected, failure.actual)
 

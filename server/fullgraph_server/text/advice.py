@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterable, Sequence
 from fullgraph_compiler.facts import GuardFailure
 from fullgraph_compiler.trace.changes import SAME_TENSOR, TYPE, VALUES
 from fullgraph_compiler.trace.decoding import read_literal
+from fullgraph_compiler.trace.reasons import FREED
 
 from .markdown import code_span, filled
 from .outlook import DYNAMIC, Outlook, Tensor
 from .remedies import Advice, Remedy, advised
-from .source_names import written_name
+from .source_names import freed_object, written_name
 
 _AHEAD = "Call it with every one ahead of time."
 _ONCE_EACH = "Each is a graph of its own, compiled once: call it with every one ahead of time."
@@ -443,6 +444,14 @@ def _object(failure: GuardFailure, _: Outlook) -> str | Advice:
     return filled(_CHOSEN, name=name)
 
 
+def _freed(failure: GuardFailure, _: Outlook) -> str | Advice:
+    """Advise on an object that was freed: the identity of a function made anew is needless."""
+    name = written_name(failure.source)
+    if failure.expected == "the same function":
+        return advised(_SAME_OBJECT, Remedy("make-once"), name=name)
+    return _FREED.format(object=freed_object(failure.expected))
+
+
 # -- state of the process --------------------------------------------------------------------------------
 
 
@@ -495,6 +504,11 @@ _Rule = str | Callable[[GuardFailure, Outlook], str | Advice]
 _SAME_OBJECT = (
     f"Make it once, before the first call (`{{name}} = ...`), and pass that in every call. {_ONCE_EACH}"
 )
+_FREED = (
+    "The code is compiled for this very {object}, and what was compiled for one that is freed is lost. Keep "
+    "one for all calls; where each call has its own, call `torch.compiler.reset()` before you compile the "
+    "next one: lost compilations count towards the recompile limit."
+)
 _SAME_MODES = (
     "Make every call under the same torch function modes (`with ...`); a default device is one: "
     "`torch.set_default_device(...)` once, before the first call."
@@ -531,6 +545,7 @@ _BY_KIND: dict[str, _Rule] = {
         "Pass the items as a tensor: `torch.tensor([*{name}])`, with a dimension that is dynamic."
     ),
     "BACKEND_MATCH": _same_backend,
+    FREED: _freed,
 }
 _BY_CAUSE = {**_BY_CHANGE, **_BY_KIND}
 _REWRITTEN = {

@@ -6,16 +6,18 @@ import re
 from collections.abc import Callable, Sequence
 
 from fullgraph_compiler.facts import CallsWithoutGraph, GuardFailure
+from fullgraph_compiler.trace.reasons import FREED
 
 from .advice import SPECIALIZED
 from .markdown import code_span, filled
 from .remedies import Advice, introduced
 from .size_expressions import readable_condition
-from .source_names import written_name
+from .source_names import freed_object, written_name
 
 _MOST_VALUES = 6
 _SHORT = 200
 _SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[A-Z`])")
+_CODE = re.compile(r"[=<>(]|\b_|torch\.| is ")
 _WHOLE = {
     "BACKEND_MATCH": "the backend is another object",
     "TORCH_FUNCTION_MODE_STACK": "the torch function modes around the call are others",
@@ -166,16 +168,24 @@ def change(failures: Sequence[GuardFailure]) -> str:
         sentence = _WHOLE[first.kind] if name and other else _UNNAMED.get(first.kind, _WHOLE[first.kind])
         return filled(sentence, name=name, other=other)
     subject = _subject(first)
+    if first.kind == FREED:
+        return f"{subject} was another {freed_object(first.expected)}, which has been freed"
     if not subject:
         condition = readable_condition(written_name(first_line(first.reason)))
         held = f"{code_span(condition)} no longer holds" if condition else ""
-        return held or "none of the earlier compilations fits"
+        return held or _torchs_words(first_line(first.reason)) or "none of the earlier compilations fits"
     if not first.expected:
         return f"a guard on {subject} failed"
     expected, actual = [_own(each.expected) for each in failures], [_own(each.actual) for each in failures]
     if not all(actual):
         return f"{subject} is no longer {_listed(_distinct(expected), 'or')}"
     return _was_and_is(subject, expected, actual)
+
+
+def _torchs_words(reason: str) -> str:
+    """Quote a reason that torch gives as a sentence; empty for a check in code."""
+    is_sentence = " " in reason and not _CODE.search(reason)
+    return f"torch says {code_span(reason)}" if is_sentence and len(reason) < _SHORT else ""
 
 
 def guard_words(kind: str, expected: str, source: str) -> str:

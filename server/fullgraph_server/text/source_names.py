@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from .markdown import code_span
+
 _BUILTIN = re.compile(r"G\['__builtins_dict__'\]\['(\w+)'\]")
 _IMPORT = re.compile(r"G\['__import_(\w+)'\]")
 _SCOPE = re.compile(r"""\b[LG]\[\s*(?:'([^'\n]*)'|"([^"\n]*)")\s*\]""")
@@ -30,6 +32,14 @@ def written_name(source: str) -> str:
     name = _CLOSURE.sub("", _SCOPE.sub(r"\1\2", name))
     name = _MEMBER.sub(_member, name)
     return "" if _STACK_VALUE.match(name) else name
+
+
+def freed_object(expected: str) -> str:
+    """Name what a compilation was for, from its guard: ``the same object (torch.optim.sgd.SGD)``."""
+    if expected == "the same function":
+        return "function"
+    name = expected.partition("(")[2].rstrip(")").rpartition(".")[2]
+    return code_span(name) if name else "object"
 
 
 def compile_number(compile_id: str) -> tuple[int, ...]:
