@@ -13,6 +13,7 @@ from fullgraph_compiler.facts import (
     FaultLocated,
     FrameStarted,
     GraphCaptured,
+    OperatorFault,
     ProgramRaised,
     RunFinished,
     Stack,
@@ -148,6 +149,31 @@ def test_the_explanation_names_the_part_and_shows_the_stages_of_the_graph() -> N
         "    inductor    wrong result  12.0 s"
     )
     assert [stage.compile_id for stage in report.stages] == ["", "", "0/0", "1/0", "0/0"]
+
+
+@pytest.mark.parametrize(
+    ("said", "advice"),
+    [
+        ("Argument x is not defined as mutable but was mutated", "`mutates_args`"),
+        ("Stride mismatch!", 'register_fake("mine::op")'),
+    ],
+)
+def test_an_operator_that_misleads_the_compiler_is_blamed_in_its_place(said: str, advice: str) -> None:
+    finding = only(folded(replace(located(WRONG), operator=OperatorFault("mine::op", said))))
+    assert finding.message.startswith("`mine::op` is not what it declares: wrong result in TorchInductor")
+    assert finding.explanation == f"The compiler goes by what `mine::op` declares. torch says: {said}"
+    assert advice in finding.hints[0]
+
+
+def test_an_error_about_the_result_of_an_operator_names_its_fake_kernel() -> None:
+    words = (
+        "expected size 6==6\nError in op: torch.ops.mine.op.default\nThis comes from an incorrect fake kernel"
+    )
+    finding = only(folded(ProgramRaised("AssertionError", words, RELU, "")))
+    assert finding.message == (
+        "AssertionError: the fake kernel of `mine::op` does not fit its result: expected size 6==6"
+    )
+    assert 'register_fake("mine::op")' in finding.hints[0]
 
 
 def test_the_failure_of_the_programs_own_backend_is_not_told_twice() -> None:

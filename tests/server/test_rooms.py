@@ -45,7 +45,7 @@ COMPILER = {
     "backends": "facts trace compat observe",
     "capture": "facts trace compat files observe dry_run preview backends",
     "verify": "facts compat processes observe capture",
-    "diagnose": "facts compat processes observe cases replay capture verify",
+    "diagnose": "facts trace compat processes observe cases replay capture verify",
     "minify": "facts compat observe cases replay diagnose",
     "measure": "facts compat processes observe verify diagnose",
     "worker": "facts compat processes files dry_run capture verify diagnose minify measure",

@@ -29,7 +29,7 @@ def examine(namespace: dict[str, Any], numerics: bool = True) -> Failure | None:
     try:
         plain = run(module(), inputs())
     except Exception as error:
-        message = f"{type(error).__name__}: {_first_line(error)}"
+        message = f"{type(error).__name__}: {first_line(error)}"
         return Failure("error", UNCOMPILED, message, text=traceback.format_exc())
     try:
         compiled_results = run(compiled(module(), inputs()), inputs())
@@ -116,7 +116,7 @@ _BACKWARD_COMPILERS = ("_aot_stage2b_bw_compile", "bw_compiler", "_wrapped_bw_co
 def _raised(error: BaseException) -> Failure:
     """Return the failure for an exception of the compiled program."""
     *_, cause = _causes(error)
-    message = _first_line(cause)
+    message = first_line(cause)
     if not message:
         *_, (frame, _) = traceback.walk_tb(cause.__traceback__)
         message = f"in {frame.f_code.co_name}"
@@ -138,7 +138,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
             yield from _causes(inner)
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
     """Return the first line of an error, or the first line with an error of the C++ compiler."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     faults = (line[line.index("error: ") :] for line in lines if ": error: " in line)

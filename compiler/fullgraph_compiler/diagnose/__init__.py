@@ -4,6 +4,7 @@
 - ``programs``: run a program in a child, uncompiled or with Dynamo alone
 - ``results``: what compiled functions returned, for a comparison
 - ``bisection``: torch's bisector, for the pass or lowering at fault
+- ``operators``: operators in a failing graph that do not do what they declare
 - ``recipes``: run a crashing program with parts of the compiler off
 - ``times``: compile time with cold and with warm caches
 """

@@ -29,6 +29,7 @@ from ..processes.gpu import has_gpu
 from ..replay.record import RecordedCall
 from . import programs, results
 from .bisection import bisect
+from .operators import operator_at_fault
 
 AOT_STAGES = ("aot_eager", "aot_eager_decomp_partition")
 _FALLBACK_RANDOM = "torch._inductor.config.fallback_random = True"
@@ -72,7 +73,7 @@ def run_stages(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> No
     begun = time.monotonic()
     inductor_compat.prepare(request.cache)
     for fault in climb(request, Oracle(request.patience, Kept()), sink, speak):
-        sink([replace(fault.located, detail=_detail(fault, request.patience))])
+        sink([_completed(fault, request.patience)])
     sink([RunFinished("finished", time.monotonic() - begun, 0)])
 
 
@@ -107,6 +108,16 @@ def _run_program(request: RunRequest, folder: Path, sink: Sink, speak: Callable[
     stack = captured.stack or (call.place if call else ())
     located = FaultLocated(1, "eager", "uncompiled", failure, captured.compile_id, stack)
     return Fault(located, call=call)
+
+
+def _completed(fault: Fault, seconds: float) -> FaultLocated:
+    """Add the operator that misleads the compiler, else the part of TorchInductor at fault."""
+    located = fault.located
+    if fault.case is not None and located.failure.kind in ("error", "accuracy"):
+        operator, place = operator_at_fault(fault.case, located, seconds)
+        if operator is not None:
+            return replace(located, operator=operator, stack=place or located.stack)
+    return replace(located, detail=_detail(fault, seconds))
 
 
 def _detail(fault: Fault, seconds: float) -> str:

@@ -45,6 +45,17 @@ class StageChecked:
 
 
 @dataclass(frozen=True, slots=True)
+class OperatorFault:
+    """An operator of the program's own (``mylib::twice``) that is not what it declares.
+
+    ``said`` is torch's sentence on it.
+    """
+
+    name: str
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
 class FaultLocated:
     """A fault located between ``passes``, the last stage that passes (or empty), and ``stage``, which fails.
 
@@ -60,6 +71,8 @@ class FaultLocated:
     compile_id: str
     stack: Stack = ()
     detail: str = ""
+    operator: OperatorFault | None = None
+    """The operator that misleads the compiler: then, the compiler is not at fault."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from fullgraph_compiler.facts import Fact, Failure, FaultLocated, StageChecked
 
+from ..text import exports
 from ..text.messages import first_line
 from ..text.tables import aligned
 from .finding_builder import FindingBuilder
@@ -56,6 +57,8 @@ def add_faults(
 def fault_message(fault: FaultLocated) -> str:
     """Describe a fault in one sentence: what fails, how, and what still passes."""
     message = _failing(fault)
+    if fault.operator is not None:
+        message = f"{exports.false_declaration(fault.operator.name)}: {message}"
     if fault.passes:
         message += f"; {_named(fault.passes)} passes"
     return message
@@ -120,7 +123,11 @@ def _added_to(finding: Finding, fault: FaultLocated) -> str:
 
 def _explained(finding: Finding, fault: FaultLocated, stages: Iterable[StageChecked]) -> Finding:
     """Return the finding with the part at fault and the stages in its explanation."""
-    if fault.stage == "uncompiled":
+    hints = finding.hints
+    if fault.operator is not None:
+        cause = exports.operator_fault(fault.operator)
+        hints = (*exports.operator_hints(fault.operator), *hints)
+    elif fault.stage == "uncompiled":
         cause = "It fails without torch.compile too: the compiler is not at fault."
     else:
         cause = f"The fault is in {_PARTS.get(fault.stage, f'the backend {fault.stage}')}."
@@ -129,7 +136,7 @@ def _explained(finding: Finding, fault: FaultLocated, stages: Iterable[StageChec
     own = [stage for stage in stages if stage.compile_id in ("", fault.compile_id)]
     table = "\n".join(f"    {line}" for line in stage_lines(own))
     explanation = "\n\n".join(part for part in (cause, table, finding.explanation) if part)
-    return replace(finding, fault=fault.number, explanation=explanation)
+    return replace(finding, fault=fault.number, explanation=explanation, hints=hints)
 
 
 def _failing(fault: FaultLocated) -> str:

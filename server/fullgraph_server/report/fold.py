@@ -44,8 +44,9 @@ from fullgraph_compiler.facts import (
     TimesMeasured,
     VariantMeasured,
 )
+from fullgraph_compiler.trace.export.texts import parse_failing_operator
 
-from ..text import advice, messages
+from ..text import advice, exports, messages
 from ..text.markdown import torch_page
 from ..text.remedies import remedies, sentences
 from ..text.vllm import vllm_graphs
@@ -356,6 +357,12 @@ class _FindingFacts:
         if failure := next(reversed(self._recompilations.completed(fact.failures, "")), None):
             said = messages.refused_message(self._places.name_of(failure.compile_id), [failure])
             hints = sentences(self._recompilations.advise(failure))
+        operator, _ = parse_failing_operator(fact.message)
+        if operator:
+            said, hints = (
+                exports.mismatched_kernel(operator, said),
+                exports.kernel_hints(operator, missing=False),
+            )
         if _ended_by_argparse(fact):
             hints = (messages.WANTS_ARGUMENTS,)
         message = ": ".join(part for part in (fact.error, said) if part)

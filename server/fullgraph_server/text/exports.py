@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from fullgraph_compiler.facts import ExportFailed, ExportProblem
+from fullgraph_compiler.facts import ExportFailed, ExportProblem, OperatorFault
 
 from .markdown import code_span, filled
 from .source_names import written_name
@@ -56,6 +56,12 @@ _REGISTER = (
 _CORRECT = (
     'Correct the function below `register_fake("{operator}")`; `torch.library.opcheck` tests it with real '
     "inputs."
+)
+_CHANGED = "not defined as mutable but was mutated"
+"""What ``SchemaCheckMode`` says (``torch/_subclasses/schema_check_mode.py``)."""
+_DECLARE = (
+    "Name the argument in `mutates_args` of `torch.library.custom_op` (in a schema: `Tensor(a!)`), or change "
+    "a copy of it; `torch.library.opcheck` tests the operator with real inputs."
 )
 _OF_TORCH = "`{operator}` is torch's own: report it at https://github.com/pytorch/pytorch/issues."
 _STATIC = (
@@ -159,6 +165,21 @@ def kernel_hints(operator: str, *, missing: bool) -> tuple[str, ...]:
     if operator.startswith(("aten::", "prims::")):
         return (filled(_OF_TORCH, operator=operator),)
     return (filled(_REGISTER if missing else _CORRECT, operator=operator),)
+
+
+def false_declaration(operator: str) -> str:
+    """Write that an operator misleads the compiler."""
+    return f"{code_span(operator)} is not what it declares"
+
+
+def operator_fault(fault: OperatorFault) -> str:
+    """Say in torch's words how an operator differs from what it declares."""
+    return f"The compiler goes by what {code_span(fault.name)} declares. torch says: {fault.said}"
+
+
+def operator_hints(fault: OperatorFault) -> tuple[str, ...]:
+    """Advise on an operator that differs from what it declares."""
+    return (_DECLARE,) if _CHANGED in fault.said else kernel_hints(fault.name, missing=False)
 
 
 def specialized(size: str, value: str, dimension: str) -> str:

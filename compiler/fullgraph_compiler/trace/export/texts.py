@@ -25,6 +25,9 @@ _NO_KERNEL: Final = (
 )
 _UNSUPPORTED: Final = "UnsupportedOperatorException"
 """The error whose message is only the name of the operator."""
+_FAILING: Final = re.compile(
+    r"^Error in op: torch\.ops\.(?P<operator>\S+)\n(?P<said>[^\n]*fake[^\n]*)", re.MULTILINE
+)
 _SPECIALIZED: Final = " as dynamic but your code specialized it to be a constant ("
 _REFUTED: Final = " satisfy the generated guard "
 _INFERRED: Final = " was inferred to be equal to "
@@ -48,6 +51,16 @@ def parse_unknown_operator(error: str, message: str) -> str:
         return schema(message.partition("\n")[0])
     found = next(filter(None, (pattern.search(message) for pattern in _NO_KERNEL)), None)
     return schema(found[1]) if found else ""
+
+
+def parse_failing_operator(message: str) -> tuple[str, str]:
+    """Return the operator whose result is not as its fake kernel says, and torch's sentence on why.
+
+    Both are empty if the message is about something else. It is that of ``assert_size_stride``, which code
+    of TorchInductor calls (``torch/csrc/dynamo/guards.cpp``).
+    """
+    found = _FAILING.search(message)
+    return (schema(found["operator"]), found["said"].strip()) if found else ("", "")
 
 
 def schema(operator: str) -> str:
