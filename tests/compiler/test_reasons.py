@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from fullgraph_compiler.trace.guards import METADATA
 from fullgraph_compiler.trace.reasons import FREED, Change, parse_reasons
 
 SENTENCES = {
@@ -70,6 +71,10 @@ SENTENCES = {
         "hooks[list(dict.keys(hooks))[0]].kept", "length", "0"
     ),
     "something else": Change(),
+    "p == (8 // (8 // p))": Change(),
+    "q == p  # (unknown var s64, please file a bug)": Change(),
+    "x == inf": Change("x", expected="inf"),
+    "___check_metadata_140627586374112_c0/0": Change(changed="metadata", kind=METADATA),
     "Cache line invalidated because L['args'][0] got deallocated": Change("args[0]", kind=FREED),
     "KeyError on d['scale']": Change("d", "", "with 'scale'", "without 'scale'", kind="DICT_CONTAINS"),
     "KeyError on self.state[list(dict.keys(self.state))[0]]": Change(

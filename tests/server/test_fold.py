@@ -29,6 +29,7 @@ from fullgraph_compiler.facts import (
     Symbol,
     TargetProblem,
 )
+from fullgraph_compiler.trace.guards import METADATA
 from fullgraph_compiler.trace.reasons import FREED
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Finding, Report
@@ -436,6 +437,15 @@ def test_values_that_change_alike_in_a_function_and_what_it_calls_are_one_findin
             "recompiled: `fn` was another function, which has been freed",
         ),
         (
+            GuardFailure("0/0", "L['x']", METADATA, "___check_metadata_1", "2", "5", changed="metadata"),
+            "recompiled: metadata of `x` was 2, is now 5",
+        ),
+        (
+            GuardFailure("0/0", "L['x']", METADATA, "___check_metadata_1", changed="metadata"),
+            "recompiled: metadata of `x` changed",
+        ),
+        (GuardFailure("0/0", "", "LAMBDA_GUARD", "q == p"), "recompiled: `q == p` no longer holds"),
+        (
             GuardFailure("0/0", "L['opt']", FREED, ""),
             "recompiled: `opt` was another object, which has been freed",
         ),
@@ -443,6 +453,37 @@ def test_values_that_change_alike_in_a_function_and_what_it_calls_are_one_findin
 )
 def test_recompile_messages(failure: GuardFailure, message: str) -> None:
     assert only(ended(started("0/1"), Recompile("0/1", (failure,)))).message == message
+
+
+def test_members_of_enums_are_told_by_their_names() -> None:
+    before = GuardInstalled("0/0", "L['a']", "ID_MATCH", "Phase.PREFILL", "___check_obj_id(L['a'], 7)", ())
+    after = replace(before, compile_id="0/1", expected="Phase.DECODE")
+    failure = GuardFailure("0/0", "L['a']", "ID_MATCH", "___check_obj_id(a, 7)", "Phase.PREFILL")
+    report = ended(started("0/0"), before, started("0/1"), after, Recompile("0/1", (failure,)))
+    assert only(report).message == "recompiled: `a` was Phase.PREFILL, is now Phase.DECODE"
+
+
+def test_a_formula_is_no_value_that_a_number_has_now() -> None:
+    formula = GuardInstalled(
+        "0/1", "", "LAMBDA_GUARD", "(8 // (8 // L['a']))", "L['a'] == (8 // (8 // L['a']))", ()
+    )
+    kind = GuardInstalled("0/1", "L['a']", "TYPE_MATCH", "type int", "___check_type_id(L['a'], 7)", ())
+    failure = GuardFailure("0/0", "L['a']", "EQUALS_MATCH", "a == 2", "2")
+    report = ended(started("0/0"), started("0/1"), formula, kind, Recompile("0/1", (failure,)))
+    assert only(report).message == "recompiled: `a` was 2, is now any int"
+
+
+def test_a_value_without_a_name_is_not_named_by_nothing() -> None:
+    unnamed = GuardFailure("1/0", "L['___stack0']", "TENSOR_MATCH", "", "2", "3", 0, changed="size")
+    named = replace(unnamed, compile_id="0/0", source="L['a']", stack=(CONDITION,))
+    report = ended(
+        *(started(f"{frame}/{number}") for frame in (0, 1) for number in (0, 1)),
+        Recompile("0/1", (named,)),
+        Recompile("1/1", (unnamed,)),
+    )
+    assert [item.explanation for item in report.findings] == [
+        "Likewise: a value from before a graph break (toy.py:5)."
+    ]
 
 
 def test_conditions_on_unnamed_values_are_told_apart() -> None:

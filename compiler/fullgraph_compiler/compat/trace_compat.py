@@ -20,6 +20,7 @@ from typing import Any
 import torch
 
 from ..trace.export.reader import EXPORT_ERROR
+from ..trace.guards import METADATA_OF
 from .backend_compat import is_backend
 from .dynamo_compat import place_of
 
@@ -188,6 +189,22 @@ def pending_guards(frame: FrameType | None) -> Iterable[Any]:
             return list(guards)
         frame = frame.f_back
     return ()
+
+
+def pending_values(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
+    """Yield the sources and values of guards whose code does not say which value they ask for.
+
+    That is the identity of an object (``ID_MATCH``), and what a tensor subclass returns beside its tensors
+    (:data:`METADATA_OF`). ``GuardBuilder.get`` (``guards.py``), which ``CheckFunctionManager.__init__`` holds
+    in ``builder``, returns the value that it has built the guard with: 2.11 to 2.15.
+    """
+    builder = _local_of_compilation(frame, "builder", None)
+    for guard in pending_guards(frame) if builder is not None else ():
+        kind = guard.create_fn_name()
+        if kind == "ID_MATCH":
+            yield guard.name, builder.get(guard)
+        elif kind == "TENSOR_SUBCLASS_METADATA_MATCH":
+            yield METADATA_OF.format(guard.name), builder.get(guard).__tensor_flatten__()[1]
 
 
 def operator_of(exception: BaseException) -> str:

@@ -128,6 +128,7 @@ _FORMS: Final[Mapping[str, tuple[Callable[[Any, _Table], Any], Callable[[Any, li
     "stack": _STACK,
     "calls": _STACK,
     "guard_stacks": (_write_stacks, _read_stacks),
+    "guard_values": (_same, lambda values, _: {_text(key): _text(item) for key, item in values.items()}),
     "names": (_write_names, _read_names),
     "nodes": (_same, _read_nodes),
     "filename": (_same, lambda text, _: _text(text)),

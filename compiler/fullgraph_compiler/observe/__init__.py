@@ -6,6 +6,7 @@
 - ``others``: the processes that the program starts, in which nothing is observed
 - ``stacks``: stacks of the program's own calls
 - ``names``: the tensors that names of traced code hold
+- ``values``: values of the program as short texts
 - ``tensors``: make the tensors of example calls (``f32[8, 16]``)
 - ``modules``: what the program imports, and the environment variables that it sets
 - ``overlay``: the editor's unsaved texts in place of files

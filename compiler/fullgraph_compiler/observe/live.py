@@ -21,6 +21,7 @@ from ..compat import graph_compat, kernel_compat, names_compat, trace_compat
 from ..facts import Fact, GuardFailure, Stack, StackFrame, TargetProblem
 from ..trace import KNOWN_RECORDS, Interpreter, from_metadata
 from ..trace.export.reader import CREATED, EXPORT_ERROR, EXPORT_RECORDS
+from ..trace.guards import METADATA
 from ..trace.inductor.code import KERNEL_STACKS
 from ..trace.interpreter import PERFORMANCE_HINT
 from ..trace.messages import parse_frames
@@ -30,6 +31,7 @@ from .calls import CompiledCalls, compiled_module
 from .lightning import lightning_of
 from .names import take_names
 from .stacks import calling_stack
+from .values import written_value
 
 Sink = Callable[[list[Fact]], None]
 
@@ -124,7 +126,10 @@ def look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
             "lightning": lightning_of(compiled_module()),
         }
     if "dynamo_cpp_guards_str" in metadata:
-        return {"guard_stacks": _guard_stacks(trace_compat.pending_guards(frame))}
+        return {
+            "guard_stacks": _guard_stacks(trace_compat.pending_guards(frame)),
+            "guard_values": _guard_values(frame),
+        }
     if "dynamo_output_graph" in metadata:
         graph = names_compat.pending_graph(frame)
         return {"names": take_names(graph), "calls": _calls(graph)} if graph is not None else {}
@@ -211,6 +216,16 @@ def _placed(frame: StackFrame, place: Any) -> StackFrame:
     if place is None:
         return frame
     return replace(frame, column=place.col_offset, end_row=place.end_lineno, end_column=place.end_col_offset)
+
+
+def _guard_values(frame: FrameType) -> dict[str, str]:
+    """Write the values that guards ask for without saying so: members of enums, metadata of tensors."""
+    values: dict[str, str] = {}
+    with contextlib.suppress(Exception):  # of the program's own code, such as a ``__tensor_flatten__``
+        for source, value in trace_compat.pending_values(frame):
+            if text := written_value(value, is_metadata=source.endswith(METADATA)):
+                values[source] = text
+    return values
 
 
 def _guard_stacks(guards: Iterable[Any]) -> dict[str, Stack]:

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from ..facts import GuardFailure, GuardInstalled
 from .causes import NUMBER, guarded_value
-from .guards import state_change
+from .decoding import is_formula
+from .guards import METADATA, state_change
 from .reasons import FREED
 from .record import frame_of
 
@@ -67,13 +68,22 @@ def versions(guards: Mapping[str, Sequence[GuardInstalled]]) -> int:
 
 
 def _actual(failure: GuardFailure, guards: Sequence[GuardInstalled]) -> str:
-    expected = {guard.kind: guard.expected for guard in guards}
+    known = (guard for guard in guards if guard.kind != NUMBER or not is_formula(guard.expected))
+    expected = {guard.kind: guard.expected for guard in known}
+    if failure.kind == METADATA:
+        return expected.get(METADATA, "")
     if "TENSOR_MATCH" in expected:
         return "" if failure.changed or failure.expected in SAME_TENSOR else "a tensor"
     if failure.changed == "length":
         return expected.get("LENGTH_CHECK", "").removeprefix(LENGTH)
-    values = (value for kind, value in expected.items() if kind in _SAYS_VALUE and value != failure.expected)
+    said = (value for kind, value in expected.items() if kind in _SAYS_VALUE or _is_member(kind, value))
+    values = (value for value in said if value != failure.expected)
     value = next(values, "")
     if not value and failure.kind != "TYPE_MATCH":
         value = _ANY.get(expected.get("TYPE_MATCH", ""), "")
     return value.removeprefix("is ") or ("" if failure.kind in VALUES else expected.get("TYPE_MATCH", ""))
+
+
+def _is_member(kind: str, expected: str) -> bool:
+    """Tell whether a guard on an object's identity says which member of an enum it is."""
+    return kind == "ID_MATCH" and not expected.startswith("the same ")

@@ -31,10 +31,24 @@ def read_object(text: str) -> Mapping[str, Any]:
     return value
 
 
+_CONSTANTS = ("torch", "inf", "nan")
+"""Names in the values of guards that are no other value."""
+
+
 def parse_expression(text: str) -> ast.expr | None:
     """Parse an expression; return ``None`` for text that is not one."""
     tree = _parsed(text, "eval", _LONGEST_EXPRESSION, _DEEPEST_EXPRESSION)
     return tree.body if isinstance(tree, ast.Expression) else None
+
+
+def is_formula(text: str) -> bool:
+    """Tell whether an expression is another value, or computed with one, as ``8 // (8 // p)`` is."""
+    tree = parse_expression(text)
+    nodes = [*ast.walk(tree)] if tree is not None else []
+    is_relation = isinstance(tree, (ast.Name, ast.Subscript)) or any(
+        isinstance(node, ast.BinOp) for node in nodes
+    )
+    return is_relation and any(isinstance(node, ast.Name) and node.id not in _CONSTANTS for node in nodes)
 
 
 def parse_code(text: str) -> ast.Module | None:

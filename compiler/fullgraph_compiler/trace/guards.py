@@ -15,11 +15,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .decoding import read_object
 
+METADATA = "TENSOR_SUBCLASS_METADATA_MATCH"
+"""The kind of a guard on what ``__tensor_flatten__`` of a tensor subclass returns beside its tensors."""
+METADATA_OF = f"{{}} {METADATA}"
+"""How a value of that is named, where an expression alone means the object."""
+_NO_COMMENT = "(unknown var "
+"""The comment on two numbers that are one to torch (``symbolic_shapes.py``): it names no place."""
+_METADATA_CHECK = "___check_metadata_"
 _SOURCE = "source="
 BUILTINS = re.compile(r"(__builtins_dict__)_\d+")
 """Dynamo numbers its name for the builtins, so that the same guard differs between compilations."""
@@ -83,7 +90,17 @@ def parse_tree(text: str) -> Iterator[Leaf]:
             continue
         code, place = split_place(detail)
         source = sources[depth - 1] if 0 < depth <= len(sources) else ""
+        if code.startswith(_METADATA_CHECK):
+            kind = METADATA  # torch prints it as a LAMBDA_GUARD
         yield Leaf(_with_variable(source, detail), kind, code, _expected(code), place)
+
+
+def with_value(leaf: Leaf, values: Mapping[str, str]) -> Leaf:
+    """Return a guard on an object's identity, or on metadata, with the value that only the process knows."""
+    if leaf.kind == METADATA:
+        return replace(leaf, expected=values.get(METADATA_OF.format(leaf.source), ""))
+    value = values.get(leaf.source) if leaf.kind == "ID_MATCH" else None
+    return replace(leaf, expected=value) if value else leaf
 
 
 def strip_locals(expression: str) -> str:
@@ -104,7 +121,7 @@ def split_place(text: str) -> tuple[str, Place | None]:
     for place in _PLACE.finditer(f" # {comment}"):  # noqa: B007 - the last one is the place
         pass
     if place is None:
-        return text.strip(), None
+        return (code if comment.startswith(_NO_COMMENT) else text).strip(), None
     return code.strip(), Place(place["file"], int(place["row"]), place["function"])
 
 

@@ -41,7 +41,7 @@ from .causes import guard_behind, guard_on, stack_around
 from .compilation import Compilation, as_break, graph_of, read_graph
 from .export.reader import EXPORT_RECORDS, ExportReader
 from .export.texts import parse_violations
-from .guards import parse_tree
+from .guards import METADATA, parse_tree, with_value
 from .inductor.caches import CACHE_RECORDS, LOWERED_RECORDS, CacheReader
 from .inductor.code import CODE_RECORDS, CodeReader
 from .inputs import TENSOR_RECORDS, InputReader
@@ -344,8 +344,10 @@ class Interpreter:
 
     def _read_guards(self, record: TraceRecord, compilation: Compilation | None) -> list[GuardInstalled]:
         stacks: Mapping[str, Stack] = record.seen.get("guard_stacks", {})
+        values: Mapping[str, str] = record.seen.get("guard_values", {})
         guards = []
         for leaf in parse_tree(record.payload):
+            leaf = with_value(leaf, values)
             stack = stacks.get(leaf.source, ()) or self._stacks.at(leaf.place, compilation)
             # Most guards of a recompilation are those of the compilation before.
             source, kind, expected, code = map(sys.intern, (leaf.source, leaf.kind, leaf.expected, leaf.code))
@@ -495,7 +497,8 @@ class Interpreter:
             kind=change.kind or (guard.kind if guard else ""),
             reason=reason.text,
             changed=change.changed,
-            expected=change.expected or (guard.expected if guard and change.kind in ("", FREED) else ""),
+            expected=change.expected
+            or (guard.expected if guard and change.kind in ("", FREED, METADATA) else ""),
             actual=change.actual,
             dimension=change.dimension,
             stack=stack or reason.stack or self._stacks.at(reason.place, compilation),

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from ..facts import Stack
-from .decoding import parse_expression, read_json
-from .guards import BUILTINS, EQUALS, Place, device_of, split_place, strip_locals
+from .decoding import is_formula, parse_expression, read_json
+from .guards import BUILTINS, EQUALS, METADATA, Place, device_of, split_place, strip_locals
 from .messages import parse_user_stack
 
 _REASON = re.compile(r"^\s*(?P<compile_id>!?\d{1,9}(?:/\d{1,9}){0,2}): (?P<text>.*)$", re.DOTALL)
@@ -179,6 +179,11 @@ def _global_state(match: re.Match[str]) -> Change:
     return Change(changed=match["flags"].strip(), kind="GLOBAL_STATE")
 
 
+@_reads(re.compile(r"^___check_metadata_"))
+def _metadata(_: re.Match[str]) -> Change:
+    return Change(changed="metadata", kind=METADATA)
+
+
 # CheckFunctionManager.invalidate, for what an ID_MATCH is on; the expression is not shortened.
 @_reads(re.compile(r"^Cache line invalidated because (?P<name>.+) got deallocated$"))
 def _freed(match: re.Match[str]) -> Change:
@@ -308,6 +313,8 @@ def _items_left(match: re.Match[str]) -> Change:
 @_reads(EQUALS)
 def _equal(match: re.Match[str]) -> Change:
     value = match["value"].strip()
+    if match["operator"] == "==" and is_formula(value):
+        return Change()  # a relation of numbers, which has no value of its own
     if match["operator"] == "is" and " " in value:  # a sentence
         return Change()
     if match["operator"] == "is not" and value == "None":

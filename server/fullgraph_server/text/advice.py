@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fullgraph_compiler.facts import GuardFailure
 from fullgraph_compiler.trace.changes import SAME_TENSOR, TYPE, VALUES
 from fullgraph_compiler.trace.decoding import read_literal
+from fullgraph_compiler.trace.guards import METADATA
 from fullgraph_compiler.trace.reasons import FREED
 
 from .markdown import code_span, filled
@@ -509,6 +510,11 @@ _FREED = (
     "one for all calls; where each call has its own, call `torch.compiler.reset()` before you compile the "
     "next one: lost compilations count towards the recompile limit."
 )
+_METADATA = (
+    "What `__tensor_flatten__` of `{name}` returns beside its tensors is part of the compiled code: each "
+    "value is a graph of its own. Leave out what does not decide how to compute; keep a number that varies "
+    "in a tensor."
+)
 _SAME_MODES = (
     "Make every call under the same torch function modes (`with ...`); a default device is one: "
     "`torch.set_default_device(...)` once, before the first call."
@@ -546,6 +552,7 @@ _BY_KIND: dict[str, _Rule] = {
     ),
     "BACKEND_MATCH": _same_backend,
     FREED: _freed,
+    METADATA: _METADATA,
 }
 _BY_CAUSE = {**_BY_CHANGE, **_BY_KIND}
 _REWRITTEN = {

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from fullgraph_compiler.facts import CallsWithoutGraph, GuardFailure
+from fullgraph_compiler.trace.guards import METADATA
 from fullgraph_compiler.trace.reasons import FREED
 
 from .advice import SPECIALIZED
@@ -148,7 +149,7 @@ def likewise(number: int) -> str:
 
 def alike(values: Sequence[tuple[str, str]]) -> str:
     """List values that changed alike, by their sources, with their places; empty if there are none."""
-    shown = [f"{code_span(written_name(source))} ({place})" for source, place in values[:_MOST_VALUES]]
+    shown = [f"{_named(source)} ({place})" for source, place in values[:_MOST_VALUES]]
     more = f", and {len(values) - _MOST_VALUES} more" if len(values) > _MOST_VALUES else ""
     return f"Likewise: {', '.join(shown)}{more}." if shown else ""
 
@@ -175,7 +176,7 @@ def change(failures: Sequence[GuardFailure]) -> str:
         held = f"{code_span(condition)} no longer holds" if condition else ""
         return held or _torchs_words(first_line(first.reason)) or "none of the earlier compilations fits"
     if not first.expected:
-        return f"a guard on {subject} failed"
+        return f"{subject} changed" if first.kind == METADATA else f"a guard on {subject} failed"
     expected, actual = [_own(each.expected) for each in failures], [_own(each.actual) for each in failures]
     if not all(actual):
         return f"{subject} is no longer {_listed(_distinct(expected), 'or')}"
@@ -192,12 +193,15 @@ def guard_words(kind: str, expected: str, source: str) -> str:
     """Say what a guard asks of a value; torch's kind of guard where there are no words for it."""
     if kind == "DIMENSION_DYNAMIC_MARKING_GUARD":
         return "the same sizes marked as dynamic or static"
+    if kind == METADATA:
+        return f"metadata {expected}" if expected else "the same metadata"
     words = expected or _ASKED.get(kind) or code_span(kind)
     if source.startswith("list(dict.keys(") and expected:
         return f"has the key {expected}"
     if source.endswith("._modules"):
         return f"its modules: {words}"
-    return f"is {words}" if kind in _VALUES and expected and not _OPERATOR.match(expected) else words
+    is_value = kind in _VALUES or (kind == "ID_MATCH" and not expected.startswith("the same "))
+    return f"is {words}" if is_value and expected and not _OPERATOR.match(expected) else words
 
 
 def _was_and_is(subject: str, expected: Sequence[str], actual: Sequence[str]) -> str:
@@ -319,10 +323,15 @@ def _state(changes: Sequence[tuple[str, str, str]]) -> str:
 def _subject(failure: GuardFailure) -> str:
     if not failure.source:
         return ""
-    name, changed = written_name(failure.source), failure.changed
-    value = code_span(name) if name else "a value from before a graph break"
+    changed, value = failure.changed, _named(failure.source)
     place = "" if failure.dimension is None else f" at dimension {failure.dimension}"
     return f"{changed} of {value}{place}" if changed else value
+
+
+def _named(source: str) -> str:
+    """Name a guarded value as the user wrote it, in so far as it has a name."""
+    name = written_name(source)
+    return code_span(name) if name else "a value from before a graph break"
 
 
 def _distinct(values: Sequence[str]) -> list[str]:

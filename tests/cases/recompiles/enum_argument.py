@@ -1,6 +1,6 @@
 """A mode as an enum."""
 
-# cause: `mode` is no longer the same object (Mode)
+# cause: `mode` was Mode.SUM, is now Mode.MEAN
 # advice: compiled once
 # fix: none (each mode is a graph of its own)
 

@@ -1,6 +1,6 @@
 """A member of an enum as an attribute."""
 
-# cause: `self.mode` is no longer the same object (Mode)
+# cause: `self.mode` was Mode.FAST, is now Mode.EXACT
 # advice: graph of its own, compiled once
 # fix: none (each member is a graph of its own)
 

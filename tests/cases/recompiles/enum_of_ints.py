@@ -1,6 +1,6 @@
 """A member of an enum of numbers."""
 
-# cause: `order` is no longer the same object (Order)
+# cause: `order` was Order.FIRST, is now Order.SECOND
 # advice: graph of its own, compiled once
 # fix: none (each member is a graph of its own)
 

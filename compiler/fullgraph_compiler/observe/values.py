@@ -1,0 +1,46 @@
+"""Values of the program as short texts, without running code of the program's own."""
+
+from __future__ import annotations
+
+from enum import Enum
+from types import NoneType
+from typing import Any, Final
+
+import torch
+
+_LONGEST: Final = 80
+_PLAIN: Final = (bool, int, float, complex, str, bytes, NoneType, torch.dtype, torch.device, torch.layout)
+"""Types whose ``repr`` is not the program's."""
+
+
+def written_value(value: Any, *, is_metadata: bool) -> str:
+    """Write a member of an enum (``Phase.DECODE``), and with ``is_metadata`` plain values; else empty."""
+    text = _member(value) or (_written(value) if is_metadata else "")
+    return text if len(text) <= _LONGEST else ""
+
+
+def _member(value: Any) -> str:
+    if not isinstance(value, Enum):
+        return ""
+    name = value._name_  # a member that combines several flags may have none
+    return f"{type(value).__qualname__}.{name}" if isinstance(name, str) else ""
+
+
+def _written(value: Any) -> str:
+    """Write a plain value, or a container of such; empty if it holds anything else."""
+    if type(value) in _PLAIN:
+        return repr(value)
+    if member := _member(value):
+        return member
+    if type(value) is dict:
+        pairs = [(_written(key), _written(item)) for key, item in value.items()]
+        return f"{{{', '.join(map(': '.join, pairs))}}}" if all(map(all, pairs)) else ""
+    if type(value) in (tuple, list):
+        items = [_written(item) for item in value]
+        inside = ", ".join(items)
+        if not all(items):
+            return ""
+        if type(value) is list:
+            return f"[{inside}]"
+        return f"({inside},)" if len(items) == 1 else f"({inside})"
+    return ""
