@@ -463,6 +463,18 @@ def test_members_of_enums_are_told_by_their_names() -> None:
     assert only(report).message == "recompiled: `a` was Phase.PREFILL, is now Phase.DECODE"
 
 
+def test_an_item_of_args_has_the_name_that_the_caller_has_for_it() -> None:
+    text = "def run(*args):\n    return args[0] * 2\n\nrun(images)\n"
+    source = SourceFile("/w/run.py", text)
+    call = StackFrame(source.filename, 4, "<module>", 0, 4, 11)
+    frames = [FrameStarted(f"0/{number}", "run", source.filename, 1, (call,)) for number in (0, 1)]
+    length = GuardInstalled("0/0", "L['args']", "LENGTH_CHECK", "length 1", "len(L['args']) == 1", ())
+    failure = GuardFailure("0/0", "L['args'][0]", "TENSOR_MATCH", "", "2", "3", 0, changed="size")
+    workspace = Workspace(Path("/w"), {source.filename: source}.get)
+    report = fold("run.py", 1, "2.13.0", (*frames, length, Recompile("0/1", (failure,))), workspace)
+    assert only(report).message == "recompiled so far: size of `images` at dimension 0 was 2, is now 3"
+
+
 def test_a_formula_is_no_value_that_a_number_has_now() -> None:
     formula = GuardInstalled(
         "0/1", "", "LAMBDA_GUARD", "(8 // (8 // L['a']))", "L['a'] == (8 // (8 // L['a']))", ()

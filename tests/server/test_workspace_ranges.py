@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import textwrap
 
 import pytest
 from fullgraph_compiler.facts import StackFrame
 from fullgraph_server.workspace.positions import Span
-from fullgraph_server.workspace.ranges import definition_span, frame_span, name_span
+from fullgraph_server.workspace.ranges import definition_span, frame_span, name_span, passed_as
 from fullgraph_server.workspace.source import SourceFile
 
 
@@ -155,3 +156,28 @@ def test_definitions_are_found_from_their_first_decorator() -> None:
     assert underlined(file, definition_span(file, "/w/a.py", 1, "f")) == "f"
     assert definition_span(file, "/w/a.py", 1, "f").row == 3
     assert definition_span(file, "/w/a.py", 4, "f").row == 4
+
+
+@pytest.mark.parametrize(
+    ("definition", "call", "item", "length", "name"),
+    [
+        ("def f(*args): ...", "f(images, self.labels)", "args[1]", 2, "self.labels"),
+        ("def f(first, *args): ...", "f(images, labels)", "args[0]", 1, "labels"),
+        ("def f(self, *inputs): ...", "model(images, labels)", "inputs[0]", 2, "images"),
+        ("def f(*args): ...", "net.fast(batch)", "args[1]", 2, "batch"),
+        ("def f(*args): ...", "step()", "args[0]", 1, ""),
+        ("def f(*args): ...", "f(*pair)", "args[0]", 2, ""),
+        ("def f(*args): ...", "f(images.cos(), labels)", "args[0]", 2, ""),
+        ("def f(**kwargs): ...", "f(mask=pad)", "kwargs['mask']", 0, "pad"),
+        ("def f(**kwargs): ...", "f(**options)", "kwargs['mask']", 0, ""),
+        ("def f(x): ...", "f(images)", "x[0]", 0, ""),
+    ],
+)
+def test_what_a_caller_passes_as_an_item_of_args(
+    definition: str, call: str, item: str, length: int, name: str
+) -> None:
+    (function,) = ast.parse(definition).body
+    node = ast.parse(call, mode="eval").body
+    assert isinstance(function, ast.FunctionDef)
+    assert isinstance(node, ast.Call)
+    assert passed_as(node, function, item, length) == name

@@ -29,7 +29,7 @@ from fullgraph_compiler.trace.changes import completed
 from fullgraph_compiler.trace.reasons import FREED
 
 from ..text import advice, messages
-from ..text.outlook import outlook
+from ..text.outlook import length_of, outlook
 from ..text.remedies import Advice, remedies, sentences
 from ..text.source_names import compile_number, written_name
 from ..workspace.positions import Call, Span
@@ -54,13 +54,13 @@ class _Group:
     """The recompilations that one property of one guarded value caused, by compile id.
 
     ``libraries`` are the calls of libraries in which the value is used, ``others`` what else failed before
-    them, by property.
+    them, by compile id and property.
     """
 
     place: Place
     failures: dict[str, GuardFailure] = field(default_factory=dict)
     libraries: list[Call] = field(default_factory=list)
-    others: dict[tuple[object, ...], GuardFailure] = field(default_factory=dict)
+    others: dict[tuple[str, object], GuardFailure] = field(default_factory=dict)
     reasons: dict[str, None] = field(default_factory=dict)
 
 
@@ -137,12 +137,13 @@ class Recompilations:
 
     def _builder(self, groups: Sequence[_Group]) -> FindingBuilder:
         first, *others = groups
-        failures = list(first.failures.values())
+        failures = [self._as_passed(*item) for item in first.failures.items()]
+        rest = [(key[0], failure) for group in groups for key, failure in group.others.items()]
         compile_ids = {compile_id for group in groups for compile_id in group.failures}
         message = messages.recompile_message(failures, len(compile_ids), so_far=not self._ended)
         explained = (
             messages.alike([self._value_and_place(group) for group in others]),
-            messages.other_failures([failure for group in groups for failure in group.others.values()]),
+            messages.other_failures([self._as_passed(*item) for item in rest]),
         )
         given = advice.common_advice(item for group in groups for item in self._advice_on(group))
         finding = Finding(
@@ -295,7 +296,17 @@ class Recompilations:
         span = group.place.span
         source = self._workspace.source(span.filename)
         row = source.place(span.row) if source else span.row
-        return next(iter(group.failures.values())).source, f"{os.path.basename(span.filename)}:{row}"
+        failure = self._as_passed(*next(iter(group.failures.items())))
+        return failure.source, f"{os.path.basename(span.filename)}:{row}"
+
+    def _as_passed(self, compile_id: str, failure: GuardFailure) -> GuardFailure:
+        """Return a failure of an item of ``*args`` or ``**kwargs`` under the name that the caller has."""
+        holder = failure.source.rpartition("[")[0]
+        guards = (*self.guards[compile_id], *self.guards[failure.compile_id]) if holder else ()
+        lengths = (length_of(guard) for guard in guards if guard.source == holder)
+        length = next((length for length in lengths if length is not None), 0)
+        name = self._places.passed_as(failure.source, compile_id, length)
+        return replace(failure, source=name) if name else failure
 
     def _is_own(self, stack: Stack) -> bool:
         return any(self._workspace.contains(frame.filename) for frame in stack[-1:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ from ..text.subjects import break_subject
 from ..workspace.bundled import worker_folder
 from ..workspace.definitions import definitions
 from ..workspace.positions import Call, Span
-from ..workspace.ranges import definition_span, frame_span, name_span, node_at, parameter_names
+from ..workspace.ranges import definition_span, frame_span, name_span, node_at, parameter_names, passed_as
 from ..workspace.workspace import Workspace
 from .model import Finding
 
@@ -34,6 +35,7 @@ _PRIVATE = re.compile(r"\._(?!_dict__$|\w*_hooks$)|\((?!\)$)")
 _CALLS_OF_MODULES = ("_wrapped_call_impl", "_call_impl")
 """How ``model(x)`` comes to its ``forward`` (``torch/nn/modules/module.py``)."""
 _LOCAL = re.compile(r"L\['(\w+)'\]")
+_ITEM = re.compile(r"L\['(\w+)'\](\[(?:\d+|'\w+')\])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +191,26 @@ class Places:
         if file is None or local is None:
             return True
         return local[1] in parameter_names(file, function.row, function.name)
+
+    def passed_as(self, source: str, compile_id: str, length: int) -> str:
+        """Return the caller's code for an item of ``*args`` or ``**kwargs`` of a compiled function.
+
+        ``length`` is how many ``*args`` there are. Empty where the user's code does not make the call itself.
+        """
+        found, function = _ITEM.fullmatch(source), self.functions.get(compile_id)
+        file = self._workspace.source(function.filename) if function else None
+        calls = [frame for frame in self.calling_stack(compile_id) if frame.function not in _CALLS_OF_MODULES]
+        frame = calls[-1] if calls and self._workspace.contains(calls[-1].filename) else None
+        caller = self._workspace.source(frame.filename) if frame and frame.column is not None else None
+        if not (found and function and file and frame and caller):
+            return ""
+        definition = definitions(file).function_at(
+            definition_span(file, function.filename, function.row, function.name).row
+        )
+        node = node_at(caller, self.span(frame))
+        if definition is None or not isinstance(node, ast.Call):
+            return ""
+        return passed_as(node, definition, f"{found[1]}{found[2]}", length)
 
     def mentions(self, text: str, compile_id: str) -> bool:
         """Tell whether the files of the user's own that make a compiled call mention ``text``."""

@@ -159,11 +159,11 @@ def _marked(first: Version, sizes: Iterable[tuple[str, tuple[int, ...]]]) -> set
 
 def _grows(source: str, versions: Iterable[Version]) -> bool:
     of_source = (guard for version in versions for guard in version if guard.source == source)
-    lengths = [length for length in map(_length, of_source) if length is not None]
+    lengths = [length for length in map(length_of, of_source) if length is not None]
     return len(lengths) >= _FEWEST_STEPS and lengths == [*range(lengths[0], lengths[0] + len(lengths))]
 
 
-def _length(guard: GuardInstalled) -> int | None:
+def length_of(guard: GuardInstalled) -> int | None:
     """Return the length that a guard asks for; a check without words asks for nothing to be in it."""
     found = _COUNTED.fullmatch(guard.expected)
     if found:

@@ -102,6 +102,29 @@ def parameter_names(source: SourceFile, row: int, name: str) -> set[str]:
     return {item.arg for args in found for item in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
 
 
+def passed_as(
+    call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, item: str, length: int
+) -> str:
+    """Return the variable of a call that is an item of the function's ``*args`` or ``**kwargs``.
+
+    ``item`` is ``args[0]`` or ``kwargs['mask']``, ``length`` how many ``*args`` there are. Empty where the
+    call has no variable for it, or does not show it, as the object of a bound method.
+    """
+    name, _, key = item.removesuffix("]").partition("[")
+    names, keywords = function.args.vararg, function.args.kwarg
+    passed: list[ast.expr] = []
+    if keywords is not None and name == keywords.arg:
+        passed = [node.value for node in call.keywords if node.arg == key.strip("'\"")]
+    elif names is not None and name == names.arg and key.isdecimal():
+        before = len(function.args.posonlyargs) + len(function.args.args)
+        hidden = before + length - len(call.args)  # 1 for a bound method, whose call does not have its object
+        place = before + int(key) - hidden
+        if hidden in (0, 1) and place >= 0 and not any(isinstance(node, ast.Starred) for node in call.args):
+            passed = call.args[place : place + 1]
+    variables = [ast.unparse(node) for node in passed if isinstance(node, (ast.Name, ast.Attribute))]
+    return next(iter(variables), "")
+
+
 def name_span(source: SourceFile | None, row: int, name: str) -> Span | None:
     """Find a variable or attribute path (``a``, ``self.scale``) in the statement at ``row``.
 
