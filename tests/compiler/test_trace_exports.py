@@ -8,6 +8,7 @@ import pytest
 from fullgraph_compiler import facts as f
 from fullgraph_compiler.trace import Interpreter, TraceRecord, read_log
 from fullgraph_compiler.trace.export.texts import (
+    parse_assigned,
     parse_ranges,
     parse_suggestions,
     parse_undecided,
@@ -83,6 +84,18 @@ def test_a_mark_that_a_compilation_refuses_has_the_code_that_needs_the_number() 
     assert one.stack == (f.StackFrame("/w/toy.py", 6, "toy", 11, 6, 20),)
     assert (other.source, other.condition) == ("L['y'].size()[1]", "L['y'].size()[1] == 8")
     assert other.stack == ()
+
+
+def test_attributes_that_are_assigned_are_read_from_the_warning() -> None:
+    end = "Such attributes must be registered as buffers using the `register_buffer` API"
+    one = f"The tensor attribute self.last was assigned during export. {end}"
+    both = f"The tensor attributes self.block.last, self.cache[0] were assigned during export. {end}"
+    assert parse_assigned(one) == ("self.last",)
+    assert parse_assigned(both) == ("self.block.last", "self.cache[0]")
+    assert parse_assigned("something else was assigned") == ()
+    facts = fed(record("export"), record("export_warning", one), record("export_warning", one))
+    problems = [fact for fact in facts if isinstance(fact, f.ExportProblem)]
+    assert problems == [f.ExportProblem("export/0", "assigned-attribute", "self.last")]
 
 
 def test_what_an_exception_is_about() -> None:

@@ -212,3 +212,13 @@ for program in programs:
     launches = [(code, launch) for code in report.codes for launch in code.launches]
     found = {(code.compile_id, span.row) for code, launch in launches for span in launch.spans}
     assert found == {("export/0", 5), ("export/1", 9)}
+
+
+def test_an_attribute_that_is_assigned_while_exporting_is_told(forks: Forks, tmp_path: Path) -> None:
+    module = (
+        "class M(torch.nn.Module):\n    def forward(self, x):\n        self.last = x + 1\n        return x\n"
+    )
+    _, report = run(forks, tmp_path, f"{IMPORTS}{module}\nexport(M(), (torch.ones(4),))\n")
+    (finding,) = report.findings
+    assert (finding.code, finding.severity) == ("assigned-attribute", "warning")
+    assert finding.message == "the exported program leaves out that `self.last` is assigned in `forward`"

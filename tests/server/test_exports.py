@@ -228,3 +228,23 @@ def test_sizes_in_a_condition_have_their_names(tmp_path: Path) -> None:
     (finding,) = folded(tmp_path, problem, f.ProgramExported("export/0")).findings
     assert finding.message.startswith("draft_export takes `8 * n != x.shape[0]` for false here")
     assert "torch._check(8 * n == x.shape[0])" in finding.hints[0]
+
+
+def test_an_attribute_that_is_assigned_is_a_warning_on_the_assignment(tmp_path: Path) -> None:
+    text = BRANCH.replace("n = x.sum().item()", "n = self.last = x.sum()")
+    (tmp_path / "block.py").write_text(text)
+    here = f.StackFrame(str(tmp_path / "block.py"), 6, "forward")
+    facts = (
+        f.ExportProblem("export/0", "assigned-attribute", "self.block.last"),
+        f.ExportProblem("export/0", "assigned-attribute", "self.other"),
+        f.GraphCaptured("export/0", (f.GraphNode("sum_1", "f32[] cpu", here),)),
+        f.ProgramExported("export/0"),
+    )
+    report = fold("block.py", 1, "2.13", facts, Workspace(tmp_path, SourceReader()))
+    other, last = report.findings
+    assert (last.code, last.severity, last.span.row) == ("assigned-attribute", "warning", 6)
+    assert last.message == ("the exported program leaves out that `self.block.last` is assigned in `forward`")
+    column = last.span.column - 1
+    assert text.splitlines()[5][column : last.span.end_column - 1] == "self.last"
+    assert 'self.register_buffer("last", ...)' in last.hints[0]
+    assert other.message == "the exported program leaves out that `self.other` is assigned"

@@ -11,6 +11,7 @@ import os
 import re
 import textwrap
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from typing import Any
 
 import torch
 
-from ..trace.export.reader import EXPORT_ERROR
+from ..trace.export.reader import EXPORT_ERROR, EXPORT_WARNING
 from ..trace.guards import METADATA_OF
 from .backend_compat import is_backend
 from .dynamo_compat import place_of
@@ -422,12 +423,13 @@ def _observing(export: Callable[..., Any], draft: bool) -> Callable[..., Any]:
 
 @functools.cache
 def _record_exports() -> None:
-    """Record the beginning of an export, its program, and its exception in the structured trace.
+    """Record the beginning of an export, its program, warnings and exception in the structured trace.
 
     The first two are records of ``_export`` (``torch/export/_trace.py``; ``_draft_export.py`` imports its
     name) that it writes with ``dtrace_structured``, only where ``TORCH_DTRACE`` is set, which would make all
     of torch record far more: 2.11 to 2.15. The exception is on its way to the program only.
     """
+    from torch._functorch._aot_autograd import frontend_utils
     from torch._logging import trace_structured
     from torch.export import _draft_export, _trace
 
@@ -452,6 +454,17 @@ def _record_exports() -> None:
         finally:
             _observed.error, _observed.going_on = None, False
 
+    class ToldWarnings:
+        """``warnings`` for ``_detect_attribute_assignment`` (``frontend_utils.py``: 2.13 and 2.15)."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(warnings, name)
+
+        def warn(self, message: Any, category: Any = None, stacklevel: int = 1) -> None:
+            if _observed.going_on:
+                trace_structured(EXPORT_WARNING, metadata_fn=dict, payload_fn=lambda: str(message))
+            warnings.warn(message, category, stacklevel + 1)
+
     def enter(self: Any) -> Any:
         self.setLevel(TAKEN)
         return enter_capture(self)
@@ -459,6 +472,7 @@ def _record_exports() -> None:
     # What draft_export reports is what it reads from the trace, which a listener has taken before.
     enter_capture = _draft_export.CaptureStructuredTrace.__enter__
     _draft_export.CaptureStructuredTrace.__enter__ = enter
+    frontend_utils.warnings = ToldWarnings()
     _trace.dtrace_structured = trace_structured
     _trace._export = _draft_export._export = recording
 

@@ -8,12 +8,15 @@ from typing import Literal, TypeAlias
 from .capture import SizeViolation, Symbol
 from .stacks import Stack
 
-ExportProblemKind: TypeAlias = Literal["missing-fake-kernel", "mismatched-fake-kernel", "data-dependent"]
+ExportProblemKind: TypeAlias = Literal[
+    "missing-fake-kernel", "mismatched-fake-kernel", "data-dependent", "assigned-attribute"
+]
 """What an export meets:
 
 - ``missing-fake-kernel``: an operator that cannot be traced, as nothing says what its result looks like.
 - ``mismatched-fake-kernel``: an operator whose result is not what its fake kernel says.
 - ``data-dependent``: a condition that only the data of a tensor decide.
+- ``assigned-attribute``: an attribute that is assigned a tensor, which the program does not do.
 """
 
 
@@ -29,7 +32,8 @@ class DataSymbol:
 class ExportProblem:
     """A problem at one place of an exported program, which stops an export, but for ``draft_export``.
 
-    ``subject`` is the operator (``mylib::twice``), or the condition as torch writes it (``u0 > 3``).
+    ``subject`` is the operator (``mylib::twice``), the condition as torch writes it (``u0 > 3``), or the
+    attribute (``self.last``).
     ``detail`` is how the fake kernel differs, or what ``draft_export`` took the condition for (``True``).
     ``symbols`` are the numbers in the condition that data decide, ``sizes`` the others.
     """

@@ -57,6 +57,11 @@ _CORRECT = (
     'Correct the function below `register_fake("{operator}")`; `torch.library.opcheck` tests it with real '
     "inputs."
 )
+_BUFFER = (
+    'If later calls read it, make it a buffer: `self.register_buffer("{name}", ...)` in `__init__`, with the '
+    "size that it gets."
+)
+_RETURN_IT = "If only code outside reads it, return it from the module instead."
 _CHANGED = "not defined as mutable but was mutated"
 """What ``SchemaCheckMode`` says (``torch/_subclasses/schema_check_mode.py``)."""
 _DECLARE = (
@@ -158,6 +163,20 @@ def missing_kernel(operator: str, *, draft: bool) -> str:
 def mismatched_kernel(operator: str, reason: str) -> str:
     """Write that the result of an operator is not what its fake kernel says."""
     return f"the fake kernel of {code_span(operator)} does not fit its result: {reason}"
+
+
+def assigned(attribute: str, function: str) -> str:
+    """Write that an exported program leaves out an assignment to an attribute."""
+    where = f" in {code_span(function)}" if function else ""
+    return f"the exported program leaves out that {code_span(attribute)} is assigned{where}"
+
+
+def assigned_hints(attribute: str) -> tuple[str, ...]:
+    """Advise on an attribute that is assigned a tensor."""
+    name = attribute.rpartition(".")[2]
+    if not name.isidentifier():
+        return (_RETURN_IT,)
+    return (filled(_BUFFER, name=name), _RETURN_IT)
 
 
 def kernel_hints(operator: str, *, missing: bool) -> tuple[str, ...]:

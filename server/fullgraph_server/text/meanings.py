@@ -28,6 +28,7 @@ EXPORT_CODES = {
     "data-dependent": "an export has to know a condition or a number that only data decide",
     "missing-fake-kernel": "nothing says what the result of an operator looks like, so it cannot be exported",
     "mismatched-fake-kernel": "the result of an operator is not what its fake kernel says",
+    "assigned-attribute": "a module assigns a tensor to an attribute, which the exported program does not do",
     "size-constraint": "the code restricts a size, or makes a number of it, that may be marked dynamic",
 }
 """By the code of a finding of the kind `export-error`."""

@@ -102,6 +102,28 @@ def parameter_names(source: SourceFile, row: int, name: str) -> set[str]:
     return {item.arg for args in found for item in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
 
 
+def assignment_frame(source: SourceFile, function: str, attribute: str) -> StackFrame | None:
+    """Find where a function of this name assigns an attribute (``self.last``) or an item of it.
+
+    A module may have it under another path: the last name counts. Where nothing assigns it, the first place
+    that uses it counts, as for a list that is appended to.
+    """
+    name = attribute.partition("[")[0].rpartition(".")[2]
+    used = [
+        node
+        for scope in _definitions(source)
+        if not isinstance(scope, ast.ClassDef) and scope.name == function
+        for node in ast.walk(scope)
+        if isinstance(node, ast.Attribute) and node.attr == name
+    ]
+    stored = (node for node in used if isinstance(node.ctx, ast.Store))
+    node = next(stored, next(iter(used), None))
+    if node is None:
+        return None
+    columns = (node.col_offset, node.end_lineno, node.end_col_offset)
+    return StackFrame(source.filename, node.lineno, function, *columns)
+
+
 def passed_as(
     call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, item: str, length: int
 ) -> str:

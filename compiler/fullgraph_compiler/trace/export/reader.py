@@ -3,7 +3,8 @@
 Emitted from ``torch/export/_trace.py`` and ``_draft_export.py``, ``torch/_subclasses/fake_tensor.py`` and
 ``torch/fx/experimental/symbolic_shapes.py`` (2.11 to 2.15). Most are in a log of ``TORCH_DTRACE`` only, and
 ``draft_export`` writes a log of its own with few of them. None says which export it belongs to: that goes by
-their order. ``export_error`` is ours (:mod:`...compat.trace_compat`), since torch only raises.
+their order. ``export_error`` and ``export_warning`` are ours (:mod:`...compat.trace_compat`), since
+torch only raises and warns.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from ..messages import Source, parse_message
 from ..record import UNKNOWN_FILE, TraceRecord
 from ..shapes import SHAPE_RECORDS, ShapeReader
 from .texts import (
+    parse_assigned,
     parse_ranges,
     parse_suggestions,
     parse_undecided,
@@ -48,6 +50,8 @@ from .texts import (
 
 EXPORT_ERROR: Final = "export_error"
 """A record that we add: the exception of an export."""
+EXPORT_WARNING: Final = "export_warning"
+"""A record that we add: what torch warns of."""
 _START: Final = "export"
 _PROGRAM: Final = "exported_program"
 _PARTIAL: Final = "make_fx_fail_partial"
@@ -63,6 +67,7 @@ EXPORT_RECORDS: Final = frozenset(
         _START,
         _PROGRAM,
         EXPORT_ERROR,
+        EXPORT_WARNING,
         _PARTIAL,
         _MISSING,
         _MISMATCHED,
@@ -142,7 +147,7 @@ class ExportReader:
         if record.name in CODE_RECORDS:
             yield from self._compiled(record)
             return
-        is_bound = record.name in (_START, _PROGRAM, EXPORT_ERROR)
+        is_bound = record.name in (_START, _PROGRAM, EXPORT_ERROR, EXPORT_WARNING)
         if is_bound or not self._is_of_dynamo(record, compilations):
             yield from _HANDLERS.get(record.name, _ignore)(self, record) or ()
 
@@ -313,6 +318,12 @@ class ExportReader:
         )
         going_on.problems.setdefault((kind, operator, reason), problem)
 
+    def _warning(self, record: TraceRecord) -> None:
+        going_on = self._export()
+        for attribute in parse_assigned(record.payload):
+            problem = ExportProblem(going_on.compile_id, "assigned-attribute", attribute)
+            going_on.problems.setdefault((problem.kind, attribute), problem)
+
     def _place_operators(self, going_on: _Export, text: str) -> None:
         """Find the calls of operators in the program: their records do not say where they are."""
         places = {
@@ -439,6 +450,7 @@ _HANDLERS: Final[dict[str, Callable[[ExportReader, TraceRecord], Any]]] = {
     _START: ExportReader._start,
     _PROGRAM: ExportReader._program,
     EXPORT_ERROR: ExportReader._error,
+    EXPORT_WARNING: ExportReader._warning,
     _PARTIAL: ExportReader._partial,
     _MISSING: ExportReader._operator,
     _MISMATCHED: ExportReader._operator,

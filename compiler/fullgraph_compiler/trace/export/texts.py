@@ -28,6 +28,7 @@ _UNSUPPORTED: Final = "UnsupportedOperatorException"
 _FAILING: Final = re.compile(
     r"^Error in op: torch\.ops\.(?P<operator>\S+)\n(?P<said>[^\n]*fake[^\n]*)", re.MULTILINE
 )
+_ASSIGNED: Final = re.compile(r"^The tensor attributes? (?P<names>.+) (?:was|were) assigned during export\.")
 _SPECIALIZED: Final = " as dynamic but your code specialized it to be a constant ("
 _REFUTED: Final = " satisfy the generated guard "
 _INFERRED: Final = " was inferred to be equal to "
@@ -51,6 +52,12 @@ def parse_unknown_operator(error: str, message: str) -> str:
         return schema(message.partition("\n")[0])
     found = next(filter(None, (pattern.search(message) for pattern in _NO_KERNEL)), None)
     return schema(found[1]) if found else ""
+
+
+def parse_assigned(warning: str) -> tuple[str, ...]:
+    """Return the attributes that a program assigns tensors to (``self.last``, ``self.cache[0]``)."""
+    found = _ASSIGNED.match(warning)
+    return tuple(found["names"].split(", ")) if found else ()
 
 
 def parse_failing_operator(message: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from fullgraph_compiler.facts import (
     ExportFailed,
     ExportProblem,
     Fact,
+    GraphCaptured,
     ProgramExported,
     Severity,
     SizeViolation,
@@ -20,6 +21,7 @@ from fullgraph_compiler.facts import (
 from ...text import exports, messages
 from ...text.markdown import code_span
 from ...text.size_expressions import written_size
+from ...workspace.ranges import assignment_frame
 from ...workspace.workspace import Workspace
 from ..finding_builder import FindingBuilder, MakeFinding
 from ..model import Finding
@@ -63,14 +65,42 @@ class _Exports:
         """Build the findings, in the order of the facts."""
         for fact in self._facts:
             if isinstance(fact, ExportProblem):
-                made = self._undecided(fact) if fact.kind == "data-dependent" else self._kernel(fact)
-                yield FindingBuilder(made, {fact.compile_id})
+                yield FindingBuilder(self._problem(fact), {fact.compile_id})
             elif isinstance(fact, ExportFailed):
                 for made in self._failure(fact):
                     yield FindingBuilder(made, {fact.compile_id})
             elif isinstance(fact, ProgramExported) and fact.of_draft_log:
                 for size in self._sizes[fact.compile_id]:
                     yield FindingBuilder(self._size_in_log(size, failed=False), {fact.compile_id})
+
+    def _problem(self, fact: ExportProblem) -> Finding:
+        if fact.kind == "data-dependent":
+            return self._undecided(fact)
+        return self._assigned(fact) if fact.kind == "assigned-attribute" else self._kernel(fact)
+
+    def _assigned(self, fact: ExportProblem) -> Finding:
+        traced = {
+            (node.frame.filename, node.frame.function)
+            for graph in self._facts
+            if isinstance(graph, GraphCaptured) and graph.compile_id == fact.compile_id
+            for node in graph.nodes
+        }
+        sources = ((self._workspace.source(filename), name) for filename, name in sorted(traced))
+        found = (
+            assignment_frame(source, name, fact.subject)
+            for source, name in sources
+            if source is not None and self._workspace.contains(source.filename)
+        )
+        frame = next(filter(None, found), None)
+        return self._finding(
+            "export-error",
+            "warning",
+            exports.assigned(fact.subject, frame.function if frame else ""),
+            (frame,) if frame else (),
+            fact.compile_id,
+            code=fact.kind,
+            hints=exports.assigned_hints(fact.subject),
+        )
 
     def _severity(self, fact: ExportProblem) -> Severity:
         """Tell an error, which ended an export, from what ``draft_export`` went on after."""
