@@ -10,6 +10,7 @@ from fullgraph_compiler.facts import CodeGenerated, Kernel, KernelNode, StackFra
 from fullgraph_compiler.trace import Interpreter, TraceRecord
 from fullgraph_compiler.trace.graphs import parse_nodes, parse_operators
 from fullgraph_compiler.trace.inductor.kernels import (
+    Launches,
     called,
     parse_launches,
     parse_nodes_of,
@@ -60,7 +61,9 @@ class Runner:
 
 
 def test_launches_in_their_order_with_what_they_launch() -> None:
-    found = [(launch.kernel.name, launch.kernel.language, launch.handle) for launch in parse_launches(CODE)]
+    found = [
+        (launch.kernel.name, launch.kernel.language, launch.handle) for launch in parse_launches(CODE).found
+    ]
     assert found == [
         ("triton_poi_fused_add_0", "triton", "triton_poi_fused_add_0:1"),
         ("cpp_fused_mul_1", "cpp", "cpp_fused_mul_1:2"),
@@ -70,7 +73,7 @@ def test_launches_in_their_order_with_what_they_launch() -> None:
 
 
 def test_a_kernel_has_its_own_text_and_places() -> None:
-    triton, cpp, extern, again = (launch.kernel for launch in parse_launches(CODE))
+    triton, cpp, extern, again = (launch.kernel for launch in parse_launches(CODE).found)
     lines = CODE.splitlines()
     assert triton.source.startswith("import triton\n")
     assert triton.source.endswith("xnumel = 10")
@@ -86,11 +89,151 @@ def test_a_kernel_has_its_own_text_and_places() -> None:
 
 
 def test_sources_of_a_launch_are_those_of_its_own_comment() -> None:
-    assert [launch.sources for launch in parse_launches(CODE)] == [("add", "y"), (), ("linear",), ()]
+    assert [launch.sources for launch in parse_launches(CODE).found] == [("add", "y"), (), ("linear",), ()]
 
 
 def test_code_that_is_not_python_has_no_launches() -> None:
-    assert parse_launches("#include <torch/csrc/inductor/cpp_prefix.h>") == []
+    assert parse_launches("#include <torch/csrc/inductor/cpp_prefix.h>") == Launches(())
+
+
+SUBGRAPHS = """\
+cpp_fused_gt_0 = async_compile.cpp_pybinding(['const float*'], r'''void kernel() {}''')
+cpp_fused_sin_1 = async_compile.cpp_pybinding(['const float*'], r'''void kernel() {}''')
+
+def true_graph_0(args):
+    cpp_fused_sin_1(args[0])
+    # Unsorted Source Nodes: [matmul], Original ATen: [aten.mm]
+    extern_kernels.mm(args[0], args[0], out=buf0)
+    return (buf0, )
+
+cpp_fused_cos_2 = async_compile.cpp_pybinding(['const float*'], r'''void kernel() {}''')
+
+def repeated_subgraph0(args):
+    cpp_fused_cos_2(args[0])
+    buf1 = nested(args)
+    return (buf1, )
+
+def nested(args):
+    cpp_fused_gt_0(args[0])
+
+async_compile.wait(globals())
+
+class Runner:
+    def call(self, args):
+        cpp_fused_gt_0(arg0_1)
+        if buf1.item():
+            buf2 = true_graph_0(args)
+        buf3 = repeated_subgraph0(args)
+        buf4 = repeated_subgraph0(args)
+        should_loop = repeated_subgraph0(args)
+        while should_loop:
+            should_loop = repeated_subgraph0(args)
+        return (buf4, )
+
+def benchmark_compiled_module(args):
+    cpp_fused_gt_0(args)
+"""
+
+
+def test_kernels_in_the_functions_of_higher_order_operators_are_launches() -> None:
+    read = parse_launches(SUBGRAPHS)
+    found = [(launch.kernel.name, launch.kernel.function, launch.kernel.times) for launch in read.found]
+    assert found == [
+        ("cpp_fused_gt_0", "", 1),
+        ("cpp_fused_sin_1", "true_graph_0", 1),
+        ("extern_kernels.mm", "true_graph_0", 1),
+        ("cpp_fused_cos_2", "repeated_subgraph0", 3),
+        ("cpp_fused_gt_0", "nested", 3),
+    ]
+    assert read.found[2].sources == ("matmul",)
+    assert read.unread == ()
+
+
+def test_parts_of_a_graph_are_read_where_they_are_called() -> None:
+    code = """\
+a = async_compile.triton('a', '''kernel''')
+b = async_compile.triton('b', '''kernel''')
+def partition_0(args):
+    a.run(args)
+class Runner:
+    def call(self, args):
+        b.run(args)
+        (buf1, ) = self.partitions[0](args)
+"""
+    found = [(launch.kernel.name, launch.kernel.function) for launch in parse_launches(code).found]
+    assert found == [("b", ""), ("a", "")]
+
+
+def test_functions_that_call_each_other_without_end_are_read_once() -> None:
+    kernel = "k = async_compile.triton('k', '''kernel''')\n"
+    chain = "".join(f"def f{n}(args):\n    f{n + 1}(args)\n    f{n + 1}(args)\n" for n in range(5_000))
+    (launch,) = parse_launches(f"{kernel}{chain}def f5000(a):\n    k.run(a)\ndef call(a):\n    f0(a)\n").found
+    assert launch.kernel.times == 1_000_000
+    (launch,) = parse_launches(f"{kernel}def f(a):\n    k.run(a)\n    f(a)\ndef call(a):\n    f(a)\n").found
+    assert launch.kernel.function == "f"
+
+
+def test_a_kernel_whose_launch_is_not_found_is_named() -> None:
+    code = f"{CODE}\nlost_2 = async_compile.triton('lost_2', '''kernel''')\n"
+    assert parse_launches(code).unread == ("lost_2",)
+    assert parse_launches(f"{code}\n1 +").unread == ("triton_poi_fused_add_0", "cpp_fused_mul_1", "lost_2")
+
+
+def test_a_kernel_that_is_one_of_several_has_their_texts() -> None:
+    code = """\
+one = async_compile.triton('one', '''text of one''')
+two = async_compile.triton('two', '''text of two''')
+multi_kernel_0 = async_compile.multi_kernel('multi_kernel_0', [one, two])
+def call(args):
+    multi_kernel_0.run(args)
+"""
+    read = parse_launches(code)
+    assert [launch.kernel.source for launch in read.found] == ["text of one\n\ntext of two"]
+    assert read.unread == ()
+
+
+CPP_WRAPPER = """\
+
+cpp_wrapper_src = (
+r'''
+#include <torch/csrc/inductor/cpp_wrapper/cpu.h>
+extern "C"  void  cpp_fused_sin_0(const float* in_ptr0,
+                       float* out_ptr0);
+void inductor_entry_impl(
+    AtenTensorHandle* input_handles
+) {
+    if (buf1_scalar) {
+        // subgraph: true_graph_0
+        cpp_fused_sin_0((const float*)(arg0.data_ptr()), (float*)(buf0.data_ptr()));
+    }
+} // inductor_entry_impl
+
+extern "C"  void  cpp_fused_sin_0(const float* in_ptr0,
+                       float* out_ptr0)
+{
+    out_ptr0[0] = std::sin(in_ptr0[0]);
+}
+'''
+)
+call = _wrap_func(inductor_entry)
+"""
+
+
+def test_a_wrapper_in_cpp_has_its_kernels_and_the_pass_of_its_graph() -> None:
+    told = [
+        TraceRecord("str", ["/m.py", 1], "", 0, ""),
+        TraceRecord("dynamo_start", {"stack": [{"filename": 1, "line": 1, "name": "f"}]}, "0/0", 0, ""),
+        TraceRecord("aot_joint_graph", {}, "0/0", 0, ""),
+        TraceRecord("inductor_post_grad_graph", {}, "0/0", 0, ""),
+        TraceRecord("inductor_output_code", {}, "0/0", 0, CPP_WRAPPER),
+    ]
+    interpreter = Interpreter()
+    facts = [fact for item in told for fact in interpreter.feed(item)] + [*interpreter.finish()]
+    (code,) = (fact for fact in facts if isinstance(fact, CodeGenerated))
+    assert (code.phase, code.language, code.unread) == ("forward", "python", ())
+    (kernel,) = code.kernels
+    assert (kernel.name, kernel.language, kernel.launch) == ("cpp_fused_sin_0", "cpp", (12, 12))
+    assert kernel.source.endswith("    out_ptr0[0] = std::sin(in_ptr0[0]);\n}")
 
 
 @pytest.mark.parametrize(

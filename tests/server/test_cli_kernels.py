@@ -141,6 +141,23 @@ def test_code_goes_into_a_folder_with_an_index(fake: type[FakeRun], folder: Path
     ]
 
 
+def test_kernels_of_subgraphs_name_their_function_and_count_as_often_as_it_is_called(
+    fake: type[FakeRun], folder: Path
+) -> None:
+    stacks = ((StackFrame(str(folder / "a.py"), 2, "f"),),)
+    cost = Cost(1024, 0)
+    kernels = (
+        Kernel("cpp_0", "cpp", stacks=stacks, cost=cost),
+        Kernel("cpp_1", "cpp", stacks=stacks, function="true_graph_0", cost=cost),
+        Kernel("cpp_2", "cpp", stacks=stacks, function="repeated_subgraph0", times=4, cost=cost),
+    )
+    fake.facts = (CodeGenerated("0/0", "", "/tmp/c.py", "code", kernels, unread=("cpp_3",)),)
+    text = fullgraph("kernels", "a.py").stdout
+    assert "  a.py:2  cpp_1   (in true_graph_0)\n" in text
+    assert "  a.py:2  cpp_2   (in repeated_subgraph0, called 4 times)\n" in text
+    assert "6 kernel launches in 1 piece of code; no launch was found of cpp_3 of graph 0/0\n" in text
+
+
 def test_without_code_it_says_so(fake: type[FakeRun], folder: Path) -> None:
     fake.facts = (TargetProblem("error", "It does not start."),)
     result = fullgraph("kernels", "a.py", "-o", "out")

@@ -91,7 +91,9 @@ class Kernel:
     ``heuristic`` is Triton's kind of kernel (``pointwise``, ``reduction``, ``template``, ``user_autotune``).
     ``definition`` and ``launch`` are the first and the last row of these statements in the code. ``nodes``
     are the operations that the kernel computes, ``stacks`` their user stacks. ``arguments`` are those of the
-    launch, as the code writes them; ``grid`` is Triton's kind of grid (``Grid1D``).
+    launch, as the code writes them; ``grid`` is Triton's kind of grid (``Grid1D``). ``function`` is the
+    function of the code that launches it, if that is a subgraph's (a branch of ``cond``, a nested compile
+    region), and ``times`` how often a call of the graph calls that: each branch and each loop counts once.
     """
 
     name: str
@@ -105,6 +107,8 @@ class Kernel:
     arguments: tuple[str, ...] = ()
     grid: str = ""
     cost: Cost | None = None
+    function: str = ""
+    times: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +117,8 @@ class CodeGenerated:
 
     AOTInductor's is C++ (``language`` is ``cpp``): the wrapper, and its kernels below it.
 
-    ``kernels`` are its launches, in order; ``nodes`` are all operations of the lowered graph.
+    ``kernels`` are its launches, in order; ``nodes`` are all operations of the lowered graph. ``unread`` are
+    the names of kernels that the code defines and whose launch was not found.
     """
 
     compile_id: str
@@ -123,6 +128,7 @@ class CodeGenerated:
     kernels: tuple[Kernel, ...]
     nodes: tuple[KernelNode, ...] = ()
     language: str = "python"
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

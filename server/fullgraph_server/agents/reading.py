@@ -13,7 +13,15 @@ from ..fixes.changes import counts_of, fixable
 from ..fixes.model import Context
 from ..fixes.model import Counts as Counted
 from ..fixes.rules.catalogue import candidates
-from ..report.kernels import by_kernel, cost_words, operators, spans_of, total_cost
+from ..report.kernels import (
+    by_kernel,
+    codes_words,
+    cost_words,
+    count_launches,
+    operators,
+    spans_of,
+    total_cost,
+)
 from ..report.model import Code, Finding, Launch, Report
 from ..report.profile import Cause as Reason
 from ..report.profile import FunctionProfile, cost, profiles, sentence
@@ -120,13 +128,10 @@ async def show_kernels(call: Call, target: str, kernel: str = "", offset: int = 
                 f"The last run of {target} has no source of a kernel {kernel}: call show_kernels without one."
             )
     shown, left_out = paged(rows, offset, "kernel", "show_kernels")
-    launches = sum(len(code.launches) for code in report.codes)
-    words = f"{counted(launches, 'kernel launch', 'kernel launches')} in "
-    words += counted(len(report.codes), "piece of code", "pieces of code")
     return Kernels(
         target,
         report.status or "",
-        _with_problem(words if report.codes else "No code was written.", report),
+        _with_problem(codes_words(report.codes), report),
         () if kernel else tuple(_kernel(call, report, *row) for row in shown),
         clipped(source, _LONG * 2),
         "" if kernel else left_out,
@@ -265,10 +270,10 @@ def _kernel(call: Call, report: Report, code: Code, launches: Sequence[Launch]) 
     return Kernel(
         launches[0].name,
         f"{code.compile_id} {code.phase}".strip(),
-        len(launches),
+        count_launches(launches),
         clipped(operators(launches)),
         tuple(lines)[:MOST],
-        cost_words(total, len(launches)) if total else "",
+        cost_words(total, count_launches(launches)) if total else "",
     )
 
 

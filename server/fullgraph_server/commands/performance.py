@@ -30,7 +30,7 @@ from ..protocol import (
     TimesItem,
 )
 from ..report.caches.model import labels
-from ..report.kernels import by_kernel, config_words, operators, spans_of, total_cost
+from ..report.kernels import by_kernel, config_words, count_launches, operators, spans_of, total_cost
 from ..report.measured.speed import memory_words, outside_words
 from ..report.model import Code, Compilation, Launch, Report, Speed
 from ..report.phases import steps_of
@@ -194,7 +194,7 @@ class PerformanceItems:
             phase=code.phase,
             operators=operators(launches),
             locations=[self._documents.location(report, span) for span in spans_of(launches)],
-            launches=len(launches),
+            launches=count_launches(launches),
             arguments=", ".join(first.arguments),
             grid=first.grid,
             read=cost.read if cost else None,

@@ -200,7 +200,7 @@ def _functions(report: Report, findings: Sequence[Fingerprinted], root: Path) ->
             },
             frame.seconds,
             _causes(frame, findings),
-            Counter(_kernel(launch) for launch in own),
+            _kernels(own),
         )
         functions[relative_path(report, frame.filename, root), frame.qualname].append(function)
     return functions
@@ -214,6 +214,13 @@ def _causes(frame: FrameReport, findings: Iterable[Fingerprinted]) -> Mapping[st
         if item.finding.kind == "recompile":
             causes[item.fingerprint.message] += len(own & item.finding.compile_ids)
     return +causes
+
+
+def _kernels(launches: Iterable[Launch]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for launch in launches:
+        counts[_kernel(launch)] += launch.times
+    return counts
 
 
 def _kernel(launch: Launch) -> str:

@@ -48,7 +48,7 @@ class Frames:
             elif isinstance(fact, Recompile):
                 self._recompiles[fact.compile_id] = fact
             elif isinstance(fact, CodeGenerated):
-                self._launches[fact.compile_id] += len(fact.kernels)
+                self._launches[fact.compile_id] += sum(kernel.times for kernel in fact.kernels)
             elif isinstance(fact, GraphTraced):
                 self._traced[fact.compile_id] = fact  # of several attempts the last counts
             elif isinstance(fact, CollectivesScheduled):

@@ -26,6 +26,7 @@ FORMS: Final = {
 OwnSpan = Callable[[Stack], Span | None]
 """Returns the innermost code of a stack that is the user's own."""
 
+_MOST_UNREAD = 10
 _LAUNCH_SECONDS = 1e-6
 """A kernel with less work than this waits for its launch, which takes some microseconds."""
 
@@ -46,6 +47,24 @@ def by_kernel(code: Code) -> dict[str, list[Launch]]:
     return launches
 
 
+def count_launches(launches: Iterable[Launch]) -> int:
+    """Return how many launches a call of the graph makes: each branch and each loop counts once."""
+    return sum(launch.times for launch in launches)
+
+
+def codes_words(codes: Sequence[Code]) -> str:
+    """Count launches and pieces of code, and name kernels whose launch was not found."""
+    if not codes:
+        return "No code was written."
+    launches = count_launches(launch for code in codes for launch in code.launches)
+    words = f"{counted(launches, 'kernel launch', 'kernel launches')} in "
+    words += counted(len(codes), "piece of code", "pieces of code")
+    unread = [f"{name} of graph {code.compile_id}" for code in codes for name in code.unread]
+    more = f", and {len(unread) - _MOST_UNREAD} more" if len(unread) > _MOST_UNREAD else ""
+    named = ", ".join(unread[:_MOST_UNREAD]) + more
+    return words + (f"; no launch was found of {named}" if unread else "")
+
+
 def spans_of(launches: Iterable[Launch]) -> list[Span]:
     """Return the user's code that launches compute, each piece once."""
     return list(dict.fromkeys(span for launch in launches for span in launch.spans))
@@ -55,6 +74,12 @@ def operators(launches: Sequence[Launch]) -> str:
     """List the operators that launches compute, each once: ``mul, add``."""
     names = (item.operator.removeprefix("aten.") for launch in launches for item in launch.operations)
     return ", ".join(dict.fromkeys(names))
+
+
+def function_words(launch: Launch) -> str:
+    """Name the function of a subgraph that makes a launch: `` (in true_graph_0)``; empty for the graph's."""
+    times = f", called {launch.times} times" if launch.times > 1 else ""
+    return f" (in {launch.function}{times})" if launch.function else ""
 
 
 def launch_words(launch: Launch, most_settings: int | None = None) -> Iterator[str]:
@@ -86,14 +111,14 @@ def config_words(built: KernelCompiled) -> str:
 
 def total_cost(launches: Iterable[Launch]) -> Cost | None:
     """Return the cost of some launches together; ``None`` if TorchInductor estimated none."""
-    costs = [launch.cost for launch in launches if launch.cost]
+    costs = [(launch.cost, launch.times) for launch in launches if launch.cost]
     if not costs:
         return None
-    flops = [cost.flops for cost in costs if cost.flops is not None]
-    seconds = [cost.seconds for cost in costs if cost.seconds]
+    flops = [cost.flops * times for cost, times in costs if cost.flops is not None]
+    seconds = [cost.seconds * times for cost, times in costs if cost.seconds]
     return Cost(
-        sum(cost.read for cost in costs),
-        sum(cost.written for cost in costs),
+        sum(cost.read * times for cost, times in costs),
+        sum(cost.written * times for cost, times in costs),
         sum(flops) if flops else None,
         sum(seconds) if seconds else None,
     )
@@ -127,7 +152,9 @@ def _resources(built: KernelCompiled) -> list[str]:
 
 def _code(fact: CodeGenerated, built: Mapping[tuple[str, str], KernelCompiled], own_span: OwnSpan) -> Code:
     launches = (_launch(kernel, built.get((fact.filename, kernel.name)), own_span) for kernel in fact.kernels)
-    return Code(fact.compile_id, fact.phase, fact.text, tuple(launches), fact.nodes, fact.language)
+    return Code(
+        fact.compile_id, fact.phase, fact.text, tuple(launches), fact.nodes, fact.language, fact.unread
+    )
 
 
 def _launch(kernel: Kernel, built: KernelCompiled | None, own_span: OwnSpan) -> Launch:
@@ -144,6 +171,8 @@ def _launch(kernel: Kernel, built: KernelCompiled | None, own_span: OwnSpan) -> 
         grid=kernel.grid,
         cost=kernel.cost,
         built=built,
+        function=kernel.function,
+        times=kernel.times,
     )
 
 

@@ -162,7 +162,7 @@ class Launch:
 
     ``spans`` are the user's code that it computes. A library function has the language ``extern`` and no
     ``source``. ``rows`` are the first and the last one of the launch in the code, ``definition`` those of the
-    kernel.
+    kernel. ``function`` and ``times`` are those of :class:`~fullgraph_compiler.facts.Kernel`.
     """
 
     name: str
@@ -178,6 +178,8 @@ class Launch:
     cost: Cost | None = None
     built: KernelCompiled | None = None
     """The result of compiling the kernel, in a run that built it."""
+    function: str = ""
+    times: int = 1
 
     def spans_at(self, filename: str, row: int) -> list[Span]:
         """Return the user's code on a line that the launch computes."""
@@ -196,6 +198,8 @@ class Code:
     nodes: tuple[KernelNode, ...] = ()
     """All operations of the graph that it was written for."""
     language: str = "python"
+    unread: tuple[str, ...] = ()
+    """The kernels in the text whose launch was not found."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Parser of the C++ that AOTInductor writes for an exported program.
+"""Parser of the C++ that AOTInductor writes for an exported program, and ``cpp_wrapper`` for any graph.
 
 There are two texts: a wrapper, whose ``run_impl`` launches the kernels between calls of library functions
 (``torch/_inductor/codegen/cpp_wrapper_cpu.py``), and the kernels, functions of their own; Triton kernels
@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Final
 
 from ...facts import Kernel
-from ..inductor.kernels import Launch, launch_comments, triton_traits
+from ..inductor.kernels import Launch, Launches, launch_comments, triton_traits
 
 WRAPPER: Final = "inductor_aot_wrapper_code"
 KERNELS: Final = "inductor_aot_kernel_code"
@@ -38,13 +38,14 @@ _LONGEST: Final = 40
 """The limit on lines of a statement."""
 
 
-def parse_aot_launches(code: str) -> Iterator[Launch]:
-    """Yield the launches in a wrapper that has its kernels below it, in order."""
+def parse_aot_launches(code: str) -> Launches:
+    """Read the launches in a wrapper that has its kernels below it."""
     lines = code.splitlines()
     kernels = {kernel.name: kernel for kernel in _kernels(lines)}
     bodies = (kernel.definition for kernel in kernels.values() if kernel.definition)
     inside = {row for first, last in bodies for row in range(first, last + 1)}
     comments: list[str] = []
+    launches = []
     for row, line in enumerate(lines, 1):
         text = line.strip()
         if row in inside:
@@ -61,7 +62,10 @@ def parse_aot_launches(code: str) -> Iterator[Launch]:
             statement = " ".join(part.strip() for part in lines[row - 1 : last])
             arguments = statement.partition(f"{name}(")[2].rpartition(")")[0]
             kernel = kernels.get(name) or Kernel(handle.rpartition(":")[0] or name, "extern")
-            yield Launch(replace(kernel, launch=(row, last), arguments=(arguments,)), handle, sources)
+            launched = replace(kernel, launch=(row, last), arguments=(arguments,))
+            launches.append(Launch(launched, handle, sources))
+    known = {launch.kernel.name for launch in launches}
+    return Launches(tuple(launches), tuple(name for name in kernels if name not in known))
 
 
 def _called(line: str, kernels: Container[str]) -> str:

@@ -27,7 +27,7 @@ from ..export.aot import HEADER, KERNELS, WRAPPER, parse_aot_launches
 from ..graphs import parse_inputs, parse_operators
 from ..messages import Source
 from ..record import TraceRecord
-from .kernels import called, parse_launches, parse_nodes_of, parse_stacks, phase_of
+from .kernels import called, is_cpp_wrapper, parse_launches, parse_nodes_of, parse_stacks, phase_of
 
 KERNEL_STACKS: Final = "inductor_provenance_tracking_kernel_stack_traces"
 """The last record about a piece of generated code."""
@@ -96,7 +96,7 @@ class CodeReader:
         else:
             yield from self._code(graph)
             if name == "inductor_output_code":
-                self._written, self._phase = record, phase_of(text)
+                self._written, self._phase = record, phase_of(text, self._phase)
                 yield from self._forms()
             elif name in _PASSES:
                 kind, phase = _PASSES[name]
@@ -142,8 +142,9 @@ class CodeReader:
             return
         captured = {node.name: node.frame for node in graph.nodes} if graph else {}
         kernels = []
-        parse = parse_aot_launches if record.name == _AOT else parse_launches
-        for launch in parse(record.payload):
+        is_cpp = record.name == _AOT or is_cpp_wrapper(record.payload)
+        launches = parse_aot_launches(record.payload) if is_cpp else parse_launches(record.payload)
+        for launch in launches.found:
             names = self._computed.get(launch.handle, ())
             nodes = tuple(map(self._placed, (self._nodes[name] for name in names if name in self._nodes)))
             behind = (stacks or {}).get(launch.handle) or tuple(
@@ -156,7 +157,14 @@ class CodeReader:
         filename = str(record.body.get("file_path") or record.body.get("filename") or "")
         text, language = record.payload, "cpp" if record.name == _AOT else "python"
         yield CodeGenerated(
-            record.compile_id, phase_of(text), filename, text, tuple(kernels), lowered, language
+            record.compile_id,
+            phase_of(text, self._phase),
+            filename,
+            text,
+            tuple(kernels),
+            lowered,
+            language,
+            launches.unread,
         )
 
     def _placed(self, node: KernelNode) -> KernelNode:

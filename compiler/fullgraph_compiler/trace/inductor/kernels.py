@@ -2,7 +2,8 @@
 
 The code is Python (``torch/_inductor/codegen/wrapper.py``): each kernel is an assignment
 ``name = async_compile.triton('name', '''...''')``, with the text of the kernel in a string, and the
-function ``call`` launches them, between calls of library functions (``extern_kernels.mm``). Comments
+functions of the code (:mod:`.functions`) launch them, between calls of library functions
+(``extern_kernels.mm``). Comments
 above a launch say which nodes of the graph it computes; with provenance tracking on, one of them has
 its handle ``name:number``, by which other records refer to it.
 """
@@ -11,13 +12,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from ...facts import Kernel, Phase, Stack
 from ..decoding import parse_code, read_json
 from ..messages import Source, parse_frames
+from .functions import calls_of
 
 _ID = re.compile(r"^# AOT ID: \['\w*_(forward|backward|inference)'\]", re.MULTILINE)
 _SOURCES = re.compile(r"Source Nodes: \[([^\[\]]*)\]")
@@ -25,6 +27,9 @@ _HANDLE = re.compile(r"^\s*# \[Provenance debug handles\] (\S+)")
 _EXTERN = ("extern_kernels.", "torch.ops.", "aten.")
 _HEURISTIC = re.compile(r"^@triton_heuristics\.(\w+)", re.MULTILINE)
 _GRID = re.compile(r"'grid_type': '(\w+)'")
+_DEFINED = re.compile(r"^(\w+) = async_compile\.\w+\(", re.MULTILINE)
+_CPP_WRAPPER: Final = "\ncpp_wrapper_src = ("
+"""``CppWrapperCpu.write_header`` (``torch/_inductor/codegen/cpp_wrapper_cpu.py``), 2.11 to 2.15."""
 _LANGUAGES = {"cpp_pybinding": "cpp"}
 
 
@@ -35,6 +40,14 @@ class Launch:
     kernel: Kernel
     handle: str
     sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Launches:
+    """The launches in a piece of code, in order, and the kernels in it whose launch was not found."""
+
+    found: tuple[Launch, ...]
+    unread: tuple[str, ...] = ()
 
 
 def called(kernel: Kernel) -> Kernel:
@@ -53,33 +66,50 @@ def called(kernel: Kernel) -> Kernel:
     return replace(kernel, nodes=nodes, stacks=stacks or kernel.stacks)
 
 
-def phase_of(code: str) -> Phase:
-    """Return the pass that generated code is for; ``inference`` where there is only one."""
+def phase_of(code: str, lowered: Phase = "inference") -> Phase:
+    """Return the pass that generated code is for; C++, which does not say it, is for the one ``lowered``."""
     found = _ID.search(code)
-    return found[1] if found else "inference"  # type: ignore[return-value]
+    return found[1] if found else lowered  # type: ignore[return-value]
 
 
-def parse_launches(code: str) -> list[Launch]:
-    """Read the launches of kernels and library functions, in order; none if the code is not Python."""
+def is_cpp_wrapper(code: str) -> bool:
+    """Tell whether Python code has a wrapper in C++ in it, with which ``cpp_wrapper`` runs a graph."""
+    return _CPP_WRAPPER in code
+
+
+def parse_launches(code: str) -> Launches:
+    """Read the launches of kernels and library functions; no launch is found if the code is not Python."""
     tree = parse_code(code)
     if tree is None:
-        return []
+        return Launches((), tuple(dict.fromkeys(_DEFINED.findall(code))))
     kernels = {kernel.name: kernel for kernel in map(_definition, tree.body) if kernel is not None}
+    choices = _choices(tree, kernels)
+    for name, others in choices.items():
+        source = "\n\n".join(kernels[other].source for other in others)
+        kernels[name] = replace(kernels[name], source=source)
     lines = code.splitlines()
     launches = []
-    after = 0
-    for node, name in _calls(tree, kernels):
-        comments = lines[after : node.lineno - 1]
-        sources, handle = launch_comments(comments)
+    ends: dict[str, int] = {}
+    for function, node in calls_of(tree):
+        name = _launched(node, kernels)
+        if not name:
+            continue
+        sources, handle = launch_comments(lines[ends.get(function.name, function.row) : node.lineno - 1])
         kernel = kernels.get(name)
         if kernel is None and not sources and not handle:
             continue  # a helper of the code itself
         rows = (node.lineno, node.end_lineno or node.lineno)
-        arguments = tuple(map(ast.unparse, (*node.args, *node.keywords)))
-        launched = replace(kernel or Kernel(name, "extern"), launch=rows, arguments=arguments)
+        ends[function.name] = rows[1]
+        launched = replace(
+            kernel or Kernel(name, "extern"),
+            launch=rows,
+            arguments=tuple(map(ast.unparse, (*node.args, *node.keywords))),
+            function=function.name if function.is_called else "",
+            times=function.times,
+        )
         launches.append(Launch(launched, handle, sources))
-        after = rows[1]
-    return launches
+    known = {launch.kernel.name for launch in launches}.union(*choices.values())
+    return Launches(tuple(launches), tuple(name for name in kernels if name not in known))
 
 
 def parse_nodes_of(payload: str) -> dict[str, tuple[str, ...]]:
@@ -126,28 +156,30 @@ def _definition(statement: ast.stmt) -> Kernel | None:
     )
 
 
+def _choices(tree: ast.Module, kernels: Container[str]) -> dict[str, list[str]]:
+    """Return the kernels of which another one runs the fastest: ``multi_kernel('name', [one, other])``."""
+    choices: dict[str, list[str]] = {}
+    for statement in tree.body:
+        kernel = _definition(statement)
+        if kernel is not None:
+            names = [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
+            others = [name for name in names if name in kernels and name != kernel.name]
+            choices |= {kernel.name: others} if others else {}
+    return choices
+
+
 def triton_traits(source: str) -> tuple[str, str]:
     """Return Triton's kind of a kernel, and the kind of its grid; empty for other languages."""
     heuristic, grid = _HEURISTIC.search(source), _GRID.search(source)
     return heuristic[1] if heuristic else "", grid[1] if grid else ""
 
 
-def _calls(tree: ast.Module, kernels: Mapping[str, Kernel]) -> Iterator[tuple[ast.Call, str]]:
-    """Yield the launches in the functions ``call``, in order, each with the name that it launches."""
-    for function in ast.walk(tree):
-        # A graph in partitions has one function for each, which `call` calls.
-        if isinstance(function, ast.FunctionDef) and (
-            function.name == "call" or function.name.startswith("partition_")
-        ):
-            found = (_launched(node, kernels) for node in ast.walk(function) if isinstance(node, ast.Call))
-            yield from sorted(filter(None, found), key=lambda call: (call[0].lineno, call[0].col_offset))
-
-
-def _launched(call: ast.Call, kernels: Mapping[str, Kernel]) -> tuple[ast.Call, str] | None:
+def _launched(call: ast.Call, kernels: Container[str]) -> str:
+    """Return the kernel or the library function that a call launches; empty for other calls."""
     name = ast.unparse(call.func)
     if name.removesuffix(".run") in kernels:
-        return call, name.removesuffix(".run")
-    return (call, name) if name.startswith(_EXTERN) else None
+        return name.removesuffix(".run")
+    return name if name.startswith(_EXTERN) else ""
 
 
 def launch_comments(lines: list[str]) -> tuple[tuple[str, ...], str]:

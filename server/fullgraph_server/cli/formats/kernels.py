@@ -9,11 +9,20 @@ from typing import Final, TextIO
 from rich.text import Text
 
 from ...report.artifacts import documents_of
-from ...report.kernels import by_kernel, cost_words, launch_words, operators, spans_of, total_cost
+from ...report.kernels import (
+    by_kernel,
+    codes_words,
+    cost_words,
+    count_launches,
+    function_words,
+    launch_words,
+    operators,
+    spans_of,
+    total_cost,
+)
 from ...report.model import Code, Launch, Report
 from ...text import devices
 from ...text.markdown import escaped, link
-from ...text.messages import counted
 from ...text.tables import aligned
 from ...workspace.positions import Span
 from ..output import clean_console
@@ -45,13 +54,11 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO, folder: Path | 
         for finding in report.findings:
             if finding.severity == "error" or finding.kind == "target-error":
                 print_finding(console, checked, finding)
-        launches, codes = sum(len(code.launches) for code in report.codes), len(report.codes)
-        words = f"{counted(launches, 'kernel launch', 'kernel launches')} in "
-        words += counted(codes, "piece of code", "pieces of code")
+        words = codes_words(report.codes)
         if folder is not None and report.codes:
             write_files(report, folder)
             words += f", written to {shown_path(str(folder / INDEX))}"
-        console.print(Text(words if report.codes else "No code was written.", "bold"))
+        console.print(Text(words, "bold"))
         for line in dry_lines(report):
             console.print(Text(line))
 
@@ -99,17 +106,17 @@ def _head(report: Report) -> Iterator[str]:
     costs.sort(key=lambda item: (item[0].seconds or 0.0, item[0].read + item[0].written), reverse=True)
     rows = [
         (
-            f"{len(launches)}×",
+            f"{count_launches(launches)}×",
             _place(spans_of(launches)),
             f"graph {code.compile_id}" + (f", {code.phase}" if code.phase else ""),
-            cost_words(cost, len(launches)),
+            cost_words(cost, count_launches(launches)),
             launches[0].name,
         )
         for cost, code, launches in costs[:_MOST_KERNELS]
     ]
     yield f"The {len(rows)} most expensive of {len(kernels)} kernels, by TorchInductor's estimate:"
     yield from (f"  {row}" for row in aligned(rows, "><<<<"))
-    launches = sum(len(code.launches) for code in report.codes)
+    launches = count_launches(launch for code in report.codes for launch in code.launches)
     yield f"All {launches} launches: {cost_words(total)}"
     yield ""
 
@@ -142,7 +149,11 @@ def _lines(code: Code, report: Report) -> Iterator[str]:
 def _row(launch: Launch) -> tuple[str, str, str]:
     names = operators([launch]).split(", ")
     more = f", and {len(names) - _MOST_OPERATORS} more" if len(names) > _MOST_OPERATORS else ""
-    return _place(launch.spans), launch.name, ", ".join(names[:_MOST_OPERATORS]) + more
+    return (
+        _place(launch.spans),
+        launch.name,
+        ", ".join(names[:_MOST_OPERATORS]) + more + function_words(launch),
+    )
 
 
 def _place(spans: Iterable[Span]) -> str:
