@@ -30,8 +30,9 @@ _PHASES = ("forward", "backward")
 class ExpectedFailure:
     """The stage at fault and how it fails there.
 
-    ``stage`` is ``none`` where nothing fails; then, the rest is empty. ``nodes`` is how many operations its
-    repro has at most, 0 where there is no graph to shrink. ``row``, 1-based, is the user's line at fault.
+    ``stage`` is ``none`` where nothing fails, ``unchecked`` where a graph cannot be checked; then the rest
+    is empty. ``nodes`` is how many operations its repro has at most, 0 where there is no graph to shrink.
+    ``row``, 1-based, is the user's line at fault.
     """
 
     stage: str
@@ -54,8 +55,8 @@ def parse_failure(path: Path | str, torch_version: str) -> ExpectedFailure:
             if match["key"] in found:
                 raise ValueError(f"{path}: two lines say {match['key']}")
             found[match["key"]] = match["value"]
-    if found == {"stage": "none"}:
-        return ExpectedFailure("none")
+    if found in ({"stage": "none"}, {"stage": "unchecked"}):
+        return ExpectedFailure(found["stage"])
     rows = [row for row, line in enumerate(lines, 1) if line.endswith("  # fault")]
     try:
         kind, error, phase = found["failure"].split()

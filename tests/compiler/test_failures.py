@@ -16,7 +16,16 @@ if sys.platform != "linux":
     pytest.skip("the stages of a program are forked, on Linux only", allow_module_level=True)
 
 from fullgraph_compiler.compat import inductor_compat
-from fullgraph_compiler.facts import Fact, FaultLocated, MinifyRequest, ReproWritten, Script, StageChecked
+from fullgraph_compiler.facts import (
+    Fact,
+    FaultLocated,
+    GraphUnchecked,
+    MinifyRequest,
+    ReproWritten,
+    Script,
+    StageChecked,
+    TargetProblem,
+)
 from fullgraph_compiler.minify.minifier import minify
 from fullgraph_compiler.processes.children import run_child
 from fullgraph_compiler.processes.gpu import has_gpu
@@ -58,6 +67,17 @@ def _check(path: Path, cache: Path, tmp_path: Path) -> None:
     if expected.stage == "none":
         assert located is None
         assert any(isinstance(fact, StageChecked) and fact.compile_id for fact in facts)
+        assert not any(isinstance(fact, GraphUnchecked) for fact in facts)
+        return
+    if expected.stage == "unchecked":
+        (unchecked,) = (fact for fact in facts if isinstance(fact, GraphUnchecked))
+        assert located is None
+        assert not any(
+            isinstance(fact, StageChecked) and fact.compile_id == unchecked.compile_id for fact in facts
+        )
+        assert facts[-2] == TargetProblem(
+            "error", f"No failure was found, but 1 graph was not checked, because {unchecked.reason}"
+        )
         return
     assert located is not None, facts
     failure = located.failure

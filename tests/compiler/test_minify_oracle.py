@@ -73,6 +73,19 @@ def test_a_text_that_does_not_run_is_no_failure_of_the_compiler() -> None:
     assert failure.error == "Uncompiled"
 
 
+def test_what_dynamo_captures_in_pieces_is_no_pass() -> None:
+    broken = Operation("broken", "call_function", "torch._dynamo.graph_break", ())
+    case = _case("eager")
+    graph = replace(case.graph, operations=(case.graph.operations[0], broken, case.graph.operations[1]))
+    failure = _failure(replace(case, graph=graph))
+    assert failure is not None
+    assert (failure.kind, failure.error) == ("error", "InPieces")
+    assert "graph_break" in failure.message
+    failure = _failure(replace(case, preamble=("torch.compile = lambda module, **_: module",)))
+    assert failure is not None
+    assert failure.message == "it captures no graph"
+
+
 def test_answers_come_in_the_order_of_the_questions() -> None:
     answers = Oracle(60.0, Kept()).ask(
         [FAULTY, _case("eager"), _case("relu_compile_error_TESTING_ONLY", "sin")]

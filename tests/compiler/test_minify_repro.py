@@ -176,6 +176,26 @@ def test_a_graph_within_may_return_its_output_bare() -> None:
 TRITON = "torch.ops.higher_order.triton_kernel_wrapper_"
 
 
+def test_what_dynamo_cannot_capture_again_is_written_as_its_user_would() -> None:
+    inner = Graph(("y",), (operation("sin", "torch.sin", Ref("y")),), (Ref("sin"),))
+    region, checkpoint = (Operation(name, "get_attr", name, ()) for name in ("region", "checkpointed"))
+    called = operation("a", "torch.ops.higher_order.invoke_subgraph", Ref("region"), "region", X)
+    kept = operation(
+        "b", "torch.ops.higher_order.tag_activation_checkpoint", Ref("checkpointed"), X, use_reentrant=False
+    )
+    subgraphs = (("region", inner), ("checkpointed", inner))
+    graph = Graph(("x",), (region, called, checkpoint, kept), (Ref("a"), Ref("b")), subgraphs)
+    text = repro.program(Case("dynamo", "eager", graph, (tensor("x", 2),)))
+    assert "a = self.region(x)\n" in text
+    assert "b = torch.utils.checkpoint.checkpoint(self.checkpointed, x, use_reentrant=False)\n" in text
+    marked = "class Region(torch.nn.Module):\n    @torch.compiler.nested_compile_region\n    def forward("
+    assert marked in text
+    assert text.count("nested_compile_region") == 1
+    in_aten = repro.program(Case("aot", "inductor", graph, (tensor("x", 2),)))
+    assert "a = torch.ops.higher_order.invoke_subgraph(self.region, 'region', x)\n" in in_aten
+    assert "nested_compile_region" not in in_aten
+
+
 def test_a_triton_kernel_is_launched_as_its_user_would() -> None:
     given = {"kernel": Code("add_one"), "grid": (4, 1, 1), "kwargs": {"out": X, "n": 4, "BLOCK": 16}}
     launch = operation("launch", TRITON + "mutation", **given)

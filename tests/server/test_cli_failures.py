@@ -16,6 +16,7 @@ from fullgraph_compiler.facts import (
     GraphBreak,
     GraphCaptured,
     GraphNode,
+    GraphUnchecked,
     MinifyProgress,
     MinifyRequest,
     ReproWritten,
@@ -26,6 +27,9 @@ from fullgraph_compiler.facts import (
 )
 
 LOWERING = Failure("error", "LoweringException", "no relu", text="Traceback")
+
+
+UNCHECKED = GraphUnchecked("1/0", "its copy does not run")
 
 
 @pytest.fixture(autouse=True)
@@ -123,6 +127,9 @@ def test_a_failed_capture_gets_a_repro_as_well(fake: type[FakeRun]) -> None:
     [
         ((StageChecked("aot_eager", "0/0", None, 1),), "finished", 0),
         ((TargetProblem("warning", "old"),), "finished", 0),
+        ((StageChecked("aot_eager", "0/0", None, 1), UNCHECKED), "finished", 3),
+        ((TargetProblem("error", "no"), UNCHECKED), "finished", 1),
+        ((UNCHECKED,), "timeout", 1),
         ((TargetProblem("information", "Stopped after 5 s."),), "timeout", 1),
         ((TargetProblem("error", "There is no torch."),), "not-started", 2),
     ],
@@ -132,6 +139,20 @@ def test_the_exit_code_of_stages(
 ) -> None:
     fake.facts, fake.status = facts, status
     assert fullgraph("stages", "a.py").exit_code == code
+
+
+def test_a_graph_that_was_not_checked_stands_in_the_conclusion(fake: type[FakeRun], folder: Path) -> None:
+    fake.facts = (*climbed(folder)[:5], UNCHECKED)
+    conclusion = "1 graph passes all stages; 1 graph not checked (1/0), because its copy does not run"
+    stdout = fullgraph("stages", "a.py").stdout
+    assert stdout.endswith(f"Graph 1/0\n  not checked\n\n{conclusion}\n")
+    told = json.loads(fullgraph("stages", "a.py", "--format", "json").stdout)
+    assert told["unchecked"] == [{"compile_id": "1/0", "reason": "its copy does not run"}]
+    assert told["conclusion"] == conclusion
+    fake.facts = (*climbed(folder), UNCHECKED)
+    stdout = fullgraph("stages", "a.py").stdout
+    assert "\n1 graph not checked (1/0), because its copy does not run\n" in stdout
+    assert "passes all" not in stdout
 
 
 def test_stages_as_json(fake: type[FakeRun], folder: Path) -> None:

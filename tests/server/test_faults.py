@@ -13,6 +13,7 @@ from fullgraph_compiler.facts import (
     FaultLocated,
     FrameStarted,
     GraphCaptured,
+    GraphUnchecked,
     OperatorFault,
     ProgramRaised,
     RunFinished,
@@ -265,6 +266,22 @@ GRAPH = GraphCaptured("0/0", ())
         (
             (StageChecked("aot_eager", "0/0", None, 1), StageChecked("aot_eager", "1/0", None, 1)),
             "No stage is at fault: 2 graphs pass all of them.",
+        ),
+        ((GraphUnchecked("0/0", "it is x.\nmore"),), "1 graph not checked (0/0), because it is x"),
+        (
+            (
+                StageChecked("aot_eager", "0/0", None, 1),
+                *(GraphUnchecked(f"{number}/0", "it is x") for number in (1, 2)),
+                GraphUnchecked("3/0", "it is y"),
+            ),
+            (
+                "1 graph passes all stages; 2 graphs not checked (1/0, 2/0), because it is x; "
+                "1 graph not checked (3/0), because it is y"
+            ),
+        ),
+        (
+            (located(SEGFAULT, passes=""), GraphUnchecked("1/0", "it is x")),
+            "TorchInductor crashes (SIGSEGV); 1 graph not checked (1/0), because it is x",
         ),
         (
             (located(HANG, number=2, compile_id="1/0"), located(SEGFAULT)),

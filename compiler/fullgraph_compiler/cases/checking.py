@@ -20,6 +20,10 @@ UNCOMPILED = "Uncompiled"
 """The ``error`` of a program that raises without the compiler; it never equals that of a compiler failure."""
 
 
+IN_PIECES = "InPieces"
+"""The ``error`` of a program that is not compiled as one graph: a part of it may have run uncompiled."""
+
+
 def examine(namespace: dict[str, Any], numerics: bool = True) -> Failure | None:
     """Compile and run the module of a repro's ``namespace``; return the failure, or ``None`` if it passes.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import logging
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,24 +15,27 @@ from typing import Any
 import torch
 
 from ..compat import backend_compat, settings_compat, trace_compat
+from ..compat.graph_compat import without_regions
+from ..facts import GraphUnchecked
 from ..observe import overlay
 from ..observe.modules import own_modules
-from .case import Case, save
+from .case import Case, load, save
 from .definitions import definitions
 from .reading import Reading, UnreadableError, read_graph, read_input, without_gradient
 
 _INDUCTOR = "torch._inductor.config"
+_SAVED, _UNSAVED = ".case", ".unsaved"
+_log = logging.getLogger(__name__)
 
 
 class GraphKeeper:
     """A backend that runs captured graphs eagerly, and saves each as a case in ``folder``.
 
-    ``on_problem`` receives a message for each graph that cannot be saved.
+    :func:`saved` and :func:`unsaved` read the folder, also when the program's process has died.
     """
 
-    def __init__(self, folder: Path, on_problem: Callable[[str], None]) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._on_problem = on_problem
         self._count = 0
         self._settings_before: frozenset[str] = frozenset()
 
@@ -44,7 +48,7 @@ class GraphKeeper:
         self, backend: Any, graph: torch.fx.GraphModule, inputs: Sequence[Any]
     ) -> Callable[..., Any]:
         self._count += 1
-        path = self._folder / f"{self._count:04}.case"
+        path = self._folder / f"{self._count:04}{_UNSAVED}"
         compilation = _Compilation(
             compile_id=trace_compat.current_compile_id(),
             backend=backend,
@@ -52,22 +56,29 @@ class GraphKeeper:
             static=_static_dimensions(graph),
             fullgraph=trace_compat.is_fullgraph(sys._getframe()),
         )
-        run: Callable[..., Any] = graph.forward
+        run: Callable[..., Any] = without_regions(graph).forward
+        _report(path, compilation, "the program did not call it")
         try:
             reading = read_graph(graph)
         except UnreadableError as error:
-            self._report(compilation, error)
+            _report(path, compilation, str(error))
             return run
+        is_called = False
 
-        @functools.wraps(run)
+        @functools.wraps(graph.forward)
         def run_and_keep(*arguments: Any) -> Any:
-            if not path.exists():
-                path.touch()
+            nonlocal is_called
+            if not is_called:
+                is_called = True
                 try:
                     # At the call, since Dynamo changes settings while it compiles.
-                    save(_case(compilation, reading, arguments, self._settings()), path)
+                    save(_case(compilation, reading, arguments, self._settings()), path.with_suffix(_SAVED))
+                    path.unlink(missing_ok=True)
                 except UnreadableError as error:
-                    self._report(compilation, error)
+                    _report(path, compilation, str(error))
+                except Exception as error:  # the program must not notice
+                    _log.info("a graph cannot be saved", exc_info=True)
+                    _report(path, compilation, f"it cannot be saved: {type(error).__name__}: {error}")
             return run(*arguments)
 
         return run_and_keep
@@ -75,8 +86,16 @@ class GraphKeeper:
     def _settings(self) -> tuple[str, ...]:
         return tuple(line for line in settings_compat.changed_settings() if line not in self._settings_before)
 
-    def _report(self, compilation: _Compilation, error: UnreadableError) -> None:
-        self._on_problem(f"graph {compilation.compile_id} cannot be saved: {error}")
+
+def saved(folder: Path) -> list[Case]:
+    """Return the cases that a :class:`GraphKeeper` saved, in the order of their compilation."""
+    return [load(path) for path in sorted(folder.glob(f"*{_SAVED}"))]
+
+
+def unsaved(folder: Path) -> list[GraphUnchecked]:
+    """Return the graphs that a :class:`GraphKeeper` met and could not save, each with the reason."""
+    texts = (path.read_text("utf-8") for path in sorted(folder.glob(f"*{_UNSAVED}")))
+    return [GraphUnchecked(*text.split("\n", 1)) for text in texts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +139,11 @@ def _case(
         compile_id=compilation.compile_id,
         static=compilation.static if compilation.dynamic else (),
     )
+
+
+def _report(path: Path, compilation: _Compilation, reason: str) -> None:
+    """Note why a graph is not saved."""
+    path.write_text(f"{compilation.compile_id}\n{reason}", "utf-8", "backslashreplace")
 
 
 def _normal(statement: str) -> str:

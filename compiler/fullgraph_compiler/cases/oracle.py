@@ -20,7 +20,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ..compat import inductor_compat, torch_compat
+from ..compat import dynamo_compat, inductor_compat, torch_compat
 from ..facts import Failure, as_object, from_json
 from ..processes.children import Child, Ended, wait_for
 from . import checking, repro
@@ -94,7 +94,8 @@ class Oracle:
                     else:
                         if case.backend == "inductor" and not case.on_accelerator:
                             inductor_compat.warm_up_cpp()
-                        running[Child(self._question(text), self.seconds)] = (index, key)
+                        question = self._question(text, whole=case.level == "dynamo")
+                        running[Child(question, self.seconds)] = (index, key)
                 if ready:
                     yield ready.pop()
                 elif running:
@@ -118,7 +119,9 @@ class Oracle:
         )
         return sha256("\0".join(parts).encode()).hexdigest()
 
-    def _question(self, text: str) -> Callable[[], Failure | None]:
+    def _question(self, text: str, *, whole: bool) -> Callable[[], Failure | None]:
+        """Return a function that examines a case; ``whole``: Dynamo has to capture it as one graph."""
+
         def examine() -> Failure | None:
             if not self.after_lowering:
                 inductor_compat.stop_after_lowering()
@@ -127,7 +130,11 @@ class Oracle:
                 namespace = execute(text)
             except Exception as error:
                 return Failure("error", checking.UNCOMPILED, str(error))
-            return checking.examine(namespace)
+            dynamo_compat.forget_counts()
+            failure = checking.examine(namespace)
+            if failure is None and whole and (reason := dynamo_compat.in_pieces()):
+                return Failure("error", checking.IN_PIECES, reason)
+            return failure
 
         return examine
 

@@ -16,7 +16,7 @@ from ..facts import FaultLocated, StackFrame
 from . import self_check
 from .case import Case, Code, Graph, Operation, Ref, Value, references, uses
 from .layout import assemble, comment
-from .writing import EXACT, assignment, call, expression, make
+from .writing import EXACT, INVOKE_SUBGRAPH, assignment, call, expression, make
 
 
 def program(case: Case) -> str:
@@ -55,16 +55,19 @@ def _modules(case: Case) -> list[str]:
     return list(classes.values())
 
 
-def _add_class(title: str, graph: Graph, case: Case, taken: set[str], classes: dict[str, str]) -> None:
+def _add_class(
+    title: str, graph: Graph, case: Case, taken: set[str], classes: dict[str, str], *, is_region: bool = False
+) -> None:
     names = _python_names((*graph.parameters, *(item.name for item in graph.operations)), taken)
     fields = _python_names([name for name, _ in graph.subgraphs], {*keyword.kwlist, *dir(torch.nn.Module())})
+    regions = set() if case.level == "aot" else {*_regions(graph)}
     lines = []
     if graph.subgraphs:
         lines += ["    def __init__(self):", "        super().__init__()"]
         for name, subgraph in graph.subgraphs:
             inner = "".join(part.capitalize() for part in fields[name].split("_"))
             inner = _python_names([inner], {*classes, "Repro"})[inner]
-            _add_class(inner, subgraph, case, taken, classes)
+            _add_class(inner, subgraph, case, taken, classes, is_region=name in regions)
             lines.append(f"        self.{fields[name]} = {inner}()")
         lines.append("")
     names |= {
@@ -73,6 +76,7 @@ def _add_class(title: str, graph: Graph, case: Case, taken: set[str], classes: d
         if item.kind == "get_attr"
     }
     parameters = ", ".join(["self", *(names[name] for name in graph.parameters)])
+    lines += ["    @torch.compiler.nested_compile_region"] if is_region else []
     lines.append(f"    def forward({parameters}):")
     lines += [f"        {line}" for line in _body(graph, names, case.level == "aot")]
     outputs: Value = graph.outputs
@@ -82,6 +86,14 @@ def _add_class(title: str, graph: Graph, case: Case, taken: set[str], classes: d
         (outputs,) = outputs
     lines.append(f"        return {expression(outputs, names)}")
     classes[title] = "\n".join([f"class {title}(torch.nn.Module):", *lines])
+
+
+def _regions(graph: Graph) -> Iterator[str]:
+    """Yield the names of the subgraphs that are nested compile regions."""
+    held = {item.name: item.target for item in graph.operations if item.kind == "get_attr"}
+    for operation in graph.operations:
+        if operation.target == INVOKE_SUBGRAPH:
+            yield held[operation.args[0].name]
 
 
 def _body(graph: Graph, names: dict[str, str], in_aten: bool) -> Iterator[str]:

@@ -8,12 +8,14 @@ import math
 import textwrap
 import zlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import torch
 
 from .case import Code, Exact, Input, Integers, Operation, Ref, TensorSpec, Value
 
+INVOKE_SUBGRAPH: Final = "torch.ops.higher_order.invoke_subgraph"
+"""A call of a nested compile region (``torch/_higher_order_ops/invoke_subgraph.py``), 2.11 to 2.15."""
 _INFIX = {
     "add": "+",
     "sub": "-",
@@ -75,6 +77,8 @@ def call(operation: Operation, names: Mapping[str, str], in_aten: bool) -> str:
         kernel = expression(kwargs["kernel"], names)
         kernel = f"torch.library.wrap_triton({kernel})" if in_aten else kernel
         return f"{kernel}[{expression(kwargs['grid'], names)}]({_arguments((), kwargs['kwargs'], names)})"
+    if not in_aten and (known := _as_the_user_writes(target, args, kwargs, names)):
+        return known
     module, _, function = target.rpartition(".")
     if module == "operator" and not kwargs:
         operands = [_operand(arg, names) for arg in args]
@@ -85,6 +89,18 @@ def call(operation: Operation, names: Mapping[str, str], in_aten: bool) -> str:
         if function == "getitem":
             return f"{operands[0]}[{_subscript(args[1], names)}]"
     return f"{target}({_arguments(args, kwargs, names)})"
+
+
+def _as_the_user_writes(
+    target: str, args: tuple[Value, ...], kwargs: dict[str, Value], names: Mapping[str, str]
+) -> str:
+    """Return the call of an operator that Dynamo cannot capture again, by torch's function for it."""
+    if target == INVOKE_SUBGRAPH:
+        subgraph, _, *operands = args  # and torch's own name for it
+        return f"{expression(subgraph, names)}({_arguments(tuple(operands), kwargs, names)})"
+    if target == "torch.ops.higher_order.tag_activation_checkpoint":
+        return f"torch.utils.checkpoint.checkpoint({_arguments(args, kwargs, names)})"
+    return ""
 
 
 def assignment(operation: Operation, names: Mapping[str, str]) -> str | None:

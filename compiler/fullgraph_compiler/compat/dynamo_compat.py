@@ -47,6 +47,25 @@ def place_frames() -> None:
     InstructionTranslatorBase.frame_summary = summarize_with_place
 
 
+def forget_counts() -> None:
+    """Set Dynamo's counts of graphs and breaks to zero: ``counters`` (``utils.py``), 2.11 to 2.15."""
+    from torch._dynamo.utils import counters
+
+    counters.clear()
+
+
+def in_pieces() -> str:
+    """Say why what was compiled since :func:`forget_counts` is not one graph; empty if it is one.
+
+    ``unique_graphs`` counts the graphs that reached a backend (``output_graph.py``), ``graph_break`` has the
+    reasons of breaks (``exc.py``): 2.11 to 2.15.
+    """
+    from torch._dynamo.utils import counters
+
+    reason = next(iter(counters["graph_break"]), "")
+    return reason.partition("\n")[0] or ("" if counters["stats"]["unique_graphs"] else "it captures no graph")
+
+
 def place_of(tracer: Any) -> Any:
     """Return ``positions`` of what a tracer of Dynamo is at; ``None`` before Python 3.11.
 

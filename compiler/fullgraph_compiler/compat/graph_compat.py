@@ -5,6 +5,7 @@ Each entry says where torch keeps it and in which of the supported versions (2.1
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -41,6 +42,23 @@ def operator_mode(run: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]) ->
             return run(operator, args, kwargs or {})
 
     return OperatorMode()
+
+
+def without_regions(module: torch.fx.GraphModule) -> torch.fx.GraphModule:
+    """Return a graph in which nested compile regions are plain calls, if it has any.
+
+    Without a compiler, ``invoke_subgraph`` raises in a backward pass
+    (``torch/_higher_order_ops/invoke_subgraph.py``: 2.11 to 2.15).
+    """
+    if not any(node.target is torch.ops.higher_order.invoke_subgraph for node in module.graph.nodes):
+        return module
+    plain = torch.fx.GraphModule(module, copy.deepcopy(module.graph))
+    for node in plain.graph.find_nodes(op="call_function", target=torch.ops.higher_order.invoke_subgraph):
+        region, _, *operands = node.args  # and torch's own name for it
+        plain.add_submodule(region.target, without_regions(getattr(module, region.target)))
+        node.op, node.target, node.args = "call_module", region.target, tuple(operands)
+    plain.recompile()
+    return plain
 
 
 def qualified_name(function: Any) -> str:

@@ -109,7 +109,7 @@ def start_eager(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[
     def work() -> tuple[Fact, ...]:
         speak()
         recorder = ResultRecorder(compiled=True, on_call=functools.partial(_record, folder))
-        keeper = GraphKeeper(folder, lambda message: sink([TargetProblem("warning", message)]))
+        keeper = GraphKeeper(folder)
 
         def prepare() -> None:
             recorder.install()

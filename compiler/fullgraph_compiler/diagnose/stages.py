@@ -18,11 +18,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..cases import checking, repro
-from ..cases.case import Case, load
+from ..cases.case import Case
+from ..cases.collect import saved, unsaved
 from ..cases.oracle import Answer, Kept, Oracle
 from ..cases.places import calls_in
 from ..compat import inductor_compat
-from ..facts import Failure, FaultLocated, RunFinished, RunRequest, Stack, StageChecked, TargetProblem
+from ..facts import Failure, FaultLocated, GraphUnchecked, RunFinished, RunRequest, Stack, StageChecked
 from ..observe.live import Sink
 from ..processes.children import run_child, wait_for
 from ..processes.gpu import has_gpu
@@ -47,8 +48,10 @@ class Fault:
     call: RecordedCall | None = None
 
 
-def climb(request: RunRequest, oracle: Oracle, sink: Sink, speak: Callable[[], None]) -> list[Fault]:
-    """Return the faults of a program, and report each stage to ``sink``.
+def climb(
+    request: RunRequest, oracle: Oracle, sink: Sink, speak: Callable[[], None]
+) -> tuple[list[Fault], list[GraphUnchecked]]:
+    """Return the faults of a program, and the graphs that could not be checked; report both to ``sink``.
 
     ``speak`` makes ``sink`` work in a forked child.
     """
@@ -57,22 +60,25 @@ def climb(request: RunRequest, oracle: Oracle, sink: Sink, speak: Callable[[], N
     try:
         fault = _run_program(request, folder, sink, speak)
         faults = [fault] if fault else []
+        unchecked: list[GraphUnchecked] = []
         if fault is None or fault.located.stage != "uncompiled":
-            cases = [load(path) for path in sorted(folder.glob("*.case")) if path.stat().st_size]
-            for case in _distinct(cases):
-                graph_fault = _climb_with(case, oracle, sink, len(faults) + 1)
-                if graph_fault is not None:
-                    faults.append(graph_fault)
+            unchecked += unsaved(folder)
+            sink([*unchecked])
+            for case in _distinct(saved(folder)):
+                found = _climb_with(case, oracle, sink, len(faults) + 1)
+                faults += [found] if isinstance(found, Fault) else []
+                unchecked += [found] if isinstance(found, GraphUnchecked) else []
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return faults
+    return faults, unchecked
 
 
 def run_stages(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
     """Check all stages as a run of its own: report the faults, bisected, and ``RunFinished``."""
     begun = time.monotonic()
     inductor_compat.prepare(request.cache)
-    for fault in climb(request, Oracle(request.patience, Kept()), sink, speak):
+    faults, _ = climb(request, Oracle(request.patience, Kept()), sink, speak)
+    for fault in faults:
         sink([_completed(fault, request.patience)])
     sink([RunFinished("finished", time.monotonic() - begun, 0)])
 
@@ -128,27 +134,25 @@ def _detail(fault: Fault, seconds: float) -> str:
     return bisect(fault.case, seconds)
 
 
-def _climb_with(case: Case, oracle: Oracle, sink: Sink, number: int) -> Fault | None:
+def _climb_with(case: Case, oracle: Oracle, sink: Sink, number: int) -> Fault | GraphUnchecked | None:
     stages = _stages(case)
     cases = [at_stage(case, stage) for stage in stages]
     answers = [
         _without_random_numbers(asked, answer, oracle)
         for asked, answer in zip(cases, oracle.ask(cases), strict=True)
     ]
+    last = answers[-1][1].failure
+    if last is not None and (reason := _unfit(case, last, oracle)):
+        unchecked = GraphUnchecked(case.compile_id, reason)
+        sink([unchecked])
+        return unchecked
     sink(
         [
             StageChecked(stage, case.compile_id, answer.failure, answer.seconds)
             for stage, (_, answer) in zip(stages, answers, strict=True)
         ]
     )
-    last = answers[-1][1].failure
     if last is None:
-        return None
-    if last.error == checking.UNCOMPILED:
-        message = (
-            f"Graph {case.compile_id} does not run on its own, so its stages were not checked: {last.message}"
-        )
-        sink([TargetProblem("warning", message)])
         return None
     index = next(index for index, (_, answer) in enumerate(answers) if answer.failure is not None)
     failing, answer = answers[index]
@@ -157,6 +161,18 @@ def _climb_with(case: Case, oracle: Oracle, sink: Sink, number: int) -> Fault | 
     place = _place(failing, answer.failure)
     located = FaultLocated(number, stages[index], passes, answer.failure, case.compile_id, place)
     return Fault(located, failing)
+
+
+def _unfit(case: Case, failure: Failure, oracle: Oracle) -> str:
+    """Return the reason if a failure is one of the graph's copy; empty if it is one of the stage."""
+    if failure.error == checking.UNCOMPILED:
+        return f"its copy does not run without the program: {failure.message}"
+    if failure.error == checking.IN_PIECES:
+        return f"Dynamo does not capture its copy as one graph: {failure.message}"
+    (eager,) = oracle.ask([at_stage(case, "eager")])
+    if eager.failure is None or eager.failure.error == checking.IN_PIECES:
+        return ""
+    return f"its copy fails under Dynamo alone: {eager.failure.error}: {eager.failure.message}"
 
 
 def _stages(case: Case) -> tuple[str, ...]:

@@ -79,6 +79,7 @@ from .outcome import (
     Failure,
     FaultLocated,
     FilesDiscarded,
+    GraphUnchecked,
     LeftBehind,
     MinifyProgress,
     ModulesLoaded,
@@ -201,6 +202,7 @@ __all__ = [
     "GraphNode",
     "GraphPart",
     "GraphTraced",
+    "GraphUnchecked",
     "GraphsExecuted",
     "GuardFailure",
     "GuardInstalled",
@@ -323,6 +325,7 @@ Fact: TypeAlias = (
     | CallsWithoutGraph
     | CompileFailure
     | StageChecked
+    | GraphUnchecked
     | FaultLocated
     | RecipeTried
     | MinifyProgress

@@ -56,6 +56,14 @@ class OperatorFault:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphUnchecked:
+    """A captured graph whose stages were not checked; ``reason`` is a clause."""
+
+    compile_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class FaultLocated:
     """A fault located between ``passes``, the last stage that passes (or empty), and ``stage``, which fails.
 

@@ -17,6 +17,7 @@ from ..diagnose.stages import Fault, climb
 from ..facts import (
     Failure,
     FaultLocated,
+    GraphUnchecked,
     MinifyProgress,
     MinifyRequest,
     ReproWritten,
@@ -41,7 +42,7 @@ def minify(request: MinifyRequest, sink: Sink, speak: Callable[[], None]) -> Non
     inductor_compat.prepare(request.cache)
     oracle = Oracle(request.patience, Kept(Path(request.cache) / "answers.jsonl" if request.cache else None))
     run_request = RunRequest(request.generation, request.program, "stages", request.texts)
-    faults = climb(run_request, oracle, sink, speak)
+    faults, unchecked = climb(run_request, oracle, sink, speak)
     fault = _chosen(faults, request)
     if fault is not None:
         sink([fault.located])
@@ -50,7 +51,7 @@ def minify(request: MinifyRequest, sink: Sink, speak: Callable[[], None]) -> Non
     elif fault is not None and fault.call is not None:
         sink([_write_call(request, fault.located, fault.call, begun)])
     else:
-        sink([_nothing(faults, fault, request)])
+        sink([_nothing(faults, unchecked, fault, request)])
     sink([RunFinished("finished", time.monotonic() - begun, 0)])
 
 
@@ -62,7 +63,9 @@ def _chosen(faults: list[Fault], request: MinifyRequest) -> Fault | None:
     return next((fault for fault in meant or faults if fault.case), next(iter(meant or faults), None))
 
 
-def _nothing(faults: list[Fault], fault: Fault | None, request: MinifyRequest) -> TargetProblem:
+def _nothing(
+    faults: list[Fault], unchecked: list[GraphUnchecked], fault: Fault | None, request: MinifyRequest
+) -> TargetProblem:
     if fault is not None and fault.located.stage == "uncompiled":
         message = "The program fails without torch.compile as well: there is nothing to minify."
         return TargetProblem("error", message)
@@ -74,6 +77,9 @@ def _nothing(faults: list[Fault], fault: Fault | None, request: MinifyRequest) -
     if faults:
         message = f"There is no failure {request.failure}: the program has {len(faults)}."
         return TargetProblem("error", message)
+    if unchecked:
+        graphs = f"{len(unchecked)} graph{'s were' if len(unchecked) > 1 else ' was'} not checked"
+        return TargetProblem("error", f"No failure was found, but {graphs}, because {unchecked[0].reason}")
     return TargetProblem("error", "Nothing fails: every graph compiles, and its results are right.")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..cases import case, places, repro
-from ..cases.collect import GraphKeeper
+from ..cases.collect import GraphKeeper, saved, unsaved
 from ..facts import Fact, PreviewDeferred, RanDry, TargetProblem, WrittenGraph
 
 _INPUTS = "\n\narguments = inputs()\n"
@@ -21,11 +21,10 @@ class Elsewhere:
         self._device = device
         self._reason = reason
         self._folder = Path(tempfile.mkdtemp(prefix="graphs-"))
-        self._problems: list[TargetProblem] = []
 
     def prepare(self) -> None:
         """Replace the program's backends."""
-        GraphKeeper(self._folder, self._missed).install()
+        GraphKeeper(self._folder).install()
 
     def first(self) -> RanDry:
         """Return the fact about the dry run that is reported before the program runs."""
@@ -33,14 +32,11 @@ class Elsewhere:
 
     def rest(self) -> Iterator[Fact]:
         """Yield the graphs, and problems of those that cannot be written, after the program ran."""
-        yield from self._problems
-        graphs = (case.load(path) for path in sorted(self._folder.glob("*.case")) if path.stat().st_size)
+        for graph in unsaved(self._folder):
+            yield TargetProblem("warning", f"graph {graph.compile_id} cannot be saved: {graph.reason}")
         yield PreviewDeferred(
-            self._reason, tuple(_written(graph) for graph in graphs if _is_inductors(graph))
+            self._reason, tuple(_written(graph) for graph in saved(self._folder) if _is_inductors(graph))
         )
-
-    def _missed(self, problem: str) -> None:
-        self._problems.append(TargetProblem("warning", problem))
 
 
 def _is_inductors(graph: case.Case) -> bool:

@@ -87,8 +87,8 @@ def stages(target: Target, overrides: Overrides, output: str) -> int:
     TARGET, named as for check, runs uncompiled, then captured by Dynamo alone; then each of its
     graphs goes through the stages of the compiler, forward and backward, and results are compared.
 
-    The exit code is 0 if nothing is at fault, 1 if something is, and 2 if the target could not be
-    started.
+    The exit code is 0 if nothing is at fault, 1 if something is, 2 if the target could not be
+    started, and 3 if nothing is at fault in the graphs that were checked, but some could not be.
     """
     return _check([target], overrides, STAGES_FORMATS[output], depth="stages")
 

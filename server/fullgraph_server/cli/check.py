@@ -20,6 +20,8 @@ from .output import tell
 from .session import NOT_STARTED, Session, workspace_root
 
 _FOUND = 1
+_UNCHECKED = 3
+"""The exit code if nothing is at fault in the graphs that could be checked, and others could not be."""
 
 
 def check_targets(
@@ -67,6 +69,7 @@ class _Check:
         self._try_dynamic = try_dynamic
         self._not_started = False
         self._found = False
+        self._unchecked = False
 
     @property
     def ran_all(self) -> bool:
@@ -75,7 +78,9 @@ class _Check:
 
     @property
     def exit_code(self) -> int:
-        return self.session.signalled or (NOT_STARTED if self._not_started else _FOUND if self._found else 0)
+        if self.session.signalled or self._not_started:
+            return self.session.signalled or NOT_STARTED
+        return _FOUND if self._found else _UNCHECKED if self._unchecked else 0
 
     def reports(self, targets: Sequence[Target]) -> Iterator[Checked]:
         """Yield each report as soon as its run is over, until a signal stops everything."""
@@ -85,6 +90,7 @@ class _Check:
             self._found |= any(map(self._failing, checked.new_findings))
             # What comes after the time limit was not checked: that is no pass.
             self._found |= self._wants_all and checked.report.status == "timeout"
+            self._unchecked |= bool(checked.report.unchecked)
             yield checked
             if self.session.signalled:
                 return

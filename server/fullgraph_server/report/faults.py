@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from fullgraph_compiler.facts import Fact, Failure, FaultLocated, StageChecked
 
 from ..text import exports
-from ..text.messages import first_line
+from ..text.messages import counted, first_line
 from ..text.tables import aligned
 from .finding_builder import FindingBuilder
 from .model import Finding, FindingKind, Report
@@ -71,7 +72,23 @@ def stage_lines(stages: Iterable[StageChecked]) -> list[str]:
 
 
 def verdict(report: Report) -> str:
-    """Summarize a run through the stages in one sentence."""
+    """Summarize a run through the stages in one sentence, with the graphs that it could not check."""
+    return "; ".join(filter(None, (_conclusion(report), unchecked_words(report))))
+
+
+def unchecked_words(report: Report) -> str:
+    """Count the graphs that were not checked, and say why: ``1 graph not checked, because ...``."""
+    graphs_by_reason: dict[str, list[str]] = defaultdict(list)
+    for graph in report.unchecked:
+        graphs_by_reason[first_line(graph.reason).rstrip(".")].append(graph.compile_id)
+    return "; ".join(
+        f"{counted(len(graphs), 'graph')} not checked ({', '.join(graphs)}), because {reason}"
+        for reason, graphs in graphs_by_reason.items()
+    )
+
+
+def _conclusion(report: Report) -> str:
+    """Summarize what was checked; empty if that was nothing."""
     located = [finding for finding in report.findings if finding.fault]
     if located:
         first = min(located, key=lambda finding: finding.fault)
@@ -82,9 +99,12 @@ def verdict(report: Report) -> str:
     if report.problem is not None:
         return report.problem.message
     graphs = len({stage.compile_id for stage in report.stages if stage.compile_id})
+    passing = f"{graphs} {'graph passes' if graphs == 1 else 'graphs pass'}"
+    if report.unchecked:
+        return f"{passing} all stages" if graphs else ""
     if not graphs:
         return "No stage is at fault: no graph was captured."
-    return f"No stage is at fault: {graphs} {'graph passes' if graphs == 1 else 'graphs pass'} all of them."
+    return f"No stage is at fault: {passing} all of them."
 
 
 def _line(builder: FindingBuilder) -> tuple[str, int]:

@@ -16,6 +16,7 @@ from fullgraph_compiler.facts import (
     Depth,
     FilesDiscarded,
     GraphTraced,
+    GraphUnchecked,
     KernelCompiled,
     KernelNode,
     MachineMeasured,
@@ -496,6 +497,8 @@ class Report:
     """The ways to compile the program that were tried, as it is the first."""
     stages: tuple[StageChecked, ...] = ()
     """The results of the program and of each graph at each stage, if the run went through the stages."""
+    unchecked: tuple[GraphUnchecked, ...] = ()
+    """The graphs whose stages could not be checked."""
     recipes: tuple[RecipeTried, ...] = ()
     """The results of the program with a part of the compiler off, if that was tried."""
     files: Mapping[str, SourceFile | None] = field(default_factory=dict, compare=False)

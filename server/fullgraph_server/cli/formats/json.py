@@ -8,6 +8,7 @@ from typing import Any, TextIO
 from fullgraph_compiler.facts import Failure, FilesDiscarded, RanDry, RecipeTried, StageChecked
 
 from ...report.caches.model import Caches, CacheUse
+from ...report.faults import verdict
 from ...report.model import Compilation, ExportedProgram, Finding, FrameReport, Guard, RankSummary, Report
 from ...report.profile import recompilation_count
 from ...text.source_names import compile_number
@@ -44,6 +45,8 @@ def report_object(checked: Checked) -> dict[str, Any]:
         "frames": [_frame(frame) for frame in report.frames],
         "compilations": [_compilation(item) for item in report.compilations],
         "stages": [_stage(stage) for stage in report.stages],
+        "unchecked": [{"compile_id": graph.compile_id, "reason": graph.reason} for graph in report.unchecked],
+        "conclusion": verdict(report) if report.stages or report.unchecked else "",
         "recipes": [_recipe(recipe) for recipe in report.recipes],
         "caches": _caches(report.caches),
         "ranks": [_rank(rank) for rank in report.ranks],

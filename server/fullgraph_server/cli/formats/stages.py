@@ -9,7 +9,7 @@ from typing import TextIO
 from fullgraph_compiler.facts import StageChecked
 from rich.text import Text
 
-from ...report.faults import stage_lines, verdict
+from ...report.faults import stage_lines, unchecked_words, verdict
 from ...report.model import Report
 from ..output import clean_console
 from ..resolve import as_typed
@@ -28,11 +28,16 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noq
             for stage, line in zip(stages, stage_lines(stages), strict=True):
                 console.print(Text(f"  {line}", "red" if stage.failure else ""))
             console.print()
+        for graph in report.unchecked:
+            console.print(Text(_title(report, graph.compile_id), "bold"))
+            console.print(Text("  not checked"))
+            console.print()
         failures = [finding for finding in report.findings if finding.severity == "error"]
         for finding in failures:
             print_finding(console, checked, finding)
-        if not failures:
-            console.print(Text(verdict(report), "bold"))
+        conclusion = unchecked_words(report) if failures else verdict(report)
+        if conclusion:
+            console.print(Text(conclusion, "bold"))
         for finding in failures:
             if finding.fault and finding.minifiable:
                 target = as_typed(checked.target)
