@@ -65,6 +65,14 @@ def test_a_logger_is_left_out_behind_its_definition() -> None:
     assert "print-uncompiled" in got
 
 
+def test_a_function_of_an_operator_returns_copies() -> None:
+    text = HEAD + "def body(i, x):\n    return i + 1, x[:-1], x.view(-1)\n"
+    got = results(text, "i + 1, x[:-1], x.view(-1)", "GB0040")
+    assert got["fresh-result"] == text.replace("x[:-1], x.view(-1)", "x[:-1].clone(), x.view(-1).clone()")
+    text = HEAD + "def f(x):\n    return torch.cond(x.any(), lambda t: t + 1, g, (x,))\n"
+    assert results(text, "torch.cond(x.any(), lambda t: t + 1, g, (x,))", "GB0040") == {}
+
+
 IF = [
     (
         """

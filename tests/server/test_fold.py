@@ -305,6 +305,27 @@ def test_a_mark_that_torch_refuses_stands_where_the_number_is_needed() -> None:
     assert "min=..., max=..." in finding.hints[0]
 
 
+def test_what_a_function_of_an_operator_returns_is_named_with_what_to_write() -> None:
+    text = "Input-to-output aliasing detected at nodes l_x_ and l_x_"
+    cond = StackFrame("/w/.venv/lib/python3.11/site-packages/torch/_higher_order_ops/cond.py", 196, "cond")
+    branch = StackFrame(FILE, 10, "toy", 11, 10, 16)
+    hints = ("Replace `return input`.", "Consider using the debug context to change user code.")
+    failure = CompileFailure(
+        "0/0", "capture", "E", "aliasing", (CONDITION, cond, branch), "GB0040", hints=hints, text=text
+    )
+    finding = only(folded(started("0/0"), failure))
+    assert finding.message == (
+        "Dynamo cannot trace the result `x * b`: it shares memory with an input or another result"
+    )
+    assert finding.hints == ("Return a copy of it: add `.clone()`.",)
+    unknown = replace(failure, stack=(CONDITION, cond), text="Input-to-input aliasing detected")
+    finding = only(folded(started("0/0"), unknown))
+    assert finding.message == "Dynamo cannot trace `b.sum() < 0`", "the operator is no library of its own"
+    assert finding.hints == hints[:1]
+    written = replace(failure, text="Encountered input mutation during higher order op tracing")
+    assert only(folded(written)).hints == ("Write to a copy of the input, made with `.clone()`.",)
+
+
 def test_a_failure_without_a_stack_stands_on_the_function_name() -> None:
     finding = only(folded(started("0/0"), CompileFailure("0/0", "backend", "E", "bad", ())))
     assert (finding.span.row, text_at(finding.span)) == (5, "toy")

@@ -15,7 +15,7 @@ import torch
 from .case import Code, Exact, Input, Integers, Operation, Ref, TensorSpec, Value
 
 INVOKE_SUBGRAPH: Final = "torch.ops.higher_order.invoke_subgraph"
-"""A call of a nested compile region (``torch/_higher_order_ops/invoke_subgraph.py``), 2.11 to 2.15."""
+"""A call of a nested compile region (``torch/_higher_order_ops/invoke_subgraph.py``): 2.13, 2.15."""
 _INFIX = {
     "add": "+",
     "sub": "-",

@@ -5,7 +5,7 @@
 - ``dynamo_compat``: Dynamo, the functions that it compiled, and the compilations that it keeps
 - ``settings_compat``: torch's configuration
 - ``backend_compat``: backends, by name and as objects
-- ``graph_compat``: graphs, their operators and sizes
+- ``graph_compat``: graphs, their operators, sizes and functions
 - ``names_compat``: the names of traced code and what they hold
 - ``call_compat``: what becomes of a call of a compiled function
 - ``gpu_compat``: GPUs, and when torch opens them

@@ -48,7 +48,7 @@ def place_frames() -> None:
 
 
 def forget_counts() -> None:
-    """Set Dynamo's counts of graphs and breaks to zero: ``counters`` (``utils.py``), 2.11 to 2.15."""
+    """Set Dynamo's counts of graphs and breaks to zero: ``counters`` (``utils.py``): 2.13, 2.15."""
     from torch._dynamo.utils import counters
 
     counters.clear()
@@ -58,7 +58,7 @@ def in_pieces() -> str:
     """Say why what was compiled since :func:`forget_counts` is not one graph; empty if it is one.
 
     ``unique_graphs`` counts the graphs that reached a backend (``output_graph.py``), ``graph_break`` has the
-    reasons of breaks (``exc.py``): 2.11 to 2.15.
+    reasons of breaks (``exc.py``): 2.13, 2.15.
     """
     from torch._dynamo.utils import counters
 

@@ -1,4 +1,4 @@
-"""Graphs: the names of their operators, their sizes, and the operators as they run.
+"""Graphs: the names of their operators, their sizes, the operators as they run, and functions in graphs.
 
 Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
 """
@@ -6,10 +6,23 @@ Each entry says where torch keeps it and in which of the supported versions (2.1
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+import dis
+import re
+import traceback
+from collections.abc import Callable, Iterator
+from types import CodeType, FrameType
 from typing import Any
 
 import torch
+
+_REFUSES = "check_aliasing_and_input_mutation"
+"""The function that raises for a whole traced function (``variables/higher_order_ops.py``): 2.13, 2.15."""
+_TRACES = ("speculate_subgraph", "speculate_subgraph_with_auto_output_flattening")
+"""Functions that trace a function, the local ``f`` (``variables/higher_order_ops.py``): 2.13, 2.15."""
+_OF_AN_OUTPUT = re.compile(r"\b(\w+_fn)_output\b")
+"""The local with the function whose results are of another kind than what they are compared with."""
+_FLAT = "flat_"
+"""The names of functions that ``_higher_order_ops/while_loop.py`` puts around the user's: 2.13, 2.15."""
 
 
 def failing_node(exception: BaseException) -> Any | None:
@@ -48,7 +61,7 @@ def without_regions(module: torch.fx.GraphModule) -> torch.fx.GraphModule:
     """Return a graph in which nested compile regions are plain calls, if it has any.
 
     Without a compiler, ``invoke_subgraph`` raises in a backward pass
-    (``torch/_higher_order_ops/invoke_subgraph.py``: 2.11 to 2.15).
+    (``torch/_higher_order_ops/invoke_subgraph.py``: 2.13, 2.15).
     """
     if not any(node.target is torch.ops.higher_order.invoke_subgraph for node in module.graph.nodes):
         return module
@@ -80,3 +93,62 @@ def size_hint(size: Any) -> Any:
         return size
     hint = size.node.hint
     return 1 if hint is None else hint
+
+
+def refused_result(exception: BaseException) -> tuple[CodeType, Any] | None:
+    """Return the function whose result an operator refuses, and the ``positions`` of that result in it.
+
+    ``None`` for other exceptions, and where the function is not one of Python.
+    """
+    variable, tracer = _refused(exception) or (None, None)
+    code = _code(variable)
+    if code is not None and code.co_name.startswith(_FLAT):
+        code = _code(_held(tracer, code.co_name.removeprefix(_FLAT)))
+    place = _result(code) if code is not None else None
+    return (code, place) if code is not None and place is not None else None
+
+
+def _refused(exception: BaseException) -> tuple[Any, Any] | None:
+    """Return Dynamo's variable for the function, and its tracer of the frame that calls the operator."""
+    frames = [frame for error in _causes(exception) for frame, _ in traceback.walk_tb(error.__traceback__)]
+    said = str(exception)
+    if "-to-output aliasing" in said and any(frame.f_code.co_name == _REFUSES for frame in frames):
+        tracing = [frame for frame in frames if frame.f_code.co_name in _TRACES]
+        return next(_with_function(tracing, "f"), None)
+    named = _OF_AN_OUTPUT.search(said)
+    return next(_with_function(frames, named[1]), None) if named else None
+
+
+def _with_function(frames: list[FrameType], name: str) -> Iterator[tuple[Any, Any]]:
+    for frame in reversed(frames):
+        if name in frame.f_locals and "tx" in frame.f_locals:
+            yield frame.f_locals[name], frame.f_locals["tx"]
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__
+
+
+def _code(variable: Any) -> CodeType | None:
+    """Return the code of a function: ``get_code`` (``variables/functions.py``), 2.13, 2.15."""
+    code = variable.get_code() if hasattr(variable, "get_code") else None
+    return code if isinstance(code, CodeType) else None
+
+
+def _held(tracer: Any, name: str) -> Any:
+    """Return the variable behind a name of a traced frame that functions within it use.
+
+    ``symbolic_locals`` (``symbolic_convert.py``) has a ``CellVariable``; ``load_cell``
+    (``side_effects.py``): 2.13, 2.15.
+    """
+    cell = tracer.symbolic_locals.get(name)
+    return tracer.output.side_effects.load_cell(cell) if cell is not None else None
+
+
+def _result(code: CodeType) -> Any:
+    """Return the ``positions`` of what a function returns last; ``None`` before Python 3.11."""
+    instructions = list(dis.get_instructions(code))
+    returned = [at for at, item in enumerate(instructions) if item.opname == "RETURN_VALUE" and at]
+    return getattr(instructions[returned[-1] - 1], "positions", None) if returned else None

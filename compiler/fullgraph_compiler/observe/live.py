@@ -194,9 +194,19 @@ def _look_at_launches() -> dict[str, Any]:
 def _failure_stack(exception: BaseException) -> Stack:
     stack = stack_of_summary(trace_compat.user_frames(exception))
     if stack:
-        return _with_columns(stack, exception)
+        return (*_with_columns(stack, exception), *_refused_result(exception))
     node = graph_compat.failing_node(exception)
     return _stack_of_node(node) if node is not None else ()
+
+
+def _refused_result(exception: BaseException) -> Stack:
+    """Return the result of a function that a higher-order operator refuses: torch only names the operator."""
+    code, place = None, None
+    with contextlib.suppress(Exception):  # Dynamo's own state may be half made; the operator is named anyway
+        code, place = graph_compat.refused_result(exception) or (None, None)
+    if code is None or place is None or place.lineno is None:
+        return ()
+    return (_placed(StackFrame(code.co_filename, place.lineno, code.co_name), place),)
 
 
 def _stack_of_node(node: Any) -> Stack:

@@ -52,6 +52,11 @@ _UNEXPECTED = (
 """Errors that Dynamo's code raises where it is wrong itself; others can be meant for the program."""
 _BUG = "This is a bug of torch, not of the program."
 _REPORT = "Report it: https://github.com/pytorch/pytorch/issues"
+_BOUND = re.compile(r"<bound method ([\w.]+) of ")
+_LONGEST_METHOD = 2_000
+_NAME = "HigherOrderOperator.name"
+"""A method that torch writes without calling it (``variables/higher_order_ops.py``, 2.13)."""
+_OPERATOR = re.compile(r"_higher_order_ops\.(\w+)\.")
 _CARETS = re.compile(r"^\s*([~^]+)\s*$")
 """Python's marks below a line: ``~~^~~``."""
 _TRACEBACK = "Traceback (most recent call last):"
@@ -147,8 +152,10 @@ def _read(lines: Iterator[str]) -> Message:
             part.append(line)
         elif line.startswith(_UNCAPTURED):
             whole = True
+        elif reason.endswith("but found:"):
+            reason = f"{reason} {line.strip().partition(', where ')[0]}"
         elif not reason and line.strip() and not _INTRODUCTION.match(line):
-            reason = line.strip().removeprefix("Graph Break Reason: ")
+            reason = without_bound_methods(line.strip().removeprefix("Graph Break Reason: "))
     close()
     return Message(
         reason=reason,
@@ -247,4 +254,29 @@ def _characters(line: str, width: int) -> int:
 def _unwrap(lines: list[str]) -> str:
     while lines and not lines[-1].strip():
         lines.pop()
-    return "\n".join(line.rstrip() for line in lines).strip()
+    return without_bound_methods("\n".join(line.rstrip() for line in lines).strip())
+
+
+def without_bound_methods(text: str) -> str:
+    """Replace Python's texts of bound methods by their names, and those of operators' names by the names."""
+    parts = []
+    end = 0
+    for found in _BOUND.finditer(text):
+        if found.start() < end:
+            continue  # within another one
+        close = _closing(text, found.start())
+        if close:
+            operator = _OPERATOR.search(text, found.end(), close) if found[1] == _NAME else None
+            parts += [text[end : found.start()], f"`{operator[1] if operator else found[1]}`"]
+            end = close
+    return "".join((*parts, text[end:]))
+
+
+def _closing(text: str, start: int) -> int:
+    """Return the place behind the bracket that closes the one at ``start``; 0 if it is far, or missing."""
+    depth = 0
+    for place in range(start, min(start + _LONGEST_METHOD, len(text))):
+        depth += {"<": 1, ">": -1}.get(text[place], 0)
+        if not depth:
+            return place + 1
+    return 0

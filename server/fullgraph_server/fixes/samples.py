@@ -246,7 +246,7 @@ BREAKS: Final[dict[str, str | tuple[str, ...]]] = {
     "GB6297": _function("y = «Product.apply(y, y)»"),
     "GB9158": _function('«torch._check(x.shape[0] > 1, lambda: f"rows: {y}")»'),
     "GB0257": _TYPED,
-    "GB0040": _function("y = «torch.cond(x.sum() > 0, lambda t: t, lambda t: t + 1, (y,))»"),
+    "GB0040": _function("y = torch.cond(x.sum() > 0, lambda t: «t», lambda t: t + 1, (y,))"),
     "GB0311": _function("y = «torch.cond(x.sum() > 0, lambda t: t + 1, lambda t: t - 1, {y})»"),
     "GB0314": _function("y = «torch.cond(x.sum() > 0, lambda t: 1.5, lambda t: 2.5, (y,))»"),
     "GB0144": _AUTOGRAD.format("backward", _JVP),

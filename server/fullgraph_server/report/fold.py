@@ -292,6 +292,10 @@ class _FindingFacts:
     def _break_hints(self, fact: GraphBreak | CompileFailure) -> tuple[str, ...]:
         if instead := self._lightning.hints(fact.stack, fact.compile_id):
             return instead
+        if advice.RETURNS_ALIAS in fact.text:
+            return (advice.RETURN_A_COPY,)
+        if advice.WRITES_INPUT in fact.text:
+            return (advice.WRITE_TO_A_COPY,)
         place = self._places.place(fact.stack, fact.compile_id)
         return advice.break_hints(fact.hints, in_library=place.library is not None)
 

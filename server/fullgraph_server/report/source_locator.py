@@ -34,6 +34,7 @@ _PRIVATE = re.compile(r"\._(?!_dict__$|\w*_hooks$)|\((?!\)$)")
 """What only an object itself names, but for what advice names in another way."""
 _CALLS_OF_MODULES = ("_wrapped_call_impl", "_call_impl")
 """How ``model(x)`` comes to its ``forward`` (``torch/nn/modules/module.py``)."""
+_OF_DYNAMO = re.compile(r"/torch/(?:_dynamo|_higher_order_ops)/")
 _LOCAL = re.compile(r"L\['(\w+)'\]")
 _ITEM = re.compile(r"L\['(\w+)'\](\[(?:\d+|'\w+')\])")
 
@@ -292,8 +293,11 @@ def in_library(finding: Finding, workspace: Workspace) -> bool:
 
 
 def _is_dynamo(filename: str) -> bool:
-    """Tell whether a file is Dynamo's own, such as its Python stand-ins for functions written in C."""
-    return "/torch/_dynamo/" in filename.replace("\\", "/")
+    """Tell whether a file is Dynamo's own, such as its Python stand-ins for functions written in C.
+
+    So are the functions of higher-order operators, such as ``torch.cond``: what they are given breaks.
+    """
+    return _OF_DYNAMO.search(filename.replace("\\", "/")) is not None
 
 
 @cache

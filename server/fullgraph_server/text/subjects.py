@@ -10,6 +10,8 @@ from .markdown import code_span
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _LONGEST = 60
 _BRANCHES_ON_DATA = "GB0170"
+_ALIASES = "GB0040"
+"""What a function of a higher-order operator returns, if the innermost place is in that function."""
 _OF_NO_LINE = frozenset({
     "GB0019", "GB0039", "GB0092", "GB0093", "GB0199", "GB0209", "GB0212", "GB0219", "GB0274", "GB0279",
     "GB0295", "GB0370", "GB1297", "GB1319", "GB2533", "GB3343", "GB4501", "GB8335", "GB9528",
@@ -30,6 +32,11 @@ def break_subject(node: ast.AST, line: str, code: str, said: str, *, innermost: 
     if code == _BRANCHES_ON_DATA and innermost:
         text = _text(_compared(node), line)
         return f"a branch on the data of {code_span(text)}" if text else ""
+    if code == _ALIASES and innermost:
+        text = _text(node, line)
+        return (
+            f"the result {code_span(text)}: it shares memory with an input or another result" if text else ""
+        )
     if isinstance(node, ast.Call):
         name = _text(node.func, line)
         last = re.escape(name.rpartition(".")[2])

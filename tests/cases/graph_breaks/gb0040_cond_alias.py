@@ -6,7 +6,7 @@ import torch
 @torch.compile
 def f(x):
     y = x * 2
-    return torch.cond(x.sum() > 0, lambda t: t, lambda t: t + 1, (y,))  # expect: GB0040 [torch.cond(x.sum() > 0, lambda t: t, lambda t: t + 1, (y,))]
+    return torch.cond(x.sum() > 0, lambda t: t, lambda t: t + 1, (y,))  # expect: GB0040 [t]
 
 
 if __name__ == "__main__":

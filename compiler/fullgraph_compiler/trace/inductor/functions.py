@@ -3,7 +3,7 @@
 ``call`` runs the graph. It calls a function for each part of a graph in partitions (``partition_0``), and one
 for each subgraph of a higher-order operator: the branches of ``cond``, condition and body of ``while_loop``,
 a nested compile region (``codegen_subgraph`` and ``codegen_partition_call`` in
-``torch/_inductor/codegen/wrapper.py``, 2.11 to 2.15).
+``torch/_inductor/codegen/wrapper.py``: 2.13, 2.15).
 """
 
 from __future__ import annotations

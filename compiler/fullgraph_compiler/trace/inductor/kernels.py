@@ -29,7 +29,7 @@ _HEURISTIC = re.compile(r"^@triton_heuristics\.(\w+)", re.MULTILINE)
 _GRID = re.compile(r"'grid_type': '(\w+)'")
 _DEFINED = re.compile(r"^(\w+) = async_compile\.\w+\(", re.MULTILINE)
 _CPP_WRAPPER: Final = "\ncpp_wrapper_src = ("
-"""``CppWrapperCpu.write_header`` (``torch/_inductor/codegen/cpp_wrapper_cpu.py``), 2.11 to 2.15."""
+"""``CppWrapperCpu.write_header`` (``torch/_inductor/codegen/cpp_wrapper_cpu.py``): 2.13, 2.15."""
 _LANGUAGES = {"cpp_pybinding": "cpp"}
 
 

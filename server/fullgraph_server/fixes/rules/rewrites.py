@@ -143,3 +143,18 @@ def conditional_results(code: Code, node: Node) -> Iterator[Fix]:
         parts = [code.argument(item) for item in node.args[3].elts]
         text = f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
         yield replace(_OPERANDS, edits=(code.replaced(node.args[3], text),))
+
+
+@node_rule
+def copied_results(code: Code, node: Node) -> Iterator[Fix]:
+    """Return copies from a function of a higher-order operator, where the finding stands at its result."""
+    if isinstance(node, ast.Call) and called(node) in ("cond", "while_loop"):
+        return
+    results = node.elts if isinstance(node, ast.Tuple) else [node]
+    shared = [
+        item for item in results if isinstance(item, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
+    ]
+    if shared:
+        yield replace(
+            _FRESH, edits=tuple(code.replaced(item, f"{code.text(item)}.clone()") for item in shared)
+        )
