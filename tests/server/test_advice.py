@@ -18,7 +18,7 @@ from fullgraph_compiler.facts import (
     StackFrame,
 )
 from fullgraph_server.report.fold import fold
-from fullgraph_server.text.advice import break_hints
+from fullgraph_server.text.hints import break_hints
 from fullgraph_server.text.size_expressions import held
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace

@@ -47,7 +47,8 @@ from fullgraph_compiler.facts import (
 )
 from fullgraph_compiler.trace.export.texts import parse_failing_operator
 
-from ..text import advice, exports, messages
+from ..text import exports, hints, messages
+from ..text.known_errors import known_error
 from ..text.markdown import torch_page
 from ..text.remedies import remedies, sentences
 from ..text.vllm import vllm_graphs
@@ -292,12 +293,12 @@ class _FindingFacts:
     def _break_hints(self, fact: GraphBreak | CompileFailure) -> tuple[str, ...]:
         if instead := self._lightning.hints(fact.stack, fact.compile_id):
             return instead
-        if advice.RETURNS_ALIAS in fact.text:
-            return (advice.RETURN_A_COPY,)
-        if advice.WRITES_INPUT in fact.text:
-            return (advice.WRITE_TO_A_COPY,)
+        if hints.RETURNS_ALIAS in fact.text:
+            return (hints.RETURN_A_COPY,)
+        if hints.WRITES_INPUT in fact.text:
+            return (hints.WRITE_TO_A_COPY,)
         place = self._places.place(fact.stack, fact.compile_id)
-        return advice.break_hints(fact.hints, in_library=place.library is not None)
+        return hints.break_hints(fact.hints, in_library=place.library is not None)
 
     def _compile_failure(self, fact: CompileFailure) -> FindingBuilder | None:
         if fact.violations:
@@ -321,6 +322,7 @@ class _FindingFacts:
             url=fact.url,
             text=fact.text or fact.message,
         )
+        finding = finding if fact.code else _answered(finding, fact)
         return FindingBuilder(self._survived(finding), {fact.compile_id}, title=title)
 
     def _survived(self, finding: Finding) -> Finding:
@@ -374,18 +376,17 @@ class _FindingFacts:
         message = ": ".join(part for part in (fact.error, said) if part)
         severity: Severity = "warning" if fact.caught else "error"
         explanation = messages.went_on("") if fact.caught else ""
-        return FindingBuilder(
-            self._finding(
-                "target-error",
-                severity,
-                message,
-                fact.stack,
-                "",
-                explanation=explanation,
-                hints=hints,
-                text=fact.text,
-            )
+        finding = self._finding(
+            "target-error",
+            severity,
+            message,
+            fact.stack,
+            "",
+            explanation=explanation,
+            hints=hints,
+            text=fact.text,
         )
+        return FindingBuilder(_answered(finding, fact))
 
     def _target_problem(self, fact: TargetProblem) -> FindingBuilder:
         message = self._in_cells(fact.message, fact.stack)
@@ -456,6 +457,14 @@ _BUILD: Final[dict[type, Callable[[_FindingFacts, Any], FindingBuilder | None]]]
     CallsWithoutGraph: _FindingFacts._without_graph,
 }
 """The builders of findings, by the type of the fact."""
+
+
+def _answered(finding: Finding, error: ProgramRaised | CompileFailure) -> Finding:
+    """Say what is known of an error, in the place of what torch says of it."""
+    known = known_error(error.message, error.stack[-1].filename if error.stack else "")
+    if known is None:
+        return finding
+    return replace(finding, explanation=known.explanation, hints=(known.hint,))
 
 
 def _ended_by_argparse(fact: ProgramRaised) -> bool:

@@ -1,8 +1,9 @@
 """Texts that the editor and the terminal share: messages, advice, Markdown, names as the user wrote them.
 
 - ``messages``: the sentences of findings
-- ``advice``: hints about recompilations and graph breaks
-- ``hints``: hints about CUDA graphs and modules of Lightning
+- ``advice``: hints about recompilations
+- ``hints``: hints about graph breaks, CUDA graphs and modules of Lightning
+- ``known_errors``: what torch's developers answer to errors that end a program
 - ``exports``: the sentences of findings about ``torch.export``
 - ``remedies``: what an advice says, as data
 - ``outlook``: what the compilations of a function say of a value that changed

@@ -1,4 +1,4 @@
-"""Hints about guards that fail between calls, each with the code to write, and about graph breaks.
+"""Hints about guards that fail between calls, each with the code to write.
 
 The tables at the end map each cause to a sentence, or to a function of the failure that makes one.
 ``tests/cases/recompiles`` has a program for each cause, and applies the hint to it. The values that torch
@@ -105,19 +105,7 @@ SPECIALIZED = "SPECIALIZED"
 """The kind of a guard on a size that the code turned into a number, dynamic or not."""
 RELATION = "RELATION"
 """The kind of a guard on a condition on sizes in the code."""
-_REPORT = re.compile(r"Please (?:report|open) an issue(?: to PyTorch)?\.?")
 _MOMENTA = re.compile(r"\.param_groups\[\d+\]\['(?:momentum'\]|betas'\]\[0\])$")
-_UNAVOIDABLE = re.compile(r"Avoid calling (?:the function )?`\w+\.(?:step|zero_grad|backward)`\.?")
-"""Torch's hint to do without what a training step is for."""
-_DEBUG_CONTEXT = "using the debug context"
-"""A hint that sends to a text which only those see who develop torch."""
-RETURNS_ALIAS = "-to-output aliasing detected"
-"""What torch says of a function of a higher-order operator that returns an input or a view of one."""
-RETURN_A_COPY = "Return a copy of it: add `.clone()`."
-WRITES_INPUT = "Encountered input mutation during higher order op tracing"
-WRITE_TO_A_COPY = "Write to a copy of the input, made with `.clone()`."
-_ABOUT_TORCH = re.compile(r"^Set |torch\._dynamo\.config|TORCH|issue to PyTorch|earlier graph break")
-"""Hints that are about settings or torch itself, rather than the code where the graph breaks."""
 
 
 def recompile_advice(failure: GuardFailure, seen: Outlook) -> tuple[Advice, ...]:
@@ -137,18 +125,6 @@ def recompile_advice(failure: GuardFailure, seen: Outlook) -> tuple[Advice, ...]
     first = Advice(given) if isinstance(given, str) else given
     last = (_DROP_LAST,) if _is_last_batch(failure, seen) else ()
     return (*((first,) if first.sentence else ()), *last)
-
-
-def break_hints(hints: Sequence[str], *, in_library: bool) -> tuple[str, ...]:
-    """Choose from torch's hints on a graph break: a library's code stays, and a report comes last."""
-    possible = [
-        hint
-        for hint in hints
-        if not (_UNAVOIDABLE.fullmatch(hint) or _DEBUG_CONTEXT in hint)
-        and (not in_library or _ABOUT_TORCH.search(hint))
-    ]
-    helpful = [hint for hint in possible if not _REPORT.fullmatch(hint)]
-    return tuple(helpful or possible)
 
 
 # -- tensors -------------------------------------------------------------------------------------------

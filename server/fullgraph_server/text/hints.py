@@ -1,7 +1,8 @@
-"""Hints about CUDA graphs that are not made, and about modules of Lightning that are compiled."""
+"""Hints about graph breaks, CUDA graphs that are not made, and modules of Lightning that are compiled."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from fullgraph_compiler.facts import Network
@@ -15,6 +16,31 @@ _CUDAGRAPH_HINTS = {
     "incompatible op": "Move the operation out of the compiled function, or use another one.",
     "dynamic shapes": "Pad inputs to a few sizes, or mark sizes as static: a CUDA graph is of one size.",
 }
+
+_REPORT = re.compile(r"Please (?:report|open) an issue(?: to PyTorch)?\.?")
+_UNAVOIDABLE = re.compile(r"Avoid calling (?:the function )?`\w+\.(?:step|zero_grad|backward)`\.?")
+"""Torch's hint to do without what a training step is for."""
+_DEBUG_CONTEXT = "using the debug context"
+"""A hint that sends to a text which only those see who develop torch."""
+RETURNS_ALIAS = "-to-output aliasing detected"
+"""What torch says of a function of a higher-order operator that returns an input or a view of one."""
+RETURN_A_COPY = "Return a copy of it: add `.clone()`."
+WRITES_INPUT = "Encountered input mutation during higher order op tracing"
+WRITE_TO_A_COPY = "Write to a copy of the input, made with `.clone()`."
+_ABOUT_TORCH = re.compile(r"^Set |torch\._dynamo\.config|TORCH|issue to PyTorch|earlier graph break")
+"""Hints that are about settings or torch itself, rather than the code where the graph breaks."""
+
+
+def break_hints(hints: Sequence[str], *, in_library: bool) -> tuple[str, ...]:
+    """Choose from torch's hints on a graph break: a library's code stays, and a report comes last."""
+    possible = [
+        hint
+        for hint in hints
+        if not (_UNAVOIDABLE.fullmatch(hint) or _DEBUG_CONTEXT in hint)
+        and (not in_library or _ABOUT_TORCH.search(hint))
+    ]
+    helpful = [hint for hint in possible if not _REPORT.fullmatch(hint)]
+    return tuple(helpful or possible)
 
 
 def compile_networks(cls: str, networks: Sequence[Network]) -> str:

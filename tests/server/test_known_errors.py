@@ -1,0 +1,60 @@
+"""Errors that torch's developers have an answer to are told with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fullgraph_compiler.facts import CompileFailure, Fact, ProgramRaised, StackFrame
+from fullgraph_server.report.fold import fold
+from fullgraph_server.report.model import Finding
+from fullgraph_server.workspace.workspace import Workspace
+
+FILE = "/w/program.py"
+TORCH = "/w/.venv/lib/python3.11/site-packages/torch"
+SECOND = "Trying to backward through the graph a second time (or directly access saved tensors ...)"
+
+
+def only(fact: Fact) -> Finding:
+    (finding,) = fold("program.py", 1, "2.13.0", (fact,), Workspace(Path("/w"))).findings
+    return finding
+
+
+def raised(message: str, file: str) -> ProgramRaised:
+    stack = StackFrame(FILE, 3, "<module>"), StackFrame(f"{TORCH}/{file}", 1, "f")
+    return ProgramRaised("RuntimeError", message, stack, "")
+
+
+@pytest.mark.parametrize(
+    ("message", "file", "words"),
+    [
+        (
+            "torch.compile with aot_autograd does not currently support double backward",
+            "_functorch/_aot_autograd/runtime_wrappers.py",
+            'backend="eager"',
+        ),
+        (SECOND, "_functorch/_aot_autograd/subclass_codegen.py", "on the sum of the losses"),
+        ("compile_wrapper already has a get_compiler_config attribute", "_dynamo/eval_frame.py", "wrapper"),
+        ("'function' object has no attribute '__func__'", "optim/lr_scheduler.py", "ahead of"),
+    ],
+)
+def test_a_known_error_has_its_answer(message: str, file: str, words: str) -> None:
+    finding = only(raised(message, file))
+    assert finding.explanation
+    assert words in finding.hints[0]
+
+
+def test_the_same_words_from_elsewhere_have_none() -> None:
+    assert only(raised(SECOND, "autograd/graph.py")).hints == ()
+
+
+def test_what_is_forbidden_in_compiled_code_is_no_bug_of_torch() -> None:
+    message = "Attempt to trace forbidden callable <function mark_dynamic at 0x1>"
+    stack = (StackFrame(FILE, 3, "f"),)
+    explanation = "This is a bug of torch, not of the program."
+    failure = CompileFailure(
+        "0/0", "capture", "AssertionError", message, stack, "", explanation, ("Report it",)
+    )
+    finding = only(failure)
+    assert "bug" not in finding.explanation
+    assert finding.hints == ("Call it ahead of the compiled call, on what is passed.",)
