@@ -139,3 +139,32 @@ def test_a_refused_recompilation_that_ends_the_program_is_told_once(tmp_path: Pa
     source = dedent(CAUGHT["a refused recompilation"]).replace("pass", "raise")
     (finding,) = found("import torch\n" + source, tmp_path)
     assert finding.severity == "error"
+
+
+@pytest.mark.parametrize(
+    ("made", "name"),
+    [
+        ("compiled = torch.compile(plain)\nplain(torch.ones(2))", "plain"),
+        ("net = Net()\nnet.compile()\nnet.encode(torch.ones(2))", "Net.forward"),
+        ("net = torch.compile(Net())\nnet.encode(torch.ones(2))", "Net.forward"),
+    ],
+)
+def test_what_was_compiled_and_never_called_is_named(made: str, name: str, tmp_path: Path) -> None:
+    source = """
+        import torch
+
+        def plain(x):
+            return x + 1
+
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                return x * 2
+
+            def encode(self, x):
+                return x + 1
+
+    """
+    (finding,) = found(dedent(source) + made, tmp_path)
+    assert finding.message == f"`{name}` was compiled, and the program never called it compiled"
+    assert (finding.kind, finding.of_run) == ("nothing-compiled", False)
+    assert "run uncompiled" in finding.hints[0]

@@ -54,7 +54,7 @@ class FakeRun:
             type(self).on_execute()  # type: ignore[misc]
             await self._cancelled.wait()
             status = "cancelled"
-        on_facts((RunFinished(status, 0.5),))  # type: ignore[arg-type]
+        on_facts((RunFinished(status, 0.5, 0 if status == "finished" else None),))  # type: ignore[arg-type]
 
     def cancel(self) -> None:
         self._cancelled.set()

@@ -261,6 +261,8 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
         ],
         "compilations": [],
         "stages": [],
+        "unchecked": [],
+        "conclusion": "",
         "recipes": [],
         "caches": {"warm": False, "counts": {}, "graphs": [], "sizes": []},
         "ranks": [],

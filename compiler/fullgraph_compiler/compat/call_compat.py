@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import os
 import sys
 import weakref
@@ -112,6 +113,26 @@ def code_of(function: Any) -> tuple[CodeType, str] | None:
     return (code, f"{type(module).__name__}.forward") if code is not None else None
 
 
+def compiled_functions() -> Iterator[Hashable]:
+    """Yield what the program has compiled and still has, as :func:`watch_calls` tells it.
+
+    ``torch.compile`` notes codes in ``always_optimize_code_objects`` (``eval_frame.py``), an
+    ``ExactWeakKeyDictionary`` (``utils.py``); of modules, those of torch: 2.11 to 2.15.
+    """
+    from torch._dynamo import OptimizedModule, eval_frame
+
+    codes = [reference() for reference in eval_frame.always_optimize_code_objects.refs.values()]
+    own = (code for code in codes if code is not None and not code.co_filename.startswith(_NOT_OF_PROGRAM))
+    yield from own
+    for thing in gc.get_objects():
+        if not issubclass(type(thing), torch.nn.Module):
+            continue
+        if issubclass(type(thing), OptimizedModule):
+            yield weakref.ref(thing._orig_mod)
+        elif vars(thing).get("_compiled_call_impl") is not None:
+            yield weakref.ref(thing)
+
+
 def module_of(function: Any) -> torch.nn.Module | None:
     """Return the module that :func:`watch_calls` watches; ``None`` for a function, and for what is gone."""
     return function() if isinstance(function, weakref.ref) else None
@@ -149,6 +170,7 @@ def compiles_in_place(module: torch.nn.Module) -> bool:
     return hasattr(OptimizedModule, "_should_wrap_module_call_impl") or not is_torchs_own(module)
 
 
+_NOT_OF_PROGRAM = os.path.dirname(torch.__file__), os.path.dirname(os.path.dirname(__file__))
 _UNWATCHED = "_fullgraph_unwatched"
 _FORWARD = ("forward", "_call_impl", "_wrapped_call_impl", "__call__")
 """The methods of a module that calling it calls."""

@@ -285,8 +285,9 @@ class LightningCompiled:
 class CallsWithoutGraph:
     """A compiled function whose calls captured no graph; ``stack`` holds the first of them.
 
-    ``function`` is empty if the program called no compiled function; ``elsewhere`` is whether it may have
-    done so in a process that was not observed. ``off`` is what turns compiling off, as it is written.
+    ``calls`` is 0 for one that was compiled, where the program calls none. ``function`` is empty if the
+    program calls none; ``elsewhere`` is whether it may have done so in a process that was not observed.
+    ``off`` is what turns compiling off, as it is written.
     """
 
     function: str

@@ -64,12 +64,13 @@ class CompiledCalls:
         return {}
 
     def unseen(self) -> Iterator[CallsWithoutGraph | TargetProblem]:
-        """Yield a fact for each function whose calls have captured no graph, and one if none was called.
+        """Yield a fact for each function whose calls have captured no graph.
 
-        Another one says that there were processes that were not observed.
+        Others tell of a program that calls none, and of processes that were not observed.
         """
         others = self._others.count()
         if not self._functions:
+            yield from () if others else _uncalled()
             yield CallsWithoutGraph("", "", 1, 0, elsewhere=others > 0, off=self._uncompiled)
         if others:
             counted = ("1 process", "was") if others == 1 else (f"{others} processes", "were")
@@ -89,6 +90,13 @@ class CompiledCalls:
 
     def _current(self) -> _Function | None:
         return self._functions.get(call_compat.current_function())
+
+
+def _uncalled() -> Iterator[CallsWithoutGraph]:
+    """Yield a fact for each function that was compiled, of a program that calls none."""
+    found = dict.fromkeys(filter(None, map(call_compat.code_of, call_compat.compiled_functions())))
+    for code, name in found:
+        yield CallsWithoutGraph(name, code.co_filename, code.co_firstlineno, 0)
 
 
 def compiled_module() -> torch.nn.Module | None:

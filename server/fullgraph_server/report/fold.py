@@ -40,6 +40,7 @@ from fullgraph_compiler.facts import (
     RunFinished,
     Severity,
     Stack,
+    StackFrame,
     StageChecked,
     TargetProblem,
     TimesMeasured,
@@ -191,6 +192,11 @@ class _FindingFacts:
             and end.status == "exited"
             and any(fact.stack and fact.severity == "warning" for fact in _of_type(facts, TargetProblem))
         )
+        self._uncalled = {
+            fact
+            for fact in _of_type(facts, CallsWithoutGraph)
+            if not fact.calls and workspace.contains(fact.filename)
+        }
         self._exports = any(isinstance(fact, (ProgramExported, ExportFailed)) for fact in facts)
         given_up = self._explained | {fact.compile_id for fact in _of_type(facts, FrameSkipped)}
         self._given_up = {
@@ -403,13 +409,18 @@ class _FindingFacts:
     def _without_graph(self, fact: CallsWithoutGraph) -> FindingBuilder | None:
         if not self.completed or (fact.filename, fact.function.rpartition(".")[2]) in self._given_up:
             return None  # what has become of its frame is a finding already
-        if not fact.function and (self._ended_early or self._exports):
-            return None  # a problem says why the program came no further, or it exports
+        if not fact.function and (self._ended_early or self._exports or self._uncalled):
+            return None  # a problem says why the program came no further, it exports, or others say more
+        if not fact.calls and fact.function and fact not in self._uncalled:
+            return None
         stack = list(fact.stack)
         while stack and not self._workspace.contains(stack[-1].filename):
             stack.pop()
+        hints = (messages.UNCALLED,) if fact in self._uncalled else ()
+        if fact in self._uncalled:
+            stack = [StackFrame(fact.filename, fact.row, fact.function)]
         message = messages.without_graph_message(fact)
-        finding = self._finding("nothing-compiled", "warning", message, tuple(stack), "")
+        finding = self._finding("nothing-compiled", "warning", message, tuple(stack), "", hints=hints)
         return FindingBuilder(replace(finding, of_run=not fact.function))
 
     def _fault(self, fact: FaultLocated, kind: FindingKind) -> Finding:

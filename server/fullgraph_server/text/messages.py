@@ -218,6 +218,8 @@ def late_compilation_message(function: str, failures: Sequence[GuardFailure]) ->
 
 def without_graph_message(fact: CallsWithoutGraph) -> str:
     """Write that nothing was compiled, in the calls of a function or in the whole program."""
+    if fact.function and not fact.calls:
+        return f"{code_span(fact.function)} was compiled, and the program never called it compiled"
     if fact.function:
         counts = f"no graph was captured in {counted(fact.calls, 'call')} of {code_span(fact.function)}"
         return f"{counts}: it runs eagerly" + (f", since {code_span(fact.off)} is set" if fact.off else "")
@@ -226,6 +228,12 @@ def without_graph_message(fact: CallsWithoutGraph) -> str:
     if fact.off:
         return f"nothing was compiled: {code_span(fact.off)} turns compiling off"
     return "nothing was compiled: the program called no compiled function"
+
+
+UNCALLED = (
+    "Compiled code runs in calls of what `torch.compile` returns, or of a module itself, `module(...)`: the "
+    "plain function, and other methods of a module, run uncompiled."
+)
 
 
 def went_on(explanation: str) -> str:
