@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler.facts import (
+    Fact,
     FrameStarted,
     GuardFailure,
     GuardInstalled,
     Recompile,
+    RecompileLimit,
     RunFinished,
     StackFrame,
 )
@@ -57,8 +59,8 @@ def failure(compile_id: str, old: Call, new: Call, order: str) -> GuardFailure:
     raise AssertionError("this compilation fits")
 
 
-def compiled(*calls: Call, order: str = "fxm") -> Report:
-    """The report of a function that is compiled for each call."""
+def compiled(*calls: Call, order: str = "fxm", more: Fact | None = None) -> Report:
+    """The report of a function that is compiled for each call, and of one more fact."""
     facts: list[object] = []
     for number, call in enumerate(calls):
         compile_id = f"0/{number}"
@@ -66,7 +68,7 @@ def compiled(*calls: Call, order: str = "fxm") -> Report:
         failures = [failure(f"0/{old}", calls[old], call, order) for old in reversed(range(number))]
         facts += [Recompile(compile_id, tuple(failures))] if failures else []
         facts += guards(compile_id, call)
-    facts.append(RunFinished("finished", 1.0))
+    facts += [*([more] if more else []), RunFinished("finished", 1.0)]
     return fold("step.py", 1, "2.13.0", facts, WORKSPACE)  # type: ignore[arg-type]
 
 
@@ -121,6 +123,36 @@ def test_counts_add_up_to_the_number_of_recompilations(seed: int) -> None:
     assert sum(item.count for item in report.findings) == report.frames[0].recompiles == 8
     assert sum(bool(item.reason) for item in report.compilations) == 8
     assert summary(report).startswith("8 recompilations in 1 function")
+
+
+def test_values_that_change_together_are_told_and_advised_together() -> None:
+    report = compiled(("f32", 4, True, "a"), ("f32", 4, False, "b"), order="mf")
+    (finding,) = report.findings
+    assert finding.message == "recompiled: `mode` was a, is now b"
+    assert finding.explanation == "Changed with it: `flag` was True, is now False."
+    assert [hint.partition(":")[0] for hint in finding.hints] == [
+        "Each value of `mode` is a graph of its own, compiled once. Call it with every one ahead of time.",
+        "For `flag`, too",
+    ]
+
+
+def test_a_value_that_does_not_change_in_all_of_them_is_not_told() -> None:
+    for flag in (False, True):  # the last compilation is for the flag of an earlier one
+        report = compiled(("f32", 4, True, "a"), ("f32", 4, False, "b"), ("f32", 4, flag, "c"), order="mf")
+        (finding,) = report.findings
+        assert finding.message == "recompiled 2 times: `mode` was a, then b and c"
+        assert "Changed with it" not in finding.explanation
+
+
+def test_a_limit_tells_what_changes_with_its_cause() -> None:
+    calls: list[Call] = [("f32", 4, True, "a"), ("f32", 4, False, "b")]
+    failures = tuple(failure(f"0/{old}", calls[old], ("f32", 4, False, "d"), "mf") for old in (1, 0))
+    limit = RecompileLimit("0/2", "step", FILE, 1, 2, "recompile_limit", False, failures)
+    report = compiled(*calls, order="mf", more=limit)
+    finding = next(finding for finding in report.findings if finding.kind == "recompile-limit")
+    assert finding.explanation.endswith("Changed with it: `flag` was True, is now False.")
+    assert finding.hints[1].startswith("For `flag`, too: ")
+    assert "recompile_limit" in finding.hints[-1]
 
 
 def test_a_recompilation_without_a_reason_counts() -> None:

@@ -6,6 +6,7 @@ next compilation show that.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,6 +25,7 @@ TYPE = "type "
 LENGTH = "length "
 _ANY = {"type int": "any int", "type float": "any float"}
 """The values that a guard on a type lets through, where the guard before was on the value."""
+_STEP = re.compile(r"[.\[]")
 _SAYS_VALUE = (
     *VALUES,
     "NONE_MATCH",
@@ -53,6 +55,38 @@ def completed(
         return failure
     guards = [guard for guard in after if guarded_value(guard) == failure.source]
     return replace(failure, actual=_actual(failure, guards))
+
+
+def changed_with(
+    failure: GuardFailure,
+    before: Sequence[GuardInstalled],
+    after: Sequence[GuardInstalled],
+    *,
+    follows: bool,
+) -> list[GuardFailure]:
+    """List the guards that would fail next, were it not for a failure: what else changed with it.
+
+    ``before`` are the guards of the compilation that does not fit, ``after`` those of the next one.
+    ``follows`` says that none was made between them: only then a number that became dynamic is known to have
+    changed. Sizes of tensors are not among them.
+    """
+    later: dict[str, list[GuardInstalled]] = defaultdict(list)
+    for guard in after:
+        later[guarded_value(guard)].append(guard)
+    found: dict[str, GuardFailure] = {}
+    for guard in before:
+        source = guarded_value(guard)
+        if source and _tells_change(guard) and not _is_within(source, failure.source):
+            length = guard.kind == "LENGTH_CHECK"
+            expected = guard.expected.removeprefix(LENGTH) if length else guard.expected.removeprefix("is ")
+            own = GuardFailure(
+                failure.compile_id, source, guard.kind, guard.code, expected, stack=guard.stack
+            )
+            whole = completed(replace(own, changed="length" if length else ""), (), later[source])
+            is_known = (follows and guard.kind in VALUES) or whole.actual not in _ANY.values()
+            if is_known and whole.actual not in ("", expected):
+                found.setdefault(source, whole)
+    return [item for source, item in found.items() if found.keys().isdisjoint(_owners(source))]
 
 
 def versions(guards: Mapping[str, Sequence[GuardInstalled]]) -> int:
@@ -87,3 +121,18 @@ def _actual(failure: GuardFailure, guards: Sequence[GuardInstalled]) -> str:
 def _is_member(kind: str, expected: str) -> bool:
     """Tell whether a guard on an object's identity says which member of an enum it is."""
     return kind == "ID_MATCH" and not expected.startswith("the same ")
+
+
+def _tells_change(guard: GuardInstalled) -> bool:
+    """Tell whether a guard says which value it asks for, so that two of them can be compared."""
+    return guard.kind in (*_SAYS_VALUE, "LENGTH_CHECK") or _is_member(guard.kind, guard.expected)
+
+
+def _is_within(source: str, other: str) -> bool:
+    """Tell whether a value is another one, a part of it, or what it is a part of."""
+    return source == other or source in _owners(other) or other in _owners(source)
+
+
+def _owners(source: str) -> list[str]:
+    """List what a value is a part of: ``L['x'].y`` and ``L['x']`` for ``L['x'].y[0]``."""
+    return [source[: step.start()] for step in _STEP.finditer(source)]

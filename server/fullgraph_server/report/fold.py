@@ -341,14 +341,19 @@ class _FindingFacts:
         again = self._recompilations.causes(fact)
         function = self._places.name_of(fact.compile_id)
         last = [self._recompilations.cause(fact.failures, fact.compile_id)] if fact.failures else []
-        given = messages.limit_advice(again or last, self._recompilations.advise, fact.setting, function)
+        together = self._recompilations.together(fact)
+        given = messages.limit_advice(
+            again or last, self._recompilations.advise, fact.setting, function, together
+        )
         finding = self._finding(
             "recompile-limit",
             "error" if fact.fatal else "warning",
             messages.limit_message(fact.setting, fact.limit, function, fact.fatal),
             (*fact.stack, *self._places.own_frame(fact.compile_id)),
             fact.compile_id,
-            explanation=messages.limit_explanation(again, last),
+            explanation="\n".join(
+                filter(None, (messages.limit_explanation(again, last), messages.changed_with(together)))
+            ),
             hints=sentences(given),
         )
         finding = replace(finding, remedies=remedies(given))

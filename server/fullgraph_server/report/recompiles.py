@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from fullgraph_compiler.facts import (
@@ -25,12 +25,12 @@ from fullgraph_compiler.facts import (
     Stack,
 )
 from fullgraph_compiler.trace import frame_of
-from fullgraph_compiler.trace.changes import completed
+from fullgraph_compiler.trace.changes import changed_with, completed
 from fullgraph_compiler.trace.reasons import FREED
 
 from ..text import advice, messages
-from ..text.outlook import length_of, outlook
-from ..text.remedies import Advice, remedies, sentences
+from ..text.outlook import changed_sizes, length_of, outlook
+from ..text.remedies import Advice, advice_on_all, remedies, sentences
 from ..text.source_names import compile_number, written_name
 from ..workspace.positions import Call, Span
 from ..workspace.workspace import Workspace
@@ -46,6 +46,8 @@ _TENSOR_CHECKS = (
 """The properties of a tensor in the order in which ``TensorCheck`` checks them (``guards.cpp``)."""
 _BY_ITSELF = ("/torch/_higher_order_ops/", "/torch/_export/")
 """Where torch compiles functions of its own, such as a wrapper for each call of ``torch.cond``."""
+_MOST_TOGETHER = 32
+"""Values that may change with another: more are those of another object altogether."""
 _UNKNOWN = GuardFailure("", "", "", "")
 
 
@@ -54,7 +56,7 @@ class _Group:
     """The recompilations that one property of one guarded value caused, by compile id.
 
     ``libraries`` are the calls of libraries in which the value is used, ``others`` what else failed before
-    them, by compile id and property.
+    them, by compile id and property, ``together`` what changed with the value, by compile id.
     """
 
     place: Place
@@ -62,6 +64,7 @@ class _Group:
     libraries: list[Call] = field(default_factory=list)
     others: dict[tuple[str, object], GuardFailure] = field(default_factory=dict)
     reasons: dict[str, None] = field(default_factory=dict)
+    together: dict[str, list[GuardFailure]] = field(default_factory=dict)
 
 
 def late_compilation_verdict(report: Report) -> str:
@@ -113,6 +116,7 @@ class Recompilations:
                 place = self._place(fact.compile_id, cause)
                 group = groups.setdefault((place.span, messages.cause_of(cause)), _Group(place))
                 group.failures[fact.compile_id] = cause
+                group.together[fact.compile_id] = self._changed_with(cause, fact)
                 group.libraries += [place.library] if place.library else []
                 for failure in self.completed(fact.failures, fact.compile_id):
                     group.reasons[failure.reason] = None
@@ -141,11 +145,14 @@ class Recompilations:
         rest = [(key[0], failure) for group in groups for key, failure in group.others.items()]
         compile_ids = {compile_id for group in groups for compile_id in group.failures}
         message = messages.recompile_message(failures, len(compile_ids), so_far=not self._ended)
+        together = self._together(groups)
         explained = (
+            messages.changed_with(together),
             messages.alike([self._value_and_place(group) for group in others]),
             messages.other_failures([self._as_passed(*item) for item in rest]),
         )
         given = advice.common_advice(item for group in groups for item in self._advice_on(group))
+        given = advice_on_all(given, together, self.advise)
         finding = Finding(
             "recompile",
             "recompile",
@@ -159,6 +166,28 @@ class Recompilations:
             remedies=remedies(given),
         )
         return FindingBuilder(finding, compile_ids)
+
+    def _changed_with(self, cause: GuardFailure, fact: Recompile) -> list[GuardFailure]:
+        """List what changed with the cause of a recompilation to a value that no compilation is for."""
+        compile_id = fact.compile_id
+        before, after = self.guards[cause.compile_id], self.guards[compile_id]
+        numbers = (compile_number(cause.compile_id), compile_number(compile_id))
+        follows = bool(numbers[0]) and numbers[0][-1] + 1 == numbers[1][-1]
+        found = changed_with(cause, before, after, follows=follows)
+        if cause.changed not in _TENSOR_CHECKS:  # advice on a size is for all that changed
+            found += changed_sizes(cause.compile_id, before, after, follows=follows)
+        earlier = {failure.compile_id for failure in fact.failures}
+        return [
+            item
+            for item in found
+            if written_name(item.source)
+            and not any(self._is_for(other, item, compile_id) for other in earlier)
+        ]
+
+    def _together(self, groups: Sequence[_Group]) -> list[list[GuardFailure]]:
+        """List what changed in every recompilation of a group, by property; without what a group is about."""
+        own = {messages.cause_of(item) for group in groups for item in group.failures.values()}
+        return _in_all(list(groups[0].together.values()), own)
 
     def _advice_on(self, group: _Group) -> tuple[Advice, ...]:
         return self.advise(next(iter(group.failures.values())))
@@ -221,6 +250,15 @@ class Recompilations:
             self.cause(fact.failures, fact.compile_id) for fact in again if frame_of(fact.compile_id) == frame
         ]
 
+    def together(self, limit: RecompileLimit) -> list[list[GuardFailure]]:
+        """List what changed with the most frequent cause in all recompilations of a frame that has it."""
+        causes: dict[tuple[object, ...], list[list[GuardFailure]]] = defaultdict(list)
+        for fact in self._facts:
+            if isinstance(fact, Recompile) and frame_of(fact.compile_id) == frame_of(limit.compile_id):
+                cause = self.cause(fact.failures, fact.compile_id)
+                causes[messages.cause_of(cause)].append(self._changed_with(cause, fact))
+        return _in_all(max(causes.values(), key=len, default=[]), causes.keys())
+
     def cause(self, failures: tuple[GuardFailure, ...], compile_id: str) -> GuardFailure:
         """Choose the failed guard that tells why a frame was compiled again.
 
@@ -242,9 +280,13 @@ class Recompilations:
         It is if it checks the value before what failed, or if what it asks of it is asked again.
         """
         if (other.source or other.kind) != (failure.source or failure.kind):
-            asked = self._asked(other.compile_id, failure)
-            return bool(asked) and asked <= self._asked(compile_id, failure)
+            return self._is_for(other.compile_id, failure, compile_id)
         return {failure.changed, other.changed} <= {*_TENSOR_CHECKS} and _step(failure) < _step(other)
+
+    def _is_for(self, other: str, failure: GuardFailure, compile_id: str) -> bool:
+        """Tell whether the compilation ``other`` asks nothing of a value that ``compile_id`` does not."""
+        asked = self._asked(other, failure)
+        return bool(asked) and asked <= self._asked(compile_id, failure)
 
     def _asked(self, compile_id: str, failure: GuardFailure) -> set[tuple[str, str]]:
         """Return the guards of a compilation on the value of a failed one, those on its sizes among them."""
@@ -314,6 +356,16 @@ class Recompilations:
     def _guard_stack(self, failure: GuardFailure) -> Stack:
         guards = (guard for guard in self.guards[failure.compile_id] if guard.source == failure.source)
         return next((guard.stack for guard in guards if guard.stack), ()) if failure.source else ()
+
+
+def _in_all(
+    changes: Sequence[Sequence[GuardFailure]], own: Collection[tuple[object, ...]]
+) -> list[list[GuardFailure]]:
+    """Group by property what is in all of several lists of failures, and not in ``own``."""
+    found: dict[tuple[object, ...], list[GuardFailure]] = defaultdict(list)
+    for failure in (item for part in changes for item in part):
+        found[messages.cause_of(failure)].append(failure)
+    return [same for key, same in found.items() if key not in own and len(same) == len(changes)]
 
 
 def _step(failure: GuardFailure) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from fullgraph_compiler.trace.reasons import FREED
 
 from .advice import SPECIALIZED
 from .markdown import code_span, filled
-from .remedies import Advice, introduced
+from .remedies import Advice, advice_on_all, introduced
 from .size_expressions import readable_condition
 from .source_names import freed_object, written_name
 
@@ -258,6 +258,17 @@ def limit_message(setting: str, limit: int, function: str, fatal: bool) -> str:
     return f"{code_span(function)} reached the {setting.replace('_', ' ')} of {limit}: {outcome}"
 
 
+def changed_with(together: Sequence[Sequence[GuardFailure]]) -> str:
+    """List what changed together with the cause of recompilations; empty if nothing did."""
+    changes = [change(failures) for failures in together[:_MOST_VALUES]]
+    more = (
+        f"; and {counted(len(together) - _MOST_VALUES, 'other value')}"
+        if len(together) > _MOST_VALUES
+        else ""
+    )
+    return f"Changed with it: {'; '.join(changes)}{more}." if changes else ""
+
+
 def other_failures(failures: Sequence[GuardFailure]) -> str:
     """Add to the cause of recompilations what else failed, in other compilations; empty if nothing did."""
     changes = [change(cause) for cause in _by_cause(failures)[:_MOST_VALUES]]
@@ -278,12 +289,17 @@ def limit_advice(
     advice_on: Callable[[GuardFailure], tuple[Advice, ...]],
     setting: str,
     function: str,
+    together: Sequence[Sequence[GuardFailure]] = (),
 ) -> tuple[Advice, ...]:
-    """Advise on a function that is compiled too often, what helps most first."""
+    """Advise on a function that is compiled too often, what helps most first.
+
+    ``together`` is what changes with the most frequent cause.
+    """
     causes = _by_cause(failures)
     given = list(dict.fromkeys(item for cause in causes for item in advice_on(cause[0])))
     if len(given) > 1 and len(causes[0]) > 1:
         given[0] = introduced(f"First, for {len(causes[0])} of {len(failures)} recompilations: ", given[0])
+    given = list(advice_on_all(given, together, advice_on))
     return (*given, Advice(filled(_LIMIT_HINT, setting=setting, function=function)))
 
 

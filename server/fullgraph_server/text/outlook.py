@@ -157,6 +157,30 @@ def _marked(first: Version, sizes: Iterable[tuple[str, tuple[int, ...]]]) -> set
     }
 
 
+def changed_sizes(
+    compile_id: str, before: Version, after: Version, *, follows: bool
+) -> Iterator[GuardFailure]:
+    """Yield each size that a compilation, ``compile_id``, asks for and that another one is not for.
+
+    A size that became dynamic is known to have changed only if the one ``follows`` the other.
+    """
+    old, new = _tensors(before), _tensors(after)
+    for source, dimensions in _changed(old, new):
+        for dimension in dimensions:
+            actual = new[source].shape[dimension]
+            if follows or actual != DYNAMIC:
+                yield GuardFailure(
+                    compile_id,
+                    source,
+                    "TENSOR_MATCH",
+                    "",
+                    old[source].shape[dimension],
+                    "" if actual == DYNAMIC else actual,
+                    dimension,
+                    changed="size",
+                )
+
+
 def _grows(source: str, versions: Iterable[Version]) -> bool:
     of_source = (guard for version in versions for guard in version if guard.source == source)
     lengths = [length for length in map(length_of, of_source) if length is not None]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-from .markdown import filled
+from fullgraph_compiler.facts import GuardFailure
 
+from .markdown import code_span, filled
+from .source_names import written_name
+
+_MOST_TOGETHER: Final = 3
+"""Values that change together on which there is advice."""
 RemedyKind: TypeAlias = Literal[
     "mark",
     "mark-unbacked",
@@ -76,3 +81,18 @@ def is_mended_by_dynamic(given: Sequence[Remedy]) -> bool:
 def introduced(words: str, given: Advice) -> Advice:
     """Put words before the sentence of a piece of advice."""
     return replace(given, sentence=f"{words}{given.sentence}")
+
+
+def advice_on_all(
+    given: Sequence[Advice],
+    together: Sequence[Sequence[GuardFailure]],
+    advice_on: Callable[[GuardFailure], tuple[Advice, ...]],
+) -> tuple[Advice, ...]:
+    """Add the advice on values that change with the one that ``given`` is for: else they fail next."""
+    every = list(given)
+    for failure in (same[0] for same in together[:_MOST_TOGETHER]):
+        done = {remedy for item in every for remedy in item.remedies}
+        words = f"For {code_span(written_name(failure.source))}, too: "
+        new = [item for item in advice_on(failure) if not (item.remedies and done.issuperset(item.remedies))]
+        every += [introduced(words, item) for item in new]
+    return tuple(every)

@@ -1,6 +1,6 @@
 """A model and its batches."""
 
-# cause: size of `args[0]` at dimension 0 was 16, is now 12
+# cause: size of `x` at dimension 0 was 16, is now 12
 # advice: dynamic=True
 
 import torch
