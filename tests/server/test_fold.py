@@ -476,6 +476,13 @@ def test_recompile_messages(failure: GuardFailure, message: str) -> None:
     assert only(ended(started("0/1"), Recompile("0/1", (failure,)))).message == message
 
 
+def test_a_check_of_torchs_own_is_no_number_that_the_code_needs() -> None:
+    check = GuardInstalled("0/0", "L['a']", "LAMBDA_GUARD", "", "___check_it_14", ())
+    failure = GuardFailure("0/0", "L['a']", "LAMBDA_GUARD", "___check_it_14")
+    finding = only(ended(started("0/0"), check, started("0/1"), Recompile("0/1", (failure,))))
+    assert (finding.message, finding.hints) == ("recompiled: a guard on `a` failed", ())
+
+
 def test_members_of_enums_are_told_by_their_names() -> None:
     before = GuardInstalled("0/0", "L['a']", "ID_MATCH", "Phase.PREFILL", "___check_obj_id(L['a'], 7)", ())
     after = replace(before, compile_id="0/1", expected="Phase.DECODE")

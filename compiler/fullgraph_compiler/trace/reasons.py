@@ -184,6 +184,22 @@ def _metadata(_: re.Match[str]) -> Change:
     return Change(changed="metadata", kind=METADATA)
 
 
+@_reads(re.compile(r"^__dtensor_spec_\d+"))
+def _dtensor(_: re.Match[str]) -> Change:
+    return Change(changed="mesh, placements or sizes", kind="DTENSOR_SPEC_MATCH")
+
+
+@_reads(re.compile(r"^___check_opaque_guard_fn_"))
+def _opaque(_: re.Match[str]) -> Change:
+    return Change(changed="guarded state", kind="OPAQUE_OBJ_GUARD_FN_MATCH")
+
+
+# Torch counts the changes of the dict.
+@_reads(re.compile(r"^___dict_version\((?P<name>.+)\) == \d+$"))
+def _version(match: re.Match[str]) -> Change:
+    return Change(match["name"], changed="contents", kind="DICT_VERSION")
+
+
 # CheckFunctionManager.invalidate, for what an ID_MATCH is on; the expression is not shortened.
 @_reads(re.compile(r"^Cache line invalidated because (?P<name>.+) got deallocated$"))
 def _freed(match: re.Match[str]) -> Change:

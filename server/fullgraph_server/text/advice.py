@@ -330,6 +330,12 @@ def _value(failure: GuardFailure, seen: Outlook) -> str | Advice:
     return filled(_CHOSEN, name=name)
 
 
+def _needed(failure: GuardFailure, _: Outlook) -> str:
+    """Advise on a number that is dynamic, but whose value the trace needed; other guards ask torch's own."""
+    is_number = isinstance(read_literal(failure.expected), (int, float))
+    return filled(_NEEDED, name=written_name(failure.source)) if is_number else ""
+
+
 def _is_other(actual: str) -> bool:
     """Tell whether a value is known, and no number."""
     value = read_literal(actual)
@@ -529,8 +535,7 @@ _BY_KIND: dict[str, _Rule] = {
     "NONE_MATCH": _optional,
     RELATION: _ASKED,
     "GLOBAL_STATE": _state,
-    # A number that is dynamic, but whose value the trace needed.
-    "LAMBDA_GUARD": _NEEDED,
+    "LAMBDA_GUARD": _needed,
     "RANGE_ITERATOR_MATCH": (
         "Pass the items as a tensor: `torch.tensor([*{name}])`, with a dimension that is dynamic."
     ),

@@ -176,7 +176,7 @@ def change(failures: Sequence[GuardFailure]) -> str:
         held = f"{code_span(condition)} no longer holds" if condition else ""
         return held or _torchs_words(first_line(first.reason)) or "none of the earlier compilations fits"
     if not first.expected:
-        return f"{subject} changed" if first.kind == METADATA else f"a guard on {subject} failed"
+        return f"{subject} changed" if first.changed else f"a guard on {subject} failed"
     expected, actual = [_own(each.expected) for each in failures], [_own(each.actual) for each in failures]
     if not all(actual):
         return f"{subject} is no longer {_listed(_distinct(expected), 'or')}"
