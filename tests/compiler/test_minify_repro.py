@@ -184,14 +184,19 @@ def test_what_dynamo_cannot_capture_again_is_written_as_its_user_would() -> None
         "b", "torch.ops.higher_order.tag_activation_checkpoint", Ref("checkpointed"), X, use_reentrant=False
     )
     subgraphs = (("region", inner), ("checkpointed", inner))
-    graph = Graph(("x",), (region, called, checkpoint, kept), (Ref("a"), Ref("b")), subgraphs)
-    text = repro.program(Case("dynamo", "eager", graph, (tensor("x", 2),)))
+    whole = Graph(("x",), (region, called, checkpoint, kept), (Ref("a"), Ref("b")), subgraphs)
+    text = repro.program(Case("dynamo", "eager", whole, (tensor("x", 2),)))
     assert "a = self.region(x)\n" in text
     assert "b = torch.utils.checkpoint.checkpoint(self.checkpointed, x, use_reentrant=False)\n" in text
+    hook = Operation("held", "get_attr", "hook", ())
+    hooked = operation("c", "torch.ops.higher_order.register_hook", X, Ref("held"))
+    graph = Graph(("x",), (hook, hooked), (Ref("c"),), (("hook", inner),))
+    written = repro.program(Case("dynamo", "eager", graph, (tensor("x", 2),)))
+    assert "c = (x.register_hook(self.hook), x)[1]\n" in written
     marked = "class Region(torch.nn.Module):\n    @torch.compiler.nested_compile_region\n    def forward("
     assert marked in text
     assert text.count("nested_compile_region") == 1
-    in_aten = repro.program(Case("aot", "inductor", graph, (tensor("x", 2),)))
+    in_aten = repro.program(Case("aot", "inductor", whole, (tensor("x", 2),)))
     assert "a = torch.ops.higher_order.invoke_subgraph(self.region, 'region', x)\n" in in_aten
     assert "nested_compile_region" not in in_aten
 

@@ -100,6 +100,9 @@ def _as_the_user_writes(
         return f"{expression(subgraph, names)}({_arguments(tuple(operands), kwargs, names)})"
     if target == "torch.ops.higher_order.tag_activation_checkpoint":
         return f"torch.utils.checkpoint.checkpoint({_arguments(args, kwargs, names)})"
+    if target == "torch.ops.higher_order.register_hook":
+        tensor, hook = (expression(arg, names) for arg in args)
+        return f"({tensor}.register_hook({hook}), {tensor})[1]"
     return ""
 
 

@@ -1,6 +1,6 @@
-"""A hook on a tensor of the graph, which a copy of the graph cannot register."""
+"""A hook on a tensor of the graph."""
 
-# stage: unchecked
+# stage: none
 
 import torch
 
