@@ -131,7 +131,7 @@ def test_values_that_change_together_are_told_and_advised_together() -> None:
     assert finding.message == "recompiled: `mode` was a, is now b"
     assert finding.explanation == "Changed with it: `flag` was True, is now False."
     assert [hint.partition(":")[0] for hint in finding.hints] == [
-        "Each value of `mode` is a graph of its own, compiled once. Call it with every one ahead of time.",
+        "Each value of `mode` is a graph of its own, compiled once.",
         "For `flag`, too",
     ]
 

@@ -152,8 +152,10 @@ def copied_results(code: Code, node: Node) -> Iterator[Fix]:
         return
     results = node.elts if isinstance(node, ast.Tuple) else [node]
     shared = [
-        item for item in results if isinstance(item, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
-    ]
+        item for item in results
+        if isinstance(item, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
+        and isinstance(getattr(item, "ctx", ast.Load()), ast.Load)
+    ]  # fmt: skip
     if shared:
         yield replace(
             _FRESH, edits=tuple(code.replaced(item, f"{code.text(item)}.clone()") for item in shared)

@@ -103,7 +103,7 @@ def one_hot(finding: Finding, context: Context) -> Iterator[Fix]:
         return
     scalar = setting(code, "capture_scalar_outputs")
     argument = node.args[0]
-    if scalar is not None and is_pure(argument) and not isinstance(argument, ast.GeneratorExp):
+    if scalar is not None and is_pure(argument) and not isinstance(argument, (ast.GeneratorExp, ast.Starred)):
         count = f"int({code.operand(argument)}.max()) + 1"
         edit = code.replaced(argument, f"{code.text(argument)}, {count}")
         yield replace(_CLASSES, edits=(scalar, edit))
