@@ -331,3 +331,36 @@ def test_a_momentum_that_is_cycled_is_not_a_number_to_be_dynamic() -> None:
     failure = GuardFailure("0/0", source, "EQUALS_MATCH", "0.95", "0.95", "0.94")
     guard = GuardInstalled("0/0", source, "EQUALS_MATCH", "0.95", "", ())
     assert "cycle_momentum=False" in hints(guard, Recompile("0/1", (failure,)))[0]
+
+
+def test_without_gradients_a_tensor_is_detached() -> None:
+    on = "torch.float32, shape [4], device cpu, requires_grad={}, stride [1]"
+    facts = [
+        fact
+        for number, flag in enumerate(("False", "True"))
+        for fact in (
+            GuardInstalled(f"0/{number}", "L['x']", "TENSOR_MATCH", on.format(flag), "", ()),
+            GuardInstalled(f"0/{number}", "", "GLOBAL_STATE", "grad mode off, autocast off", "", ()),
+        )
+    ]
+    failure = GuardFailure(
+        "0/0", "L['x']", "TENSOR_MATCH", "", "False", "True", stack=(CALL,), changed="requires_grad"
+    )
+    (hint,) = hints(*facts, Recompile("0/1", (failure,)))
+    assert "`x.detach()`" in hint
+    (hint,) = hints(*facts[::2], Recompile("0/1", (failure,)))
+    assert "two graphs" in hint
+
+
+def test_a_number_that_is_an_index_is_not_made_dynamic() -> None:
+    text = TEXT.replace("return x + args[0] + y", "return x[y.index]")
+    source = "L['y'].index"
+    here = (StackFrame(FILE, 6, "f"),)
+    guards = [GuardInstalled(f"0/{n}", source, "EQUALS_MATCH", str(n), "", here) for n in range(2)]
+    failure = GuardFailure("0/0", source, "EQUALS_MATCH", "0", "0", "1", stack=here)
+    indexed, computed = (
+        hints(*guards, Recompile("0/1", (failure,)), text=each)[0]
+        for each in (text, text.replace("x[y.index]", "x + y.index"))
+    )
+    assert "allow_unspec_int_on_nn_module" not in indexed
+    assert "allow_unspec_int_on_nn_module" in computed

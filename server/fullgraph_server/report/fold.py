@@ -204,6 +204,9 @@ class _FindingFacts:
             for fact in _of_type(facts, FrameStarted)
             if fact.compile_id in given_up
         }
+        self._given_up |= {
+            (fact.filename, fact.function.rpartition(".")[2]) for fact in _of_type(facts, RecompileLimit)
+        }
 
     def builders(self) -> list[FindingBuilder]:
         """Build all findings, those of recompilations, speed and faults among them."""

@@ -8,6 +8,7 @@ recompilations.
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -239,8 +240,15 @@ class Recompilations:
             in_library=not self._is_own(self._places.own_frame(compile_id)),
             at_call=not seen.is_optional and all(self._places.at_call(name, compile_id) for name in names),
             has_loader=self._places.mentions("DataLoader(", compile_id),
+            indexes=self._is_index(stack, failure.source),
         )
         return advice.recompile_advice(failure, seen)
+
+    def _is_index(self, stack: Stack, source: str) -> bool:
+        """Tell whether the line at which a value is guarded has it as an index."""
+        file = self._workspace.source(stack[-1].filename) if stack else None
+        name = re.escape(written_name(source).rpartition(".")[2])
+        return bool(file and name and re.search(rf"\[[^\[\]]*\b{name}\b[^\[\]]*\]", file.line(stack[-1].row)))
 
     def causes(self, limit: RecompileLimit) -> list[GuardFailure]:
         """List why a frame was compiled so often: the cause of each of its recompilations."""

@@ -62,11 +62,12 @@ _MOMENTUM = (
     "`OneCycleLR(..., cycle_momentum=False)`, or leave the step uncompiled."
 )
 _GRADIENTS = f"With and without gradients are two graphs, which is as it should be. {_ONCE_EACH}"
+_UNUSED = "No gradients are computed in these calls, and torch compiles for each all the same: pass `{code}`."
 _NO_DUCK = "torch.fx.experimental._config.use_duck_shape = False"
 _DUCK = "Set `{setting}`: sizes that are equal in the first call are otherwise taken for one."
 _UNROLLED = (
-    "The code makes a number of {size}, so that each size is a graph of its own (a loop over it is "
-    "unrolled): use operations on the whole tensor{also}, or pad to a few sizes."
+    "The code makes a number of {size}, so that each size is a graph of its own. Where that is a loop over "
+    "it, use operations on the whole tensor{also}; else pad to a few sizes."
 )
 _NO_STATIC = "torch._dynamo.config.force_parameter_static_shapes = False"
 _PARAMETER = (
@@ -261,7 +262,9 @@ def _device(failure: GuardFailure, _: Outlook) -> str | Advice:
     return _converted("Move it before the compiled call: `{code}`.", failure, f'to("{failure.expected}")')
 
 
-def _requires_grad(failure: GuardFailure, _: Outlook) -> str | Advice:
+def _requires_grad(failure: GuardFailure, seen: Outlook) -> str | Advice:
+    if seen.no_gradients:
+        return _converted(_UNUSED, failure, "detach()")
     if failure.expected == "False":  # without its gradients, the program would learn something else
         return _GRADIENTS
     return _converted("Let it require gradients in every call: `{code}`.", failure, "requires_grad_(True)")
@@ -322,6 +325,8 @@ def _value(failure: GuardFailure, seen: Outlook) -> str | Advice:
         return filled(_NEEDED, name=name) if seen.is_dynamic else by_dynamic
     if _DEFAULT.search(failure.source):
         return filled(_OF_DEFAULT, name=name)
+    if seen.indexes:
+        return filled(_CHOSEN, name=name)
     if seen.is_tried and isinstance(value, int) and "." in name and failure.source.startswith("L["):
         return advised(_OF_MODULE, Remedy("dynamic", setting=_UNSPECIALIZED), name=name)
     if seen.is_tried and isinstance(value, int) and failure.source.startswith("G["):

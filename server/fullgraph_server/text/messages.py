@@ -15,6 +15,7 @@ from .remedies import Advice, advice_on_all, introduced
 from .size_expressions import readable_condition
 from .source_names import freed_object, written_name
 
+_NO_REASON = "none of the earlier compilations fits"
 _MOST_VALUES = 6
 _SHORT = 200
 _SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[A-Z`])")
@@ -174,7 +175,7 @@ def change(failures: Sequence[GuardFailure]) -> str:
     if not subject:
         condition = readable_condition(written_name(first_line(first.reason)))
         held = f"{code_span(condition)} no longer holds" if condition else ""
-        return held or _torchs_words(first_line(first.reason)) or "none of the earlier compilations fits"
+        return held or _torchs_words(first_line(first.reason)) or _NO_REASON
     if not first.expected:
         return f"{subject} changed" if first.changed else f"a guard on {subject} failed"
     expected, actual = [_own(each.expected) for each in failures], [_own(each.actual) for each in failures]
@@ -271,7 +272,8 @@ def changed_with(together: Sequence[Sequence[GuardFailure]]) -> str:
 
 def other_failures(failures: Sequence[GuardFailure]) -> str:
     """Add to the cause of recompilations what else failed, in other compilations; empty if nothing did."""
-    changes = [change(cause) for cause in _by_cause(failures)[:_MOST_VALUES]]
+    found = (change(cause) for cause in _by_cause(failures)[:_MOST_VALUES])
+    changes = [text for text in found if text != _NO_REASON]
     return f"Other compilations did not fit either: {'; '.join(changes)}." if changes else ""
 
 

@@ -81,6 +81,10 @@ class Outlook:
     is_cache: bool = False
     """Whether it belongs to a cache of keys and values of transformers."""
     is_own: bool = True
+    indexes: bool = False
+    """Whether the line of the guard has the number as an index."""
+    no_gradients: bool = False
+    """Whether all compilations are for a mode without gradients."""
     grows: bool = False
     """Whether each compilation is for one more item than the one before."""
     is_optional: bool = False
@@ -128,6 +132,7 @@ def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> Outlook:
             for name, tensor in before.items()
             if name.startswith(source) and _ITEM.fullmatch(name, len(source))
         ),
+        no_gradients=all(_without_gradients(version) for version in versions.values()) and bool(versions),
         grows=_grows(source, versions.values()),
         is_optional=any(
             guard.expected in ("None", "is None")
@@ -179,6 +184,10 @@ def changed_sizes(
                     dimension,
                     changed="size",
                 )
+
+
+def _without_gradients(version: Version) -> bool:
+    return any(guard.kind == "GLOBAL_STATE" and "grad mode off" in guard.expected for guard in version)
 
 
 def _grows(source: str, versions: Iterable[Version]) -> bool:
