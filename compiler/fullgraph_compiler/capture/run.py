@@ -59,6 +59,9 @@ _KEEP: Final = (
     "This run may change no file, and on this system Fullgraph cannot keep this from changing one. "
     "A run that keeps its file changes (`--keep-files`, or `fullgraph.files` at `keep`) goes on here."
 )
+_NO_GRAPHS: Final = (
+    '`mode="reduce-overhead"` records CUDA graphs, and there are none on a CPU: there it changes nothing'
+)
 _run_exitfuncs = atexit._run_exitfuncs  # a program may put its own function in the place of it
 
 
@@ -177,6 +180,8 @@ def _collect(
     _run_exitfuncs()
     observers.listener.finish()
     last: list[Fact] = [*observers.modules.rest(), *observers.calls.unseen(), *outcome.problems]
+    if backend_compat.is_mode_of_gpu_alone():
+        last.append(TargetProblem("information", _NO_GRAPHS, of_run=True))
     last += observers.refusals.caught(outcome.raised)
     # Errors of the compiler are reported already, with more details than the exception has.
     last += [

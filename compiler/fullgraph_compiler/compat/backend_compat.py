@@ -12,11 +12,18 @@ from typing import Any
 import torch
 
 _left_out: list[str] = []
+_reduced_on_cpu: list[bool] = []
+"""An item for each graph of the CPU that ``mode="reduce-overhead"`` was given."""
 
 
 def left_out() -> tuple[str, ...]:
     """Return the parts of the compiler that a graph was to go through, and did not."""
     return tuple(_left_out)
+
+
+def is_mode_of_gpu_alone() -> bool:
+    """Tell whether the program compiled for the CPU with the mode that only records CUDA graphs."""
+    return bool(_reduced_on_cpu)
 
 
 def stop_after_dynamo() -> None:
@@ -164,8 +171,15 @@ def _replace_inductor(
         _left_out[:] = without
         return compile_graph(graph, inputs)
 
+    def compile_in_mode(self: Any, graph: Any, inputs: Any, **_: Any) -> Callable[..., Any]:
+        tensors = [value for value in inputs if isinstance(value, torch.Tensor)]
+        # What `mode="reduce-overhead"` sets (`list_mode_options` in `torch/_inductor/__init__.py`).
+        if self.config == {"triton.cudagraphs": True} and all(item.device.type == "cpu" for item in tensors):
+            _reduced_on_cpu.append(True)
+        return compile_without(graph, inputs)
+
     wrapper = torch._TorchCompileInductorWrapper
-    wrapper.__call__ = lambda _, graph, inputs, **__: compile_without(graph, inputs)
+    wrapper.__call__ = compile_in_mode
     wrapper.get_compiler_config = no_config
     registry._COMPILER_FNS["inductor"] = lambda graph, inputs, **_: compile_without(graph, inputs)
 
