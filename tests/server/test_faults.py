@@ -170,7 +170,10 @@ def test_an_error_about_the_result_of_an_operator_names_its_fake_kernel() -> Non
     words = (
         "expected size 6==6\nError in op: torch.ops.mine.op.default\nThis comes from an incorrect fake kernel"
     )
-    finding = only(folded(ProgramRaised("AssertionError", words, RELU, "")))
+    graph = "        # File: /w/toy.py:4 in f, code: y\n        op = torch.ops.mine.op.default(x);  x = None"
+    facts = (GraphCaptured("0/0", (), graph), ProgramRaised("AssertionError", words, MODULE, ""))
+    finding = only(folded(*facts))
+    assert finding.span.row == 4  # the call of the operator
     assert finding.message == (
         "AssertionError: the fake kernel of `mine::op` does not fit its result: expected size 6==6"
     )

@@ -80,7 +80,7 @@ def test_environments_and_libraries_are_not_the_users_own(tmp_path: Path) -> Non
     write(tmp_path / "env/conda-meta/history")
     write(tmp_path / "third/torch/_dynamo/__init__.py")
     workspace = Workspace(tmp_path)
-    own = ["train.py", "torch/helper.py", "src/lib/net.py", "tests/site/test_a.py"]
+    own = ["train.py", "torch/helper.py", "src/lib/net.py", "tests/site/test_a.py", ".fullgraph/repros/a.py"]
     foreign = [
         ".venv/x.py",
         ".venv/bin/tool.py",
@@ -90,6 +90,7 @@ def test_environments_and_libraries_are_not_the_users_own(tmp_path: Path) -> Non
         "python/lib/python3.11/contextlib.py",
         "node_modules/a/b.py",
         "third/torch/nn/modules/linear.py",
+        ".fullgraph/cache/inductor/mp/cmpg6lw55.py",
         "../outside.py",
     ]
     assert [name for name in own if not workspace.contains(str(tmp_path / name))] == []

@@ -47,6 +47,7 @@ from fullgraph_compiler.facts import (
     VariantMeasured,
 )
 from fullgraph_compiler.trace.export.texts import parse_failing_operator
+from fullgraph_compiler.trace.graphs import parse_operators
 
 from ..text import exports, hints, messages
 from ..text.known_errors import known_error
@@ -379,12 +380,12 @@ class _FindingFacts:
         if failure := next(reversed(self._recompilations.completed(fact.failures, "")), None):
             said = messages.refused_message(self._places.name_of(failure.compile_id), [failure])
             hints = sentences(self._recompilations.advise(failure))
+        stack, compile_id = fact.stack, ""
         operator, _ = parse_failing_operator(fact.message)
         if operator:
-            said, hints = (
-                exports.mismatched_kernel(operator, said),
-                exports.kernel_hints(operator, missing=False),
-            )
+            said = exports.mismatched_kernel(operator, said)
+            hints = exports.kernel_hints(operator, missing=False)
+            stack, compile_id = self._call_of(operator) or (stack, compile_id)
         if _ended_by_argparse(fact):
             hints = (messages.WANTS_ARGUMENTS,)
         message = ": ".join(part for part in (fact.error, said) if part)
@@ -394,13 +395,21 @@ class _FindingFacts:
             "target-error",
             severity,
             message,
-            fact.stack,
-            "",
+            stack,
+            compile_id,
             explanation=explanation,
             hints=hints,
             text=fact.text,
         )
         return FindingBuilder(_answered(finding, fact))
+
+    def _call_of(self, operator: str) -> tuple[Stack, str] | None:
+        """Find the first call of an operator in the graphs, and the compilation that it is in."""
+        for graph in _of_type(self._facts, GraphCaptured):
+            for node in parse_operators(graph.text):
+                if node.frame is not None and node.operator.replace(".", "::", 1) == operator:
+                    return (node.frame,), graph.compile_id
+        return None
 
     def _target_problem(self, fact: TargetProblem) -> FindingBuilder:
         message = self._in_cells(fact.message, fact.stack)

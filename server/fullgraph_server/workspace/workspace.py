@@ -9,10 +9,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from .own_folder import NAME as FOLDER
 from .packages import package_name
 from .source import SourceFile, SourceReader
 
 _LIBRARY_FOLDERS = frozenset({"site-packages", "dist-packages", "node_modules"})
+_GENERATED = os.path.join(os.sep, FOLDER, "cache")
+"""Where TorchInductor writes its code in a run: the user's code is what leads there."""
 _STANDARD_LIBRARY = re.compile(r"[/\\]lib(?:64)?[/\\]python\d\.\d+[/\\]", re.IGNORECASE)
 _PROJECT_MARKERS = ("pyproject.toml", "setup.py", ".git")
 
@@ -55,7 +58,7 @@ def is_project(folder: Path) -> bool:
 @lru_cache(maxsize=4096)
 def is_library_folder(folder: str) -> bool:
     """Tell whether a folder holds an environment or installed libraries rather than the user's code."""
-    if os.path.basename(folder) in _LIBRARY_FOLDERS:
+    if os.path.basename(folder) in _LIBRARY_FOLDERS or folder.endswith(_GENERATED):
         return True
     if os.path.basename(folder) == "torch" and os.path.isdir(os.path.join(folder, "_dynamo")):
         return True
