@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
+import torch
 from forked import observe
+from fullgraph_compiler.compat import dynamo_compat
 from fullgraph_compiler.facts import (
     CallsWithoutGraph,
     Fact,
@@ -17,6 +20,7 @@ from fullgraph_compiler.facts import (
     Script,
     Switches,
 )
+from in_child import in_child
 
 COMPILED = {
     "method": """
@@ -176,3 +180,23 @@ def test_a_compiled_function_below_one_that_is_disabled_recompiles_as_in_torch(t
     """
     (recompile,) = [fact for fact in facts_of(source, tmp_path) if isinstance(fact, Recompile)]
     assert [failure.source for failure in recompile.failures] == ["L['n']"]
+
+
+def _watched_calls() -> list[str]:
+    called: list[str] = []
+
+    def wrap(function: Any, _compiled: Any, _options: Any) -> Any:
+        called.append(function.__qualname__.rpartition(".")[2])
+        return function
+
+    dynamo_compat.intercept_compiled_calls(wrap)
+
+    def step(x: torch.Tensor) -> Any:
+        return torch.cond(x.sum() > 0, lambda x: x.sin(), lambda x: x.cos(), (x,))
+
+    torch.compile(step, backend="eager")(torch.ones(2, requires_grad=True)).sum().backward()
+    return called
+
+
+def test_what_torch_compiles_for_an_uncompiled_operator_is_none_of_the_programs() -> None:
+    assert in_child(_watched_calls) == ["step"]

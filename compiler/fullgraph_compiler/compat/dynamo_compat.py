@@ -22,6 +22,7 @@ _Counts: TypeAlias = Callable[[Any], bool]
 _ENTRIES = ("cache_entries_for_reasons", "cache_entries", "cache_entry")
 """The local variable of ``_compile`` (``convert_frame.py``) with the compilations of the frame: the name in
 the newest torch first, that of 2.11 last."""
+_OPERATORS = ("torch._higher_order_ops.", "torch.nn.attention.flex_attention")
 _RETIRED = "Fullgraph keeps the newest compilation only"
 _kept: list[_Counts] = []
 
@@ -164,7 +165,8 @@ def intercept_compiled_calls(
 ) -> None:
     """Put ``wrap(function, compiled, options)`` in the place of each function that ``torch.compile`` makes.
 
-    ``OptimizeContext.__call__`` (``eval_frame.py``) also gets the ``__call__`` of modules: 2.11 to 2.15.
+    ``OptimizeContext.__call__`` (``eval_frame.py``) also gets the ``__call__`` of modules: 2.11 to 2.15. The
+    functions that torch compiles in an uncompiled ``torch.cond`` and the like are none of the program's.
     """
     from torch._dynamo.eval_frame import OptimizeContext, innermost_fn
 
@@ -174,10 +176,21 @@ def intercept_compiled_calls(
         compiled = call(self, function)
         if isinstance(function, (torch.nn.Module, type)):
             return compiled  # a module comes here once more, with its __call__
+        if _is_of_operator(innermost_fn(function)):
+            return compiled
         options = {"fullgraph": self.fullgraph, "dynamic": self._dynamic}
         return wrap(innermost_fn(function), compiled, options)
 
     OptimizeContext.__call__ = call_intercepted
+
+
+def _is_of_operator(function: Any) -> bool:
+    """Tell whether a function is one that torch puts around a higher-order operator, to run it uncompiled.
+
+    Such as ``_cond_op_wrapper``, within ``cond`` (``torch/_higher_order_ops/cond.py``): 2.13, 2.15.
+    """
+    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
+    return str(module).startswith(_OPERATORS) and "<locals>" in name
 
 
 def inlined_module(function: Callable[..., Any]) -> torch.nn.Module | None:
