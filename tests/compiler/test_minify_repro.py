@@ -26,6 +26,7 @@ from fullgraph_compiler.cases.case import (
     Ref,
     TensorSpec,
 )
+from fullgraph_compiler.cases.reading import UnreadableError, read_input
 from fullgraph_compiler.facts import Failure, FaultLocated, StackFrame
 from fullgraph_compiler.replay import program
 from fullgraph_compiler.replay.record import RecordedCall
@@ -281,6 +282,16 @@ def test_a_few_numbers_are_written_as_such() -> None:
     text = repro.program(case_of([tensor("x", 3, value=numbers), Input("n", None, 5)], [], [X]))
     assert "torch.tensor([0.1, -math.inf, -0.0]),  # x\n        5,  # n\n" in text
     assert "manual_seed" not in text
+
+
+class Wrapper(torch.Tensor):
+    def __tensor_flatten__(self) -> None: ...
+
+
+def test_a_tensor_that_others_make_up_is_not_read_as_a_plain_one() -> None:
+    assert read_input("x", torch.ones(2)).spec == tensor("x", 2).spec
+    with pytest.raises(UnreadableError, match=r"^the input x is a Wrapper, which a repro cannot make$"):
+        read_input("x", torch.ones(2).as_subclass(Wrapper))
 
 
 def test_an_input_with_a_gradient_may_be_written_to() -> None:

@@ -210,8 +210,13 @@ def _spec(value: Any) -> Any:
 
 
 def _tensor_spec(value: Any) -> TensorSpec | None:
-    """Return the metadata of a strided tensor; ``None`` for sparse or nested ones and other objects."""
+    """Return the metadata of a strided tensor; ``None`` for sparse or nested ones and other objects.
+
+    AOTAutograd compiles what a tensor consists of that others make up, such as a ``DTensor``.
+    """
     if not isinstance(value, torch.Tensor) or value.layout is not torch.strided or value.is_nested:
+        return None
+    if hasattr(value, "__tensor_flatten__"):
         return None
     return TensorSpec(
         shape=tuple(map(graph_compat.size_hint, value.shape)),
