@@ -7,8 +7,8 @@ recompilations.
 
 from __future__ import annotations
 
+import ast
 import os
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -247,8 +247,13 @@ class Recompilations:
     def _is_index(self, stack: Stack, source: str) -> bool:
         """Tell whether the line at which a value is guarded has it as an index."""
         file = self._workspace.source(stack[-1].filename) if stack else None
-        name = re.escape(written_name(source).rpartition(".")[2])
-        return bool(file and name and re.search(rf"\[[^\[\]]*\b{name}\b[^\[\]]*\]", file.line(stack[-1].row)))
+        name = written_name(source).rpartition(".")[2]
+        return bool(name) and any(
+            name in (getattr(part, "attr", ""), getattr(part, "id", ""))
+            for node in (ast.walk(file.tree) if file and file.tree else ())
+            if isinstance(node, ast.Subscript) and node.lineno == stack[-1].row
+            for part in ast.walk(node.slice)
+        )
 
     def causes(self, limit: RecompileLimit) -> list[GuardFailure]:
         """List why a frame was compiled so often: the cause of each of its recompilations."""
