@@ -90,9 +90,16 @@ def observed_here(path: Path, folder: Path) -> None:
         return  # as the program does without
 
 
+_ENDING = re.compile(r" ?The program went on after this error\.")
+
+
 def shown(report: Report) -> list[str]:
     """What editors show of a report, but how the program ended, whole texts of torch, and ids of objects."""
-    findings = [repr(replace(item, text="")) for item in report.findings if item.kind != "target-error"]
+    findings = [
+        repr(replace(item, text="", survived=False, explanation=_ENDING.sub("", item.explanation)))
+        for item in report.findings
+        if item.kind != "target-error"
+    ]
     frames = [repr(replace(frame, seconds=0.0)) for frame in report.frames]
     parts = (*findings, *frames, *map(repr, report.tensors), *map(repr, report.sizes))
     return [re.sub(r"\b\d{9,}\b", "ID", part) for part in parts]

@@ -225,9 +225,11 @@ def refused_reasons(error: BaseException) -> list[str]:
     """
     from torch._dynamo.exc import RecompileError
 
-    if not isinstance(error, RecompileError) and _BY_STANCE not in str(error):
+    said = error.args[0] if type(error) in (RecompileError, RuntimeError) and error.args else ""
+    # Not the text of the exception, for which code of the program's own may run.
+    if type(said) is not str or (type(error) is RuntimeError and _BY_STANCE not in said):
         return []
-    _, _, reasons = str(error).partition("guard failure(s):\n")
+    _, _, reasons = said.partition("guard failure(s):\n")
     lines = [line.removeprefix("- ") for line in textwrap.dedent(reasons).splitlines()]
     return [part.strip() for part in _REASON.split("\n".join(lines)) if part.strip()]
 
@@ -235,26 +237,26 @@ def refused_reasons(error: BaseException) -> list[str]:
 def watch_refusals(refused: Callable[[str, Sequence[str]], None]) -> None:
     """Call ``refused(error, reasons)`` whenever torch is about to raise for a recompilation.
 
-    Both errors of :func:`refused_reasons` follow from ``get_and_maybe_log_recompilation_reasons``
-    (``guards.py``), which the one of a stance calls with ``skip_logging``: 2.11 to 2.15.
+    It makes a ``RecompileError`` (``exc.py``), or, for a stance (``eval_frame.py``), asks
+    ``get_and_maybe_log_recompilation_reasons`` (``guards.py``) with ``skip_logging``: 2.11 to 2.15.
     """
-    from torch._dynamo import convert_frame, guards
+    from torch._dynamo import guards
     from torch._dynamo.exc import RecompileError
 
     ask = guards.get_and_maybe_log_recompilation_reasons
 
+    def make_and_tell(error: Any, *arguments: Any) -> None:
+        super(RecompileError, error).__init__(*arguments)
+        refused("RecompileError", refused_reasons(error))
+
     def ask_and_tell(*arguments: Any, skip_logging: bool = False, **options: Any) -> list[str]:
-        try:
-            reasons: list[str] = ask(*arguments, skip_logging=skip_logging, **options)
-        except RecompileError as error:
-            refused("RecompileError", refused_reasons(error))
-            raise
+        reasons: list[str] = ask(*arguments, skip_logging=skip_logging, **options)
         if skip_logging:
             refused("RuntimeError", reasons)
         return reasons
 
+    RecompileError.__init__ = make_and_tell
     guards.get_and_maybe_log_recompilation_reasons = ask_and_tell
-    convert_frame.get_and_maybe_log_recompilation_reasons = ask_and_tell
 
 
 _BY_STANCE = "torch.compile stance is 'fail_on_recompile'"

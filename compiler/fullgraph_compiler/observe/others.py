@@ -10,6 +10,8 @@ import os
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+_getpid = os.getpid  # a program may put its own function in the place of it
+
 
 class OtherProcesses:
     """Counts the processes, from now on, that may compile something that is not observed.
@@ -19,8 +21,7 @@ class OtherProcesses:
     """
 
     def __init__(self) -> None:
-        self._owner = os.getpid()
-        self._counted = self._owner
+        self._counted = _getpid()
         self._started = 0
         # Forked processes share it. Two that begin to compile at once may count as one.
         self._forked = mmap.mmap(-1, 8)
@@ -35,7 +36,7 @@ class OtherProcesses:
 
     def called(self) -> None:
         """Take note that this process calls a compiled function."""
-        if (pid := os.getpid()) != self._counted:
+        if (pid := _getpid()) != self._counted:
             self._counted = pid
             self._forked[:] = (int.from_bytes(self._forked[:], "little") + 1).to_bytes(8, "little")
 
