@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 from textwrap import dedent
-from typing import Any
 
 import pytest
-import torch
 from forked import observe
-from fullgraph_compiler.compat import dynamo_compat
 from fullgraph_compiler.facts import (
     CallsWithoutGraph,
     Fact,
@@ -20,8 +17,8 @@ from fullgraph_compiler.facts import (
     Script,
     Switches,
 )
-from in_child import in_child
 
+ENTRIES = Path(__file__).parents[1] / "cases" / "truth" / "subjects" / "entries.py"
 COMPILED = {
     "method": """
         class Trainer:
@@ -123,80 +120,17 @@ def test_a_call_without_a_graph_is_told(tmp_path: Path) -> None:
 
 
 def test_a_function_that_is_compiled_while_it_is_traced_breaks_as_in_torch(tmp_path: Path) -> None:
-    source = """
-        made = {}
-
-        def compiled():
-            if "f" not in made:
-                print("compiling")
-                made["f"] = torch.compile(lambda x: x.sin(), backend="eager")
-            return made["f"]
-
-        @torch.compile(backend="eager")
-        def outer(x):
-            return compiled()(x) + 1
-
-        outer(torch.ones(4))
-    """
-    breaks = [fact for fact in facts_of(source, tmp_path) if isinstance(fact, GraphBreak)]
-    assert {fact.code for fact in breaks} == {"GB0059"}
+    facts = observe(Script(str(ENTRIES), ("compiled_at_first_use",)), tmp_path)
+    assert {fact.code for fact in facts if isinstance(fact, GraphBreak)} == {"GB0059"}
 
 
 def test_compiled_autograd_in_a_compiled_step_has_the_breaks_of_the_step_alone(tmp_path: Path) -> None:
-    source = """
-        torch._dynamo.config.compiled_autograd = True
-        net = torch.nn.Linear(4, 4)
-
-        @torch.compile(backend="eager")
-        def train(x):
-            loss = net(x).sum()
-            loss.backward()
-            return loss
-
-        for _ in range(2):
-            train(torch.ones(2, 4))
-    """
-    facts = facts_of(source, tmp_path)
+    facts = observe(Script(str(ENTRIES), ("compiled_autograd_in_a_step",)), tmp_path)
     assert [fact.code for fact in facts if isinstance(fact, GraphBreak)] == ["GB0123"]
     assert not [fact for fact in facts if isinstance(fact, Recompile)]
 
 
 def test_a_compiled_function_below_one_that_is_disabled_recompiles_as_in_torch(tmp_path: Path) -> None:
-    source = """
-        @torch.compile
-        def inner(x, n):
-            return x * n
-
-        @torch.compiler.disable(recursive=False)
-        def half(x):
-            return inner(x, 7)
-
-        @torch.compile
-        def outer(x):
-            return half(x) + 1
-
-        outer(torch.ones(3))
-        inner(torch.ones(3), 2)
-    """
-    (recompile,) = [fact for fact in facts_of(source, tmp_path) if isinstance(fact, Recompile)]
+    facts = observe(Script(str(ENTRIES), ("compiled_below_disabled",)), tmp_path)
+    (recompile,) = [fact for fact in facts if isinstance(fact, Recompile)]
     assert [failure.source for failure in recompile.failures] == ["L['n']"]
-
-
-def _watched_calls() -> list[str]:
-    called: list[str] = []
-
-    def wrap(function: Any, _compiled: Any, _options: Any) -> Any:
-        called.append(function.__qualname__.rpartition(".")[2])
-        return function
-
-    dynamo_compat.intercept_compiled_calls(wrap)
-
-    def step(x: torch.Tensor) -> Any:
-        return torch.cond(x.sum() > 0, lambda x: x.sin(), lambda x: x.cos(), (x,))
-
-    torch.compile(step, backend="eager")(torch.ones(2, requires_grad=True)).sum().backward()
-    return called
-
-
-def test_what_torch_compiles_for_an_uncompiled_operator_is_none_of_the_programs() -> None:
-    assert in_child(_watched_calls) == ["step"]

@@ -21,12 +21,12 @@ import torch
 
 
 def watch_calls(called: Callable[[Hashable], None]) -> None:
-    """Call ``called`` in each call of a compiled function, with what tells that function apart.
+    """Call ``called`` in each call of a compiled function, with the identity of that function.
 
     ``compile_wrapper`` (``_TorchDynamoContext.__call__`` in ``eval_frame.py``), which every such call goes
-    through, calls ``_callback_from_stance`` once, while nothing is traced: 2.11 to 2.15. What that returns
-    stays as it is, since Dynamo looks who called it (``ConvertFrameAssert.__call__`` in
-    ``convert_frame.py``), and so does ``torch.compile``, which programs may call where Dynamo traces.
+    through, calls ``_callback_from_stance`` once, while nothing is traced: 2.11 to 2.15. The callback that it
+    returns is not wrapped: Dynamo reads the stack of its caller (``ConvertFrameAssert.__call__`` in
+    ``convert_frame.py``). ``torch.compile`` is not wrapped either, since Dynamo may trace a call of it.
     """
     from torch._dynamo import eval_frame
 
@@ -44,10 +44,10 @@ def watch_calls(called: Callable[[Hashable], None]) -> None:
 
 
 def watch_uncompiled(uncompiled: Callable[[str], None]) -> None:
-    """Call ``uncompiled`` where ``torch.compile`` leaves a function as it is, with what has it do so.
+    """Call ``uncompiled`` where ``torch.compile`` returns a function uncompiled, with the reason.
 
-    ``_optimize`` returns a ``_NullDecorator`` then (``eval_frame.py``): 2.11 to 2.15. Dynamo skips files: the
-    function that takes the place of torch's stands in the same one.
+    ``_optimize`` returns a ``_NullDecorator`` then (``eval_frame.py``): 2.11 to 2.15. Dynamo skips functions
+    by their file, so the function that replaces torch's names the same file.
     """
     from torch._dynamo import eval_frame
 
@@ -64,7 +64,7 @@ def watch_uncompiled(uncompiled: Callable[[str], None]) -> None:
 
 
 def turned_off() -> str:
-    """Return what turns compiling off here, as it is written; empty if nothing does.
+    """Return the setting that turns compiling off now, as a user writes it; empty if none does.
 
     ``_stance`` is in ``eval_frame.py``, ``disable`` in ``config.py``, where the variable is its default: 2.11
     to 2.15.
@@ -95,7 +95,7 @@ def unwatched_calls() -> Iterator[None]:
 
 
 def current_function() -> Hashable:
-    """Return what :func:`watch_calls` tells of the call whose frame is being compiled here; else ``None``."""
+    """Return the identity of the function whose call is being compiled in this thread; else ``None``."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if (function := _function_called(frame)) is not None:
@@ -114,10 +114,10 @@ def code_of(function: Any) -> tuple[CodeType, str] | None:
 
 
 def compiled_functions() -> Iterator[Hashable]:
-    """Yield what the program has compiled and still has, as :func:`watch_calls` tells it.
+    """Yield the identities of the functions and modules that the program has compiled and still holds.
 
-    ``torch.compile`` notes codes in ``always_optimize_code_objects`` (``eval_frame.py``), an
-    ``ExactWeakKeyDictionary`` (``utils.py``); of modules, those of torch: 2.11 to 2.15.
+    ``torch.compile`` adds the codes of functions to ``always_optimize_code_objects`` (``eval_frame.py``), an
+    ``ExactWeakKeyDictionary`` (``utils.py``): 2.11 to 2.15. Compiled modules are found among all objects.
     """
     from torch._dynamo import OptimizedModule, eval_frame
 
@@ -177,7 +177,7 @@ _FORWARD = ("forward", "_call_impl", "_wrapped_call_impl", "__call__")
 
 
 def _function_called(frame: FrameType) -> Hashable:
-    """Return what tells the function that a frame of ``compile_wrapper`` calls apart; ``None`` for others."""
+    """Return the identity of the function that a frame of ``compile_wrapper`` calls; ``None`` for others."""
     from torch._dynamo import eval_frame
 
     code = frame.f_code
