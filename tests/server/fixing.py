@@ -10,7 +10,7 @@ from fullgraph_server.fixes.editing import edited
 from fullgraph_server.fixes.model import Context, Edit, Fix
 from fullgraph_server.fixes.rules.catalogue import candidates
 from fullgraph_server.report.model import Compilation, Finding, Report
-from fullgraph_server.text.remedies import Remedy
+from fullgraph_server.text.remedies import Advice, Remedy
 from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.source import SourceFile
 
@@ -48,7 +48,7 @@ def fixes(
     kind = "recompile" if code == "recompile" else "graph-break"
     span = span_of(source, at, number)
     seen = frozenset({"0/0"})
-    finding = Finding(kind, code, "warning", "", span, remedies=remedies, compile_ids=seen)
+    finding = Finding(kind, code, "warning", "", span, advice=(Advice("", remedies),), compile_ids=seen)
     name = span_of(source, f"def {compiled}") if compiled else Span(FILE, 1, 1, 1, 1)
     compilations = tuple(
         Compilation(f"0/{index}", compiled, name, 0.0, 0.0, "", span_of(source, call))

@@ -16,7 +16,7 @@ from fullgraph_server.fixes.editing import edited
 from fullgraph_server.fixes.model import Context
 from fullgraph_server.fixes.rules import catalogue
 from fullgraph_server.report.model import Compilation, Finding, Report
-from fullgraph_server.text.remedies import Remedy
+from fullgraph_server.text.remedies import Advice, Remedy
 from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.ranges import node_span
 from fullgraph_server.workspace.source import SourceFile, read_source
@@ -86,7 +86,15 @@ def reports(source: SourceFile, chance: random.Random) -> Iterator[tuple[Finding
                 for item in REMEDIES
             )
             yield (
-                Finding(kind, code, "warning", "", span, remedies=told, compile_ids=frozenset({"0/1"})),
+                Finding(
+                    kind,
+                    code,
+                    "warning",
+                    "",
+                    span,
+                    advice=(Advice("", told),),
+                    compile_ids=frozenset({"0/1"}),
+                ),
                 report,
             )
 

@@ -27,7 +27,7 @@ from fullgraph_server.fixes.sizes import (
     written,
 )
 from fullgraph_server.report.model import Compilation, Finding, FrameReport, Report
-from fullgraph_server.text.remedies import Remedy
+from fullgraph_server.text.remedies import Advice, Remedy
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.targets import script_target
 
@@ -52,7 +52,7 @@ def report_of(text: str, recompiles: int) -> Report:
     source = SourceFile(FILE, text)
     finding = Finding(
         "recompile", "recompile", "information", "recompiled", span_of(source, "x * 2"), count=recompiles,
-        remedies=(Remedy("mark", (f"{X0}",)), Remedy("dynamic")), compile_ids=frozenset({"0/1"}),
+        advice=(Advice("", (Remedy("mark", (f"{X0}",)), Remedy("dynamic"))),), compile_ids=frozenset({"0/1"}),
     )  # fmt: skip
     calls = tuple(
         Compilation(f"0/{number}", "f", span_of(source, "def f"), 0.0, 0.0, "", span_of(source, "f(x, y)", 1))

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
 
 import click
 from fullgraph_compiler.facts import Depth
 
+from ..fixes.advising import can_be_tried, tried, untried
+from ..report.model import Report
 from ..report.profile import can_change
 from ..runs.effective_settings import Overrides
 from ..runs.suitability import REPEATING, unsuited
@@ -98,8 +103,17 @@ class _Check:
     def _check(self, target: Target) -> Checked:
         workspace = Workspace(workspace_root(target))
         report = self.session.report(target, workspace, self._depth)
+        if self._depth == "graph":
+            report = self._with_tried_advice(target, workspace, report)
         known = self._baseline.of(report, workspace.root) if self._baseline else None
         dynamic = None
         if self._try_dynamic and can_change(report) and not self.session.signalled:
             dynamic = self.session.report(target, workspace, self._depth, dynamic="on")
         return Checked(target, report, workspace, known, dynamic)
+
+    def _with_tried_advice(self, target: Target, workspace: Workspace, report: Report) -> Report:
+        """Run the program with the advice of a report, where that does not take long."""
+        if self.session.signalled or unsuited(target, "fix") or not can_be_tried(report):
+            return untried(report)
+        with tempfile.TemporaryDirectory(prefix="fullgraph-") as folder:
+            return self.session.prove(target, workspace, Path(folder), partial(tried, report=report))

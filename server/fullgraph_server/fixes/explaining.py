@@ -11,7 +11,7 @@ from typing import Final
 from fullgraph_compiler.facts import CallSeen, CallsSeen, TensorSeen, ValueSeen
 
 from ..report.model import Compilation, Finding, Report
-from ..text.remedies import Remedy
+from ..text.remedies import Advice, Remedy
 from ..workspace.positions import Span
 from ..workspace.ranges import node_span
 from ..workspace.source import SourceFile
@@ -68,7 +68,7 @@ def _examples(cause: str, text: str, code: str, remedies: tuple[Remedy, ...]) ->
         "",
         _marked(text),
         compile_ids=frozenset({"0/0"}),
-        remedies=remedies,
+        advice=(Advice("", remedies),),
     )
     context = Context(Report(_FILE, 1, compilations=tuple(_compilations(source))), {_FILE: source})
     wanted = [span for span in calls_wanted(finding, context) if _is_of_tensor(source, span)]

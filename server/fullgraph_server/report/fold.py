@@ -52,7 +52,7 @@ from fullgraph_compiler.trace.graphs import parse_operators
 from ..text import exports, hints, messages
 from ..text.known_errors import known_error
 from ..text.markdown import torch_page
-from ..text.remedies import remedies, sentences
+from ..text.remedies import sentences
 from ..text.vllm import vllm_graphs
 from ..workspace.positions import Span
 from ..workspace.source import SourceFile
@@ -360,7 +360,7 @@ class _FindingFacts:
             ),
             hints=sentences(given),
         )
-        finding = replace(finding, remedies=remedies(given))
+        finding = replace(finding, advice=tuple(given))
         return FindingBuilder(self._survived(finding) if fact.fatal else finding, {fact.compile_id})
 
     def _frame_skipped(self, fact: FrameSkipped) -> FindingBuilder | None:

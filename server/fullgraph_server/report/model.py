@@ -36,7 +36,7 @@ from fullgraph_compiler.facts import (
     VariantMeasured,
 )
 
-from ..text.remedies import Remedy
+from ..text.remedies import Advice, Remedy, remedies
 from ..text.source_names import compile_number
 from ..text.vllm import VllmGraph
 from ..workspace.positions import TRACE, Call, Span
@@ -106,12 +106,17 @@ class Finding:
     """The number of its fault, if a run through the stages has located it; else 0."""
     ranks: tuple[int, ...] = ()
     """The ranks that saw it, where others did not."""
-    remedies: tuple[Remedy, ...] = ()
-    """What hints about a recompilation say, as data."""
+    advice: tuple[Advice, ...] = ()
+    """The hints about a recompilation, with what they say as data."""
     of_run: bool = False
     """Whether it concerns the whole run and no line: only the file of ``span`` counts, that of the target."""
     survived: bool = False
     """Whether it is an error of the compiler after which the program went on."""
+
+    @property
+    def remedies(self) -> tuple[Remedy, ...]:
+        """What the hints about a recompilation name."""
+        return remedies(self.advice)
 
     @property
     def compile_id(self) -> str:

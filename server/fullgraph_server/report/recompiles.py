@@ -31,7 +31,7 @@ from fullgraph_compiler.trace.reasons import FREED
 
 from ..text import advice, messages
 from ..text.outlook import changed_sizes, length_of, outlook
-from ..text.remedies import Advice, advice_on_all, remedies, sentences
+from ..text.remedies import Advice, advice_on_all, sentences
 from ..text.source_names import compile_number, written_name
 from ..workspace.positions import Call, Span
 from ..workspace.workspace import Workspace
@@ -164,7 +164,7 @@ class Recompilations:
             hints=sentences(given),
             stack=first.place.calls,
             text="\n".join(dict.fromkeys(reason for group in groups for reason in group.reasons)),
-            remedies=remedies(given),
+            advice=tuple(given),
         )
         return FindingBuilder(finding, compile_ids)
 
@@ -216,7 +216,7 @@ class Recompilations:
                     hints=sentences(given),
                     stack=place.calls,
                     text="\n".join(dict.fromkeys(failure.reason for failure in failures)),
-                    remedies=remedies(given),
+                    advice=tuple(given),
                 ),
                 set(group),
             )

@@ -179,8 +179,9 @@ def _size(failure: GuardFailure, seen: Outlook) -> str | Advice:
     if not told:
         dynamic = Remedy("dynamic", setting=_NO_DUCK)
         return "" if seen.is_dynamic else advised(f"Compile with `dynamic=True`. {_DUCK}", dynamic)
+    apart = tuple(f"{words[0].upper()}{words[1:]}{_EVERY_SIZE}" for words in told.values())
     advice = ", or ".join(told.values())
-    return Advice(f"{advice[0].upper()}{advice[1:]}{_EVERY_SIZE}", tuple(told))
+    return Advice(f"{advice[0].upper()}{advice[1:]}{_EVERY_SIZE}", tuple(told), apart)
 
 
 def _is_last_batch(failure: GuardFailure, seen: Outlook) -> bool:

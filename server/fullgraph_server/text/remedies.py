@@ -51,10 +51,26 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """A sentence on what to do, and the remedies that it names, in its order; none where no edit is known."""
+    """A sentence on what to do, and the remedies that it names, in its order; none where no edit is known.
+
+    Where each remedy alone is enough, ``apart`` has a sentence for each.
+    """
 
     sentence: str
     remedies: tuple[Remedy, ...] = ()
+    apart: tuple[str, ...] = ()
+
+
+NOT_TRIED = "(Not tried.)"
+"""What stands behind advice that the program was not run with."""
+
+
+def left_of(given: Advice, left: Sequence[Remedy]) -> list[Advice]:
+    """Return what some remedies of a piece of advice leave of it."""
+    if not given.apart:
+        return [given]
+    pairs = zip(given.apart, given.remedies, strict=True)
+    return [Advice(sentence, (remedy,)) for sentence, remedy in pairs if remedy in left]
 
 
 def advised(template: str, remedy: Remedy, **values: str) -> Advice:
@@ -80,7 +96,8 @@ def is_mended_by_dynamic(given: Sequence[Remedy]) -> bool:
 
 def introduced(words: str, given: Advice) -> Advice:
     """Put words before the sentence of a piece of advice."""
-    return replace(given, sentence=f"{words}{given.sentence}")
+    apart = tuple(f"{words}{sentence}" for sentence in given.apart)
+    return replace(given, sentence=f"{words}{given.sentence}", apart=apart)
 
 
 def advice_on_all(
