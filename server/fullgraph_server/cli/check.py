@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from fullgraph_compiler.facts import Depth
 
-from ..fixes.advising import can_be_tried, tried, untried
+from ..fixes.advising import can_be_tried, outcomes_of, with_outcomes
 from ..report.model import Report
 from ..report.profile import can_change
 from ..runs.effective_settings import Overrides
@@ -114,6 +114,7 @@ class _Check:
     def _with_tried_advice(self, target: Target, workspace: Workspace, report: Report) -> Report:
         """Run the program with the advice of a report, where that does not take long."""
         if self.session.signalled or unsuited(target, "fix") or not can_be_tried(report):
-            return untried(report)
+            return with_outcomes(report, {})
         with tempfile.TemporaryDirectory(prefix="fullgraph-") as folder:
-            return self.session.prove(target, workspace, Path(folder), partial(tried, report=report))
+            search = partial(outcomes_of, report=report)
+            return with_outcomes(report, self.session.prove(target, workspace, Path(folder), search))

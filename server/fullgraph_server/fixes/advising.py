@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from ..report.model import Finding, Report
 from ..text.remedies import NOT_TRIED, Advice, Remedy, left_of
+from ..workspace.positions import Span
 from .changes import drifts_of, gone, worse
 from .experiments import State
 from .model import Context, Fix
@@ -16,6 +17,9 @@ from .proof import Prover
 from .rules.recompilations import recompilations
 
 Outcome: TypeAlias = Literal["helps", "fails", "unknown"]
+_Key: TypeAlias = tuple[str, str, Span]
+Outcomes: TypeAlias = Mapping[tuple[_Key, Remedy], Outcome]
+"""What became of remedies, by the finding that each is for."""
 
 _LONGEST: Final = 10.0
 """The seconds of a run after which nothing is tried."""
@@ -31,25 +35,30 @@ def can_be_tried(report: Report) -> bool:
     return is_short and any(finding.remedies for finding in report.findings)
 
 
-def untried(report: Report) -> Report:
-    """Return the report with advice that says it was not tried."""
-    findings = (_left(finding, dict.fromkeys(finding.remedies, "unknown")) for finding in report.findings)
+async def outcomes_of(prover: Prover, report: Report) -> Outcomes:
+    """Run the program with each remedy that the advice of a report names."""
+    base = State({text.filename: text.text for text in prover.plan.texts}, report, "", Path())
+    outcomes: dict[tuple[_Key, Remedy], Outcome] = {}
+    for finding, remedy in _remedies(report):
+        failed = any(other == remedy and item != "helps" for (_, other), item in outcomes.items())
+        if len(outcomes) < _MOST and not failed:
+            outcomes[_key(finding), remedy] = await _outcome(prover, base, finding, remedy)
+    return outcomes
+
+
+def with_outcomes(report: Report, outcomes: Outcomes) -> Report:
+    """Return a report with the advice that helped; what was not tried says so."""
+    findings = (
+        _left(
+            finding, {remedy: outcomes.get((_key(finding), remedy), "unknown") for remedy in finding.remedies}
+        )
+        for finding in report.findings
+    )
     return replace(report, findings=tuple(findings))
 
 
-async def tried(prover: Prover, report: Report) -> Report:
-    """Return the report with the advice that helped; what was not tried says so."""
-    base = State({text.filename: text.text for text in prover.plan.texts}, report, "", Path())
-    outcomes: dict[tuple[Finding, Remedy], Outcome] = {}
-    for finding, remedy in _remedies(report):
-        known = [item for (_, other), item in outcomes.items() if other == remedy and item != "helps"]
-        if len(outcomes) < _MOST and not known:
-            outcomes[finding, remedy] = await _outcome(prover, base, finding, remedy)
-    findings = tuple(
-        _left(finding, {remedy: outcomes.get((finding, remedy), "unknown") for remedy in finding.remedies})
-        for finding in report.findings
-    )
-    return replace(report, findings=findings)
+def _key(finding: Finding) -> _Key:
+    return finding.code, finding.message, finding.span
 
 
 def _remedies(report: Report) -> Iterator[tuple[Finding, Remedy]]:

@@ -17,6 +17,7 @@ from ..runs.schedule import RunObserver, Runs
 from ..runs.slot import TargetState
 from ..runs.suitability import unsuited
 from ..workspace.targets import Target
+from .advising import can_be_tried, outcomes_of, with_outcomes
 from .changes import fixable
 from .experiments import State
 from .model import Context
@@ -194,6 +195,9 @@ class Proofs(RunObserver):
     async def _try(self, target: str, prover: Prover, progress: Progress) -> Proved:
         base = await prover.as_it_is()
         proved = self._proved[target] = Proved(base, ())
+        if self._runs is not None and can_be_tried(base.report):
+            outcomes = await outcomes_of(prover, base.report)
+            self._runs.revise([target], lambda report: with_outcomes(report, outcomes))
         nondeterminism = await prover.nondeterminism(base)
         total = len(prover.fixable(base.report))
         async for tried in try_all(prover, base, self._candidates):
