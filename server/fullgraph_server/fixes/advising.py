@@ -40,8 +40,7 @@ async def outcomes_of(prover: Prover, report: Report) -> Outcomes:
     base = State({text.filename: text.text for text in prover.plan.texts}, report, "", Path())
     outcomes: dict[tuple[_Key, Remedy], Outcome] = {}
     for finding, remedy in _remedies(report):
-        failed = any(other == remedy and item != "helps" for (_, other), item in outcomes.items())
-        if len(outcomes) < _MOST and not failed:
+        if len(outcomes) < _MOST:
             outcomes[_key(finding), remedy] = await _outcome(prover, base, finding, remedy)
     return outcomes
 
