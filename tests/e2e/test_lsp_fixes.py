@@ -63,6 +63,16 @@ def step(x):
 if __name__ == "__main__":
     step(torch.ones(10))
 """
+SIZES = """\
+import torch
+
+@torch.compile
+def step(x):
+    return x.relu()
+
+for size in (3, 5, 7):
+    step(torch.ones(size, 2))
+"""
 WHERE = "Fix: Choose with `torch.where` (verified: 2 breaks → 1, 3 graphs → 2, results equal)"
 REMOVE = "Fix: Remove the graph break (verified: 2 breaks → 1, 3 graphs → 2, results equal)"
 ALL = "Fix all that is verified (2 findings)"
@@ -210,6 +220,17 @@ async def test_fixes_of_a_short_program_are_there_unasked(editor: Editor, tmp_pa
     assert await asyncio.wait_for(proving, WAIT_SECONDS) in (0, 2)
     await tried(editor)
     assert WHERE in await actions(editor, finding(editor, "GB0170"))
+
+
+async def test_advice_on_a_recompilation_is_tried_unasked(editor: Editor, tmp_path: Path) -> None:
+    await opened(editor, tmp_path / "sizes.py", SIZES)
+    assert finding(editor, "recompile").message.endswith("to keep one graph for every size. (Not tried.)")
+    editor.set_configuration({"fullgraph": {"activeInterpreter": sys.executable, "tryFixes": "short"}})
+    await editor.command("fullgraph.run", editor.uri)
+    await tried(editor)  # waits for what is tried ahead of time
+    assert finding(editor, "recompile").message.endswith(
+        "or compile with `dynamic=True`, to keep one graph for every size."
+    )
 
 
 async def test_what_changes_behaviour_stands_apart_and_is_confirmed(

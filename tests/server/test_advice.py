@@ -37,7 +37,7 @@ def f(x, *args, y=None):
 f(torch.ones(4), torch.ones(4))
 """
 CALL = StackFrame(FILE, 9, "<module>")
-DYNAMIC = "Compile with `dynamic=True`, to keep one graph for every size."
+DYNAMIC = "Compile with `dynamic=True`, to keep one graph for every size. (Not tried.)"
 REPORT = "Please report an issue to PyTorch."
 
 

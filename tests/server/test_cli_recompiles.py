@@ -25,6 +25,7 @@ from fullgraph_compiler.facts import (
     StackFrame,
     TargetProblem,
 )
+from fullgraph_server.fixes import advising
 from fullgraph_server.runs import execution
 
 PROGRAM = """\
@@ -205,8 +206,13 @@ def test_json_has_what_dynamic_sizes_change(fake: type[FakeRun], folder: Path) -
     ],
 )
 def test_a_check_names_the_command_that_tries_what_it_advises(
-    fake: type[FakeRun], folder: Path, options: tuple[str, ...], command: str
+    fake: type[FakeRun],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: tuple[str, ...],
+    command: str,
 ) -> None:
+    monkeypatch.setattr(advising, "_LONGEST", 0.0)
     fake.facts = three_sizes_and_a_number(folder)
     told = fullgraph("check", "a.py", *options).stdout
     assert told.splitlines()[-2] == f"Try `dynamic=True`: {command}"

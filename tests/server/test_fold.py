@@ -405,7 +405,7 @@ def test_values_that_change_alike_in_a_function_and_what_it_calls_are_one_findin
         "recompiled 2 times: size of `a` at dimension 0 was 10, is now 12; likewise 1 other value"
     )
     assert (found.explanation, found.count) == ("Likewise: `c` (toy.py:12).", 2)
-    assert found.hints == ("Compile with `dynamic=True`, to keep one graph for every size.",)
+    assert found.hints == ("Compile with `dynamic=True`, to keep one graph for every size. (Not tried.)",)
     assert len(ended(*same, other("1/0"), other("1/1")).findings) == 2
 
 

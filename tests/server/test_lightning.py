@@ -76,7 +76,7 @@ def step(file: str, row: int = 8) -> StackFrame:
 NET = (Network("net", in_place=True),)
 ADVICE = (
     "Compile the network, not the LightningModule: write `self.net.compile()` right after it is set, with "
-    "the options that `Lit` is compiled with, and do not compile `Lit` itself."
+    "the options that `Lit` is compiled with, and do not compile `Lit` itself. (Not tried.)"
 )
 
 
@@ -123,7 +123,7 @@ def test_where_only_torch_compile_does_it_names_in_checkpoints_are_told(file: st
     (found,) = findings(file, broken(step(file), LOG), networks=networks)
     (hint,) = found.hints
     assert "write `self.encoder.compile()` and `self.decoder = torch.compile(self.decoder)` right" in hint
-    assert hint.endswith("In checkpoints, names then begin with `decoder._orig_mod.`.")
+    assert hint.endswith("In checkpoints, names then begin with `decoder._orig_mod.`. (Not tried.)")
 
 
 def counted(file: str, source: str, *stack: StackFrame) -> list[Fact]:

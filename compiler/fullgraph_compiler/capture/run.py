@@ -44,6 +44,7 @@ from ..observe.live import Sink, TraceListener
 from ..observe.modules import ModuleTracker
 from ..observe.names import note_names
 from ..observe.outcome import Outcome, describe, outcome_of
+from ..observe.reach import Reach
 from ..observe.refusals import Refusals
 from ..preview import no_preview, preview_of
 from ..preview.elsewhere import Elsewhere
@@ -74,6 +75,7 @@ class _Observers:
     reported: set[str]
     calls: CompiledCalls
     refusals: Refusals
+    reach: Reach
 
 
 def run(
@@ -148,7 +150,7 @@ def _install_observers(request: RunRequest, sink: Sink, preview: _Preview) -> _O
     calls = CompiledCalls(request.switches.warm_up if request.depth == "late-compile" else None)
     listener = TraceListener(watch, cpp_stacks=request.switches.cpp_stacks, calls=calls)
     trace_compat.listen(listener)
-    return _Observers(modules, listener, reported, calls, Refusals(listener))
+    return _Observers(modules, listener, reported, calls, Refusals(listener), Reach())
 
 
 def _execute(request: RunRequest, sink: Sink, preview: _Preview) -> Outcome:
@@ -190,7 +192,8 @@ def _collect(
         if type(error).__qualname__ not in observers.reported and not trace_compat.is_recorded_export(error)
     ]
     ended = monotonic() - started
-    last.append(RunFinished(outcome.status, ended, outcome.exit_code, backend_compat.left_out()))
+    left_out, reaches = backend_compat.left_out(), observers.reach.seen
+    last.append(RunFinished(outcome.status, ended, outcome.exit_code, left_out, reaches_others=reaches))
     for kernel in binaries.read_kernels(loaded):
         sink([kernel])
     sink(last)

@@ -174,12 +174,15 @@ class RunFinished:
 
     The server measures the time again, with the start of the process: it is what the user waits for.
     ``left_out`` names the parts of the compiler that the program asked for and the run did without.
+    ``reaches_others`` is set if the program connected to a server or started another program: these can tell
+    that it runs.
     """
 
     status: Status
     seconds: float
     exit_code: int | None = None
     left_out: tuple[str, ...] = ()
+    reaches_others: bool = False
 
 
 @dataclass(frozen=True, slots=True)

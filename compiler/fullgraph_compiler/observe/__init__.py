@@ -14,6 +14,7 @@
 - ``running``: run a program as ``__main__``, for ``python -m fullgraph_compiler.observe``
 - ``imports``: wait for a module that the program imports
 - ``complaints``: what an observed program is told when observing fails
+- ``reach``: whether a program reaches others, who can tell that it runs
 - ``refusals``: recompilations that the program forbids, and goes on without
 - ``outcome``: how a program ended, and its exceptions
 """

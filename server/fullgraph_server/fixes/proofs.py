@@ -150,7 +150,7 @@ class Proofs(RunObserver):
 
     def _is_due(self, target: str) -> bool:
         report = self._runs.report(target) if self._runs else None
-        if report is None or report.layer or report.seconds > _SHORT_SECONDS:
+        if report is None or report.layer or report.seconds > _SHORT_SECONDS or report.reaches_others:
             return False
         known = self._proved.get(target)
         if known is not None and _is_of_same_text(known.base.report, report):

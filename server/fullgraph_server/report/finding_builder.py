@@ -72,6 +72,7 @@ def finished(builder: FindingBuilder) -> Finding:
         message=without_addresses(message),
         explanation=without_addresses(finding.explanation),
         hints=tuple(map(without_addresses, finding.hints)),
+        advice=tuple(replace(item, sentence=without_addresses(item.sentence)) for item in finding.advice),
         text=without_addresses(finding.text),
         count=max(len(compile_ids), 1),
         compile_ids=compile_ids,

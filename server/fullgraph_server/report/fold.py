@@ -52,7 +52,7 @@ from fullgraph_compiler.trace.graphs import parse_operators
 from ..text import exports, hints, messages
 from ..text.known_errors import known_error
 from ..text.markdown import torch_page
-from ..text.remedies import sentences
+from ..text.remedies import Advice, sentences
 from ..text.vllm import vllm_graphs
 from ..workspace.positions import Span
 from ..workspace.source import SourceFile
@@ -144,6 +144,7 @@ def fold(
         vllm=vllm_graphs(facts),
         dry=_last(facts, RanDry),
         left_out=end.left_out if end else (),
+        reaches_others=end is not None and end.reaches_others,
         executed=tuple(name for fact in _of_type(facts, GraphsExecuted) for name in fact.compile_ids),
         discarded=next(_of_type(facts, FilesDiscarded), None),
     )
@@ -302,7 +303,7 @@ class _FindingFacts:
 
     def _break_hints(self, fact: GraphBreak | CompileFailure) -> tuple[str, ...]:
         if instead := self._lightning.hints(fact.stack, fact.compile_id):
-            return instead
+            return sentences(map(Advice, instead))
         if hints.RETURNS_ALIAS in fact.text:
             return (hints.RETURN_A_COPY,)
         if hints.WRITES_INPUT in fact.text:

@@ -533,6 +533,8 @@ class Report:
     """Set if the program ran without data."""
     left_out: tuple[str, ...] = ()
     """The parts of the compiler that the program asked for and the run did without."""
+    reaches_others: bool = False
+    """Whether the program connected to a server or started another program."""
     ignored: tuple[Finding, ...] = ()
     """The findings that comments in the source ignore."""
     known: tuple[Finding, ...] = ()

@@ -30,7 +30,7 @@ from fullgraph_compiler.trace.changes import changed_with, completed
 from fullgraph_compiler.trace.reasons import FREED
 
 from ..text import advice, messages
-from ..text.outlook import changed_sizes, length_of, outlook
+from ..text.outlook import changed_sizes, changed_types, length_of, outlook
 from ..text.remedies import Advice, advice_on_all, sentences
 from ..text.source_names import compile_number, written_name
 from ..workspace.positions import Call, Span
@@ -177,6 +177,8 @@ class Recompilations:
         found = changed_with(cause, before, after, follows=follows)
         if cause.changed not in _TENSOR_CHECKS:  # advice on a size is for all that changed
             found += changed_sizes(cause.compile_id, before, after, follows=follows)
+        if cause.changed != "size":
+            found += changed_types(cause.compile_id, before, after)
         earlier = {failure.compile_id for failure in fact.failures}
         return [
             item

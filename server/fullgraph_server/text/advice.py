@@ -23,6 +23,8 @@ from .outlook import DYNAMIC, Outlook, Tensor
 from .remedies import Advice, Remedy, advised
 from .source_names import freed_object, written_name
 
+_ONCE = "compiled once."
+"""The end of what only says why there are several graphs."""
 _AHEAD = "Call it with every one ahead of time."
 _ONCE_EACH = "Each is a graph of its own, compiled once: call it with every one ahead of time."
 CALL_AHEAD = (
@@ -120,12 +122,14 @@ def recompile_advice(failure: GuardFailure, seen: Outlook) -> tuple[Advice, ...]
         return ()
     if cause in _REWRITTEN and not seen.at_call:
         return ()
-    if isinstance(rule, str):
-        return (Advice(filled(rule, name=name)),)
-    given = rule(failure, seen)
-    first = Advice(given) if isinstance(given, str) else given
+    given = filled(rule, name=name) if isinstance(rule, str) else rule(failure, seen)
+    first = _without_edit(given) if isinstance(given, str) else given
     last = (_DROP_LAST,) if _is_last_batch(failure, seen) else ()
     return (*((first,) if first.sentence else ()), *last)
+
+
+def _without_edit(sentence: str) -> Advice:
+    return Advice(sentence, explains=sentence.endswith(_ONCE))
 
 
 # -- tensors -------------------------------------------------------------------------------------------

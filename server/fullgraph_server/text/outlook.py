@@ -186,6 +186,15 @@ def changed_sizes(
                 )
 
 
+def changed_types(compile_id: str, before: Version, after: Version) -> Iterator[GuardFailure]:
+    """Yield the data type of each tensor that a compilation asks for and that another one is not for."""
+    new = _tensors(after)
+    for source, old in _tensors(before).items():
+        if source in new and new[source].dtype != old.dtype:
+            types = old.dtype, new[source].dtype
+            yield GuardFailure(compile_id, source, "TENSOR_MATCH", "", *types, changed="dtype")
+
+
 def _without_gradients(version: Version) -> bool:
     return any(guard.kind == "GLOBAL_STATE" and "grad mode off" in guard.expected for guard in version)
 

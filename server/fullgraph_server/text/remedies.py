@@ -53,24 +53,34 @@ class Remedy:
 class Advice:
     """A sentence on what to do, and the remedies that it names, in its order; none where no edit is known.
 
-    Where each remedy alone is enough, ``apart`` has a sentence for each.
+    Where each remedy alone is enough, ``apart`` has a sentence for each. ``helps`` is set once the program
+    ran with it. What only ``explains`` names nothing to do.
     """
 
     sentence: str
     remedies: tuple[Remedy, ...] = ()
     apart: tuple[str, ...] = ()
+    explains: bool = False
+    helps: bool = False
+
+    @property
+    def told(self) -> str:
+        """The sentence, with what it is worth."""
+        return self.sentence if self.explains or self.helps else f"{self.sentence} {NOT_TRIED}"
 
 
-NOT_TRIED = "(Not tried.)"
+NOT_TRIED: Final = "(Not tried.)"
 """What stands behind advice that the program was not run with."""
 
 
 def left_of(given: Advice, left: Sequence[Remedy]) -> list[Advice]:
     """Return what some remedies of a piece of advice leave of it."""
-    if not given.apart:
+    if not given.apart or len(left) == len(given.remedies):
         return [given]
     pairs = zip(given.apart, given.remedies, strict=True)
-    return [Advice(sentence, (remedy,)) for sentence, remedy in pairs if remedy in left]
+    return [
+        replace(given, sentence=words, remedies=(item,), apart=()) for words, item in pairs if item in left
+    ]
 
 
 def advised(template: str, remedy: Remedy, **values: str) -> Advice:
@@ -81,7 +91,7 @@ def advised(template: str, remedy: Remedy, **values: str) -> Advice:
 
 def sentences(given: Iterable[Advice]) -> tuple[str, ...]:
     """Return the sentences of several pieces of advice."""
-    return tuple(item.sentence for item in given)
+    return tuple(item.told for item in given)
 
 
 def remedies(given: Iterable[Advice]) -> tuple[Remedy, ...]:

@@ -1,0 +1,69 @@
+"""What is left of advice once the program ran with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from fullgraph_server.fixes.advising import Outcome, can_be_tried, with_outcomes
+from fullgraph_server.report.model import Finding, Report
+from fullgraph_server.text.remedies import Advice, Remedy, sentences
+from fullgraph_server.workspace.positions import Span
+
+SPAN = Span("/w/a.py", 3, 1, 3, 5)
+MARK, DYNAMIC = Remedy("mark", ("torch._dynamo.mark_dynamic(x, 0)",)), Remedy("dynamic")
+EITHER = Advice("Mark `x`, or compile so.", (MARK, DYNAMIC), ("Mark `x`.", "Compile so."))
+BOTH = Advice("Mark `x` and compile so.", (MARK, DYNAMIC))
+WITHOUT_EDIT = Advice("Call it in the warm-up.")
+REASON = Advice("Each is a graph of its own, compiled once.", explains=True)
+
+
+def report(*given: Advice, **changes: object) -> Report:
+    finding = Finding(
+        "recompile", "recompile", "information", "recompiled", SPAN,
+        hints=("Of a library.", *sentences(given)), advice=given,
+    )  # fmt: skip
+    return replace(Report("/w/a.py", 1, findings=(finding,), status="finished", seconds=2.0), **changes)  # type: ignore[arg-type]
+
+
+def left(told: Report, mark: Outcome = "unknown", dynamic: Outcome = "unknown") -> tuple[str, ...]:
+    """The hints that are left, after the first, which is no advice on a recompilation."""
+    (finding,) = told.findings
+    key = finding.code, finding.message, finding.span
+    (found,) = with_outcomes(told, {(key, MARK): mark, (key, DYNAMIC): dynamic}).findings
+    assert found.hints[0] == "Of a library."
+    assert found.hints[1:] == sentences(found.advice)
+    return found.hints[1:]
+
+
+@pytest.mark.parametrize(
+    ("mark", "dynamic", "hints"),
+    [
+        ("helps", "helps", ("Mark `x`, or compile so.",)),
+        ("helps", "fails", ("Mark `x`.",)),
+        ("unknown", "helps", ("Compile so.",)),
+        ("unknown", "fails", ("Mark `x`. (Not tried.)",)),
+        ("unknown", "unknown", ("Mark `x`, or compile so. (Not tried.)",)),
+        ("fails", "fails", ()),
+    ],
+)
+def test_what_is_enough_alone_is_left_alone(mark: Outcome, dynamic: Outcome, hints: tuple[str, ...]) -> None:
+    assert left(report(EITHER), mark, dynamic) == hints
+
+
+def test_what_has_no_edit_was_not_tried_and_a_reason_needs_no_try() -> None:
+    hints = "Call it in the warm-up. (Not tried.)", "Each is a graph of its own, compiled once."
+    assert left(report(WITHOUT_EDIT, REASON)) == hints
+
+
+def test_one_sentence_on_two_things_stays_whole() -> None:
+    assert left(report(BOTH), "helps", "unknown") == ("Mark `x` and compile so.",)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"reaches_others": True}, {"seconds": 60.0}, {"status": "timeout"}, {"findings": ()}]
+)
+def test_a_program_runs_again_where_that_is_short_and_nobody_else_notices(changes: dict[str, object]) -> None:
+    assert can_be_tried(report(EITHER))
+    assert not can_be_tried(report(EITHER, **changes))
+    assert not can_be_tried(report(REASON))
