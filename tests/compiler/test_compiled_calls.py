@@ -119,6 +119,27 @@ def test_a_call_without_a_graph_is_told(tmp_path: Path) -> None:
     assert (told.function, told.calls) == ("Trainer.step", 1)
 
 
+def test_modules_that_share_a_graph_all_have_one(tmp_path: Path) -> None:
+    source = """
+        class Block(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = torch.nn.Linear(4, 4)
+
+            def forward(self, x):
+                return self.linear(x)
+
+        model = torch.nn.Sequential(Block(), Block(), Block())
+        for block in model:
+            block.compile()
+        # As `fully_shard` does.
+        model[1].__class__ = type("FSDPBlock", (Block,), {})
+        with torch.no_grad():
+            model(torch.ones(2, 4))
+    """
+    assert not [fact for fact in facts_of(source, tmp_path) if isinstance(fact, CallsWithoutGraph)]
+
+
 def test_a_function_that_is_compiled_while_it_is_traced_breaks_as_in_torch(tmp_path: Path) -> None:
     facts = observe(Script(str(ENTRIES), ("compiled_at_first_use",)), tmp_path)
     assert {fact.code for fact in facts if isinstance(fact, GraphBreak)} == {"GB0059"}

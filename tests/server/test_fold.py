@@ -242,6 +242,12 @@ def test_without_any_frame_of_the_users_own_the_innermost_is_taken() -> None:
     assert finding.message == "print called"
 
 
+def test_a_file_elsewhere_is_the_users_own_unless_a_library_has_it() -> None:
+    stack = StackFrame("/job/train.py", 22, "loss"), StackFrame("/usr/lib/python3.12/contextlib.py", 105, "f")
+    finding = only(folded(broke("0/0", *stack)))
+    assert (finding.span.filename, finding.span.row) == ("/job/train.py", 22)
+
+
 def test_resume_functions_are_joined_to_their_function() -> None:
     report = folded(
         started("0/0"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 import torch
@@ -21,11 +22,12 @@ _UNOBSERVED = "{} that the program started {} not observed: what is compiled the
 class _Function:
     """A compiled function: the stack of its first call, the number of its calls, whether it has a graph.
 
-    ``off`` is what turned compiling off in its first call.
+    ``off`` is what turned compiling off in its first call, ``found`` its code and name, if it has code.
     """
 
     stack: Stack
     off: str
+    found: tuple[CodeType, str] | None
     calls: int = 0
     has_graph: bool = False
 
@@ -46,7 +48,7 @@ class CompiledCalls:
         known = self._functions.get(function)
         if known is None:
             known = self._functions[function] = _Function(
-                calling_stack(sys._getframe()), call_compat.turned_off()
+                calling_stack(sys._getframe()), call_compat.turned_off(), call_compat.code_of(function)
             )
         known.calls += 1
 
@@ -75,10 +77,13 @@ class CompiledCalls:
         if others:
             counted = ("1 process", "was") if others == 1 else (f"{others} processes", "were")
             yield TargetProblem("warning", _UNOBSERVED.format(*counted), of_run=True)
-        for key, function in self._functions.items():
-            found = None if function.has_graph else call_compat.code_of(key)
-            if found is not None:
-                code, name = found
+        # Modules of one class can share a graph: that of the first, if its guards hold for the others.
+        with_graph = {item.found[0] for item in self._functions.values() if item.has_graph and item.found}
+        for function in self._functions.values():
+            if function.has_graph or function.found is None:
+                continue
+            code, name = function.found
+            if code not in with_graph:
                 yield CallsWithoutGraph(
                     name,
                     code.co_filename,

@@ -79,11 +79,16 @@ class Places:
             self.functions.setdefault(fact.compile_id, function)
 
     def place(self, stack: Stack, compile_id: str) -> Place:
-        """Return the innermost frame of the user's own; of library calls, only those below it are kept."""
+        """Return the innermost frame of the user's own; of library calls, only those below it are kept.
+
+        In a log whose files are not here, what is in no library is the user's own.
+        """
         full = self.full_stack(stack, compile_id)
         if not full:
             return Place(Span(self._filename, 1, 1, 1, 1), (), None)
-        own = [index for index, frame in enumerate(full) if self._workspace.contains(frame.filename)]
+        own = [index for index, frame in enumerate(full) if self._workspace.contains(frame.filename)] or [
+            index for index, frame in enumerate(full) if not _LIBRARY_FOLDER.match(frame.filename)
+        ]
         index = own[-1] if own else len(full) - 1
         shown = [full[position] for position in own if position < index] + list(full[index:])
         calls = tuple(Call(frame.filename, frame.row, frame.function) for frame in shown)
