@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 from typing import get_args
 
+from fullgraph_server.cli.formats import json as json_format
 from fullgraph_server.report.model import FindingKind
 from fullgraph_server.text.messages import KIND_NAMES
 
@@ -30,3 +32,12 @@ def test_every_picture_is_shown_and_every_one_that_is_shown_is_there() -> None:
         for markdown, html in IMAGE.findall(page.read_text())
     }
     assert shown == set((DOCS / "images").iterdir())
+
+
+def test_every_key_of_the_json_is_described_with_its_object() -> None:
+    text = (DOCS / "ci.md").read_text().partition("### JSON")[2].partition("\n#")[0]
+    described = [{*re.findall(r"`([a-z_]+)`", line)} for line in text.splitlines()]
+    tree = ast.parse(Path(json_format.__file__).read_text())
+    for node in (item for item in ast.walk(tree) if isinstance(item, ast.Dict)):
+        keys = {key.value for key in node.keys if isinstance(key, ast.Constant)}
+        assert any(keys <= line for line in described), keys
