@@ -121,6 +121,33 @@ def test_compile_time_says_which_part_takes_most_and_what_caches_save() -> None:
     assert "TORCHINDUCTOR_CACHE_DIR" in found.hints[0]
 
 
+def unrolled(times: int) -> GraphCaptured:
+    library = StackFrame("/lib/site-packages/torch/nn/modules/linear.py", 134, "forward")
+    nodes = [
+        GraphNode(name if number == 0 else f"{name}_{number}", "f32[8]", frame)
+        for number in range(times)
+        for name, frame in (
+            ("linear", library),
+            ("add", StackFrame(FILE, 2, "f")),
+            ("relu", StackFrame(FILE, 2, "f")),
+        )
+    ]
+    return GraphCaptured("0/0", (*nodes, GraphNode("sum_1", "f32[]", StackFrame(FILE, 3, "f"))))
+
+
+def test_where_compiling_takes_long_a_line_that_is_traced_again_and_again_is_told() -> None:
+    compiled = FrameCompiled("0/0", "f", FILE, 1, 1, 3, 2, 9.0)
+    told = folded(compiled, unrolled(12), TimesMeasured("cold", 11.0, 10.0)).findings
+    (line,) = [item for item in told if item.span.row == 2]
+    assert line.message == "this line is traced 12 times into one graph: 24 of its 37 operations"
+    assert line.hints[0].startswith("A loop is traced pass by pass")
+    for facts in (
+        (unrolled(7), TimesMeasured("cold", 11.0, 10.0)),
+        (unrolled(12), TimesMeasured("cold", 0.4, 0.3)),
+    ):
+        assert not [item for item in folded(compiled, *facts).findings if item.span.row == 2]
+
+
 def test_short_compile_times_need_no_advice() -> None:
     found = finding(TimesMeasured("cold", 0.4, 0.3), TimesMeasured("warm", 0.3, 0.2))
     assert found.message == "compiling takes 0.3 s with cold caches, 0.2 s with warm ones"

@@ -5,7 +5,10 @@ What follows from generated code is reported only by runs that went as deep.
 
 from __future__ import annotations
 
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from fullgraph_compiler.facts import (
@@ -21,6 +24,7 @@ from fullgraph_compiler.facts import (
     PerformanceHint,
     PhasesTimed,
     Recompile,
+    StackFrame,
     TimesMeasured,
 )
 
@@ -44,22 +48,21 @@ _KEEP_CACHES = (
     "Keep the caches from one job to the next: set TORCHINDUCTOR_CACHE_DIR to a folder that stays, "
     "or use `torch.compiler.save_cache_artifacts()`."
 )
-_PARTS: Final[dict[Part, tuple[str, str]]] = {
-    "dynamo": (
-        "Dynamo, which traces the Python code",
-        "Trace less: compile only the block that a model repeats (`block.compile()`), no loops over data.",
-    ),
-    "aot": (
-        "AOTAutograd, which traces forward and backward",
-        "Compile inference under `torch.no_grad()`; for training, compile the block that a model repeats.",
-    ),
-    "inductor": (
-        "TorchInductor, which lowers graphs and writes code",
-        "Make graphs smaller, or fewer: compile the block that a model repeats instead of the whole.",
-    ),
-    "build": ("building kernels", _KEEP_CACHES),
+_PARTS: Final[dict[Part, str]] = {
+    "dynamo": "Dynamo, which traces the Python code",
+    "aot": "AOTAutograd, which traces forward and backward",
+    "inductor": "TorchInductor, which lowers graphs and writes code",
+    "build": "building kernels",
 }
-"""A description of each part of the compiler, and advice if it takes long."""
+_OFTEN: Final = 8
+"""How often a line is traced into one graph, for this to be told where compiling takes long."""
+_TRACED_OFTEN: Final = (
+    "A loop is traced pass by pass, and each pass is lowered and built again. Compile what one pass calls by "
+    "itself (of a module: `block.compile()`), or compute on a whole tensor in the place of the loop. "
+    "(Not tried.)"
+)
+_NUMBERED: Final = re.compile(r"_\d+$")
+_INSTALLED: Final = re.compile(r"[/\\](?:site|dist)-packages[/\\]")
 
 _BUCKETS: Final = (
     "The gradients of a bucket are sent as soon as the part of the graph that makes them has run backward, "
@@ -168,9 +171,7 @@ def _compile_times(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Find
     if warm is not None:
         message += f", {warm.compiling:.1f} s with warm ones"
     seconds = seconds_of_parts(steps_of(_phases(facts)))
-    advice = [_PARTS[part][1] for part in [*seconds][:1]]
-    if warm is not None and warm.compiling < cold.compiling * _WARM_ENOUGH:
-        advice = list(dict.fromkeys([_KEEP_CACHES, *advice]))
+    is_kept = warm is not None and warm.compiling < cold.compiling * _WARM_ENOUGH
     total = sum(seconds.values())
     yield FindingBuilder(
         finding(
@@ -179,11 +180,34 @@ def _compile_times(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Find
             message,
             (),
             slowest,
-            explanation="\n".join(f"{seconds[part] / total:4.0%}  {_PARTS[part][0]}" for part in seconds),
-            hints=tuple(advice) if cold.compiling > _SHORT else (),
+            explanation="\n".join(f"{seconds[part] / total:4.0%}  {_PARTS[part]}" for part in seconds),
+            hints=(_KEEP_CACHES,) if is_kept and cold.compiling > _SHORT else (),
         ),
         {slowest} - {""},
     )
+    for fact in facts if cold.compiling > _SHORT else ():
+        if isinstance(fact, GraphCaptured) and fact.compile_id == slowest:
+            yield from _traced_often(fact, finding)
+
+
+def _traced_often(graph: GraphCaptured, finding: MakeFinding) -> Iterator[FindingBuilder]:
+    """Build a finding on the line of the program that gives most operations, if it is traced many times."""
+    lines: dict[StackFrame, Counter[str]] = defaultdict(Counter)
+    for node in graph.nodes:
+        if not _INSTALLED.search(node.frame.filename):
+            lines[replace(node.frame, column=None, end_row=None, end_column=None)][
+                _NUMBERED.sub("", node.name)
+            ] += 1
+    frame, operations = max(lines.items(), key=lambda item: item[1].total(), default=(None, Counter[str]()))
+    times = min(operations.values(), default=0)
+    if frame is None or times < _OFTEN:
+        return
+    message = (
+        f"this line is traced {times} times into one graph: "
+        f"{operations.total()} of its {len(graph.nodes)} operations"
+    )
+    made = finding("perf-hint", "information", message, (frame,), graph.compile_id, hints=(_TRACED_OFTEN,))
+    yield FindingBuilder(made, {graph.compile_id})
 
 
 def _slowest(facts: Sequence[Fact]) -> str:
