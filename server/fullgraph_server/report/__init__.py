@@ -4,7 +4,7 @@ Nothing here waits, and the user's files are read through the workspace only.
 
 ``fold`` is the entry point, ``model`` the data that everything above this package reads;
 ``measured/`` says what measured calls are spent for, ``caches/`` what came of graphs in caches,
-``exports/`` what ``torch.export`` met.
+``exports/`` what ``torch.export`` met, ``answers/`` what to do about breaks and errors.
 
 - ``model``: the report, its findings, and all that features read
 - ``fold``: facts to a report; the entry point

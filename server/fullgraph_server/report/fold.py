@@ -50,7 +50,6 @@ from fullgraph_compiler.trace.export.texts import parse_failing_operator
 from fullgraph_compiler.trace.graphs import parse_operators
 
 from ..text import exports, hints, messages
-from ..text.known_errors import known_error
 from ..text.markdown import torch_page
 from ..text.remedies import Advice, sentences
 from ..text.vllm import vllm_graphs
@@ -58,6 +57,7 @@ from ..workspace.positions import Span
 from ..workspace.source import SourceFile
 from ..workspace.targets import PYTEST
 from ..workspace.workspace import Workspace
+from .answers.answers import Answers
 from .caches.model import Caches
 from .caches.uses import cache_builders, caches_of, with_caches
 from .exports.findings import export_builders
@@ -199,6 +199,7 @@ class _FindingFacts:
             for fact in _of_type(facts, CallsWithoutGraph)
             if not fact.calls and workspace.contains(fact.filename)
         }
+        self._answers = Answers(facts, places, workspace)
         self._exports = any(isinstance(fact, (ProgramExported, ExportFailed)) for fact in facts)
         given_up = self._explained | {fact.compile_id for fact in _of_type(facts, FrameSkipped)}
         self._given_up = {
@@ -267,7 +268,10 @@ class _FindingFacts:
         wrapper = wrapper_of(fact.stack, self._workspace.contains)
         reason = messages.first_line(fact.reason) or "graph break"
         title = "" if wrapper else self._title(fact, reason)
-        explanation = messages.with_reason(reason, fact.explanation) if title else fact.explanation
+        given = self._answers.on_break(fact, wrapped=wrapper is not None)
+        explanation = messages.with_reason(reason, fact.explanation)
+        if not title or given.replaced:
+            explanation = wrapper.explanation if wrapper else fact.explanation
         finding = self._finding(
             "graph-break",
             "information" if wrapper and not fact.skips_frame else "warning",
@@ -275,8 +279,8 @@ class _FindingFacts:
             fact.stack,
             fact.compile_id,
             code=fact.code,
-            explanation=wrapper.explanation if wrapper else explanation,
-            hints=wrapper.hints if wrapper else self._break_hints(fact),
+            explanation=given.explained(explanation),
+            hints=given.advised(wrapper.hints if wrapper else self._break_hints(fact)),
             url=fact.url,
             text=fact.text,
         )
@@ -287,7 +291,7 @@ class _FindingFacts:
             eager = self._runs_eagerly(name, fact.compile_id)
         elif fact.skips_rest and name and fact.compile_id not in self._skipped:
             eager = messages.compiled_up_to(name)
-        return FindingBuilder(finding, {fact.compile_id}, eager=eager, title=title)
+        return FindingBuilder(finding, {fact.compile_id}, eager=eager or given.eager, title=title)
 
     def _title(self, fact: GraphBreak | CompileFailure, reason: str) -> str:
         """Write what breaks the graph; empty where torch has no id for it, or does not say where it is."""
@@ -321,6 +325,10 @@ class _FindingFacts:
             message = f"{backend} failed: {message}"
         elif not fact.code and message != fact.error:
             message = f"Dynamo failed: {fact.error}: {message}"
+        given = self._answers.on_failure(fact)
+        explanation = messages.with_reason(message, fact.explanation)
+        if not title or given.replaced:
+            explanation = fact.explanation
         finding = self._finding(
             "compile-error" if fact.phase == "backend" else "capture-error",
             "error",
@@ -328,12 +336,11 @@ class _FindingFacts:
             fact.stack,
             fact.compile_id,
             code=fact.code,
-            explanation=messages.with_reason(message, fact.explanation) if title else fact.explanation,
-            hints=self._break_hints(fact),
+            explanation=given.explained(explanation),
+            hints=given.advised(self._break_hints(fact)),
             url=fact.url,
             text=fact.text or fact.message,
         )
-        finding = finding if fact.code else _answered(finding, fact)
         return FindingBuilder(self._survived(finding), {fact.compile_id}, title=title)
 
     def _survived(self, finding: Finding) -> Finding:
@@ -389,9 +396,13 @@ class _FindingFacts:
             stack, compile_id = self._call_of(operator) or (stack, compile_id)
         if _ended_by_argparse(fact):
             hints = (messages.WANTS_ARGUMENTS,)
+        given = self._answers.on_raised(fact)
+        said, hints = given.title or said, given.advised(hints)
+        if given.operator:
+            stack, compile_id = self._call_of(given.operator) or (stack, compile_id)
         message = ": ".join(part for part in (fact.error, said) if part)
         severity: Severity = "warning" if fact.caught else "error"
-        explanation = messages.went_on("") if fact.caught else ""
+        explanation = messages.went_on(given.note) if fact.caught else given.note
         finding = self._finding(
             "target-error",
             severity,
@@ -402,7 +413,7 @@ class _FindingFacts:
             hints=hints,
             text=fact.text,
         )
-        return FindingBuilder(_answered(finding, fact))
+        return FindingBuilder(finding)
 
     def _call_of(self, operator: str) -> tuple[Stack, str] | None:
         """Find the first call of an operator in the graphs, and the compilation that it is in."""
@@ -486,14 +497,6 @@ _BUILD: Final[dict[type, Callable[[_FindingFacts, Any], FindingBuilder | None]]]
     CallsWithoutGraph: _FindingFacts._without_graph,
 }
 """The builders of findings, by the type of the fact."""
-
-
-def _answered(finding: Finding, error: ProgramRaised | CompileFailure) -> Finding:
-    """Say what is known of an error, in the place of what torch says of it."""
-    known = known_error(error.message, error.stack[-1].filename if error.stack else "")
-    if known is None:
-        return finding
-    return replace(finding, explanation=known.explanation, hints=(known.hint,))
 
 
 def _ended_by_argparse(fact: ProgramRaised) -> bool:

@@ -12,29 +12,73 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class KnownError:
-    """An error by its message and, where that says too little, by the file in which it is raised."""
+    """An error by its message and, where that says too little, by the file in which it is raised.
 
+    The explanation and the hint hold for every program that raises it; with ``in_program``, nothing is said
+    unless the program's text shows the cause.
+    """
+
+    name: str
     message: re.Pattern[str]
     explanation: str
     hint: str
     file: re.Pattern[str] = re.compile("")
+    in_program: bool = False
 
 
 _KNOWN: Final = (
-    # _functorch/_aot_autograd/runtime_wrappers.py
+    # pickle.py: functions are pickled by their names
     KnownError(
-        re.compile("aot_autograd does not currently support double backward"),
-        "The gradient of compiled code cannot be differentiated itself, as `create_graph=True` asks for.",
-        'Leave uncompiled what is differentiated twice, or compile it with `backend="eager"`.',
+        "pickled",
+        re.compile(r"Can't pickle <function (?P<name>\S+) at 0x\w+>: it's not the same object as"),
+        "",
+        "",
+        in_program=True,
+    ),
+    # fx/_symbolic_trace.py calls the forward that an ``OptimizedModule`` does not have
+    KnownError(
+        "fx-module",
+        re.compile(r'Module \[OptimizedModule\] is missing the required "forward" function'),
+        "`torch.fx` cannot look into a compiled module.",
+        "Trace the module that was compiled: `compiled._orig_mod`.",
+    ),
+    # jit/annotations.py, of the forward of an ``OptimizedModule``
+    KnownError(
+        "jit-script",
+        re.compile(r"Unknown type annotation: 'Callable\[\.\.\., Any\]'"),
+        "`torch.jit.script` cannot read the forward of a compiled module.",
+        "Script the module that was compiled: `compiled._orig_mod`.",
+        re.compile(r"[/\\]torch[/\\]jit[/\\]annotations\.py$"),
+        in_program=True,
+    ),
+    # _library/utils.py
+    KnownError(
+        "operator-aliases",
+        re.compile(
+            r"^(?P<name>\S+) \(with implementation in .*\): The output of this custom operator \(1\) must not"
+        ),
+        "What a custom operator returns may share memory with none of its inputs, nor with another result.",
+        "Return a copy of it, made with `.clone()`.",
     ),
     # _functorch/_aot_autograd/runtime_wrappers.py
     KnownError(
+        "double-backward",
+        re.compile("aot_autograd does not currently support double backward"),
+        "AOTAutograd does not support double backward: nothing differentiates the gradient of compiled code.",
+        "Compute the gradient within what is compiled, with `torch.func.grad`. "
+        'Or leave uncompiled what is differentiated twice, or compile it with `backend="eager"`.',
+    ),
+    # _functorch/_aot_autograd/runtime_wrappers.py
+    KnownError(
+        "compiled-backward-in-transform",
         re.compile("compiled backward function within vmap/grad/vjp"),
         "A transform of `torch.func` cannot go through the backward of compiled code.",
-        "Leave the function uncompiled where `vmap` or `torch.func` differentiates it.",
+        "Compile a gradient of `torch.func`, such as `torch.compile(torch.func.jacrev(f))`: to wrap "
+        "`torch.autograd.grad` and its `vmap` in `torch.compile` does not help. Or leave it uncompiled.",
     ),
     # _functorch/_aot_autograd/subclass_codegen.py: the frame of the compiled backward
     KnownError(
+        "backward-again",
         re.compile("Trying to backward through the graph a second time"),
         "All results of one compiled graph share one backward, which frees what it has saved.",
         "Call `backward()` once, on the sum of the losses.",
@@ -42,24 +86,28 @@ _KNOWN: Final = (
     ),
     # _dynamo/eval_frame.py
     KnownError(
+        "jit-trace",
         re.compile(r"torch\.jit\.trace a dynamo-optimized function"),
         "`torch.jit.trace` runs the compiled module, which it cannot look into.",
         "Trace the module that was compiled: `compiled._orig_mod`.",
     ),
     # _dynamo/eval_frame.py
     KnownError(
+        "fx-trace",
         re.compile("FX to symbolically trace a dynamo-optimized function"),
         "`torch.fx` cannot look into a compiled function.",
         "Trace the module that was compiled: `compiled._orig_mod`.",
     ),
     # _dynamo/eval_frame.py
     KnownError(
+        "compiled-twice",
         re.compile("already has a get_compiler_config attribute"),
         "This function has the attributes of a compiled one: `functools.wraps` has copied them.",
         "Compile the wrapper alone, and give it the function that is not compiled.",
     ),
     # optim/lr_scheduler.py
     KnownError(
+        "assigned-step",
         re.compile("'function' object has no attribute '__func__'"),
         "A schedule wraps the method `step` of the optimizer, which is a function once it was assigned.",
         "Make the schedule ahead of `optimizer.step = torch.compile(optimizer.step)`.",
@@ -67,6 +115,7 @@ _KNOWN: Final = (
     ),
     # _dynamo/trace_rules.py
     KnownError(
+        "forbidden",
         re.compile("Attempt to trace forbidden callable"),
         "This function may not be called in compiled code.",
         "Call it ahead of the compiled call, on what is passed.",

@@ -1,0 +1,11 @@
+"""Answers to breaks and errors, beside torch's words: the cause in the program's text, and what to do.
+
+Nothing is guessed: a cause that the facts and the syntax tree do not show is not told.
+
+- ``answers``: all answers of a run; the entry point
+- ``words``: an answer, and how it names lines
+- ``marks``: where a source compiles functions, keeps them out of graphs, or registers hooks
+- ``breaks``: answers to graph breaks
+- ``errors``: answers to errors that do not go with ``torch.compile``
+- ``operators``: answers about functions of higher-order operators
+"""

@@ -1,0 +1,58 @@
+"""The answers of a run: one object for what is to be said of its breaks and its errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from fullgraph_compiler.facts import CompileFailure, Fact, GraphBreak, ModulesLoaded, ProgramRaised
+
+from ...workspace.source import SourceFile
+from ...workspace.workspace import Workspace
+from ..source_locator import Places
+from .breaks import BreakAnswers
+from .errors import ErrorAnswers
+from .marks import Marks
+from .operators import loop_answer
+from .words import Answer
+
+
+class Answers:
+    """What is to be said of breaks and errors, from the facts and the text of the program."""
+
+    def __init__(self, facts: Sequence[Fact], places: Places, workspace: Workspace) -> None:
+        self._facts = facts
+        self._workspace = workspace
+        marks = Marks(lambda: tuple(self._sources()))
+        self._breaks = BreakAnswers(places, workspace, marks)
+        self._errors = ErrorAnswers(workspace.source, marks)
+
+    def on_break(self, fact: GraphBreak, *, wrapped: bool) -> Answer:
+        """Return what is to be said of a graph break; ``wrapped`` if a wrapper of torch's makes it."""
+        return self._breaks.of_wrapper(fact) if wrapped else self._breaks.answer(fact)
+
+    def on_failure(self, fact: CompileFailure) -> Answer:
+        """Return what is to be said of an error of the compiler."""
+        if not fact.code and (answer := self._on_error(fact)).note:
+            return replace(answer, title="", replaced=fact.explanation)
+        return self._breaks.answer(fact).with_part(loop_answer(fact))
+
+    def on_raised(self, fact: ProgramRaised) -> Answer:
+        """Return what is to be said of an exception of the program's own."""
+        return self._on_error(fact)
+
+    def _on_error(self, fact: CompileFailure | ProgramRaised) -> Answer:
+        own = (frame for frame in reversed(fact.stack) if self._workspace.contains(frame.filename))
+        return self._errors.answer(fact.message, fact.stack, next(own, None))
+
+    def _sources(self) -> Iterator[SourceFile]:
+        """Yield the user's files that the program imported, and those in stacks of what went wrong."""
+        names: dict[str, None] = {}
+        for fact in self._facts:
+            if isinstance(fact, ModulesLoaded):
+                names.update(dict.fromkeys(fact.filenames))
+            elif isinstance(fact, (GraphBreak, CompileFailure, ProgramRaised)):
+                names.update(dict.fromkeys(frame.filename for frame in fact.stack))
+        for name in filter(self._workspace.contains, names):
+            if source := self._workspace.source(name):
+                yield source

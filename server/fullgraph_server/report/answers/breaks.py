@@ -1,0 +1,290 @@
+"""Answers to graph breaks: at functions kept out of graphs, in hooks and checkpoints, at classes."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from fullgraph_compiler.facts import CompileFailure, GraphBreak, StackFrame
+
+from ...text.markdown import code_span, filled
+from ...workspace.definitions import definitions
+from ...workspace.source import SourceFile
+from ...workspace.workspace import Workspace
+from ..source_locator import Places
+from .marks import Mark, Marks, dotted
+from .operators import branch_answer
+from .words import Answer, line_of, row_of
+
+_DISABLED: Final = re.compile(
+    r"Skip calling function `(?P<value>[^`]+)` since it was wrapped with `torch\.compiler\.disable` "
+    r"\(reason: (?P<reason>.*?)\)"
+)
+"""``SkipFunctionVariable.call_function`` in ``torch/_dynamo/variables/functions.py`` (2.8 to 2.15)."""
+_NAME: Final = re.compile(
+    r"<(?:bound method|function) (?P<name>[\w.<>]+?)(?: at 0x\w+| of )|^(?P<plain>[\w.]+)$"
+)
+_MODULE_CALL: Final = re.compile(r"[/\\]torch[/\\]nn[/\\]modules[/\\]module\.py$")
+_CHECKPOINT: Final = "torch.utils.checkpoint.checkpoint`"
+_MAKES_CLASS: Final = ("__build_class__", "LOAD_BUILD_CLASS")
+_DDP: Final = re.compile(r"[/\\]torch[/\\]nn[/\\]parallel[/\\]distributed\.py$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Disabled:
+    """A function that may not be traced: its name, the program's reason, and the mark, if that is found."""
+
+    name: str
+    reason: str
+    mark: Mark | None
+
+
+class BreakAnswers:
+    """Answers to the graph breaks of a run, and to the errors that ``fullgraph=True`` makes of them."""
+
+    def __init__(self, places: Places, workspace: Workspace, marks: Marks) -> None:
+        self._places = places
+        self._workspace = workspace
+        self._marks = marks
+
+    def answer(self, fact: GraphBreak | CompileFailure) -> Answer:
+        """Return what is to be said beside torch's words, or instead of them; nothing if nothing is known."""
+        filename = self._filename(fact)
+        answer = Answer()
+        for part in (
+            self._disabled(fact, filename),
+            self._hook(fact, filename),
+            self._class(fact),
+            branch_answer(fact, self._own(fact), self._workspace),
+            self._checkpoint(fact, filename),
+            self._not_reached(fact, filename),
+            self._fullgraph(fact, filename),
+        ):
+            answer = answer.with_part(part)
+        return answer
+
+    # -- functions kept out of graphs --------------------------------------------------------------
+
+    def _disabled(self, fact: GraphBreak | CompileFailure, filename: str) -> Answer:
+        said = _DISABLED.search(fact.explanation)
+        disabled = self._disabled_function(said) if said else None
+        if said is None or disabled is None:
+            return Answer()
+        name, mark = code_span(disabled.name), disabled.mark
+        where = f" ({line_of(mark, filename)})" if mark else ""
+        reason = f": {disabled.reason}" if disabled.reason else ""
+        note = f"{name} is kept out of graphs by `torch.compiler.disable`{where}{reason}."
+        if isinstance(fact, GraphBreak) and not fact.skips_frame and "Inside of" not in fact.explanation:
+            note += " The graph ends ahead of this call."
+        if not self._marks.defines(disabled.name):
+            hints = [f"{name} is a library's: call it outside of what is compiled."]
+            return Answer(note, tuple(hints), replaced=said[0], instead=True)
+        hints = [f"If Dynamo can trace {name}, remove `torch.compiler.disable`{where}."]
+        if self._hook_mark(fact) is not None:
+            hints.append("Else register it only on modules that are not compiled.")
+        else:
+            if _returns_value(mark):
+                hints.append(
+                    f"Else keep the call in the graph: with `torch._dynamo.nonstrict_trace` instead of "
+                    f"`torch.compiler.disable`, if all that {name} does is operations of torch; as a custom "
+                    "operator (`torch.library.custom_op`) otherwise."
+                )
+            hints.append(f"Or call {name} outside of what is compiled.")
+        return Answer(note, tuple(hints), replaced=said[0], instead=True)
+
+    def _disabled_function(self, said: re.Match[str]) -> _Disabled | None:
+        found = _NAME.search(said["value"])
+        if found is None:
+            return None
+        name = (found["name"] or found["plain"]).rpartition("<locals>.")[2]
+        reason = said["reason"].strip()
+        return _Disabled(name, "" if reason == "None" else reason, self._marks.named("disable", name))
+
+    def _not_reached(self, fact: GraphBreak | CompileFailure, filename: str) -> Answer:
+        """Tell that the mark on a caller of the compiled function does not reach it."""
+        if not isinstance(fact, CompileFailure):
+            return Answer()
+        callers = self._places.calling_stack(fact.compile_id)
+        mark = next((mark for frame in callers if (mark := self._mark_around(frame))), None)
+        if mark is None:
+            return Answer()
+        name = self._places.name_of(fact.compile_id)
+        compiled = self._marks.compiling(name)
+        caller, line = code_span(mark.name), line_of(mark, filename)
+        note = f"`torch.compiler.disable` on {caller} ({line}) does not reach what is compiled by itself"
+        if len(compiled) == 1:
+            note += f", as {code_span(name)} is ({line_of(compiled[0], filename)})"
+        hint = (
+            f"To run all that {caller} calls uncompiled, write "
+            '`@torch.compiler.set_stance("force_eager")` instead of `torch.compiler.disable` '
+            f"({line})."
+        )
+        return Answer(f"{note}.", (hint,))
+
+    def _mark_around(self, frame: StackFrame) -> Mark | None:
+        for mark in self._marks.all("disable"):
+            node = mark.definition
+            inside = node is not None and node.lineno <= frame.row <= (node.end_lineno or 0)
+            if inside and mark.source.filename == frame.filename and "recursive" not in mark.keywords:
+                return mark
+        return None
+
+    def _fullgraph(self, fact: GraphBreak | CompileFailure, filename: str) -> Answer:
+        """Tell which ``fullgraph=True`` makes an error of a break."""
+        if not isinstance(fact, CompileFailure) or fact.error != "Unsupported" or not fact.code:
+            return Answer()
+        function = self._places.functions.get(fact.compile_id)
+        marks = self._marks.compiling(self._places.name_of(fact.compile_id))
+        if function and self._workspace.contains(function.filename):
+            marks = marks or self._marks.all("compile")
+        if not marks or not all(mark.is_on("fullgraph") for mark in marks):
+            return Answer()
+        where = f" ({line_of(marks[0], filename)})" if len(marks) == 1 else ""
+        note = f"`fullgraph=True`{where} makes an error of this break."
+        if fact.code != "GB0098":
+            return Answer(note)
+        hint = "If the break is meant, leave `fullgraph=True` out: then this call runs eagerly."
+        return Answer(note, (hint,))
+
+    # -- hooks -------------------------------------------------------------------------------------
+
+    def _hook(self, fact: GraphBreak | CompileFailure, filename: str) -> Answer:
+        mark = self._hook_mark(fact)
+        if mark is None:
+            return Answer()
+        name = code_span(mark.name)
+        return Answer(
+            f"{name} is a hook, registered on {line_of(mark, filename)}: it breaks the graph at each call of "
+            "a module that has it."
+        )
+
+    def _hook_mark(self, fact: GraphBreak | CompileFailure) -> Mark | None:
+        """Find where the hook was registered that a module called when the graph broke."""
+        stack = self._places.full_stack(fact.stack, fact.compile_id)
+        calls = [index for index, frame in enumerate(stack) if _MODULE_CALL.search(frame.filename)]
+        if not calls:
+            return None
+        rest = stack[calls[-1] + 1 :]
+        if rest:
+            return None if rest[0].function == "forward" else self._marks.named("hook", rest[0].function)
+        said = _DISABLED.search(fact.explanation)
+        disabled = self._disabled_function(said) if said else None
+        return self._marks.named("hook", disabled.name) if disabled else None
+
+    # -- what a graph must have whole --------------------------------------------------------------
+
+    def _checkpoint(self, fact: GraphBreak | CompileFailure, filename: str) -> Answer:
+        if _CHECKPOINT not in fact.explanation or not isinstance(fact, GraphBreak):
+            return Answer()
+        own = self._own(fact)
+        for caller, called in itertools.pairwise(own):
+            source = self._workspace.source(caller.filename)
+            if source is None or not _calls_at(source, caller.row, "checkpoint"):
+                continue
+            name = code_span(self._qualname(called))
+            return Answer(
+                f"A checkpointed function is in the graph as a whole or not at all: {name}, which "
+                f"{row_of(source, caller.row, filename)} checkpoints, runs eagerly.",
+                (f"Or compile {name} by itself, with `@torch.compile`: then only this call runs eagerly.",),
+                eager=f"the whole of {name} runs eagerly",
+            )
+        return Answer()
+
+    def of_wrapper(self, fact: GraphBreak) -> Answer:
+        """Tell that DDP sends the buffers of its module, if that is what breaks the graph."""
+        stack = self._places.full_stack(fact.stack, fact.compile_id)
+        if not any(_DDP.search(frame.filename) and "_sync_" in frame.function for frame in stack):
+            return Answer()
+        mark = self._marks.only("ddp")
+        inner = ast.unparse(mark.argument) if mark and mark.argument else ""
+        where = f" ({line_of(mark, self._filename(fact))})" if mark else ""
+        wrapped = code_span(f"DistributedDataParallel(torch.compile({inner or 'module'}))")
+        return Answer(
+            "Here it sends the buffers of the module, such as the statistics of a BatchNorm, to all ranks.",
+            (
+                f"Compile the module before it is wrapped: {wrapped}{where}.",
+                "If the buffers of ranks may differ, or never do, set `broadcast_buffers=False`.",
+            ),
+        )
+
+    def _class(self, fact: GraphBreak | CompileFailure) -> Answer:
+        said = f"{fact.reason if isinstance(fact, GraphBreak) else fact.message} {fact.explanation}"
+        if not any(words in said for words in _MAKES_CLASS):
+            return Answer()
+        own = self._own(fact)
+        source = self._workspace.source(own[-1].filename) if own else None
+        cls = _class_at(source, own[-1].row) if source else None
+        if source is None or cls is None:
+            return Answer()
+        function = definitions(source).function_at(cls.lineno)
+        used = _captured(cls, function) if function else []
+        given = f" Pass it what it takes from around it: {', '.join(map(code_span, used))}." if used else ""
+        return Answer(
+            filled("Each call makes a new class `{name}`.", name=cls.name),
+            (
+                filled(
+                    "Define `{name}` once, outside of what is compiled: in the module, or in `__init__`.",
+                    name=cls.name,
+                )
+                + given,
+            ),
+            instead=True,
+        )
+
+    # -- places ------------------------------------------------------------------------------------
+
+    def _filename(self, fact: GraphBreak | CompileFailure) -> str:
+        """Return the file that a finding stands in."""
+        own = self._own(fact)
+        return own[-1].filename if own else ""
+
+    def _own(self, fact: GraphBreak | CompileFailure) -> Sequence[StackFrame]:
+        stack = self._places.full_stack(fact.stack, fact.compile_id)
+        return [frame for frame in stack if self._workspace.contains(frame.filename)]
+
+    def _qualname(self, frame: StackFrame) -> str:
+        source = self._workspace.source(frame.filename)
+        function = definitions(source).function_at(frame.row) if source else None
+        if source is None or function is None:
+            return frame.function
+        return definitions(source).qualname(function.lineno, frame.function)
+
+
+def _returns_value(mark: Mark | None) -> bool:
+    """Tell whether a marked function returns something; a function that is not seen may."""
+    if mark is None or mark.definition is None:
+        return True
+    return any(isinstance(node, ast.Return) and node.value for node in ast.walk(mark.definition))
+
+
+def _calls_at(source: SourceFile, row: int, name: str) -> bool:
+    return any(
+        isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] == name
+        for top in source.nodes_at(row)
+        for node in ast.walk(top)
+    )
+
+
+def _class_at(source: SourceFile, row: int) -> ast.ClassDef | None:
+    nodes = ast.walk(source.tree) if source.tree else ()
+    return next((node for node in nodes if isinstance(node, ast.ClassDef) and node.lineno == row), None)
+
+
+def _captured(cls: ast.ClassDef, function: ast.AST) -> list[str]:
+    """List the variables of a function that a class in it uses."""
+    inside = {id(node) for node in ast.walk(cls)}
+    bound = {node.arg for node in ast.walk(function) if isinstance(node, ast.arg) and id(node) not in inside}
+    bound |= {
+        node.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in inside
+    }
+    own = {node.arg for node in ast.walk(cls) if isinstance(node, ast.arg)}
+    names = [
+        node.id for node in ast.walk(cls) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    ]
+    return [name for name in dict.fromkeys(names) if name in bound - own]

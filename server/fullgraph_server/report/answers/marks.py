@@ -1,0 +1,208 @@
+"""Uses of ``torch.compile``, ``torch.compiler.disable`` and the like in sources, and registered hooks."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Literal, TypeAlias
+
+from ...workspace.source import SourceFile
+
+Use: TypeAlias = Literal["compile", "disable", "hook", "create_graph", "wraps", "custom_op", "ddp"]
+_Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+_FUNCTIONS: Final[Mapping[str, Use]] = {
+    "torch.compile": "compile",
+    "torch.compiler.compile": "compile",
+    "torch.compiler.disable": "disable",
+    "torch._dynamo.disable": "disable",
+    "functools.wraps": "wraps",
+    "torch.library.custom_op": "custom_op",
+    "torch.nn.parallel.DistributedDataParallel": "ddp",
+    "torch.nn.parallel.distributed.DistributedDataParallel": "ddp",
+}
+_PARTIAL: Final = "functools.partial"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mark:
+    """A use of one of these functions: of ``definition`` as its decorator, or else a call on ``argument``.
+
+    A ``Module.compile`` has the module as its argument. ``names`` are the variables and attributes that the
+    call's result is assigned to.
+    """
+
+    use: Use
+    source: SourceFile
+    row: int
+    keywords: Mapping[str, ast.expr]
+    argument: ast.expr | None = None
+    definition: _Definition | None = None
+    names: tuple[str, ...] = ()
+    in_place: bool = False
+    """Whether the argument itself is compiled: ``Module.compile``."""
+
+    @property
+    def name(self) -> str:
+        """The last part of the name of what is marked; empty for an expression without one."""
+        return self.definition.name if self.definition else _last(self.argument)
+
+    def is_on(self, option: str) -> bool:
+        """Tell whether an option is written as ``True``."""
+        value = self.keywords.get(option)
+        return isinstance(value, ast.Constant) and value.value is True
+
+
+class Marks:
+    """The marks in the user's files."""
+
+    def __init__(self, sources: Callable[[], Iterable[SourceFile]]) -> None:
+        self._sources = sources
+        self._all: Sequence[Mark] | None = None
+
+    def all(self, use: Use) -> list[Mark]:
+        """List the marks of one use, in the order of files and text."""
+        if self._all is None:
+            self._all = [mark for source in self._sources() for mark in marks_of(source)]
+        return [mark for mark in self._all if mark.use == use]
+
+    def only(self, use: Use) -> Mark | None:
+        """Return the only mark of a use; ``None`` unless there is just one."""
+        found = self.all(use)
+        return found[0] if len(found) == 1 else None
+
+    def named(self, use: Use, name: str) -> Mark | None:
+        """Return the only mark on what has this name, ``attend`` or ``Block.attend``."""
+        last = name.rpartition(".")[2]
+        found = [mark for mark in self.all(use) if last and mark.name == last]
+        return found[0] if len(found) == 1 else None
+
+    def compiling(self, function: str) -> list[Mark]:
+        """List the marks that compile a function by its name, ``gate``, or ``Block.forward`` by its class."""
+        parts = {part for part in function.split(".") if part != "forward"}
+        return [mark for mark in self.all("compile") if parts.intersection(_names_in(mark))]
+
+    def defines(self, name: str) -> bool:
+        """Tell whether one of the files defines a function of this name."""
+        last = name.rpartition(".")[2]
+        return any(
+            isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == last
+            for source in self._sources()
+            for node in (ast.walk(source.tree) if source.tree else ())
+        )
+
+
+@lru_cache(maxsize=256)
+def marks_of(source: SourceFile) -> Sequence[Mark]:
+    """Find the marks in a source."""
+    if source.tree is None:
+        return ()
+    imported = _imports(source.tree)
+    found: list[Mark] = []
+    decorators: set[int] = set()
+    assigned: dict[int, tuple[str, ...]] = {}
+    for node in ast.walk(source.tree):
+        if isinstance(node, _Definition):
+            decorators.update(id(item) for item in node.decorator_list)
+            found += (
+                mark for item in node.decorator_list if (mark := _decorator(source, item, node, imported))
+            )
+        elif isinstance(node, ast.Assign):
+            assigned[id(node.value)] = tuple(filter(None, map(_last, node.targets)))
+        elif isinstance(node, ast.Call) and id(node) not in decorators:
+            names = assigned.get(id(node), ())
+            if mark := _call(source, node, imported, names):
+                found.append(mark)
+    return sorted(found, key=lambda mark: mark.row)
+
+
+def dotted(node: ast.AST | None) -> str:
+    """Write a name or a path of attributes; empty for another expression."""
+    if isinstance(node, ast.Attribute):
+        before = dotted(node.value)
+        return f"{before}.{node.attr}" if before else ""
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _decorator(
+    source: SourceFile, item: ast.expr, definition: _Definition, imported: Mapping[str, str]
+) -> Mark | None:
+    call = item if isinstance(item, ast.Call) else None
+    function = call.func if call else item
+    if call and _resolved(function, imported) == _PARTIAL and call.args:
+        function = call.args[0]
+    use = _FUNCTIONS.get(_resolved(function, imported))
+    if use is None:
+        return None
+    argument = call.args[0] if call and call.args else None
+    return Mark(use, source, item.lineno, _keywords(call), argument, definition)
+
+
+def _call(
+    source: SourceFile, node: ast.Call, imported: Mapping[str, str], names: tuple[str, ...]
+) -> Mark | None:
+    resolved = _resolved(node.func, imported)
+    argument = node.args[0] if node.args else None
+    use: Use | None = _FUNCTIONS.get(resolved)
+    attribute = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    in_place = use is None and attribute == "compile" and not node.args
+    if in_place and isinstance(node.func, ast.Attribute):
+        # ``Module.compile``: other functions of this name have an argument, as ``re.compile``.
+        use, argument = "compile", node.func.value
+    elif attribute.startswith("register_") and attribute.endswith("_hook"):
+        use = "hook"
+    elif use is None and "create_graph" in (keywords := _keywords(node)):
+        value = keywords["create_graph"]
+        use = "create_graph" if isinstance(value, ast.Constant) and value.value is True else None
+    if use is None:
+        return None
+    return Mark(use, source, node.lineno, _keywords(node), argument, None, names, in_place)
+
+
+def _keywords(call: ast.Call | None) -> dict[str, ast.expr]:
+    return {item.arg: item.value for item in (call.keywords if call else ()) if item.arg}
+
+
+def _resolved(node: ast.expr, imported: Mapping[str, str]) -> str:
+    """Write a path of attributes from the module on that its first name was imported from."""
+    root, dot, rest = dotted(node).partition(".")
+    return f"{imported.get(root, root)}{dot}{rest}"
+
+
+def _imports(tree: ast.Module) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update({item.asname: item.name for item in node.names if item.asname})
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.update({item.asname or item.name: f"{node.module}.{item.name}" for item in node.names})
+    return names
+
+
+def _last(node: ast.AST | None) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _names_in(mark: Mark) -> Iterator[str]:
+    """Yield the names in what a mark compiles, and in the values of its variables."""
+    if mark.definition is not None:
+        yield mark.definition.name
+        return
+    for node in ast.walk(mark.argument) if mark.argument else ():
+        if name := _last(node):
+            yield name
+            yield from _constructors(mark.source, name)
+
+
+@lru_cache(maxsize=1024)
+def _constructors(source: SourceFile, name: str) -> frozenset[str]:
+    """Return the names of what is called where a variable or attribute of this name gets its value."""
+    return frozenset(
+        _last(call.func)
+        for node in (ast.walk(source.tree) if source.tree else ())
+        if isinstance(node, ast.Assign) and name in map(_last, node.targets)
+        for call in ast.walk(node.value)
+        if isinstance(call, ast.Call)
+    )

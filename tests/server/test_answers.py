@@ -1,0 +1,388 @@
+"""Breaks and errors are told with the lines of the program that are their cause, and with what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fullgraph_compiler.facts import CompileFailure, Fact, FrameStarted, GraphBreak, ProgramRaised, StackFrame
+from fullgraph_server.report.fold import fold
+from fullgraph_server.report.model import Finding
+from fullgraph_server.workspace.source import SourceFile
+from fullgraph_server.workspace.workspace import Workspace
+
+FILE = "/w/program.py"
+TORCH = "/w/.venv/lib/python3.11/site-packages/torch"
+MODULE = f"{TORCH}/nn/modules/module.py"
+TORCHS_HINT = "Remove the `torch.compiler.disable` call"
+DISABLED = "Skip calling `torch.compiler.disable()`d function"
+
+
+def only(text: str, *facts: Fact) -> Finding:
+    workspace = Workspace(Path("/w"), {FILE: SourceFile(FILE, text)}.get)
+    (finding,) = fold("program.py", 1, "2.13.0", facts, workspace).findings
+    return finding
+
+
+def place(text: str, code: str, function: str) -> StackFrame:
+    """The frame at the first occurrence of some code in a text."""
+    before = text[: text.index(code)]
+    column = len(before) - (before.rfind("\n") + 1)
+    row = before.count("\n") + 1
+    return StackFrame(FILE, row, function, column, row, column + len(code))
+
+
+def skipping(name: str, reason: str = "None") -> str:
+    return (
+        f"Skip calling function `<function {name} at 0x7f>` since it was wrapped with "
+        f"`torch.compiler.disable` (reason: {reason})"
+    )
+
+
+def broken(explanation: str, *stack: StackFrame, reason: str = DISABLED, code: str = "GB0098") -> GraphBreak:
+    return GraphBreak(
+        "0/0",
+        code,
+        reason,
+        explanation,
+        ("Remove the `torch.compiler.disable` call",),
+        "",
+        "",
+        stack,
+        False,
+        "",
+    )
+
+
+def failed(explanation: str, *stack: StackFrame, message: str = DISABLED, text: str = "") -> CompileFailure:
+    return CompileFailure(
+        "0/0", "capture", "Unsupported", message, stack, "GB0098", explanation, ("Remove it",), "", text
+    )
+
+
+def raised(message: str, *stack: StackFrame) -> ProgramRaised:
+    return ProgramRaised("RuntimeError", message, stack, "")
+
+
+ATTENTION = """\
+import torch
+from torch.compiler import disable
+
+@disable(reason="a kernel in C++")
+def attend(q):
+    return q.softmax(-1)
+
+class Block(torch.nn.Module):
+    def forward(self, q):
+        return attend(q)
+
+block = torch.compile(Block(), fullgraph=True)
+block(torch.ones(2))
+"""
+
+
+def test_a_disabled_function_is_told_with_its_line_and_what_keeps_it_in_the_graph() -> None:
+    call = place(ATTENTION, "attend(q)\n\nblock", "forward")
+    found = only(ATTENTION, broken(skipping("attend", "a kernel in C++"), call))
+    assert found.explanation == (
+        "`attend` is kept out of graphs by `torch.compiler.disable` (line 4): a kernel in C++. "
+        "The graph ends ahead of this call."
+    )
+    assert found.hints[0] == "If Dynamo can trace `attend`, remove `torch.compiler.disable` (line 4)."
+    assert "nonstrict_trace" in found.hints[1]
+    assert "torch.library.custom_op" in found.hints[1]
+    assert "Remove the" not in " ".join(found.hints)
+
+
+def test_an_error_of_a_break_names_the_line_of_its_fullgraph() -> None:
+    call = place(ATTENTION, "attend(q)\n\nblock", "forward")
+    started = FrameStarted("0/0", "forward", FILE, 9, (StackFrame(FILE, 13, "<module>"),))
+    found = only(ATTENTION, started, failed(skipping("attend"), call))
+    assert "`fullgraph=True` (line 12) makes an error of this break." in found.explanation
+    assert "ends ahead" not in found.explanation
+    assert found.hints[-1].startswith("If the break is meant, leave `fullgraph=True` out")
+
+
+def test_without_fullgraph_in_the_text_nothing_is_said_of_it() -> None:
+    text = ATTENTION.replace(", fullgraph=True", "")
+    call = place(text, "attend(q)\n\nblock", "forward")
+    assert "fullgraph" not in only(text, failed(skipping("attend"), call)).explanation
+
+
+def test_a_function_that_a_library_disables_can_only_be_called_elsewhere() -> None:
+    call = place(ATTENTION, "attend(q)\n\nblock", "forward")
+    found = only(ATTENTION, broken(skipping("their_kernel"), call))
+    assert found.hints == ("`their_kernel` is a library's: call it outside of what is compiled.",)
+
+
+CALLER = """\
+import torch
+
+@torch.compile(fullgraph=True)
+def scores(x):
+    return attend(x)
+
+@torch.compiler.disable
+def evaluate(x):
+    return scores(x)
+
+evaluate(torch.ones(2))
+"""
+
+
+def test_disable_does_not_reach_what_is_compiled_by_itself() -> None:
+    calls = StackFrame(FILE, 11, "<module>"), StackFrame(FILE, 9, "evaluate")
+    started = FrameStarted("0/0", "scores", FILE, 3, calls)
+    found = only(CALLER, started, failed("why", place(CALLER, "attend(x)", "scores")))
+    assert (
+        "`torch.compiler.disable` on `evaluate` (line 7) does not reach what is compiled by itself, as "
+        "`scores` is (line 3)."
+    ) in found.explanation
+    assert '`@torch.compiler.set_stance("force_eager")`' in found.hints[0]
+
+
+HOOK = """\
+import torch
+
+@torch.compiler.disable
+def record(module, args):
+    print(module)
+
+net = torch.nn.Linear(2, 2)
+net.register_forward_pre_hook(record)
+
+@torch.compile
+def step(x):
+    return net(x)
+"""
+
+
+def test_a_hook_is_told_with_the_line_that_registers_it() -> None:
+    stack = place(HOOK, "net(x)", "step"), StackFrame(MODULE, 1821, "inner")
+    found = only(HOOK, broken(skipping("record"), *stack))
+    assert "`record` is a hook, registered on line 8" in found.explanation
+    assert found.hints[1] == "Else register it only on modules that are not compiled."
+
+
+def test_a_break_in_a_hook_says_so_too() -> None:
+    stack = (
+        place(HOOK, "net(x)", "step"),
+        StackFrame(MODULE, 1821, "inner"),
+        place(HOOK, "print(module)", "record"),
+    )
+    found = only(HOOK, broken("why", *stack, reason="print called", code="GB0059"))
+    assert "registered on line 8" in found.explanation
+    assert found.hints == (TORCHS_HINT,), "torch's hints stay"
+
+
+CHECKPOINT = """\
+import torch
+from torch.utils.checkpoint import checkpoint
+
+def inner(x):
+    y = x.sin()
+    print(y)
+    return y
+
+@torch.compile
+def step(x):
+    return checkpoint(inner, x.cos())
+"""
+
+
+def test_a_break_in_a_checkpoint_makes_all_of_its_function_eager() -> None:
+    stack = place(CHECKPOINT, "checkpoint(inner, x.cos())", "step"), place(CHECKPOINT, "print(y)", "inner")
+    explanation = "Inside of the higher-order operator `torch.utils.checkpoint.checkpoint`.\nwhy"
+    found = only(CHECKPOINT, broken(explanation, *stack, reason="print", code="GB0059"))
+    assert found.message.endswith("breaks the graph; the whole of `inner` runs eagerly")
+    assert "`inner`, which line 11 checkpoints, runs eagerly" in found.explanation
+    assert "Or compile `inner` by itself" in found.hints[0]
+
+
+CLASS = """\
+import torch
+
+@torch.compile
+def step(x, scale):
+    class Scaled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, value):
+            return value * scale
+
+    return Scaled.apply(x)
+"""
+
+
+def test_a_class_in_a_compiled_function_is_to_be_defined_once() -> None:
+    stack = (StackFrame(FILE, 5, "step"),)
+    found = only(CLASS, broken("why", *stack, reason="Invalid call to __build_class__", code="GB8977"))
+    assert "Each call makes a new class `Scaled`." in found.explanation
+    assert found.hints == (
+        (
+            "Define `Scaled` once, outside of what is compiled: in the module, or in `__init__`. "
+            "Pass it what it takes from around it: `scale`."
+        ),
+    )
+
+
+DDP = """\
+from torch.nn.parallel import DistributedDataParallel as DDP
+model = torch.compile(DDP(net))
+model(x)
+"""
+
+
+def test_ddp_that_sends_buffers_says_so() -> None:
+    stack = (
+        place(DDP, "model(x)", "<module>"),
+        StackFrame(f"{TORCH}/nn/parallel/distributed.py", 2363, "_sync_buffers"),
+    )
+    found = only(DDP, broken("why", *stack, code="GB0007"))
+    assert "sends the buffers" in found.explanation
+    assert found.hints[0].endswith("`DistributedDataParallel(torch.compile(net))` (line 2).")
+
+
+COND = """\
+import torch
+
+def keep(x):
+    return x, x.sum()
+
+@torch.compile
+def gate(x):
+    return torch.cond(x.sum() > 0, lambda x: (x * 2, x.sum()), keep, (x,))
+"""
+ALIASING = "Developer debug context: Input-to-output aliasing detected at nodes l_x_ and l_x_ in"
+
+
+def test_the_branch_that_returns_its_input_is_named() -> None:
+    stack = place(COND, "torch.cond(", "gate"), place(COND, "x, x.sum()", "keep")
+    found = only(COND, failed("why", *stack, message="aliasing", text=ALIASING))
+    assert "The false branch `keep` returns its input `x` itself." in found.explanation
+    assert found.hints == ("Return a copy: `x.clone()` instead of `x`.",)
+
+
+def test_of_two_lambdas_in_a_line_the_column_tells() -> None:
+    text = COND.replace("lambda x: (x * 2, x.sum()), keep", "lambda x: x * 2, lambda x: x")
+    stack = place(text, "torch.cond(", "gate"), place(text, "x, (x,))", "<lambda>")
+    found = only(text, failed("why", *stack, message="aliasing", text=ALIASING))
+    assert "The false branch returns its input `x` itself." in found.explanation
+
+
+def test_a_loop_that_captures_what_it_carries_is_told() -> None:
+    text = (
+        "While executing %w : [num_users=1] = call_function[target=torch.ops.higher_order.while_loop](args = "
+        "(%cond_fn_0, %body_fn_0, (%start, %l_table_), (%l_rows_, %l_table_)), kwargs = {})"
+    )
+    message = "backend='inductor' raised: RuntimeError: cond_fn might be aliasing the input or the output!"
+    failure = CompileFailure("0/0", "backend", "BackendCompilerFailed", message, (), text=text)
+    found = only("", failure)
+    assert "The loop carries `table`" in found.explanation
+    assert ".clone()" in found.hints[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "file", "said", "hint"),
+    [
+        (
+            "model = torch.compile(net)\ng = torch.autograd.grad(model(x), x, create_graph=True)\nlost()\n",
+            "torch.compile with aot_autograd does not currently support double backward",
+            "_functorch/x.py",
+            "`create_graph=True` asks for (line 2)",
+            "`torch.func.grad`",
+        ),
+        (
+            "@torch.compile\ndef heads(x): return x.unbind(0)\nlost()\n",
+            "Trying to backward through the graph a second time (or ...). Specify retain_graph=True",
+            "_functorch/_aot_autograd/subclass_codegen.py",
+            "share one backward",
+            "Call `backward()` once",
+        ),
+        (
+            "step = torch.compile(run)\nfor x in xs:\n    loss = step(x, h); lost()\n",
+            "Trying to backward through the graph a second time (or ...). Specify retain_graph=True",
+            "_functorch/_aot_autograd/subclass_codegen.py",
+            "share one backward",
+            "`.detach()`",
+        ),
+        (
+            "def f(x): return x\nfast = torch.compile(f)\nlost()\n",
+            "Can't pickle <function f at 0x7f>: it's not the same object as __main__.f",
+            "x.py",
+            "`torch.compile(f)` (line 2) made another",
+            "Pass `f` uncompiled",
+        ),
+        (
+            "net = torch.compile(net)\n\nlost(torch.jit.trace(net, x))\n",
+            "Detected that you are using FX to torch.jit.trace a dynamo-optimized function. Not supported.",
+            "_dynamo/eval_frame.py",
+            "`net` is compiled (line 1)",
+            "`net._orig_mod`",
+        ),
+        (
+            "fast = torch.compile(net)\n\nlost(torch.fx.symbolic_trace(fast))\n",
+            'Module [OptimizedModule] is missing the required "forward" function',
+            "nn/modules/module.py",
+            "`fast` is compiled (line 1)",
+            "Trace what was compiled: `net`.",
+        ),
+        (
+            "@torch.compile\ndef f(x): return x\nlost(torch.jit.trace(f, x))\n",
+            "Detected that you are using FX to torch.jit.trace a dynamo-optimized function. Not supported.",
+            "_dynamo/eval_frame.py",
+            "`f` is compiled (line 1)",
+            "fast = torch.compile(f)",
+        ),
+        (
+            "fast = torch.compile(fn)\n@functools.wraps(fast)\ndef call(x): return fast(x); lost()\n",
+            "compile_wrapper already has a get_compiler_config attribute",
+            "_dynamo/eval_frame.py",
+            "`functools.wraps(fast)` (line 2)",
+            "`functools.wraps(fn)`",
+        ),
+        (
+            "opt.step = torch.compile(opt.step)\n\nlost()\n",
+            "'function' object has no attribute '__func__'",
+            "optim/lr_scheduler.py",
+            "which line 1 has replaced",
+            "Make the schedule ahead of line 1.",
+        ),
+        (
+            "fast = torch.compile(losses)\n\nlost()\n",
+            "It looks like you're trying to call a compiled backward function within vmap/grad/vjp.",
+            "__init__.py",
+            "`losses` is (line 1)",
+            "torch.compile(torch.func.jacrev(losses))",
+        ),
+    ],
+)
+def test_an_error_is_told_with_the_lines_of_its_cause(
+    text: str, message: str, file: str, said: str, hint: str
+) -> None:
+    stack = place(text, "lost(", "<module>"), StackFrame(f"{TORCH}/{file}", 1, "f")
+    found = only(text, raised(message, *stack))
+    assert said in found.explanation
+    assert hint in found.hints[0]
+    assert "Specify" not in found.message
+
+
+def test_an_operator_that_returns_its_input_is_named() -> None:
+    text = (
+        '@torch.library.custom_op("scan::forward", mutates_args=())\n'
+        "def scan(x: Tensor) -> Tensor:\n    return x\n\nlost()\n"
+    )
+    message = (
+        "forward (with implementation in <module 'torch'>): The output of this custom operator (1) must not "
+        "also be an input to this custom operator and (2) may not alias any inputs"
+    )
+    found = only(text, raised(message, place(text, "lost()", "<module>")))
+    assert "`scan::forward` returns an input" in found.message
+    assert "on line 1" in found.explanation
+    assert "(line 3)" in found.hints[0]
+
+
+def test_a_function_that_cannot_be_pickled_for_another_reason_has_no_answer() -> None:
+    text = "def f(x): return x\nlost()\n"
+    message = "Can't pickle <function f at 0x7f>: it's not the same object as __main__.f"
+    found = only(text, raised(message, place(text, "lost()", "<module>")))
+    assert (found.explanation, found.hints) == ("", ())
