@@ -109,6 +109,37 @@ def test_without_fullgraph_in_the_text_nothing_is_said_of_it() -> None:
     assert "fullgraph" not in only(text, failed(skipping("attend"), call)).explanation
 
 
+METHOD = """\
+class Net(Module):
+    @torch.compiler.disable
+    def log(self, x):
+        return x
+
+net(x)
+"""
+OF_METHOD = (
+    "Skip inlining function <function Net.log at 0x7f> since it was wrapped with `torch.compiler.disable` "
+    "(reason: None)"
+)
+HELD = "net = Net()\nnet.b = torch.compiler.disable(Other())\n\nnet(x)\n"
+OF_MODULE = (
+    "Dynamo determined that a graph break should occur when calling `L['self']._modules['b']`. Reason: "
+    "Optimized `nn.Module` is wrapped with `torch.compiler.disable` (reason: None)"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "explanation", "name", "hints"),
+    [(METHOD, OF_METHOD, "`Net.log`", 3), (HELD, OF_MODULE, "`self.b`", 2)],
+)
+def test_methods_and_modules_are_told_as_functions_are(
+    text: str, explanation: str, name: str, hints: int
+) -> None:
+    found = only(text, broken(explanation, place(text, "net(x)", "<module>"), code="GB0099"))
+    assert found.explanation.startswith(f"{name} is kept out of graphs by `torch.compiler.disable` (line 2).")
+    assert len(found.hints) == hints
+
+
 def test_a_function_that_a_library_disables_can_only_be_called_elsewhere() -> None:
     call = place(ATTENTION, "attend(q)\n\nblock", "forward")
     found = only(ATTENTION, broken(skipping("their_kernel"), call))

@@ -12,6 +12,7 @@ from typing import Final
 from fullgraph_compiler.facts import CompileFailure, GraphBreak, StackFrame
 
 from ...text.markdown import code_span, filled
+from ...text.source_names import written_name
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
 from ...workspace.workspace import Workspace
@@ -21,10 +22,15 @@ from .operators import branch_answer
 from .words import Answer, line_of, row_of
 
 _DISABLED: Final = re.compile(
-    r"Skip calling function `(?P<value>[^`]+)` since it was wrapped with `torch\.compiler\.disable` "
-    r"\(reason: (?P<reason>.*?)\)"
+    r"Skip (?:calling|inlining) function `?(?P<value><[^`\n]+?>|[\w.]+)`? since it was wrapped with "
+    r"`torch\.compiler\.disable` \(reason: (?P<reason>.*?)\)"
 )
-"""``SkipFunctionVariable.call_function`` in ``torch/_dynamo/variables/functions.py`` (2.8 to 2.15)."""
+"""``variables/functions.py`` and ``symbolic_convert.py`` in ``torch/_dynamo`` (2.8 to 2.15)."""
+_DISABLED_MODULE: Final = re.compile(
+    r"Dynamo determined that a graph break should occur when calling `(?P<source>[^`]+)`\. Reason: Optimized "
+    r"`nn\.Module` is wrapped with `torch\.compiler\.disable` \(reason: (?P<reason>.*?)\)"
+)
+"""``torch/_dynamo/variables/builder.py`` (2.8 to 2.15)."""
 _NAME: Final = re.compile(
     r"<(?:bound method|function) (?P<name>[\w.<>]+?)(?: at 0x\w+| of )|^(?P<plain>[\w.]+)$"
 )
@@ -36,11 +42,13 @@ _DDP: Final = re.compile(r"[/\\]torch[/\\]nn[/\\]parallel[/\\]distributed\.py$")
 
 @dataclass(frozen=True, slots=True)
 class _Disabled:
-    """A function that may not be traced: its name, the program's reason, and the mark, if that is found."""
+    """What may not be traced: its name, the program's reason, and the mark, if that is found."""
 
     name: str
     reason: str
     mark: Mark | None
+    said: str
+    """Torch's sentence."""
 
 
 class BreakAnswers:
@@ -70,9 +78,8 @@ class BreakAnswers:
     # -- functions kept out of graphs --------------------------------------------------------------
 
     def _disabled(self, fact: GraphBreak | CompileFailure, filename: str) -> Answer:
-        said = _DISABLED.search(fact.explanation)
-        disabled = self._disabled_function(said) if said else None
-        if said is None or disabled is None:
+        disabled = self._disabled_callee(fact)
+        if disabled is None:
             return Answer()
         name, mark = code_span(disabled.name), disabled.mark
         where = f" ({line_of(mark, filename)})" if mark else ""
@@ -80,29 +87,39 @@ class BreakAnswers:
         note = f"{name} is kept out of graphs by `torch.compiler.disable`{where}{reason}."
         if isinstance(fact, GraphBreak) and not fact.skips_frame and "Inside of" not in fact.explanation:
             note += " The graph ends ahead of this call."
-        if not self._marks.defines(disabled.name):
-            hints = [f"{name} is a library's: call it outside of what is compiled."]
-            return Answer(note, tuple(hints), replaced=said[0], instead=True)
         hints = [f"If Dynamo can trace {name}, remove `torch.compiler.disable`{where}."]
-        if self._hook_mark(fact) is not None:
+        if mark is None and not self._marks.defines(disabled.name):
+            hints = [f"{name} is a library's: call it outside of what is compiled."]
+        elif self._hook_mark(fact) is not None:
             hints.append("Else register it only on modules that are not compiled.")
         else:
-            if _returns_value(mark):
+            if _is_operator_like(mark):
                 hints.append(
                     f"Else keep the call in the graph: with `torch._dynamo.nonstrict_trace` instead of "
                     f"`torch.compiler.disable`, if all that {name} does is operations of torch; as a custom "
                     "operator (`torch.library.custom_op`) otherwise."
                 )
             hints.append(f"Or call {name} outside of what is compiled.")
-        return Answer(note, tuple(hints), replaced=said[0], instead=True)
+        if isinstance(fact, CompileFailure) and self._fullgraph_marks(fact):
+            hints.append("If the break is meant, leave `fullgraph=True` out: then this call runs eagerly.")
+        return Answer(note, tuple(hints), replaced=disabled.said, instead=True)
 
-    def _disabled_function(self, said: re.Match[str]) -> _Disabled | None:
-        found = _NAME.search(said["value"])
-        if found is None:
+    def _disabled_callee(self, fact: GraphBreak | CompileFailure) -> _Disabled | None:
+        """Return what a break says is kept out of graphs, if that is its reason."""
+        if said := _DISABLED_MODULE.search(fact.explanation):
+            name = written_name(said["source"])
+            held = [
+                mark for mark in self._marks.all("disable") if name.rpartition(".")[2] in mark.names and name
+            ]
+            mark = held[0] if len(held) == 1 else None
+        elif said := _DISABLED.search(fact.explanation):
+            found = _NAME.search(said["value"])
+            name = (found["name"] or found["plain"]).rpartition("<locals>.")[2] if found else ""
+            mark = self._marks.named("disable", name)
+        if said is None or not name:
             return None
-        name = (found["name"] or found["plain"]).rpartition("<locals>.")[2]
         reason = said["reason"].strip()
-        return _Disabled(name, "" if reason == "None" else reason, self._marks.named("disable", name))
+        return _Disabled(name, "" if reason == "None" else reason, mark, said[0])
 
     def _not_reached(self, fact: GraphBreak | CompileFailure, filename: str) -> Answer:
         """Tell that the mark on a caller of the compiled function does not reach it."""
@@ -135,20 +152,21 @@ class BreakAnswers:
 
     def _fullgraph(self, fact: GraphBreak | CompileFailure, filename: str) -> Answer:
         """Tell which ``fullgraph=True`` makes an error of a break."""
-        if not isinstance(fact, CompileFailure) or fact.error != "Unsupported" or not fact.code:
+        marks = self._fullgraph_marks(fact) if isinstance(fact, CompileFailure) else []
+        if not marks:
             return Answer()
+        where = f" ({line_of(marks[0], filename)})" if len(marks) == 1 else ""
+        return Answer(f"`fullgraph=True`{where} makes an error of this break.")
+
+    def _fullgraph_marks(self, fact: CompileFailure) -> list[Mark]:
+        """List the marks that may have compiled what fails, if each has ``fullgraph=True``."""
+        if fact.error != "Unsupported" or not fact.code:
+            return []
         function = self._places.functions.get(fact.compile_id)
         marks = self._marks.compiling(self._places.name_of(fact.compile_id))
         if function and self._workspace.contains(function.filename):
             marks = marks or self._marks.all("compile")
-        if not marks or not all(mark.is_on("fullgraph") for mark in marks):
-            return Answer()
-        where = f" ({line_of(marks[0], filename)})" if len(marks) == 1 else ""
-        note = f"`fullgraph=True`{where} makes an error of this break."
-        if fact.code != "GB0098":
-            return Answer(note)
-        hint = "If the break is meant, leave `fullgraph=True` out: then this call runs eagerly."
-        return Answer(note, (hint,))
+        return marks if all(mark.is_on("fullgraph") for mark in marks) else []
 
     # -- hooks -------------------------------------------------------------------------------------
 
@@ -171,8 +189,7 @@ class BreakAnswers:
         rest = stack[calls[-1] + 1 :]
         if rest:
             return None if rest[0].function == "forward" else self._marks.named("hook", rest[0].function)
-        said = _DISABLED.search(fact.explanation)
-        disabled = self._disabled_function(said) if said else None
+        disabled = self._disabled_callee(fact)
         return self._marks.named("hook", disabled.name) if disabled else None
 
     # -- what a graph must have whole --------------------------------------------------------------
@@ -254,10 +271,10 @@ class BreakAnswers:
         return definitions(source).qualname(function.lineno, frame.function)
 
 
-def _returns_value(mark: Mark | None) -> bool:
-    """Tell whether a marked function returns something; a function that is not seen may."""
+def _is_operator_like(mark: Mark | None) -> bool:
+    """Tell whether the call of a function may be in a graph: it returns something, as far as that is seen."""
     if mark is None or mark.definition is None:
-        return True
+        return mark is None or not isinstance(mark.argument, ast.Call)  # which makes a module
     return any(isinstance(node, ast.Return) and node.value for node in ast.walk(mark.definition))
 
 
