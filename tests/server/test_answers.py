@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fullgraph_compiler.facts import CompileFailure, Fact, FrameStarted, GraphBreak, ProgramRaised, StackFrame
+from fullgraph_compiler.facts import (
+    CompileFailure,
+    Fact,
+    FrameStarted,
+    GraphBreak,
+    GuardFailure,
+    ProgramRaised,
+    Recompile,
+    RecompileLimit,
+    RunFinished,
+    StackFrame,
+)
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Finding
 from fullgraph_server.workspace.source import SourceFile
@@ -417,3 +429,81 @@ def test_a_function_that_cannot_be_pickled_for_another_reason_has_no_answer() ->
     message = "Can't pickle <function f at 0x7f>: it's not the same object as __main__.f"
     found = only(text, raised(message, place(text, "lost()", "<module>")))
     assert (found.explanation, found.hints) == ("", ())
+
+
+RESUMED = """\
+import torch
+
+@torch.compile
+def step(rows, x):
+    for row in rows:
+        if any_of(row):
+            return x
+    count = x.item()
+    kept, left = x.tolist()
+    class Made:
+        pass
+    y = scale(x, x.item())
+    return y + count + kept
+"""
+
+
+def handed_over(code: str, index: int, failure: GuardFailure) -> tuple[Fact, ...]:
+    """A break at some code, and a recompilation of what follows for a value that was on the stack."""
+    frame, source = place(RESUMED, code, "step"), f"L['___stack{index}']{failure.source}"
+    call = (StackFrame(FILE, 20, "<module>"),)
+    return (
+        FrameStarted("0/0", "step", FILE, 3, call),
+        GraphBreak("0/0", "GB0124", "item called", "why", (), "", "", (*call, frame), False, ""),
+        FrameStarted("1/0", "step", FILE, 3, call, frame.row),
+        FrameStarted("1/1", "step", FILE, 3, call, frame.row),
+        Recompile("1/1", (replace(failure, source=source),)),
+        RunFinished("finished", 1.0),
+    )
+
+
+NUMBER = GuardFailure("1/0", "", "EQUALS_MATCH", "", "4", "5", None, (StackFrame(FILE, 13, "step"),))
+ITEMS = GuardFailure("1/0", "", "TUPLE_ITERATOR_LEN", "", "4", "3", changed="number of items")
+OBJECT = GuardFailure("1/0", "", "ID_MATCH", "", "the same object (step.<locals>.Made)")
+
+
+@pytest.mark.parametrize(
+    ("code", "index", "failure", "said"),
+    [
+        ("x.item()", 0, NUMBER, "`count` was 4, is now 5"),
+        ("x.tolist()", 0, replace(NUMBER, source="[1]"), "`left` was 4, is now 5"),
+        ("any_of(row)", 0, ITEMS, "number of items left of `rows` was 4, is now 3"),
+        ("Made", 0, OBJECT, "`Made` is no longer the same object (step.<locals>.Made)"),
+        ("x.item())", 1, NUMBER, "a value from before a graph break was 4, is now 5"),
+    ],
+)
+def test_a_value_from_before_a_break_has_its_name_and_leads_to_the_break(
+    code: str, index: int, failure: GuardFailure, said: str
+) -> None:
+    workspace = Workspace(Path("/w"), {FILE: SourceFile(FILE, RESUMED)}.get)
+    facts = handed_over(code, index, failure)
+    findings = fold("program.py", 1, "2.13.0", facts, workspace).findings
+    (found,) = (item for item in findings if item.kind == "recompile")
+    assert found.message == f"recompiled: {said}"
+    row = place(RESUMED, code, "step").row
+    (hint,) = found.hints
+    assert hint.startswith(f"Remove the graph break on line {row}: this value is only guarded because")
+
+
+def test_a_tensor_from_before_a_break_can_change_without_it() -> None:
+    workspace = Workspace(Path("/w"), {FILE: SourceFile(FILE, RESUMED)}.get)
+    size = replace(NUMBER, kind="TENSOR_MATCH", changed="size", dimension=0)
+    findings = fold("program.py", 1, "2.13.0", handed_over("x.item()", 0, size), workspace).findings
+    (found,) = (item for item in findings if item.kind == "recompile")
+    assert "size of `count` at dimension 0" in found.message
+    assert "Remove the graph break" not in " ".join(found.hints)
+
+
+def test_a_limit_names_values_from_before_a_break_too() -> None:
+    workspace = Workspace(Path("/w"), {FILE: SourceFile(FILE, RESUMED)}.get)
+    facts = handed_over("x.item()", 0, NUMBER)
+    limit = RecompileLimit("1/2", "step", FILE, 3, 2, "recompile_limit", False)
+    findings = fold("program.py", 1, "2.13.0", (*facts, limit), workspace).findings
+    (found,) = (item for item in findings if item.kind == "recompile-limit")
+    assert found.explanation == "It was compiled again because `count` was 4, is now 5."
+    assert found.hints[0].startswith("Remove the graph break on line 8")

@@ -364,7 +364,15 @@ class _FindingFacts:
             (*fact.stack, *self._places.own_frame(fact.compile_id)),
             fact.compile_id,
             explanation="\n".join(
-                filter(None, (messages.limit_explanation(again, last), messages.changed_with(together)))
+                filter(
+                    None,
+                    (
+                        messages.limit_explanation(
+                            self._recompilations.named(again), self._recompilations.named(last)
+                        ),
+                        messages.changed_with(together),
+                    ),
+                )
             ),
             hints=sentences(given),
         )

@@ -35,6 +35,7 @@ from ..text.remedies import Advice, advice_on_all, sentences
 from ..text.source_names import compile_number, written_name
 from ..workspace.positions import Call, Span
 from ..workspace.workspace import Workspace
+from .answers.resumed import Resumed
 from .finding_builder import FindingBuilder
 from .model import Finding, Report
 from .sizes import condition_behind, relates_sizes, specialization_behind
@@ -90,6 +91,7 @@ class Recompilations:
         self._lightning = lightning
         self._places = places
         self._workspace = workspace
+        self._resumed = Resumed(facts, places, workspace)
         self.guards: dict[str, list[GuardInstalled]] = defaultdict(list)
         self._conditions: dict[str, list[ShapeGuard]] = defaultdict(list)
         self._constants: dict[str, list[Specialization]] = defaultdict(list)
@@ -192,6 +194,13 @@ class Recompilations:
         own = {messages.cause_of(item) for group in groups for item in group.failures.values()}
         return _in_all(list(groups[0].together.values()), own)
 
+    def _break_behind(self, failure: GuardFailure) -> tuple[Advice, ...]:
+        """Advise to remove the break that a value was handed over; a tensor can change without one, too."""
+        if failure.changed in _TENSOR_CHECKS or failure.kind == "TENSOR_MATCH":
+            return ()
+        line = self._resumed.behind(failure)
+        return (Advice(messages.REMOVE_BREAK.format(line=line)),) if line else ()
+
     def _advice_on(self, group: _Group) -> tuple[Advice, ...]:
         return self.advise(next(iter(group.failures.values())))
 
@@ -244,7 +253,11 @@ class Recompilations:
             has_loader=self._places.mentions("DataLoader(", compile_id),
             indexes=self._is_index(stack, failure.source),
         )
-        return advice.recompile_advice(failure, seen)
+        return advice.recompile_advice(failure, seen) or self._break_behind(failure)
+
+    def named(self, failures: Iterable[GuardFailure]) -> list[GuardFailure]:
+        """Return failures under the names that values from before a graph break have in the program."""
+        return [self._resumed.named(failure) for failure in failures]
 
     def _is_index(self, stack: Stack, source: str) -> bool:
         """Tell whether the line at which a value is guarded has it as an index."""
@@ -357,7 +370,8 @@ class Recompilations:
         return failure.source, f"{os.path.basename(span.filename)}:{row}"
 
     def _as_passed(self, compile_id: str, failure: GuardFailure) -> GuardFailure:
-        """Return a failure of an item of ``*args`` or ``**kwargs`` under the name that the caller has."""
+        """Return a failure under the name that the program has, of an item of ``*args`` the caller's."""
+        failure = self._resumed.named(failure)
         holder = failure.source.rpartition("[")[0]
         guards = (*self.guards[compile_id], *self.guards[failure.compile_id]) if holder else ()
         lengths = (length_of(guard) for guard in guards if guard.source == holder)

@@ -62,6 +62,10 @@ _LIMIT_HINT = (
     "Raise `torch._dynamo.config.{setting}` if this many versions of `{function}` are meant to exist."
 )
 
+REMOVE_BREAK = (
+    "Remove the graph break on {line}: this value is only guarded because the code behind that break is "
+    "compiled by itself."
+)
 WANTS_ARGUMENTS = (
     "If it wants other arguments: `Analyze with Arguments…` in the editor, "
     "`fullgraph check FILE -- ARGUMENTS` on the command line, or `args` of a target in pyproject.toml."

@@ -1,0 +1,141 @@
+"""Values that are handed over a graph break: their names, and the break.
+
+Behind a break, Dynamo compiles the rest of a function as one of its own. What was on the interpreter's stack,
+such as the result of the call that broke the graph, is a parameter ``___stack0`` of that.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from fullgraph_compiler.facts import Fact, GraphBreak, GuardFailure, StackFrame
+
+from ...workspace.definitions import definitions
+from ...workspace.ranges import node_at
+from ...workspace.source import SourceFile
+from ...workspace.workspace import Workspace
+from ..source_locator import Function, Places
+from .words import row_of
+
+_STACK_VALUE: Final = re.compile(r"L\['___stack(?P<index>\d+)'\](?P<rest>.*)", re.DOTALL)
+_ITEM: Final = re.compile(r"\[(\d+)\]")
+_ITEMS: Final = "number of items"
+_LONGEST: Final = 40
+_LOOPS: Final = (ast.For, ast.AsyncFor)
+_WITH: Final = (ast.With, ast.AsyncWith)
+_INNER: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+@dataclass(frozen=True, slots=True)
+class _Break:
+    """A graph break in a function: the function's frame there, and the innermost frame of the user's own."""
+
+    frame: StackFrame
+    innermost: StackFrame
+
+
+class Resumed:
+    """The breaks from which compiled functions go on."""
+
+    def __init__(self, facts: Iterable[Fact], places: Places, workspace: Workspace) -> None:
+        self._places = places
+        self._workspace = workspace
+        self._breaks: dict[tuple[str, str, int], _Break] = {}
+        for fact in facts:
+            if isinstance(fact, GraphBreak) and (found := self._break(fact)):
+                frame = found.frame
+                self._breaks.setdefault((frame.filename, frame.function, frame.row), found)
+
+    def named(self, failure: GuardFailure) -> GuardFailure:
+        """Return a failure of a value from the stack under the name that the program has for it, if any."""
+        value, found = _STACK_VALUE.fullmatch(failure.source), self._of(failure.compile_id)
+        function = self._places.functions.get(failure.compile_id)
+        source = self._workspace.source(function.filename) if function else None
+        if value is None or found is None or function is None or source is None:
+            return failure
+        index, rest = int(value["index"]), value["rest"]
+        loops = _loops_around(source, function, found.frame.row)
+        if loops is None:
+            return failure
+        if index < len(loops):
+            over = ast.unparse(loops[index].iter)
+            if rest or failure.changed != _ITEMS or len(over) > _LONGEST:
+                return failure
+            return replace(failure, source=over, changed=f"{_ITEMS} left")
+        name = self._assigned(source, found.frame, rest) if index == len(loops) else ""
+        return replace(failure, source=name) if name else failure
+
+    def behind(self, failure: GuardFailure) -> str:
+        """Name the line of the break that a value from the stack was handed over; empty for other values."""
+        found = self._of(failure.compile_id) if _STACK_VALUE.fullmatch(failure.source) else None
+        source = self._workspace.source(found.innermost.filename) if found else None
+        if found is None or source is None:
+            return ""
+        return row_of(source, found.innermost.row, found.frame.filename)
+
+    def _break(self, fact: GraphBreak) -> _Break | None:
+        traced = self._places.traced_stack(fact.stack, fact.compile_id)
+        own = [frame for frame in traced if self._workspace.contains(frame.filename)]
+        return _Break(traced[0], own[-1]) if own and own[0] == traced[0] else None
+
+    def _of(self, compile_id: str) -> _Break | None:
+        """Return the break from which a compiled function goes on."""
+        function, row = self._places.functions.get(compile_id), self._places.resumes_at(compile_id)
+        if function is None or row is None:
+            return None
+        return self._breaks.get((function.filename, function.name, row))
+
+    def _assigned(self, source: SourceFile, frame: StackFrame, rest: str) -> str:
+        """Return the variable that gets what broke the graph, or the item of it that ``rest`` leads to."""
+        cls = next((item for item in source.nodes_at(frame.row) if isinstance(item, ast.ClassDef)), None)
+        if cls is not None:
+            return cls.name + rest
+        node = node_at(source, self._places.span(frame))
+        statement = next(
+            (
+                item
+                for item in source.nodes_at(frame.row)
+                if isinstance(item, (ast.Assign, ast.AnnAssign)) and item.value is node
+            ),
+            None,
+        )
+        if statement is None or node is None:
+            return ""
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        target: ast.expr = targets[-1]
+        item = _ITEM.match(rest)
+        if isinstance(target, (ast.Tuple, ast.List)):
+            if item is None or int(item[1]) >= len(target.elts):
+                return ""
+            target, rest = target.elts[int(item[1])], rest[item.end() :]
+        return f"{ast.unparse(target)}{rest}" if isinstance(target, (ast.Name, ast.Attribute)) else ""
+
+
+def _loops_around(source: SourceFile, function: Function, row: int) -> list[ast.For | ast.AsyncFor] | None:
+    """List the loops of a function whose iterators are on the stack at a row, the outermost first.
+
+    ``None`` in a ``with``, which has something on the stack, too.
+    """
+    scope = definitions(source).function_at(row)
+    if scope is None or getattr(scope, "name", "") != function.name:
+        return None
+    around = [
+        node
+        for node in _within(scope)
+        if isinstance(node, (*_LOOPS, *_WITH))
+        and any(item.lineno <= row <= (item.end_lineno or row) for item in node.body)
+    ]
+    loops = [node for node in around if isinstance(node, _LOOPS)]
+    return loops if len(loops) == len(around) else None
+
+
+def _within(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a function, outer ones first, without those of functions and classes in it."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, _INNER):
+            yield child
+            yield from _within(child)
