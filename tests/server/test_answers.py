@@ -215,7 +215,36 @@ def test_a_break_in_a_hook_says_so_too() -> None:
     )
     found = only(HOOK, broken("why", *stack, reason="print called", code="GB0059"))
     assert "registered on line 8" in found.explanation
-    assert found.hints == (TORCHS_HINT,), "torch's hints stay"
+    assert "is_compiling()" in found.hints[0]
+    assert found.hints[1:] == (TORCHS_HINT,), "torch's hints stay"
+
+
+MAKER = """\
+def keep(n):
+    def hook(m, i, o):
+        print(n)
+    return hook
+
+net.register_forward_hook(keep('a'))
+y = net(x)
+"""
+
+
+def test_a_hook_that_a_function_makes_is_found() -> None:
+    text = MAKER
+    stack = (
+        place(text, "net(x)", "step"),
+        StackFrame(MODULE, 1821, "inner"),
+        place(text, "print(n)", "hook"),
+    )
+    found = only(text, broken("why", *stack, reason="print called", code="GB0059"))
+    assert "`keep('a')` is a hook, registered on line 6" in found.explanation
+
+
+def test_what_is_said_is_in_the_first_paragraph() -> None:
+    stack = (place(HOOK, "net(x)", "step"), StackFrame(MODULE, 1, "inner"), place(HOOK, "print(m", "record"))
+    found = only(HOOK, broken("why\n\nand more", *stack, reason="print called", code="GB0059"))
+    assert "registered on line 8" in found.explanation.partition("\n\n")[0]
 
 
 CHECKPOINT = """\
@@ -375,6 +404,20 @@ def test_a_loop_that_captures_what_it_carries_is_told() -> None:
             "_dynamo/eval_frame.py",
             "`f` is compiled (line 1)",
             "fast = torch.compile(f)",
+        ),
+        (
+            "net.compile()\n\nlost(torch.jit.trace(net, x))\n",
+            "Detected that you are using FX to torch.jit.trace a dynamo-optimized function. Not supported.",
+            "_dynamo/eval_frame.py",
+            "`net` is compiled (line 1)",
+            "Trace `net` ahead of line 1.",
+        ),
+        (
+            "act = torch.compile(relu)\n\ndef forward(x): return lost(act(x))\n",
+            "Detected that you are using FX to torch.jit.trace a dynamo-optimized function. Not supported.",
+            "_dynamo/eval_frame.py",
+            "`act` is compiled (line 1)",
+            "call `act` uncompiled",
         ),
         (
             "fast = torch.compile(fn)\n@functools.wraps(fast)\ndef call(x): return fast(x); lost()\n",

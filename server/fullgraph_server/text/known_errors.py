@@ -88,15 +88,15 @@ _KNOWN: Final = (
     KnownError(
         "jit-trace",
         re.compile(r"torch\.jit\.trace a dynamo-optimized function"),
-        "`torch.jit.trace` runs the compiled module, which it cannot look into.",
-        "Trace the module that was compiled: `compiled._orig_mod`.",
+        "`torch.jit.trace` cannot look into compiled code.",
+        "Trace what is not compiled: of a module that `torch.compile` returned, `compiled._orig_mod`.",
     ),
     # _dynamo/eval_frame.py
     KnownError(
         "fx-trace",
         re.compile("FX to symbolically trace a dynamo-optimized function"),
-        "`torch.fx` cannot look into a compiled function.",
-        "Trace the module that was compiled: `compiled._orig_mod`.",
+        "`torch.fx` cannot look into compiled code.",
+        "Trace what is not compiled: of a module that `torch.compile` returned, `compiled._orig_mod`.",
     ),
     # _dynamo/eval_frame.py
     KnownError(

@@ -174,11 +174,15 @@ class BreakAnswers:
         mark = self._hook_mark(fact)
         if mark is None:
             return Answer()
-        name = code_span(mark.name)
-        return Answer(
+        name = code_span(ast.unparse(mark.argument)) if mark.argument else "This"
+        note = (
             f"{name} is a hook, registered on {line_of(mark, filename)}: it breaks the graph at each call of "
             "a module that has it."
         )
+        skip = (
+            "If it need not run in compiled calls, begin it with `if torch.compiler.is_compiling(): return`."
+        )
+        return Answer(note, () if self._disabled_callee(fact) else (skip,))
 
     def _hook_mark(self, fact: GraphBreak | CompileFailure) -> Mark | None:
         """Find where the hook was registered that a module called when the graph broke."""
@@ -188,9 +192,9 @@ class BreakAnswers:
             return None
         rest = stack[calls[-1] + 1 :]
         if rest:
-            return None if rest[0].function == "forward" else self._marks.named("hook", rest[0].function)
+            return None if rest[0].function == "forward" else self._marks.hook(rest[0].function)
         disabled = self._disabled_callee(fact)
-        return self._marks.named("hook", disabled.name) if disabled else None
+        return self._marks.hook(disabled.name) if disabled else None
 
     # -- what a graph must have whole --------------------------------------------------------------
 

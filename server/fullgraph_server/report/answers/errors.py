@@ -158,41 +158,65 @@ def _pickled(marks: Marks, error: _Error) -> Answer | None:
 
 
 def _traced(verb: str, *functions: str) -> Callable[[Marks, _Error], Answer | None]:
+    """Make the answer for a function that traces a compiled one, or code that calls it."""
+
     def answer(marks: Marks, error: _Error) -> Answer | None:
         call = error.call(*functions)
         given = call.args[0] if call and call.args else None
-        name = dotted(given)
-        last = name.rpartition(".")[2]
-        found = [mark for mark in marks.all("compile") if last and last in _callables(mark)]
-        if call is None or len(found) != 1:
-            return None
-        mark, function = found[0], code_span(dotted(call.func))
+        mark = _compiled_as(marks, dotted(given))
+        if call is None or mark is None:
+            return _calls_compiled(marks, error)
+        name, function = dotted(given), code_span(dotted(call.func))
         note = f"{code_span(name)} is compiled ({error.line(mark)}): {function} cannot look into it."
-        plain = dotted(mark.argument)
-        if mark.definition is not None:
-            defined = code_span(mark.definition.name)
-            hint = (
-                f"Leave the definition of {defined} without `@torch.compile`, and give the compiled one "
-                f"another name, as in `fast = torch.compile({mark.definition.name})`: then {verb} {defined}."
-            )
-        elif plain and plain.rpartition(".")[2] != last and last in mark.names:
-            hint = f"{verb.capitalize()} what was compiled: {code_span(plain)}."
-        elif marks.defines(plain):
-            hint = f"Give what is compiled a name of its own: then {verb} {code_span(plain)}."
-        else:
-            hint = f"{verb.capitalize()} the module that was compiled: {code_span(f'{name}._orig_mod')}."
-        return Answer(note, (hint,))
+        return Answer(note, (_plain(marks, error, mark, name, verb),))
 
     return answer
 
 
+def _plain(marks: Marks, error: _Error, mark: Mark, name: str, verb: str) -> str:
+    """Advise what to trace instead of what a mark compiles."""
+    if mark.in_place:
+        return f"{verb.capitalize()} {code_span(name)} ahead of {error.line(mark)}."
+    if mark.definition is not None:
+        defined = mark.definition.name
+        return (
+            f"Leave the definition of {code_span(defined)} without `@torch.compile`, and give the compiled "
+            f"one another name, as in `fast = torch.compile({defined})`: then {verb} {code_span(defined)}."
+        )
+    plain = dotted(mark.argument)
+    if plain and plain not in mark.names and plain != name:
+        return f"{verb.capitalize()} what was compiled: {code_span(plain)}."
+    if marks.defines(plain):
+        return f"Give what is compiled a name of its own: then {verb} {code_span(plain)}."
+    return f"{verb.capitalize()} the module that was compiled: {code_span(f'{name}._orig_mod')}."
+
+
+def _calls_compiled(marks: Marks, error: _Error) -> Answer | None:
+    """Tell that the line of an error calls a compiled function, while something traces the code around it."""
+    for node in error.source.nodes_at(error.row) if error.source else ():
+        name = dotted(node.func) if isinstance(node, ast.Call) else ""
+        if mark := _compiled_as(marks, name):
+            function = code_span(name)
+            return Answer(
+                f"{error.known.explanation} {function} is compiled ({error.line(mark)}).",
+                (f"Let what is traced call {function} uncompiled, and compile it elsewhere.",),
+            )
+    return None
+
+
+def _compiled_as(marks: Marks, name: str) -> Mark | None:
+    """Return the only mark on what a program calls by a name."""
+    last = name.rpartition(".")[2]
+    found = [mark for mark in marks.all("compile") if last and last in _callables(mark)]
+    return found[0] if len(found) == 1 else None
+
+
 def _compiled_twice(marks: Marks, error: _Error) -> Answer | None:
     for wraps in marks.all("wraps"):
-        wrapped = dotted(wraps.argument).rpartition(".")[2]
-        found = [mark for mark in marks.all("compile") if wrapped and wrapped in _callables(mark)]
-        if len(found) != 1 or wraps.definition is None:
+        wrapped = dotted(wraps.argument)
+        mark = _compiled_as(marks, wrapped)
+        if mark is None or wraps.definition is None:
             continue
-        mark = found[0]
         plain = dotted(mark.argument)
         hints = [f"Do not compile {code_span(wraps.definition.name)} again: what it calls is compiled."]
         if plain:

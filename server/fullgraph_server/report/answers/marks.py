@@ -79,6 +79,10 @@ class Marks:
         found = [mark for mark in self.all(use) if last and mark.name == last]
         return found[0] if len(found) == 1 else None
 
+    def hook(self, name: str) -> Mark | None:
+        """Return the first place that registers a hook of this name, or one that a function returns."""
+        return next((mark for mark in self.all("hook") if name and name in hook_names(mark)), None)
+
     def compiling(self, function: str) -> list[Mark]:
         """List the marks that compile a function by its name, ``gate``, or ``Block.forward`` by its class."""
         parts = {part for part in function.split(".") if part != "forward"}
@@ -179,6 +183,27 @@ def _imports(tree: ast.Module) -> dict[str, str]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names.update({item.asname or item.name: f"{node.module}.{item.name}" for item in node.names})
     return names
+
+
+def hook_names(mark: Mark) -> frozenset[str]:
+    """Return the names that a registered hook can have: for ``keep("conv")`` those of functions in it."""
+    given = mark.argument
+    if not isinstance(given, ast.Call):
+        return frozenset(filter(None, (_last(given),)))
+    makers = {_last(given.func), *map(_last, given.args[:1])}  # of functools.partial, the first argument
+    return frozenset(makers) | _defined_in(mark.source, frozenset(makers))
+
+
+@lru_cache(maxsize=256)
+def _defined_in(source: SourceFile, names: frozenset[str]) -> frozenset[str]:
+    """Return the names of the functions that are defined in functions of these names."""
+    return frozenset(
+        inner.name
+        for node in (ast.walk(source.tree) if source.tree else ())
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in names
+        for inner in ast.walk(node)
+        if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)) and inner is not node
+    )
 
 
 def _last(node: ast.AST | None) -> str:

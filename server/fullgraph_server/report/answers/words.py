@@ -42,7 +42,8 @@ class Answer:
         """Return torch's explanation with the note."""
         if self.replaced and self.replaced in explanation:
             return explanation.replace(self.replaced, self.note, 1)
-        return "\n".join(filter(None, (explanation, self.note)))
+        first, gap, rest = explanation.partition("\n\n")  # the first paragraph is what everyone sees
+        return "\n".join(filter(None, (first, self.note))) + gap + rest
 
     def advised(self, hints: tuple[str, ...]) -> tuple[str, ...]:
         """Return the hints with those of torch, unless they are told instead of them."""
