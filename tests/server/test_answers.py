@@ -80,7 +80,7 @@ ATTENTION = """\
 import torch
 from torch.compiler import disable
 
-@disable(reason="a kernel in C++")
+@disable(reason="a kernel (C++)")
 def attend(q):
     return q.softmax(-1)
 
@@ -95,9 +95,9 @@ block(torch.ones(2))
 
 def test_a_disabled_function_is_told_with_its_line_and_what_keeps_it_in_the_graph() -> None:
     call = place(ATTENTION, "attend(q)\n\nblock", "forward")
-    found = only(ATTENTION, broken(skipping("attend", "a kernel in C++"), call))
+    found = only(ATTENTION, broken(skipping("attend", "a kernel (C++)"), call))
     assert found.explanation == (
-        "`attend` is kept out of graphs by `torch.compiler.disable` (line 4): a kernel in C++. "
+        "`attend` is kept out of graphs by `torch.compiler.disable` (line 4): a kernel (C++). "
         "The graph ends ahead of this call."
     )
     assert found.hints[0] == "If Dynamo can trace `attend`, remove `torch.compiler.disable` (line 4)."

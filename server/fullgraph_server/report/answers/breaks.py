@@ -21,14 +21,17 @@ from .marks import Mark, Marks, dotted
 from .operators import branch_answer
 from .words import Answer, line_of, row_of
 
+_BY_DISABLE: Final = r"wrapped with `torch\.compiler\.disable` \(reason: (?P<reason>[^\n]{0,300})\)$"
 _DISABLED: Final = re.compile(
-    r"Skip (?:calling|inlining) function `?(?P<value><[^`\n]+?>|[\w.]+)`? since it was wrapped with "
-    r"`torch\.compiler\.disable` \(reason: (?P<reason>.*?)\)"
+    r"Skip (?:calling|inlining) function `?(?P<value><[^`\n]{1,200}>|[\w.]{1,200})`? since it was "
+    rf"{_BY_DISABLE}",
+    re.MULTILINE,
 )
 """``variables/functions.py`` and ``symbolic_convert.py`` in ``torch/_dynamo`` (2.8 to 2.15)."""
 _DISABLED_MODULE: Final = re.compile(
-    r"Dynamo determined that a graph break should occur when calling `(?P<source>[^`]+)`\. Reason: Optimized "
-    r"`nn\.Module` is wrapped with `torch\.compiler\.disable` \(reason: (?P<reason>.*?)\)"
+    r"Dynamo determined that a graph break should occur when calling `(?P<source>[^`]{1,300})`\. Reason: "
+    rf"Optimized `nn\.Module` is {_BY_DISABLE}",
+    re.MULTILINE,
 )
 """``torch/_dynamo/variables/builder.py`` (2.8 to 2.15)."""
 _NAME: Final = re.compile(

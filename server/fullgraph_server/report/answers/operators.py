@@ -20,8 +20,8 @@ from .words import Answer
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _BRANCHES: Final = {"true_fn": "true", "false_fn": "false"}
 _LOOP: Final = re.compile(
-    r"target=torch\.ops\.higher_order\.while_loop\]\(args = \(\S+, \S+, \((?P<carried>[^)]*)\), "
-    r"\((?P<captured>[^)]*)\)\)"
+    r"target=torch\.ops\.higher_order\.while_loop\]\(args = \(\S{1,100}, \S{1,100}, "
+    r"\((?P<carried>[^)]{0,500})\), \((?P<captured>[^)]{0,500})\)\)"
 )
 """The operation that an error of a backend names: ``torch.fx`` writes the node so."""
 _NODE: Final = re.compile(r"%(\w+)")
