@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler.facts import (
+    CallsWithoutGraph,
     CompileFailure,
     Fact,
     FrameStarted,
@@ -312,6 +313,26 @@ def test_ddp_that_sends_buffers_says_so() -> None:
     found = only(DDP, broken("why", *stack, code="GB0007"))
     assert "sends the buffers" in found.explanation
     assert found.hints[0].endswith("`DistributedDataParallel(torch.compile(net))` (line 2).")
+
+
+def test_ddp_without_a_graph_says_what_to_compile() -> None:
+    workspace = Workspace(Path("/w"), {FILE: SourceFile(FILE, DDP)}.get)
+    file, call = f"{TORCH}/nn/parallel/distributed.py", (place(DDP, "model(x)", "<module>"),)
+    facts = (
+        CallsWithoutGraph("DistributedDataParallel.forward", file, 1, 3, call),
+        RunFinished("finished", 1.0),
+    )
+    (found,) = fold("program.py", 1, "2.13.0", facts, workspace).findings
+    assert found.hints == (
+        "Compile the module before it is wrapped: `DistributedDataParallel(torch.compile(net))` (line 2).",
+    )
+
+
+def test_a_transform_of_a_compiled_function_is_to_be_compiled_itself() -> None:
+    text = "fast = torch.compile(net)\ntorch.func.jacrev(fast)(x)\n"
+    stack = (place(text, "torch.func.jacrev(fast)(x)", "<module>"),)
+    found = only(text, broken("why", *stack, reason="Unsupported functorch tracing attempt", code="GB0149"))
+    assert found.hints[0].startswith("Compile the function that calls the transform")
 
 
 COND = """\

@@ -453,7 +453,7 @@ class _FindingFacts:
         stack = list(fact.stack)
         while stack and not self._workspace.contains(stack[-1].filename):
             stack.pop()
-        hints = (messages.UNCALLED,) if fact in self._uncalled else ()
+        hints = (messages.UNCALLED,) if fact in self._uncalled else self._answers.on_no_graph(fact)
         if fact in self._uncalled:
             stack = [StackFrame(fact.filename, fact.row, fact.function)]
         message = messages.without_graph_message(fact)

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from fullgraph_compiler.facts import CompileFailure, Fact, GraphBreak, ModulesLoaded, ProgramRaised
+from fullgraph_compiler.facts import (
+    CallsWithoutGraph,
+    CompileFailure,
+    Fact,
+    GraphBreak,
+    ModulesLoaded,
+    ProgramRaised,
+)
 
 from ...workspace.source import SourceFile
 from ...workspace.workspace import Workspace
@@ -41,6 +48,10 @@ class Answers:
         """Return what is to be said of an exception of the program's own."""
         return self._on_error(fact)
 
+    def on_no_graph(self, fact: CallsWithoutGraph) -> tuple[str, ...]:
+        """Return what to do about a compiled function whose calls captured no graph."""
+        return self._breaks.on_no_graph(fact)
+
     def _on_error(self, fact: CompileFailure | ProgramRaised) -> Answer:
         own = (frame for frame in reversed(fact.stack) if self._workspace.contains(frame.filename))
         return self._errors.answer(fact.message, fact.stack, next(own, None))
@@ -51,7 +62,7 @@ class Answers:
         for fact in self._facts:
             if isinstance(fact, ModulesLoaded):
                 names.update(dict.fromkeys(fact.filenames))
-            elif isinstance(fact, (GraphBreak, CompileFailure, ProgramRaised)):
+            elif isinstance(fact, (GraphBreak, CompileFailure, ProgramRaised, CallsWithoutGraph)):
                 names.update(dict.fromkeys(frame.filename for frame in fact.stack))
         for name in filter(self._workspace.contains, names):
             if source := self._workspace.source(name):

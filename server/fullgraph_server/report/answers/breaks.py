@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from fullgraph_compiler.facts import CompileFailure, GraphBreak, StackFrame
+from fullgraph_compiler.facts import CallsWithoutGraph, CompileFailure, GraphBreak, StackFrame
 
 from ...text.markdown import code_span, filled
 from ...text.source_names import written_name
@@ -73,6 +73,7 @@ class BreakAnswers:
             branch_answer(fact, self._own(fact), self._workspace),
             self._checkpoint(fact, filename),
             self._not_reached(fact, filename),
+            self._transform(fact),
             self._fullgraph(fact, filename),
         ):
             answer = answer.with_part(part)
@@ -171,6 +172,17 @@ class BreakAnswers:
             marks = marks or self._marks.all("compile")
         return marks if all(mark.is_on("fullgraph") for mark in marks) else []
 
+    def _transform(self, fact: GraphBreak | CompileFailure) -> Answer:
+        """Advise on a compiled function that a transform of ``torch.func`` calls in uncompiled code."""
+        around = self._places.calling_stack(fact.compile_id)
+        if fact.code != "GB0149" or any(map(self._places.is_compiled, around)):
+            return Answer()
+        hint = (
+            "Compile the function that calls the transform (`torch.func.grad`, `vmap`), instead of the one "
+            "that is given to it."
+        )
+        return Answer(hints=(hint,))
+
     # -- hooks -------------------------------------------------------------------------------------
 
     def _hook(self, fact: GraphBreak | CompileFailure, filename: str) -> Answer:
@@ -223,17 +235,27 @@ class BreakAnswers:
         stack = self._places.full_stack(fact.stack, fact.compile_id)
         if not any(_DDP.search(frame.filename) and "_sync_" in frame.function for frame in stack):
             return Answer()
-        mark = self._marks.only("ddp")
-        inner = ast.unparse(mark.argument) if mark and mark.argument else ""
-        where = f" ({line_of(mark, self._filename(fact))})" if mark else ""
-        wrapped = code_span(f"DistributedDataParallel(torch.compile({inner or 'module'}))")
         return Answer(
             "Here it sends the buffers of the module, such as the statistics of a BatchNorm, to all ranks.",
             (
-                f"Compile the module before it is wrapped: {wrapped}{where}.",
+                self._compile_ahead_of_ddp(self._filename(fact)),
                 "If the buffers of ranks may differ, or never do, set `broadcast_buffers=False`.",
             ),
         )
+
+    def on_no_graph(self, fact: CallsWithoutGraph) -> tuple[str, ...]:
+        """Advise on a compiled function without a graph: a module that DDP wraps can be compiled itself."""
+        own = [frame.filename for frame in fact.stack if self._workspace.contains(frame.filename)]
+        if not fact.calls or not _DDP.search(fact.filename):
+            return ()
+        return (self._compile_ahead_of_ddp(own[-1] if own else ""),)
+
+    def _compile_ahead_of_ddp(self, filename: str) -> str:
+        mark = self._marks.only("ddp")
+        inner = ast.unparse(mark.argument) if mark and mark.argument else "module"
+        where = f" ({line_of(mark, filename)})" if mark else ""
+        wrapped = code_span(f"DistributedDataParallel(torch.compile({inner}))")
+        return f"Compile the module before it is wrapped: {wrapped}{where}."
 
     def _class(self, fact: GraphBreak | CompileFailure) -> Answer:
         said = f"{fact.reason if isinstance(fact, GraphBreak) else fact.message} {fact.explanation}"
