@@ -345,6 +345,10 @@ def keep(x):
 def gate(x):
     return torch.cond(x.sum() > 0, lambda x: (x * 2, x.sum()), keep, (x,))
 """
+OF_STATE = (
+    'Error(s) in loading state_dict for {name}:\n\tMissing key(s) in state_dict: "{missing}". \n\t'
+    'Unexpected key(s) in state_dict: "{unexpected}". '
+)
 ALIASING = "Developer debug context: Input-to-output aliasing detected at nodes l_x_ and l_x_ in"
 
 
@@ -441,6 +445,27 @@ def test_a_loop_that_captures_what_it_carries_is_told() -> None:
             "call `act` uncompiled",
         ),
         (
+            "fast = torch.compile(net)\n\nlost(torch.jit.script(fast))\n",
+            "Unknown type annotation: 'Callable[..., Any]' at ",
+            "jit/annotations.py",
+            "`fast` is compiled (line 1)",
+            "Script what was compiled: `net`.",
+        ),
+        (
+            "new.load_state_dict(state)\nlost()\n",
+            OF_STATE.format(name="Net", missing="w", unexpected="_orig_mod.w"),
+            "nn/modules/module.py",
+            "The state is of one, and the module that gets it is not one.",
+            "`compiled._orig_mod`",
+        ),
+        (
+            "new.load_state_dict(state)\nlost()\n",
+            OF_STATE.format(name="OptimizedModule", missing="_orig_mod.w", unexpected="w"),
+            "nn/modules/module.py",
+            "The module that gets the state is one, and the state is not of one.",
+            "`compiled._orig_mod`",
+        ),
+        (
             "fast = torch.compile(fn)\n@functools.wraps(fast)\ndef call(x): return fast(x); lost()\n",
             "compile_wrapper already has a get_compiler_config attribute",
             "_dynamo/eval_frame.py",
@@ -471,6 +496,15 @@ def test_an_error_is_told_with_the_lines_of_its_cause(
     assert said in found.explanation
     assert hint in found.hints[0]
     assert "Specify" not in found.message
+
+
+def test_a_compiled_module_is_found_in_the_calls_that_led_to_an_error() -> None:
+    text = "def count(m, x):\n    return torch.jit.trace(m, x)\n\nnet = torch.compile(net)\ncount(net, x)\n"
+    stack = place(text, "count(net, x)", "<module>"), place(text, "torch.jit.trace(m, x)", "count")
+    message = "Detected that you are using FX to torch.jit.trace a dynamo-optimized function."
+    found = only(text, raised(message, *stack, StackFrame(f"{TORCH}/_dynamo/eval_frame.py", 1, "f")))
+    assert "`net` is compiled (line 4)" in found.explanation
+    assert "`net._orig_mod`" in found.hints[0]
 
 
 def test_an_operator_that_returns_its_input_is_named() -> None:

@@ -51,6 +51,14 @@ _KNOWN: Final = (
         re.compile(r"[/\\]torch[/\\]jit[/\\]annotations\.py$"),
         in_program=True,
     ),
+    # nn/modules/module.py: names in the state of an ``OptimizedModule``
+    KnownError(
+        "state-names",
+        re.compile(r"^Error\(s\) in loading state_dict for (?P<name>\w+):\s(?s:.){0,400}?_orig_mod\."),
+        "A module that `torch.compile` returned has `_orig_mod.` in the names of its state.",
+        "Save and load the state of the module that was compiled, `compiled._orig_mod`, or compile with "
+        "`module.compile()`, which keeps the names.",
+    ),
     # _library/utils.py
     KnownError(
         "operator-aliases",

@@ -53,8 +53,8 @@ class Answers:
         return self._breaks.on_no_graph(fact)
 
     def _on_error(self, fact: CompileFailure | ProgramRaised) -> Answer:
-        own = (frame for frame in reversed(fact.stack) if self._workspace.contains(frame.filename))
-        return self._errors.answer(fact.message, fact.stack, next(own, None))
+        own = [frame for frame in fact.stack if self._workspace.contains(frame.filename)]
+        return self._errors.answer(fact.message, fact.stack, own)
 
     def _sources(self) -> Iterator[SourceFile]:
         """Yield the user's files that the program imported, and those in stacks of what went wrong."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from fullgraph_compiler.facts import StackFrame
@@ -27,13 +27,12 @@ class ErrorAnswers:
         self._source = source
         self._marks = marks
 
-    def answer(self, message: str, stack: tuple[StackFrame, ...], own: StackFrame | None) -> Answer:
-        """Return what is known of an error; ``own`` is the innermost frame of the user's own."""
+    def answer(self, message: str, stack: Sequence[StackFrame], own: Sequence[StackFrame]) -> Answer:
+        """Return what is known of an error; ``own`` are the frames of its stack that are the user's."""
         known = known_error(message, stack[-1].filename if stack else "")
         if known is None:
             return Answer()
-        row, filename = (own.row, own.filename) if own else (0, "")
-        found = _Error(known, message, stack, filename, row, self._source(filename) if own else None)
+        found = _Error(known, message, own, self._source)
         refine = _REFINED.get(known.name)
         answer = refine(self._marks, found) if refine else None
         if answer is None and known.in_program:
@@ -49,32 +48,35 @@ class ErrorAnswers:
 
 
 class _Error:
-    """An error of the program, and the line of its own that it was raised in."""
+    """An error of the program, and the calls of its own that led to it."""
 
     def __init__(
         self,
         known: KnownError,
         message: str,
-        stack: tuple[StackFrame, ...],
-        filename: str,
-        row: int,
-        source: SourceFile | None,
+        own: Sequence[StackFrame],
+        source: Callable[[str], SourceFile | None],
     ) -> None:
-        self.known, self.filename, self.row, self.source = known, filename, row, source
-        self.in_module = any(frame.filename.replace("\\", "/").endswith(_MODULE) for frame in stack)
+        self.known, self.message, self._own, self._source = known, message, own, source
+        self.filename, self.row = (own[-1].filename, own[-1].row) if own else ("", 0)
         named = known.message.search(message)
         self.name = named["name"] if named and "name" in named.re.groupindex else ""
+
+    @property
+    def source(self) -> SourceFile | None:
+        """The file in which the error was raised."""
+        return self._source(self.filename) if self.filename else None
 
     def line(self, mark: Mark) -> str:
         """Name the line of a mark."""
         return line_of(mark, self.filename)
 
-    def call(self, *names: str) -> ast.Call | None:
-        """Return the call of a function of one of these names that begins in the line."""
-        for node in self.source.nodes_at(self.row) if self.source else ():
-            if isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in names:
-                return node
-        return None
+    def calls(self) -> Iterator[ast.Call]:
+        """Yield the calls that begin in the lines of the stack, those of the innermost line first."""
+        for frame in reversed(self._own):
+            source = self._source(frame.filename)
+            nodes = source.nodes_at(frame.row) if source else ()
+            yield from (node for node in nodes if isinstance(node, ast.Call))
 
 
 def _first(message: str) -> str:
@@ -142,6 +144,18 @@ def _transformed(marks: Marks, error: _Error) -> Answer | None:
     )
 
 
+def _state_names(_: Marks, error: _Error) -> Answer | None:
+    """Tell which is compiled: the module that gets a state, or the one that the state is of."""
+    expected = "_orig_mod." in error.message.partition("Unexpected key")[0]
+    which = "The module that gets the state is one" if expected else "The state is of one"
+    other = "the state is not of one" if expected else "the module that gets it is not one"
+    return Answer(
+        f"{error.known.explanation} {which}, and {other}.",
+        (error.known.hint,),
+        title=f"{_first(error.message)} names differ by `_orig_mod.`",
+    )
+
+
 def _pickled(marks: Marks, error: _Error) -> Answer | None:
     mark = marks.named("compile", error.name)
     if mark is None or mark.definition is not None or mark.argument is None:
@@ -157,18 +171,16 @@ def _pickled(marks: Marks, error: _Error) -> Answer | None:
     )
 
 
-def _traced(verb: str, *functions: str) -> Callable[[Marks, _Error], Answer | None]:
+def _traced(verb: str) -> Callable[[Marks, _Error], Answer | None]:
     """Make the answer for a function that traces a compiled one, or code that calls it."""
 
     def answer(marks: Marks, error: _Error) -> Answer | None:
-        call = error.call(*functions)
-        given = call.args[0] if call and call.args else None
-        mark = _compiled_as(marks, dotted(given))
-        if call is None or mark is None:
-            return _calls_compiled(marks, error)
-        name, function = dotted(given), code_span(dotted(call.func))
-        note = f"{code_span(name)} is compiled ({error.line(mark)}): {function} cannot look into it."
-        return Answer(note, (_plain(marks, error, mark, name, verb),))
+        names = (dotted(argument) for call in error.calls() for argument in call.args)
+        for name in names:
+            if mark := _compiled_as(marks, name):
+                note = f"{code_span(name)} is compiled ({error.line(mark)}). {error.known.explanation}"
+                return Answer(note, (_plain(marks, error, mark, name, verb),))
+        return _calls_compiled(marks, error)
 
     return answer
 
@@ -193,12 +205,12 @@ def _plain(marks: Marks, error: _Error, mark: Mark, name: str, verb: str) -> str
 
 def _calls_compiled(marks: Marks, error: _Error) -> Answer | None:
     """Tell that the line of an error calls a compiled function, while something traces the code around it."""
-    for node in error.source.nodes_at(error.row) if error.source else ():
-        name = dotted(node.func) if isinstance(node, ast.Call) else ""
+    for node in error.calls():
+        name = dotted(node.func)
         if mark := _compiled_as(marks, name):
             function = code_span(name)
             return Answer(
-                f"{error.known.explanation} {function} is compiled ({error.line(mark)}).",
+                f"{function} is compiled ({error.line(mark)}). {error.known.explanation}",
                 (f"Let what is traced call {function} uncompiled, and compile it elsewhere.",),
             )
     return None
@@ -286,11 +298,12 @@ _REFINED: Final[Mapping[str, Callable[[Marks, _Error], Answer | None]]] = {
     "double-backward": _double_backward,
     "backward-again": _backward_again,
     "compiled-backward-in-transform": _transformed,
+    "state-names": _state_names,
     "pickled": _pickled,
-    "jit-trace": _traced("trace", "trace"),
-    "fx-trace": _traced("trace", "symbolic_trace", "trace"),
-    "fx-module": _traced("trace", "symbolic_trace", "trace"),
-    "jit-script": _traced("script", "script"),
+    "jit-trace": _traced("trace"),
+    "fx-trace": _traced("trace"),
+    "fx-module": _traced("trace"),
+    "jit-script": _traced("script"),
     "compiled-twice": _compiled_twice,
     "assigned-step": _assigned_step,
     "operator-aliases": _operator_aliases,
