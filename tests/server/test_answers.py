@@ -153,10 +153,21 @@ def test_methods_and_modules_are_told_as_functions_are(
     assert len(found.hints) == hints
 
 
-def test_a_function_that_a_library_disables_can_only_be_called_elsewhere() -> None:
+def test_a_disabled_function_that_is_not_found_can_be_called_elsewhere() -> None:
     call = place(ATTENTION, "attend(q)\n\nblock", "forward")
-    found = only(ATTENTION, broken(skipping("their_kernel"), call))
-    assert found.hints == ("`their_kernel` is a library's: call it outside of what is compiled.",)
+    (hint,) = only(ATTENTION, broken(skipping("their_kernel"), call)).hints
+    assert hint.startswith("Call `their_kernel` outside of what is compiled.")
+
+
+def test_the_only_fullgraph_of_the_callers_counts_where_none_names_the_function() -> None:
+    text = ATTENTION.replace(
+        "torch.compile(Block(), fullgraph=True)", "torch.compile(build(), fullgraph=True)"
+    )
+    call = place(text, "attend(q)\n\nblock", "forward")
+    started = FrameStarted("0/0", "forward", FILE, 9, (StackFrame(FILE, 13, "<module>"),))
+    assert "`fullgraph=True` (line 12)" in only(text, started, failed(skipping("attend"), call)).explanation
+    elsewhere = FrameStarted("0/0", "forward", FILE, 9, (StackFrame("/w/other.py", 1, "<module>"),))
+    assert "fullgraph" not in only(text, elsewhere, failed(skipping("attend"), call)).explanation
 
 
 CALLER = """\

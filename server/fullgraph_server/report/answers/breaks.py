@@ -93,7 +93,8 @@ class BreakAnswers:
             note += " The graph ends ahead of this call."
         hints = [f"If Dynamo can trace {name}, remove `torch.compiler.disable`{where}."]
         if mark is None and not self._marks.defines(disabled.name):
-            hints = [f"{name} is a library's: call it outside of what is compiled."]
+            elsewhere = f"Call {name} outside of what is compiled."
+            hints = [f"{elsewhere} If it is in your code, you may remove `torch.compiler.disable`."]
         elif self._hook_mark(fact) is not None:
             hints.append("Else register it only on modules that are not compiled.")
         else:
@@ -166,10 +167,10 @@ class BreakAnswers:
         """List the marks that may have compiled what fails, if each has ``fullgraph=True``."""
         if fact.error != "Unsupported" or not fact.code:
             return []
-        function = self._places.functions.get(fact.compile_id)
         marks = self._marks.compiling(self._places.name_of(fact.compile_id))
-        if function and self._workspace.contains(function.filename):
-            marks = marks or self._marks.all("compile")
+        if not marks:
+            callers = {frame.filename for frame in self._places.calling_stack(fact.compile_id)}
+            marks = [mark for mark in self._marks.all("compile") if mark.source.filename in callers]
         return marks if all(mark.is_on("fullgraph") for mark in marks) else []
 
     def _transform(self, fact: GraphBreak | CompileFailure) -> Answer:
