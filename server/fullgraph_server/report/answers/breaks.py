@@ -19,7 +19,7 @@ from ...workspace.workspace import Workspace
 from ..source_locator import Places
 from .marks import Mark, Marks, dotted
 from .operators import branch_answer
-from .words import Answer, line_of, row_of
+from .words import Answer, line_of, row_of, written
 
 _BY_DISABLE: Final = r"wrapped with `torch\.compiler\.disable` \(reason: (?P<reason>[^\n]{0,300})\)$"
 _DISABLED: Final = re.compile(
@@ -123,7 +123,7 @@ class BreakAnswers:
             mark = self._marks.named("disable", name)
         if said is None or not name:
             return None
-        reason = said["reason"].strip()
+        reason = said["reason"].strip().rstrip(".")
         return _Disabled(name, "" if reason == "None" else reason, mark, said[0])
 
     def _not_reached(self, fact: GraphBreak | CompileFailure, filename: str) -> Answer:
@@ -190,7 +190,8 @@ class BreakAnswers:
         mark = self._hook_mark(fact)
         if mark is None:
             return Answer()
-        name = code_span(ast.unparse(mark.argument)) if mark.argument else "This"
+        shown = written(mark.argument, "")
+        name = code_span(shown) if shown else "This function"
         note = (
             f"{name} is a hook, registered on {line_of(mark, filename)}: it breaks the graph at each call of "
             "a module that has it."
@@ -253,7 +254,7 @@ class BreakAnswers:
 
     def _compile_ahead_of_ddp(self, filename: str) -> str:
         mark = self._marks.only("ddp")
-        inner = ast.unparse(mark.argument) if mark and mark.argument else "module"
+        inner = written(mark.argument if mark else None, "module")
         where = f" ({line_of(mark, filename)})" if mark else ""
         wrapped = code_span(f"DistributedDataParallel(torch.compile({inner}))")
         return f"Compile the module before it is wrapped: {wrapped}{where}."

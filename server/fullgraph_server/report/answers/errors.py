@@ -13,7 +13,7 @@ from ...text.known_errors import KnownError, known_error
 from ...text.markdown import code_span
 from ...workspace.source import SourceFile
 from .marks import Mark, Marks, dotted
-from .words import Answer, line_of
+from .words import Answer, line_of, written
 
 _MODULE: Final = "torch/nn/modules/module.py"
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
@@ -160,7 +160,7 @@ def _pickled(marks: Marks, error: _Error) -> Answer | None:
     mark = marks.named("compile", error.name)
     if mark is None or mark.definition is not None or mark.argument is None:
         return None
-    name, call = code_span(mark.name), code_span(f"torch.compile({ast.unparse(mark.argument)})")
+    name, call = code_span(mark.name), code_span(f"torch.compile({written(mark.argument, mark.name)})")
     return Answer(
         f"A function is pickled by its name, and {name} is the name of the uncompiled one: {call} "
         f"({error.line(mark)}) made another.",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from dataclasses import dataclass, replace
+from typing import Final
 
 from ...workspace.source import SourceFile
 from .marks import Mark
+
+_LONGEST: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,12 @@ class Answer:
     def advised(self, hints: tuple[str, ...]) -> tuple[str, ...]:
         """Return the hints with those of torch, unless they are told instead of them."""
         return self.hints if self.instead else (*self.hints, *hints)
+
+
+def written(node: ast.expr | None, otherwise: str) -> str:
+    """Write a short expression as the program does; ``otherwise`` for none, or a long one."""
+    text = ast.unparse(node) if node is not None else ""
+    return text if text and len(text) <= _LONGEST else otherwise
 
 
 def line_of(mark: Mark, filename: str) -> str:
