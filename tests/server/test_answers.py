@@ -509,6 +509,18 @@ def test_an_error_is_told_with_the_lines_of_its_cause(
     assert "Specify" not in found.message
 
 
+def test_a_gradient_that_breaks_the_graph_is_to_be_traced() -> None:
+    text = "fast = torch.compile(step)\ng = torch.autograd.grad(y, x, create_graph=True)\nlost()\n"
+    grad = broken("with trace_autograd_ops set to False", place(text, "torch.autograd.grad", "step"))
+    message = "torch.compile with aot_autograd does not currently support double backward"
+    workspace = Workspace(Path("/w"), {FILE: SourceFile(FILE, text)}.get)
+    facts = grad, raised(message, place(text, "lost()", "<module>"))
+    (found,) = (
+        item for item in fold("p", 1, "2.13.0", facts, workspace).findings if item.kind != "graph-break"
+    )
+    assert found.hints[0] == "Keep line 2 in the graph: `torch._dynamo.config.trace_autograd_ops = True`."
+
+
 def test_a_compiled_module_is_found_in_the_calls_that_led_to_an_error() -> None:
     text = "def count(m, x):\n    return torch.jit.trace(m, x)\n\nnet = torch.compile(net)\ncount(net, x)\n"
     stack = place(text, "count(net, x)", "<module>"), place(text, "torch.jit.trace(m, x)", "count")

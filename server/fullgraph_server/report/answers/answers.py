@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from fullgraph_compiler.facts import (
     CallsWithoutGraph,
@@ -23,6 +24,9 @@ from .marks import Marks
 from .operators import loop_answer
 from .words import Answer
 
+_TRACED_BY: Final = "trace_autograd_ops"
+"""The setting by which Dynamo traces gradients, as torch names it where a gradient breaks the graph."""
+
 
 class Answers:
     """What is to be said of breaks and errors, from the facts and the text of the program."""
@@ -32,7 +36,9 @@ class Answers:
         self._workspace = workspace
         marks = Marks(lambda: tuple(self._sources()))
         self._breaks = BreakAnswers(places, workspace, marks)
-        self._errors = ErrorAnswers(workspace.source, marks)
+        breaks = (fact for fact in facts if isinstance(fact, GraphBreak) and _TRACED_BY in fact.explanation)
+        places_of = {(frame.filename, frame.row) for fact in breaks for frame in fact.stack[-1:]}
+        self._errors = ErrorAnswers(workspace.source, marks, places_of)
 
     def on_break(self, fact: GraphBreak, *, wrapped: bool) -> Answer:
         """Return what is to be said of a graph break; ``wrapped`` if a wrapper of torch's makes it."""

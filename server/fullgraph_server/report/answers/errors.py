@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from fullgraph_compiler.facts import StackFrame
@@ -23,16 +23,23 @@ _SENTENCE: Final = re.compile(r"^.*?[.!?](?= [A-Z`])")
 class ErrorAnswers:
     """Answers to the errors that end a program."""
 
-    def __init__(self, source: Callable[[str], SourceFile | None], marks: Marks) -> None:
+    def __init__(
+        self,
+        source: Callable[[str], SourceFile | None],
+        marks: Marks,
+        untraced: Collection[tuple[str, int]] = (),
+    ) -> None:
+        """``untraced`` are the file and row of each gradient that breaks the graph."""
         self._source = source
         self._marks = marks
+        self._untraced = untraced
 
     def answer(self, message: str, stack: Sequence[StackFrame], own: Sequence[StackFrame]) -> Answer:
         """Return what is known of an error; ``own`` are the frames of its stack that are the user's."""
         known = known_error(message, stack[-1].filename if stack else "")
         if known is None:
             return Answer()
-        found = _Error(known, message, own, self._source)
+        found = _Error(known, message, own, self._source, self._untraced)
         refine = _REFINED.get(known.name)
         answer = refine(self._marks, found) if refine else None
         if answer is None and known.in_program:
@@ -56,7 +63,9 @@ class _Error:
         message: str,
         own: Sequence[StackFrame],
         source: Callable[[str], SourceFile | None],
+        untraced: Collection[tuple[str, int]],
     ) -> None:
+        self.untraced = untraced
         self.known, self.message, self._own, self._source = known, message, own, source
         self.filename, self.row = (own[-1].filename, own[-1].row) if own else ("", 0)
         named = known.message.search(message)
@@ -93,11 +102,17 @@ def _double_backward(marks: Marks, error: _Error) -> Answer | None:
     lines = " and ".join(dict.fromkeys(map(error.line, asked[:3])))
     compiled = marks.only("compile")
     where = f" ({error.line(compiled)})" if compiled else ""
+    broken = next((mark for mark in asked if (mark.source.filename, mark.row) in error.untraced), None)
+    traced = (
+        f"Keep {error.line(broken)} in the graph: `torch._dynamo.config.trace_autograd_ops = True`."
+        if broken
+        else "Compute the gradient within what is compiled, with `torch.func.grad`."
+    )
     return Answer(
         "AOTAutograd does not support double backward: the gradient of compiled code cannot be "
         f"differentiated itself, as `create_graph=True` asks for ({lines}).",
         (
-            "Compute the gradient within what is compiled, with `torch.func.grad`.",
+            traced,
             f'Or leave uncompiled what is differentiated twice, or compile it with `backend="eager"`{where}.',
         ),
     )
