@@ -628,3 +628,34 @@ def test_a_limit_names_values_from_before_a_break_too() -> None:
     (found,) = (item for item in findings if item.kind == "recompile-limit")
     assert found.explanation == "It was compiled again because `count` was 4, is now 5."
     assert found.hints[0].startswith("Remove the graph break on line 8")
+
+
+MADE = """\
+import torch
+
+def make(op):
+    @torch.compile
+    def act(x):
+        return op(x)
+    return act
+
+def count():
+    number = 0
+    def act(x):
+        return x * number
+    return torch.compile(act)
+"""
+
+
+@pytest.mark.parametrize(
+    ("row", "source", "shared"),
+    [(4, "L['op']", True), (4, "L['x']", False), (11, "L['number']", False), (11, "G['number']", False)],
+)
+def test_functions_that_one_function_makes_share_their_compilations(
+    row: int, source: str, shared: bool
+) -> None:
+    begun = [FrameStarted(compile_id, "act", FILE, row, ()) for compile_id in ("0/0", "0/1")]
+    failure = GuardFailure("0/0", source, "ID_MATCH", "", "the same object (a)")
+    found = only(MADE, *begun, Recompile("0/1", (failure,)))
+    told = [hint for hint in found.hints if "`make` makes share the code of `act`" in hint]
+    assert bool(told) == shared

@@ -36,6 +36,11 @@ def raised(message: str, file: str) -> ProgramRaised:
         (SECOND, "_functorch/_aot_autograd/subclass_codegen.py", "on the sum of the losses"),
         ("compile_wrapper already has a get_compiler_config attribute", "_dynamo/eval_frame.py", "wrapper"),
         ("'function' object has no attribute '__func__'", "optim/lr_scheduler.py", "ahead of"),
+        (
+            "backend='compile_fn' raised:\nAttributeError: 'float' object has no attribute 'meta'",
+            "_dynamo/backends/distributed.py",
+            "optimize_ddp = False",
+        ),
     ],
 )
 def test_a_known_error_has_its_answer(message: str, file: str, words: str) -> None:

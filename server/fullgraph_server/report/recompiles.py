@@ -35,6 +35,7 @@ from ..text.remedies import Advice, advice_on_all, sentences
 from ..text.source_names import compile_number, written_name
 from ..workspace.positions import Call, Span
 from ..workspace.workspace import Workspace
+from .answers.makers import shared_code
 from .answers.resumed import Resumed
 from .finding_builder import FindingBuilder
 from .model import Finding, Report
@@ -253,7 +254,8 @@ class Recompilations:
             has_loader=self._places.mentions("DataLoader(", compile_id),
             indexes=self._is_index(stack, failure.source),
         )
-        return advice.recompile_advice(failure, seen) or self._break_behind(failure)
+        given = advice.recompile_advice(failure, seen) or self._break_behind(failure)
+        return (*given, *shared_code(failure, function, self._workspace))
 
     def named(self, failures: Iterable[GuardFailure]) -> list[GuardFailure]:
         """Return failures under the names that values from before a graph break have in the program."""

@@ -121,6 +121,16 @@ _KNOWN: Final = (
         "Make the schedule ahead of `optimizer.step = torch.compile(optimizer.step)`.",
         re.compile(r"[/\\]optim[/\\]lr_scheduler\.py$"),
     ),
+    # _dynamo/backends/distributed.py: ``DDPOptimizer.compile_fn``
+    KnownError(
+        "number-over-bucket",
+        re.compile(
+            r"backend='compile_fn' raised:\s*AttributeError: '(?:int|float)' object has no attribute 'meta'"
+        ),
+        "`DistributedDataParallel` cuts the graph at its buckets, and a number goes over a cut.",
+        "Set `torch._dynamo.config.optimize_ddp = False`: the graph stays whole, and gradients are sent at "
+        "its end. Or keep the number in a tensor.",
+    ),
     # _dynamo/trace_rules.py
     KnownError(
         "forbidden",

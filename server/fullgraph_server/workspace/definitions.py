@@ -73,6 +73,11 @@ class Definitions:
         outer = self._around.get(function)
         return outer if isinstance(outer, ast.ClassDef) else None
 
+    def maker(self, function: _Function) -> ast.FunctionDef | None:
+        """Return the function in which a function is defined."""
+        outer = self._around.get(function)
+        return outer if isinstance(outer, ast.FunctionDef) else None
+
     def parameter(self, function: _Function, name: str) -> Definition | None:
         """Return the definition of a parameter."""
         parameter = next((node for node in _parameters(function.args) if node.arg == name), None)

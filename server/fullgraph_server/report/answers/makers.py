@@ -1,0 +1,37 @@
+"""Functions that another function makes: they share one code, and so its compilations."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from fullgraph_compiler.facts import GuardFailure
+
+from ...text.markdown import filled
+from ...text.remedies import Advice
+from ...workspace.definitions import definitions
+from ...workspace.workspace import Workspace
+from ..source_locator import Function
+
+_ROOT: Final = re.compile(r"L\['(\w+)'\]")
+_SHARED: Final = (
+    "All functions that `{maker}` makes share the code of `{name}`, and so its compilations and their limit: "
+    "`torch.compile(..., isolate_recompiles=True)`, which torch 2.13 has, keeps those of each call of "
+    "`torch.compile` apart."
+)
+
+
+def shared_code(failure: GuardFailure, function: Function | None, workspace: Workspace) -> tuple[Advice, ...]:
+    """Advise on a parameter of the function that made the compiled one: each that it makes has another."""
+    root = _ROOT.match(failure.source)
+    source = workspace.source(function.filename) if function else None
+    if root is None or function is None or source is None:
+        return ()
+    scopes = definitions(source)
+    rows = {(first, name): row for (row, name), (first, _) in source.functions.items()}  # below decorators
+    place = function.row, function.name
+    node = scopes.function(rows.get(place, function.row), function.name)
+    maker = scopes.maker(node) if node and not scopes.parameter(node, root[1]) else None
+    if maker is None or not scopes.parameter(maker, root[1]):
+        return ()
+    return (Advice(filled(_SHARED, maker=maker.name, name=function.name)),)
