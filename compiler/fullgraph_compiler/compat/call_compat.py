@@ -19,6 +19,8 @@ from typing import Any
 
 import torch
 
+_DISABLE = "TORCHDYNAMO_DISABLE"
+
 
 def watch_calls(called: Callable[[Hashable], None]) -> None:
     """Call ``called`` in each call of a compiled function, with the identity of that function.
@@ -54,13 +56,40 @@ def watch_uncompiled(uncompiled: Callable[[str], None]) -> None:
     leave = eval_frame._NullDecorator.__call__
 
     def leave_and_tell(self: Any, function: Any) -> Any:
-        by_variable = os.environ.get("TORCHDYNAMO_DISABLE") == "1"
+        by_variable = os.environ.get(_DISABLE) == "1"
         uncompiled("TORCHDYNAMO_DISABLE=1" if by_variable else "disable=True")
         return leave(self, function)
 
     functools.update_wrapper(leave_and_tell, leave)
     leave_and_tell.__code__ = leave_and_tell.__code__.replace(co_filename=eval_frame.__file__)
     eval_frame._NullDecorator.__call__ = leave_and_tell
+
+
+def compile_nothing_elsewhere() -> None:
+    """Have the processes that this one starts from now on compile nothing; this one itself may compile.
+
+    ``_optimize`` (``eval_frame.py``) reads the variable, and then returns a ``_NullDecorator``: 2.11 to 2.15.
+    ``TORCH_COMPILE_DISABLE`` does not do: with it, a call of what is compiled with ``fullgraph=True`` raises.
+    """
+    from torch._dynamo import eval_frame
+
+    optimize, value = eval_frame._optimize, os.environ.get(_DISABLE)
+
+    def optimize_here(*args: Any, **kwargs: Any) -> Any:
+        _set_variable(value)
+        try:
+            return optimize(*args, **kwargs)
+        finally:
+            _set_variable("1")
+
+    eval_frame._optimize = optimize_here
+    _set_variable("1")
+
+
+def _set_variable(value: str | None) -> None:
+    os.environ.pop(_DISABLE, None)
+    if value is not None:
+        os.environ[_DISABLE] = value
 
 
 def turned_off() -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from ..compat import dynamo_compat
+from ..compat import call_compat, dynamo_compat
 
 _MOST_CALLS = 32
 
@@ -46,7 +46,7 @@ class TooLongError(BaseException):
 class CallWatcher:
     """What is told of the first calls: ``begin`` before one, then ``end`` with its result or ``fail``.
 
-    With ``compiled=False`` the functions run uncompiled.
+    With ``compiled=False`` the functions run uncompiled, also in processes that the program starts.
     """
 
     def __init__(self, *, compiled: bool, most: int = _MOST_CALLS) -> None:
@@ -61,6 +61,8 @@ class CallWatcher:
 
     def install(self) -> None:
         """Wrap all functions that ``torch.compile`` returns from now on."""
+        if not self._compiled:
+            call_compat.compile_nothing_elsewhere()
         dynamo_compat.intercept_compiled_calls(self._wrap)
 
     def begin(self, call: Call) -> None:
