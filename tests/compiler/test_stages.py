@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -11,8 +13,43 @@ import torch
 if sys.platform != "linux":
     pytest.skip("the stages of a program are forked, on Linux only", allow_module_level=True)
 
+from fullgraph_compiler.diagnose import printed, programs
 from fullgraph_compiler.diagnose.results import ResultRecorder
-from fullgraph_compiler.processes.children import run_child
+from fullgraph_compiler.facts import Fact, ProgramRaised, RunFinished, TargetProblem
+from fullgraph_compiler.observe.calls import UNOBSERVED
+from fullgraph_compiler.processes.children import Ended, run_child
+
+
+@pytest.mark.parametrize(
+    ("uncompiled", "captured", "compiled", "words"),
+    [
+        (["size 12"], ["size 12"], ["size 1"], "it prints `size 1`, uncompiled `size 12`"),
+        (["[2]"], ["[]"], ["[]"], "it prints `[]`, as under Dynamo alone, uncompiled `[2]`"),
+        (["a"], ["a"], ["a", "b"], "it prints `b`, uncompiled not"),
+        (["a", "b"], ["a", "b"], ["a"], "it does not print `b`, uncompiled it does"),
+        (["12 ms"], ["13 ms"], ["14 ms"], ""),
+        (["loss 0.25 at 0x7f00"], ["loss 0.25 at 0x7f01"], ["loss 2.5e-1 at 0x7f02"], ""),
+        (["tensor([1., -2.])"], ["tensor([1., -2.])"], ["tensor([ 1.0000, -2.0001])"], ""),
+        (["a", "b"], ["b", "a"], ["b", "a"], ""),
+        ([], [], [], ""),
+    ],
+)
+def test_what_a_program_prints_is_compared_but_for_what_may_vary(
+    uncompiled: list[str], captured: list[str], compiled: list[str], words: str
+) -> None:
+    assert printed.difference(uncompiled, captured, compiled) == words
+
+
+def test_printed_lines_are_kept_and_still_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.TextIOWrapper(io.BytesIO(), write_through=True)
+    monkeypatch.setattr(sys, "stdout", out)
+    lines = printed.PrintedLines()
+    lines.install()
+    print("a", 1)
+    print("b")
+    lines.save(tmp_path / "lines")
+    assert printed.load(tmp_path / "lines") == ["a 1", "b"]
+    assert out.buffer.getvalue() == b"a 1\nb\n"
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -25,3 +62,15 @@ def test_processes_that_an_uncompiled_program_starts_compile_nothing(compiled: b
 
     variable = None if compiled else "1"
     assert run_child(look).answer == (variable, 1), "what this process compiles is still recorded"
+
+
+def test_an_exception_that_the_program_caught_is_no_failure() -> None:
+    caught = ProgramRaised("RecompileError", "again", (), "", caught=True)
+    others = TargetProblem("warning", f"2 processes that the program started were {UNOBSERVED}")
+    raised = ProgramRaised("ValueError", "no", (), "")
+
+    def ran(*facts: Fact) -> programs.Ran:
+        return programs.how_it_ran(Ended((*facts, RunFinished("finished", 1.0)), answered=True))
+
+    assert ran(caught, others) == programs.Ran(None, 0.0, others=True)
+    assert ran(caught, raised).raised == (raised,)

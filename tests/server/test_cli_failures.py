@@ -129,6 +129,9 @@ def test_a_failed_capture_gets_a_repro_as_well(fake: type[FakeRun]) -> None:
         ((TargetProblem("warning", "old"),), "finished", 0),
         ((StageChecked("aot_eager", "0/0", None, 1), UNCHECKED), "finished", 3),
         ((TargetProblem("error", "no"), UNCHECKED), "finished", 1),
+        ((GraphUnchecked("", "what other processes compile"),), "finished", 3),
+        ((StageChecked("compiled", "", None, 1),), "finished", 0),
+        ((StageChecked("compiled", "", Failure("accuracy", "Output", "it prints"), 1),), "finished", 3),
         ((UNCHECKED,), "timeout", 1),
         ((TargetProblem("information", "Stopped after 5 s."),), "timeout", 1),
         ((TargetProblem("error", "There is no torch."),), "not-started", 2),
@@ -143,7 +146,8 @@ def test_the_exit_code_of_stages(
 
 def test_a_graph_that_was_not_checked_stands_in_the_conclusion(fake: type[FakeRun], folder: Path) -> None:
     fake.facts = (*climbed(folder)[:5], UNCHECKED)
-    conclusion = "1 graph passes all stages; 1 graph not checked (1/0), because its copy does not run"
+    passing = "1 graph passes all stages, by itself, with the inputs of one call"
+    conclusion = f"{passing}; 1 graph not checked (1/0), because its copy does not run"
     stdout = fullgraph("stages", "a.py").stdout
     assert stdout.endswith(f"Graph 1/0\n  not checked\n\n{conclusion}\n")
     told = json.loads(fullgraph("stages", "a.py", "--format", "json").stdout)

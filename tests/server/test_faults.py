@@ -48,6 +48,9 @@ ERROR = Failure("error", "LoweringException", "NotImplementedError: no.\nmore", 
 WRONG = Failure("accuracy", "Numbers", "gradient of x is off by 0.5", "backward")
 SEGFAULT = Failure("crash", "SIGSEGV", "segmentation fault")
 HANG = Failure("hang", "timeout", "no end within 60 s")
+OTHERWISE = Failure("accuracy", "Output", "it prints `1`, uncompiled `2`")
+ONE_CALL = "with the inputs of one call"
+ONE_PASSES = f"1 graph passes all stages, by itself, {ONE_CALL}"
 
 
 def folded(*facts: Fact) -> Report:
@@ -239,6 +242,62 @@ def test_a_crash_of_dynamo_leaves_nothing_to_make_a_repro_of() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("alone", "words"),
+    [
+        (Failure("error", "ValueError", "no"), "It fails without torch.compile too: the compiler is not"),
+        (Failure("error", "TypeError", "no"), "Under Dynamo alone it fails in another way (TypeError)"),
+        (None, "Under Dynamo alone it passes"),
+    ],
+)
+def test_the_compiler_is_not_at_fault_if_it_fails_in_the_same_way(alone: Failure | None, words: str) -> None:
+    failure = Failure("error", "ValueError", "no")
+    fault = located(failure, "uncompiled", "", "")
+    stages = StageChecked("uncompiled", "", failure, 0.1), StageChecked("eager", "", alone, 0.1)
+    assert words in only(folded(*stages, fault)).explanation
+
+
+BACKWARD = Failure("error", "RuntimeError", "a second backward")
+PASSES = StageChecked("aot_eager", "0/0", None, 1.0)
+COMPILED = StageChecked("compiled", "", BACKWARD, 1.0)
+WHOLE = located(BACKWARD, "compiled", "uncompiled", "", stack=MODULE)
+
+
+def test_a_program_that_fails_as_a_whole_is_no_fault_of_its_graphs() -> None:
+    raised = ProgramRaised("RuntimeError", "a second backward", MODULE, "Traceback")
+    broke = CompileFailure("0/0", "backend", "RuntimeError", "boom", MODULE)
+    report = folded(PASSES, COMPILED, raised, WHOLE)
+    finding = only(report)
+    assert finding.message == "RuntimeError: a second backward; the uncompiled program passes"
+    assert finding.explanation.startswith(
+        f"The program fails as a whole, compiled, and not uncompiled; {ONE_PASSES}. So the fault is in what "
+        "no stage looks at: guards, caches, side effects, the inputs of other calls or a second backward."
+    )
+    assert not finding.minifiable
+    cause, _, _ = finding.explanation.partition(".\n")
+    assert verdict(report) == f"{finding.message}. {cause}"
+    assert len(folded(PASSES, COMPILED, broke, WHOLE).findings) == 2, "what else is on its line stays"
+
+
+def test_what_was_not_checked_may_be_at_fault_as_well() -> None:
+    others = GraphUnchecked("1/0", "it is x"), GraphUnchecked("", "other processes")
+    explanation = only(folded(PASSES, COMPILED, *others, WHOLE)).explanation
+    assert ", a second backward, a graph that was not checked or other processes." in explanation
+    explanation = only(folded(COMPILED, others[1], WHOLE)).explanation
+    assert "not uncompiled. So the fault is in what no stage looks at: other processes." in explanation
+
+
+def test_other_random_numbers_are_no_fault() -> None:
+    finding = only(folded(PASSES, COMPILED, StageChecked("fallback_random", "", None, 1.0), WHOLE))
+    assert finding.explanation.startswith("TorchInductor draws other random numbers than uncompiled code.")
+    assert "fallback_random = True" in finding.hints[0]
+
+
+def test_a_whole_program_ends_where_a_graph_passes() -> None:
+    lines = stage_lines([StageChecked("compiled", "", None, 1), StageChecked("compiled", "", OTHERWISE, 1)])
+    assert lines == ["compiled  ends              1.0 s", "compiled  prints otherwise  1.0 s"]
+
+
 def test_what_fails_uncompiled_too_is_told_once() -> None:
     broke = CompileFailure("0/0", "capture", "RuntimeError", "fake tensor", RELU)
     elsewhere = CompileFailure("0/0", "backend", "RuntimeError", "boom", MODULE)
@@ -265,10 +324,48 @@ GRAPH = GraphCaptured("0/0", ())
     [
         ((), "No stage is at fault: no graph was captured."),
         ((StageChecked("eager", "", None, 1),), "No stage is at fault: no graph was captured."),
-        ((StageChecked("aot_eager", "0/0", None, 1),), "No stage is at fault: 1 graph passes all of them."),
+        (
+            (StageChecked("aot_eager", "0/0", None, 1),),
+            f"No stage is at fault in a graph: {ONE_PASSES}.",
+        ),
         (
             (StageChecked("aot_eager", "0/0", None, 1), StageChecked("aot_eager", "1/0", None, 1)),
-            "No stage is at fault: 2 graphs pass all of them.",
+            f"No stage is at fault in a graph: 2 graphs pass all stages, each by itself, {ONE_CALL}.",
+        ),
+        (
+            (
+                StageChecked("aot_eager", "0/0", WRONG, 1),
+                StageChecked("inductor", "0/0", None, 1),
+                StageChecked("aot_eager", "1/0", None, 1),
+            ),
+            (
+                "No stage is at fault in a graph: 1 graph passes all stages, 1 graph fails at aot_eager "
+                f"only, each by itself, {ONE_CALL}."
+            ),
+        ),
+        (
+            (StageChecked("aot_eager", "0/0", None, 1), StageChecked("compiled", "", OTHERWISE, 1)),
+            (
+                f"No stage is at fault in a graph: {ONE_PASSES}; "
+                "but compiled, the program differs: it prints `1`, uncompiled `2`."
+            ),
+        ),
+        (
+            (
+                StageChecked("aot_eager", "0/0", None, 1),
+                StageChecked("compiled", "", OTHERWISE, 1),
+                StageChecked("fallback_random", "", None, 1),
+                GraphUnchecked("1/0", "it is x"),
+            ),
+            (
+                f"{ONE_PASSES}; compiled, the program differs (TorchInductor draws other "
+                "random numbers than uncompiled code): it prints `1`, uncompiled `2`; "
+                "1 graph not checked (1/0), because it is x"
+            ),
+        ),
+        (
+            (StageChecked("eager", "", None, 1), GraphUnchecked("", "what other processes compile")),
+            "not checked: what other processes compile",
         ),
         ((GraphUnchecked("0/0", "it is x.\nmore"),), "1 graph not checked (0/0), because it is x"),
         (
@@ -278,7 +375,7 @@ GRAPH = GraphCaptured("0/0", ())
                 GraphUnchecked("3/0", "it is y"),
             ),
             (
-                "1 graph passes all stages; 2 graphs not checked (1/0, 2/0), because it is x; "
+                f"{ONE_PASSES}; 2 graphs not checked (1/0, 2/0), because it is x; "
                 "1 graph not checked (3/0), because it is y"
             ),
         ),

@@ -69,10 +69,12 @@ def test_a_run_names_the_function_that_is_compiled() -> None:
 
 def test_the_search_for_a_stage_names_the_stages() -> None:
     graph = [checked(stage, "0/0") for stage in ("aot_eager", "aot_eager_decomp_partition", "inductor")]
-    assert messages([checked("uncompiled"), checked("eager"), *graph], "stages") == [
+    facts = [checked("uncompiled"), checked("eager"), *graph, checked("compiled")]
+    assert messages(facts, "stages") == [
         "looking for the stage at fault in toy.py: stages 1 and 2 of 5, uncompiled and under Dynamo alone",
         "looking for the stage at fault in toy.py: stages 3 to 5 of 5, 0 graphs checked",
         "looking for the stage at fault in toy.py: stages 3 to 5 of 5, 1 graph checked",
+        "looking for the stage at fault in toy.py: the whole program compiled",
     ]
 
 

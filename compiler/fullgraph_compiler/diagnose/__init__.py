@@ -1,8 +1,9 @@
 """Diagnosis of failures and slow compilation: stages, recipes, times, bisection.
 
 - ``stages``: run a program through the stages of the compiler, and name the first that fails
-- ``programs``: run a program in a child, uncompiled or with Dynamo alone
+- ``programs``: run a program in a child, uncompiled, with Dynamo alone, or compiled as it is
 - ``results``: what compiled functions returned, for a comparison
+- ``printed``: the lines that a program printed, for a comparison
 - ``bisection``: torch's bisector, for the pass or lowering at fault
 - ``operators``: operators in a failing graph that do not do what they declare
 - ``recipes``: run a crashing program with parts of the compiler off

@@ -1,4 +1,4 @@
-"""Runs of a program in forked children of this process: uncompiled, or with Dynamo only."""
+"""Runs of a program in forked children of this process: uncompiled, with Dynamo only, compiled as it is."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pickle
 import random
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from ..capture.run import run
 from ..cases.collect import GraphKeeper
 from ..cases.oracle import death
 from ..cases.reading import UnreadableError
+from ..compat import settings_compat
 from ..facts import (
     CompileFailure,
     Fact,
@@ -28,9 +29,11 @@ from ..facts import (
     Stack,
     TargetProblem,
 )
+from ..observe.calls import UNOBSERVED
 from ..observe.live import Sink
 from ..processes.children import Child, Ended, run_child
 from ..replay.record import RecordedCall, record_call
+from .printed import PrintedLines
 from .results import ResultRecorder
 
 OUT_OF_MEMORY = "OutOfMemory"
@@ -43,12 +46,18 @@ _CALL = "failed.call"
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """The result of a program's run: its failure, if any, with the stack and the compilation."""
+    """The result of a program's run: its failure, if any, with the stack and the compilation.
+
+    ``raised`` is the exception that ended it. ``others`` is whether it started processes that were not
+    observed.
+    """
 
     failure: Failure | None
     seconds: float
     stack: Stack = ()
     compile_id: str = ""
+    raised: tuple[ProgramRaised, ...] = ()
+    others: bool = False
 
 
 def observe(request: RunRequest, sink: Sink, prepare: Callable[[], None]) -> tuple[Fact, ...]:
@@ -82,8 +91,15 @@ def start_uncompiled(request: RunRequest, folder: Path) -> Child:
 
     def work() -> tuple[Fact, ...]:
         recorder = ResultRecorder(compiled=False)
-        facts = observe(replace(request, depth="graph"), lambda _: None, recorder.install)
+        lines = PrintedLines()
+
+        def prepare() -> None:
+            recorder.install()
+            lines.install()
+
+        facts = observe(replace(request, depth="graph"), lambda _: None, prepare)
         recorder.save(results(folder, "uncompiled"))
+        lines.save(printed(folder, "uncompiled"))
         return facts
 
     return Child(work, None)
@@ -110,16 +126,36 @@ def start_eager(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[
         speak()
         recorder = ResultRecorder(compiled=True, on_call=functools.partial(_record, folder))
         keeper = GraphKeeper(folder)
+        lines = PrintedLines()
 
         def prepare() -> None:
             recorder.install()
             keeper.install()
+            lines.install()
 
         facts = observe(replace(request, depth="graph"), sink, prepare)
         recorder.save(results(folder, "eager"))
+        lines.save(printed(folder, "eager"))
         return facts
 
     return Child(work, None)
+
+
+def run_compiled(request: RunRequest, folder: Path, settings: Mapping[str, object]) -> Ran:
+    """Run the program in a child with its own backend, as without Fullgraph but for ``settings`` of torch."""
+
+    def work() -> tuple[Fact, ...]:
+        lines = PrintedLines()
+
+        def prepare() -> None:
+            settings_compat.pin_settings(dict(settings))
+            lines.install()
+
+        facts = observe(replace(request, depth="alone"), lambda _: None, prepare)
+        lines.save(printed(folder, "compiled"))
+        return facts
+
+    return how_it_ran(run_child(work))
 
 
 def recorded_call(folder: Path) -> RecordedCall | None:
@@ -133,6 +169,11 @@ def results(folder: Path, stage: str) -> Path:
     return folder / f"{stage}.results"
 
 
+def printed(folder: Path, stage: str) -> Path:
+    """Return the path for what the program printed at a stage."""
+    return folder / f"{stage}.printed"
+
+
 def how_it_ran(ended: Ended) -> Ran:
     """Convert the end of a child that ran the program to a result."""
     if ended.out_of_time:
@@ -141,16 +182,22 @@ def how_it_ran(ended: Ended) -> Ran:
     if not ended.answered:
         return Ran(death(ended.code or 0), ended.seconds)
     facts: tuple[Fact, ...] = ended.answer
-    for fact in facts:
-        if isinstance(fact, CompileFailure):
-            failure = Failure("error", fact.error, fact.message, text=fact.text)
-            return Ran(failure, ended.seconds, fact.stack, fact.compile_id)
-        if isinstance(fact, ProgramRaised):
-            failure = Failure("error", fact.error, fact.message, text=fact.text)
-            return Ran(failure, ended.seconds, fact.stack)
-        if isinstance(fact, TargetProblem) and fact.severity == "error":
-            return Ran(Failure("error", "TargetProblem", fact.message), ended.seconds, fact.stack)
-    return Ran(None, ended.seconds)
+    others = any(isinstance(fact, TargetProblem) and fact.message.endswith(UNOBSERVED) for fact in facts)
+    ran = next((ran for fact in facts if (ran := _failed(fact, ended.seconds))), Ran(None, ended.seconds))
+    return replace(ran, others=others)
+
+
+def _failed(fact: Fact, seconds: float) -> Ran | None:
+    """Return the result of a run in which this fact is a failure of the program."""
+    if isinstance(fact, CompileFailure):
+        failure = Failure("error", fact.error, fact.message, text=fact.text)
+        return Ran(failure, seconds, fact.stack, fact.compile_id)
+    if isinstance(fact, ProgramRaised) and not fact.caught:
+        failure = Failure("error", fact.error, fact.message, text=fact.text)
+        return Ran(failure, seconds, fact.stack, raised=(fact,))
+    if isinstance(fact, TargetProblem) and fact.severity == "error":
+        return Ran(Failure("error", "TargetProblem", fact.message), seconds, fact.stack)
+    return None
 
 
 def failure_problems(failure: Failure | None) -> list[Fact]:

@@ -3,7 +3,8 @@
 ``uncompiled`` and ``eager`` (Dynamo only) are runs of the whole program, whose results must be equal. Each
 captured graph then goes through ``aot_eager``, ``aot_eager_decomp_partition`` and the program's own backend:
 each compiles and runs the graph, forward and backward, and the results must match. The first stage that fails
-is at fault, if the program's own backend fails as well.
+is at fault, if the program's own backend fails as well. Where no stage is, the whole program runs once more,
+``compiled`` as it is: it may fail for what lies between its graphs, at which no stage looks.
 (https://docs.pytorch.org/docs/main/user_guide/torch_compiler/torch.compiler_troubleshooting.html)
 """
 
@@ -28,13 +29,17 @@ from ..observe.live import Sink
 from ..processes.children import run_child, wait_for
 from ..processes.gpu import has_gpu
 from ..replay.record import RecordedCall
-from . import programs, results
+from . import printed, programs, results
 from .bisection import bisect
 from .operators import operator_at_fault
 
 AOT_STAGES = ("aot_eager", "aot_eager_decomp_partition")
-_FALLBACK_RANDOM = "torch._inductor.config.fallback_random = True"
-"""A setting with which TorchInductor draws the same random numbers as eager code."""
+_DECOMPOSING = ("aot_eager_decomp_partition", "inductor")
+"""The stages with TorchInductor's decompositions, which draw other random numbers than eager code."""
+_EAGER_RANDOM = {"torch._inductor.config.fallback_random": True}
+"""The setting with which they draw the same ones."""
+OF_OTHER_PROCESSES = "what is compiled in the processes that the program starts"
+"""What is not checked of a program that starts processes which may compile: the reason of no one graph."""
 _RANDOM = re.compile("rand|dropout|bernoulli|multinomial|normal|uniform|exponential|scaled_dot_product|rrelu")
 """A pattern for the names of operations that may draw random numbers."""
 
@@ -58,16 +63,18 @@ def climb(
     # Not a TemporaryDirectory: the children run exit handlers, which would remove it.
     folder = Path(tempfile.mkdtemp(prefix="fullgraph-graphs-"))
     try:
-        fault = _run_program(request, folder, sink, speak)
+        fault, unchecked = _run_program(request, folder, sink, speak)
         faults = [fault] if fault else []
-        unchecked: list[GraphUnchecked] = []
         if fault is None or fault.located.stage != "uncompiled":
-            unchecked += unsaved(folder)
             sink([*unchecked])
-            for case in _distinct(saved(folder)):
+            cases = _distinct(saved(folder))
+            for case in cases:
                 found = _climb_with(case, oracle, sink, len(faults) + 1)
                 faults += [found] if isinstance(found, Fault) else []
                 unchecked += [found] if isinstance(found, GraphUnchecked) else []
+            if not faults and (cases or unchecked):
+                fault = _run_compiled(request, folder, sink, draws=any(map(_may_draw, cases)))
+                faults += [fault] if fault else []
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return faults, unchecked
@@ -88,8 +95,13 @@ def at_stage(case: Case, stage: str) -> Case:
     return case if stage == case.backend else replace(case, backend=stage, backend_is_code=False)
 
 
-def _run_program(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[], None]) -> Fault | None:
-    """Run the program uncompiled and with Dynamo only; return the fault of one of these stages."""
+def _run_program(
+    request: RunRequest, folder: Path, sink: Sink, speak: Callable[[], None]
+) -> tuple[Fault | None, list[GraphUnchecked]]:
+    """Run the program uncompiled and with Dynamo only.
+
+    Return the fault of one of these stages, and the graphs that cannot be checked at the others.
+    """
     uncompiled, eager = (
         programs.start_uncompiled(request, folder),
         programs.start_eager(request, folder, sink, speak),
@@ -105,15 +117,52 @@ def _run_program(request: RunRequest, folder: Path, sink: Sink, speak: Callable[
     plain, captured = ran[uncompiled], ran[eager]
     sink([StageChecked("uncompiled", "", plain.failure, plain.seconds)])
     if plain.failure is not None:
-        return Fault(FaultLocated(1, "uncompiled", "", plain.failure, "", plain.stack))
+        sink([StageChecked("eager", "", captured.failure, captured.seconds)])
+        return Fault(FaultLocated(1, "uncompiled", "", plain.failure, "", plain.stack)), []
     failure, number = (captured.failure, 0) if captured.failure else _difference(folder)
+    unchecked = unsaved(folder)
+    if captured.others:
+        unchecked.append(GraphUnchecked("", OF_OTHER_PROCESSES))
+    if captured.others and captured.raised:
+        # Its other processes compiled with its own backend: this was not Dynamo alone.
+        sink([StageChecked("compiled", "", failure, captured.seconds)])
+        return Fault(_of_compiled(captured)), unchecked
     sink([StageChecked("eager", "", failure, captured.seconds)])
     if failure is None:
-        return None
+        return None, unchecked
     call = programs.record(request, folder, number) if number else programs.recorded_call(folder)
     stack = captured.stack or (call.place if call else ())
     located = FaultLocated(1, "eager", "uncompiled", failure, captured.compile_id, stack)
-    return Fault(located, call=call)
+    return Fault(located, call=call), unchecked
+
+
+def _run_compiled(request: RunRequest, folder: Path, sink: Sink, *, draws: bool) -> Fault | None:
+    """Run the program compiled as it is; return a fault if it fails, which it did not uncompiled.
+
+    Where it fails or prints something else, and ``draws`` random numbers, it runs again with eager ones.
+    """
+    ran = programs.run_compiled(request, folder, {})
+    failure = ran.failure or _printed_otherwise(folder)
+    sink([StageChecked("compiled", "", failure, ran.seconds), *ran.raised])
+    if failure is not None and draws:
+        aligned = programs.run_compiled(request, folder, _EAGER_RANDOM)
+        other = aligned.failure or _printed_otherwise(folder)
+        sink([StageChecked("fallback_random", "", other, aligned.seconds)])
+    return Fault(_of_compiled(ran)) if ran.failure else None
+
+
+def _of_compiled(ran: programs.Ran) -> FaultLocated:
+    assert ran.failure is not None
+    return FaultLocated(1, "compiled", "uncompiled", ran.failure, "", ran.stack)
+
+
+def _printed_otherwise(folder: Path) -> Failure | None:
+    """Return a failure with what the program prints only compiled or only uncompiled."""
+    plain, captured, compiled = (
+        printed.load(programs.printed(folder, stage)) for stage in ("uncompiled", "eager", "compiled")
+    )
+    words = printed.difference(plain, captured, compiled)
+    return Failure("accuracy", "Output", words) if words else None
 
 
 def _completed(fault: Fault, seconds: float) -> FaultLocated:
@@ -185,10 +234,16 @@ def _stages(case: Case) -> tuple[str, ...]:
 def _without_random_numbers(case: Case, answer: Answer, oracle: Oracle) -> tuple[Case, Answer]:
     """Repeat a query with eager random numbers, if different numbers may be the only difference."""
     is_wrong = answer.failure is not None and answer.failure.kind == "accuracy"
-    if case.backend != "inductor" or not is_wrong or not _RANDOM.search(repr(case.graph.operations)):
+    if case.backend not in _DECOMPOSING or not is_wrong or not _may_draw(case):
         return case, answer
-    aligned = replace(case, settings=(*case.settings, _FALLBACK_RANDOM))
+    settings = (f"{name} = {value}" for name, value in _EAGER_RANDOM.items())
+    aligned = replace(case, settings=(*case.settings, *settings))
     return aligned, oracle.ask([aligned])[0]
+
+
+def _may_draw(case: Case) -> bool:
+    """Tell whether a graph may draw random numbers."""
+    return _RANDOM.search(repr(case.graph)) is not None
 
 
 def _difference(folder: Path) -> tuple[Failure | None, int]:

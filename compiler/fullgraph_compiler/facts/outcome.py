@@ -36,6 +36,9 @@ class StageChecked:
 
     The stages are ``uncompiled`` and ``eager`` for the whole program (``compile_id`` is empty), then
     ``aot_eager``, ``aot_eager_decomp_partition`` and the program's own backend (``inductor``) for each graph.
+    If none of these fails, the whole program runs once more, ``compiled`` as it is, and with the random
+    numbers of eager code (``fallback_random``) if it may fail because of its own ones. There, a failure with
+    the ``error`` ``Output`` only says that the program printed something else.
     """
 
     stage: str
@@ -57,7 +60,10 @@ class OperatorFault:
 
 @dataclass(frozen=True, slots=True)
 class GraphUnchecked:
-    """A captured graph whose stages were not checked; ``reason`` is a clause."""
+    """A captured graph whose stages were not checked; ``reason`` is a clause.
+
+    Without a ``compile_id``, ``reason`` names what else was not checked, as a noun.
+    """
 
     compile_id: str
     reason: str

@@ -69,6 +69,9 @@ def _nothing(
     if fault is not None and fault.located.stage == "uncompiled":
         message = "The program fails without torch.compile as well: there is nothing to minify."
         return TargetProblem("error", message)
+    if fault is not None and fault.located.stage == "compiled":
+        message = "The program fails as a whole, and each of its graphs passes: there is no graph to shrink."
+        return TargetProblem("error", message)
     if fault is not None:
         message = (
             "This failure is in no graph, and its call could not be recorded: see the log for the reason."
@@ -78,9 +81,17 @@ def _nothing(
         message = f"There is no failure {request.failure}: the program has {len(faults)}."
         return TargetProblem("error", message)
     if unchecked:
-        graphs = f"{len(unchecked)} graph{'s were' if len(unchecked) > 1 else ' was'} not checked"
-        return TargetProblem("error", f"No failure was found, but {graphs}, because {unchecked[0].reason}")
-    return TargetProblem("error", "Nothing fails: every graph compiles, and its results are right.")
+        return TargetProblem("error", f"No failure was found, but {_not_checked(unchecked)}")
+    message = "Nothing fails: every graph compiles, and its results are right for the inputs of one call."
+    return TargetProblem("error", message)
+
+
+def _not_checked(unchecked: list[GraphUnchecked]) -> str:
+    graphs = [graph for graph in unchecked if graph.compile_id]
+    if not graphs:
+        return f"{unchecked[0].reason} was not checked"
+    counted = f"{len(graphs)} graph{'s were' if len(graphs) > 1 else ' was'} not checked"
+    return f"{counted}, because {graphs[0].reason}"
 
 
 def _write_call(

@@ -15,7 +15,9 @@ from ..facts import CallsWithoutGraph, Stack, TargetProblem
 from .others import OtherProcesses
 from .stacks import calling_stack
 
-_UNOBSERVED = "{} that the program started {} not observed: what is compiled there is not told"
+UNOBSERVED = "not observed: what is compiled there is not told"
+"""The end of the warning about processes that were not observed."""
+_UNOBSERVED = f"{{}} that the program started {{}} {UNOBSERVED}"
 
 
 @dataclass

@@ -86,9 +86,11 @@ def stages(target: Target, overrides: Overrides, output: str) -> int:
 
     TARGET, named as for check, runs uncompiled, then captured by Dynamo alone; then each of its
     graphs goes through the stages of the compiler, forward and backward, and results are compared.
+    Where nothing is at fault, it runs once more as a whole, compiled.
 
     The exit code is 0 if nothing is at fault, 1 if something is, 2 if the target could not be
-    started, and 3 if nothing is at fault in the graphs that were checked, but some could not be.
+    started, and 3 if nothing is at fault in the graphs that were checked, but some could not be, or
+    the compiled program prints other lines than the uncompiled one.
     """
     return _check([target], overrides, STAGES_FORMATS[output], depth="stages")
 

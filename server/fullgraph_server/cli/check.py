@@ -13,6 +13,7 @@ from fullgraph_compiler.facts import Depth
 
 from ..fixes.advising import can_be_tried, outcomes_of, with_outcomes
 from ..report.model import Report
+from ..report.faults import is_incomplete
 from ..report.profile import can_change
 from ..runs.effective_settings import Overrides
 from ..runs.suitability import REPEATING, unsuited
@@ -26,7 +27,7 @@ from .session import NOT_STARTED, Session, workspace_root
 
 _FOUND = 1
 _UNCHECKED = 3
-"""The exit code if nothing is at fault in the graphs that could be checked, and others could not be."""
+"""The exit code if nothing is at fault in the graphs that were checked, and something is left open."""
 
 
 def check_targets(
@@ -95,7 +96,7 @@ class _Check:
             self._found |= any(map(self._failing, checked.new_findings))
             # What comes after the time limit was not checked: that is no pass.
             self._found |= self._wants_all and checked.report.status == "timeout"
-            self._unchecked |= bool(checked.report.unchecked)
+            self._unchecked |= is_incomplete(checked.report)
             yield checked
             if self.session.signalled:
                 return

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from fullgraph_compiler.facts import Fact, Failure, FaultLocated, StageChecked
+from fullgraph_compiler.facts import Fact, Failure, FaultLocated, GraphUnchecked, StageChecked
 
 from ..text import exports
 from ..text.messages import counted, first_line
@@ -24,6 +24,14 @@ _PARTS = {
 _BISECTION = re.compile(r", \d+: ")
 """Between the part that torch's bisector names and the operation: how many it has counted."""
 _OUTCOMES = {"error": "fails", "accuracy": "wrong result", "crash": "crashes", "hang": "hangs"}
+_PROGRAM = ("compiled", "fallback_random")
+"""The runs of the whole program with its own backend: as it is, and with the random numbers of eager code."""
+_UNSEEN = ("guards", "caches", "side effects", "the inputs of other calls", "a second backward")
+"""What no stage looks at, since each graph is checked by itself, with the inputs of one call."""
+_OTHER_NUMBERS = "TorchInductor draws other random numbers than uncompiled code"
+_EAGER_NUMBERS = (
+    "With `torch._inductor.config.fallback_random = True` it draws the same: to compare, not for speed."
+)
 
 
 def add_faults(
@@ -36,7 +44,9 @@ def add_faults(
     ``finding`` makes the bare finding of a fault, at its place.
     """
     stages = [fact for fact in facts if isinstance(fact, StageChecked)]
+    unchecked = [fact for fact in facts if isinstance(fact, GraphUnchecked)]
     own: dict[tuple[object, ...], FindingBuilder] = {}
+    failing_lines: set[tuple[str, int]] = set()
     for fault in sorted((fact for fact in facts if isinstance(fact, FaultLocated)), key=_number):
         builder = _same_failure(builders, fault)
         if builder is not None and not builder.finding.fault:
@@ -44,10 +54,11 @@ def add_faults(
         elif builder is None:
             made = finding(fault, _kind(fault))
             builder = own.setdefault((made.code, made.span, made.message), FindingBuilder(made))
+            if fault.stage == "uncompiled":
+                failing_lines.add(_line(builder))
         if not builder.finding.fault:
-            builder.finding = _explained(builder.finding, fault, stages)
+            builder.finding = _explained(builder.finding, fault, stages, unchecked)
         builder.compile_ids |= {fault.compile_id} - {""}
-    failing_lines = {_line(builder) for builder in own.values() if builder.finding.kind == "target-error"}
     # Where the program fails by itself, it is no news that it fails in the compiler as well.
     return [
         *(builder for builder in builders if builder.finding.fault or _line(builder) not in failing_lines),
@@ -67,8 +78,14 @@ def fault_message(fault: FaultLocated) -> str:
 
 def stage_lines(stages: Iterable[StageChecked]) -> list[str]:
     """Return the lines of a table: each stage, its outcome and its seconds."""
-    rows = [(stage.stage, outcome(stage.failure), f"{stage.seconds:.1f} s") for stage in stages]
+    rows = [(stage.stage, _outcome_of(stage), f"{stage.seconds:.1f} s") for stage in stages]
     return aligned(rows, "<<>")
+
+
+def _outcome_of(stage: StageChecked) -> str:
+    if stage.failure is None and stage.stage in _PROGRAM:
+        return "ends"  # its results are not compared
+    return outcome(stage.failure)
 
 
 def verdict(report: Report) -> str:
@@ -83,8 +100,16 @@ def unchecked_words(report: Report) -> str:
         graphs_by_reason[first_line(graph.reason).rstrip(".")].append(graph.compile_id)
     return "; ".join(
         f"{counted(len(graphs), 'graph')} not checked ({', '.join(graphs)}), because {reason}"
+        if any(graphs)
+        else f"not checked: {reason}"
         for reason, graphs in graphs_by_reason.items()
     )
+
+
+def is_incomplete(report: Report) -> bool:
+    """Tell whether a run through the stages has left something open, so that it is no pass."""
+    compiled = _of_program(report.stages).get("compiled")
+    return bool(report.unchecked) or (compiled is not None and compiled.failure is not None)
 
 
 def _conclusion(report: Report) -> str:
@@ -92,19 +117,60 @@ def _conclusion(report: Report) -> str:
     located = [finding for finding in report.findings if finding.fault]
     if located:
         first = min(located, key=lambda finding: finding.fault)
+        if (compiled := _of_program(report.stages).get("compiled")) and compiled.failure:
+            return f"{first.message}. {_cause_compiled(report.stages, report.unchecked).rstrip('.')}"
         more = f" (and {len(located) - 1} more)" if len(located) > 1 else ""
         return first.message + more
     if report.status == "cancelled":
         return "Stopped before every stage was checked."
     if report.problem is not None:
         return report.problem.message
-    graphs = len({stage.compile_id for stage in report.stages if stage.compile_id})
-    passing = f"{graphs} {'graph passes' if graphs == 1 else 'graphs pass'}"
+    printed = _printed(report.stages)
+    graphs = _passing(report.stages)
     if report.unchecked:
-        return f"{passing} all stages" if graphs else ""
+        return "; ".join(filter(None, (graphs, printed)))
     if not graphs:
         return "No stage is at fault: no graph was captured."
-    return f"No stage is at fault: {passing} all of them."
+    return f"No stage is at fault in a graph: {graphs}" + (f"; but {printed}." if printed else ".")
+
+
+def _passing(stages: Sequence[StageChecked]) -> str:
+    """Count the graphs that pass; empty if there is none. The number of those that fail at a stage is named.
+
+    Such a graph fails at a stage before the program's own backend, and passes with that.
+    """
+    graphs = dict.fromkeys(stage.compile_id for stage in stages if stage.compile_id)
+    failing = {stage.compile_id: stage.stage for stage in stages if stage.compile_id and stage.failure}
+    said = []
+    if passing := len(graphs) - len(failing):
+        said.append(f"{counted(passing, 'graph')} {'passes' if passing == 1 else 'pass'} all stages")
+    for stage in dict.fromkeys(failing.values()):
+        number = list(failing.values()).count(stage)
+        said.append(f"{counted(number, 'graph')} {'fails' if number == 1 else 'fail'} at {stage} only")
+    if not said:
+        return ""
+    alone = "by itself" if len(graphs) == 1 else "each by itself"
+    return f"{', '.join(said)}, {alone}, with the inputs of one call"
+
+
+def _printed(stages: Sequence[StageChecked]) -> str:
+    """Say what the whole program prints only compiled or only uncompiled; empty if that is nothing."""
+    runs = _of_program(stages)
+    compiled = runs.get("compiled")
+    if compiled is None or compiled.failure is None or compiled.failure.kind != "accuracy":
+        return ""
+    cause = f" ({_OTHER_NUMBERS})" if _is_of_random_numbers(runs) else ""
+    return f"compiled, the program differs{cause}: {compiled.failure.message}"
+
+
+def _of_program(stages: Iterable[StageChecked]) -> dict[str, StageChecked]:
+    return {stage.stage: stage for stage in stages if not stage.compile_id and stage.stage in _PROGRAM}
+
+
+def _is_of_random_numbers(runs: dict[str, StageChecked]) -> bool:
+    """Tell whether the compiled program is as the uncompiled one as soon as it draws the same numbers."""
+    aligned = runs.get("fallback_random")
+    return aligned is not None and aligned.failure is None
 
 
 def _line(builder: FindingBuilder) -> tuple[str, int]:
@@ -115,7 +181,7 @@ def _same_failure(builders: Iterable[FindingBuilder], fault: FaultLocated) -> Fi
     """Return the builder of the same failure, if the run met it by itself."""
     if fault.failure.kind == "accuracy":
         return None
-    if fault.stage == "uncompiled":
+    if fault.stage in ("uncompiled", "compiled"):
         kinds: tuple[FindingKind, ...] = ("target-error",)
     elif fault.stage == "eager":
         # What raises only under Dynamo may be the program's own exception.
@@ -141,22 +207,61 @@ def _added_to(finding: Finding, fault: FaultLocated) -> str:
     return finding.message
 
 
-def _explained(finding: Finding, fault: FaultLocated, stages: Iterable[StageChecked]) -> Finding:
+def _explained(
+    finding: Finding,
+    fault: FaultLocated,
+    stages: Sequence[StageChecked],
+    unchecked: Sequence[GraphUnchecked],
+) -> Finding:
     """Return the finding with the part at fault and the stages in its explanation."""
-    hints = finding.hints
+    hints, explanation = finding.hints, finding.explanation
     if fault.operator is not None:
         cause = exports.operator_fault(fault.operator)
         hints = (*exports.operator_hints(fault.operator), *hints)
     elif fault.stage == "uncompiled":
-        cause = "It fails without torch.compile too: the compiler is not at fault."
+        cause = _cause_uncompiled(fault.failure, stages)
+    elif fault.stage == "compiled":
+        hints = (_EAGER_NUMBERS, *hints) if _is_of_random_numbers(_of_program(stages)) else hints
+        # What is known of the error says most.
+        cause = " ".join(filter(None, (explanation, _cause_compiled(stages, unchecked))))
+        explanation = ""
     else:
         cause = f"The fault is in {_PARTS.get(fault.stage, f'the backend {fault.stage}')}."
     if fault.detail:
         cause += f" torch's bisector names {fault.detail}."
     own = [stage for stage in stages if stage.compile_id in ("", fault.compile_id)]
     table = "\n".join(f"    {line}" for line in stage_lines(own))
-    explanation = "\n\n".join(part for part in (cause, table, finding.explanation) if part)
+    explanation = "\n\n".join(part for part in (cause, table, explanation) if part)
     return replace(finding, fault=fault.number, explanation=explanation, hints=hints)
+
+
+def _cause_uncompiled(failure: Failure, stages: Iterable[StageChecked]) -> str:
+    """Say whether the program fails in the same way under Dynamo alone."""
+    alone = next((stage for stage in stages if (stage.stage, stage.compile_id) == ("eager", "")), None)
+    if alone is None or (alone.failure and _way(alone.failure) == _way(failure)):
+        return "It fails without torch.compile too: the compiler is not at fault."
+    other = "passes" if alone.failure is None else f"fails in another way ({alone.failure.error})"
+    return f"It fails without torch.compile. Under Dynamo alone it {other}; more was not compared."
+
+
+def _way(failure: Failure) -> tuple[str, str]:
+    return failure.kind, failure.error
+
+
+def _cause_compiled(stages: Sequence[StageChecked], unchecked: Sequence[GraphUnchecked]) -> str:
+    """Say what is left to be at fault where the whole program fails, and its graphs do not."""
+    if _is_of_random_numbers(_of_program(stages)):
+        return f"{_OTHER_NUMBERS}."
+    passing = _passing(stages)
+    left = [*_UNSEEN] if passing else []
+    if any(graph.compile_id for graph in unchecked):
+        left.append("a graph that was not checked")
+    left += [first_line(graph.reason) for graph in unchecked if not graph.compile_id]
+    whole = "; ".join(filter(None, ("The program fails as a whole, compiled, and not uncompiled", passing)))
+    if not left:
+        return f"{whole}."
+    listed = " or ".join(filter(None, (", ".join(left[:-1]), left[-1])))
+    return f"{whole}. So the fault is in what no stage looks at: {listed}."
 
 
 def _failing(fault: FaultLocated) -> str:
@@ -175,7 +280,7 @@ def _failing(fault: FaultLocated) -> str:
 
 
 def _kind(fault: FaultLocated) -> FindingKind:
-    if fault.stage == "uncompiled":
+    if fault.stage in ("uncompiled", "compiled"):
         return "target-error"
     if fault.failure.kind == "accuracy":
         return "accuracy"
@@ -183,11 +288,18 @@ def _kind(fault: FaultLocated) -> FindingKind:
 
 
 def _named(stage: str) -> str:
-    return {"uncompiled": "the uncompiled program", "inductor": "TorchInductor"}.get(stage, stage)
+    names = {
+        "uncompiled": "the uncompiled program",
+        "compiled": "the compiled program",
+        "inductor": "TorchInductor",
+    }
+    return names.get(stage, stage)
 
 
 def outcome(failure: Failure | None) -> str:
     """Name an outcome in a word or two; without a failure it is ``passes``."""
+    if failure is not None and failure.error == "Output":
+        return "prints otherwise"
     return _OUTCOMES[failure.kind] if failure else "passes"
 
 

@@ -28,7 +28,7 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noq
             for stage, line in zip(stages, stage_lines(stages), strict=True):
                 console.print(Text(f"  {line}", "red" if stage.failure else ""))
             console.print()
-        for graph in report.unchecked:
+        for graph in filter(lambda graph: graph.compile_id, report.unchecked):
             console.print(Text(_title(report, graph.compile_id), "bold"))
             console.print(Text("  not checked"))
             console.print()
