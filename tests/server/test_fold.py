@@ -595,6 +595,45 @@ def test_a_program_that_argparse_ends_is_told_where_its_arguments_go() -> None:
     assert only(folded(ProgramRaised("ValueError", "2", (own, argparse), ""))).hints == ()
 
 
+def test_the_error_of_another_process_is_told_whole_and_on_its_line() -> None:
+    message = f"""
+
+-- Process 1 terminated with the following error:
+Traceback (most recent call last):
+  File "/w/.venv/lib/torch/multiprocessing/spawn.py", line 87, in _wrap
+    fn(i, *args)
+  File "{FILE}", line 7, in rank
+    f(x)
+torch._dynamo.exc.Unsupported: async_op=True for distributed collectives
+  Explanation: It does not.
+  Hint: Wait for it.
+
+from user code:
+   File "{FILE}", line 5, in f
+    handle.wait()
+
+Set TORCHDYNAMO_VERBOSE=1 for the internal stack trace
+"""
+    own, spawn = StackFrame(FILE, 9, "<module>"), StackFrame("/w/.venv/lib/torch/spawn.py", 211, "join")
+    finding = only(folded(ProgramRaised("ProcessRaisedException", message, (own, spawn), "")))
+    assert finding.span.row == 5
+    assert finding.message == (
+        "ProcessRaisedException: Process 1 terminated with the following error: Unsupported: async_op=True "
+        "for distributed collectives"
+    )
+    assert (finding.explanation, finding.hints) == ("It does not.", ("Wait for it.",))
+
+
+def test_the_error_of_a_loader_is_told_whole() -> None:
+    message = (
+        "Caught KeyError in DataLoader worker process 0.\nOriginal Traceback (most recent call last):\n"
+        f'  File "{FILE}", line 5, in __getitem__\n    raise KeyError\nKeyError\n'
+    )
+    finding = only(folded(ProgramRaised("KeyError", message, (StackFrame(FILE, 9, "<module>"),), "")))
+    assert finding.message == "KeyError: Caught KeyError in DataLoader worker process 0: KeyError"
+    assert finding.span.row == 5
+
+
 def test_the_program_and_its_target_can_be_wrong() -> None:
     report = folded(
         ProgramRaised("ValueError", "bad\nmore", (StackFrame(FILE, 16, "<module>"),), "Traceback"),

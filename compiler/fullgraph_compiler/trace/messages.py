@@ -60,6 +60,8 @@ _OPERATOR = re.compile(r"_higher_order_ops\.(\w+)\.")
 _CARETS = re.compile(r"^\s*([~^]+)\s*$")
 """Python's marks below a line: ``~~^~~``."""
 _TRACEBACK = "Traceback (most recent call last):"
+_RAISED = re.compile(r"(?P<error>[\w.]+)(?:: (?P<message>.*))?")
+"""The line of a traceback with the exception."""
 
 
 Source: TypeAlias = Callable[[str, int], str]
@@ -198,6 +200,44 @@ def _raised_in_dynamo(trace: str) -> bool:
     frames = list(map(_FRAME.match, trace.partition("\nfrom user code:")[0].splitlines()))
     last = next(filter(None, reversed(frames)), None)
     return last is not None and _OF_DYNAMO.search(last["file"]) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorElsewhere:
+    """An error of another process or thread, read from the message of the error that was raised for it here.
+
+    ``introduction`` is the line before its traceback; ``stack`` ends with the user's code that Dynamo traced.
+    """
+
+    introduction: str
+    error: str
+    message: Message
+    stack: Stack
+
+
+def parse_error_elsewhere(text: str) -> ErrorElsewhere | None:
+    """Read the traceback in a message, the last of several; ``None`` if there is none.
+
+    ``torch.multiprocessing.spawn`` (``_wrap`` and ``join``) and loaders (``torch/_utils.py``:
+    ``ExceptionWrapper``) write messages with one: 2.11 to 2.15.
+    """
+    lines = text.splitlines()
+    starts = [index for index, line in enumerate(lines) if line.endswith(_TRACEBACK)]
+    if not starts:
+        return None
+    own = lines[starts[-1] + 1 :]
+    end = next((index for index, line in enumerate(own) if line and not line[0].isspace()), len(own))
+    raised = _RAISED.fullmatch(own[end]) if end < len(own) else None
+    if raised is None:
+        return None
+    said = "\n".join((raised["message"] or "", *own[end + 1 :]))
+    introduction = next((line for line in lines[: starts[0]] if line.strip()), "")
+    return ErrorElsewhere(
+        introduction.strip("-:. "),
+        raised["error"].rpartition(".")[2],
+        parse_message(said),
+        (*parse_frames(own[:end]), *parse_user_stack(said)),
+    )
 
 
 def parse_user_stack(text: str, source: Source = no_source) -> Stack:

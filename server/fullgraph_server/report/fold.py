@@ -48,6 +48,7 @@ from fullgraph_compiler.facts import (
 )
 from fullgraph_compiler.trace.export.texts import parse_failing_operator
 from fullgraph_compiler.trace.graphs import parse_operators
+from fullgraph_compiler.trace.messages import ErrorElsewhere, parse_error_elsewhere
 
 from ..text import exports, hints, messages
 from ..text.markdown import torch_page
@@ -390,7 +391,25 @@ class _FindingFacts:
     def _runs_eagerly(self, function: str, compile_id: str) -> str:
         return messages.runs_eagerly(function, resumed=self._places.resumes_at(compile_id) is not None)
 
+    def _raised_elsewhere(self, fact: ProgramRaised, other: ErrorElsewhere) -> FindingBuilder:
+        """Tell the error of another process, on its line, of which one was raised here."""
+        said = (fact.error, other.introduction, other.error, other.message.reason)
+        finding = self._finding(
+            "target-error",
+            "error",
+            ": ".join(filter(None, said)),
+            (*fact.stack, *other.stack),
+            "",
+            explanation=other.message.whole_explanation,
+            hints=hints.break_hints(other.message.hints, in_library=False),
+            url=other.message.url,
+            text=fact.text,
+        )
+        return FindingBuilder(finding)
+
     def _program_raised(self, fact: ProgramRaised) -> FindingBuilder:
+        if not fact.caught and (other := parse_error_elsewhere(fact.message)):
+            return self._raised_elsewhere(fact, other)
         said = messages.first_line(fact.message)
         hints = fact.hints
         if failure := next(reversed(self._recompilations.completed(fact.failures, "")), None):
