@@ -33,6 +33,27 @@ def test_a_warm_process_has_one_thread_and_no_pool(tmp_path: Path) -> None:
     assert run_child(work).answer == (1, 1)
 
 
+@pytest.mark.parametrize("before", [True, False])
+def test_graphs_can_be_cached_again_if_they_were(before: bool) -> None:
+    def work() -> tuple[bool, bool, bool, bool]:
+        import torch._functorch.config
+        import torch._inductor.config
+
+        def settings() -> tuple[bool, bool]:
+            caches = torch._inductor.config.fx_graph_cache, torch._functorch.config.enable_autograd_cache
+            return caches[0], caches[1]
+
+        inductor_compat._set_in_all_threads(torch._inductor.config, "fx_graph_cache", value=before)
+        inductor_compat._set_in_all_threads(torch._functorch.config, "enable_autograd_cache", value=before)
+        inductor_compat.compile_each_graph_anew()
+        inductor_compat.compile_each_graph_anew()
+        without = settings()
+        inductor_compat.use_graph_caches()
+        return *without, *settings()
+
+    assert run_child(work).answer == (False, False, before, before)
+
+
 @pytest.mark.parametrize(("name", "keeps"), [("cache", True), ("my cache", False), ("it's", False)])
 def test_kernels_stay_out_of_a_folder_in_which_nothing_can_be_compiled(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, keeps: bool

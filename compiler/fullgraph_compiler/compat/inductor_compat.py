@@ -20,6 +20,8 @@ from typing import Any
 import torch
 
 _log = logging.getLogger(__name__)
+_as_set: dict[str, Any] = {}
+"""The settings of TorchInductor's caches of graphs, before these were turned off."""
 
 IMPORTS = "import torch._inductor.compile_fx"
 """The imports that a program makes at its first compilation with TorchInductor: 2.11 to 2.15."""
@@ -76,11 +78,25 @@ def compile_each_graph_anew() -> None:
     ``fx_graph_cache`` (``torch/_inductor/config.py``) and ``enable_autograd_cache``
     (``torch/_functorch/config.py``): 2.11 to 2.15.
     """
+    for config, name in _graph_caches():
+        _as_set.setdefault(name, getattr(config, name))
+        _set_in_all_threads(config, name, value=False)
+
+
+def use_graph_caches() -> None:
+    """Undo :func:`compile_each_graph_anew`: cache graphs if that was set before."""
+    for config, name in _graph_caches():
+        _set_in_all_threads(config, name, value=_as_set.get(name, getattr(config, name)))
+
+
+def _graph_caches() -> tuple[tuple[Any, str], ...]:
     import torch._functorch.config
     import torch._inductor.config
 
-    _set_in_all_threads(torch._inductor.config, "fx_graph_cache", value=False)
-    _set_in_all_threads(torch._functorch.config, "enable_autograd_cache", value=False)
+    return (
+        (torch._inductor.config, "fx_graph_cache"),
+        (torch._functorch.config, "enable_autograd_cache"),
+    )
 
 
 def keep_kernels_in(folder: str) -> None:

@@ -18,7 +18,7 @@ from ..capture.run import run
 from ..cases.collect import GraphKeeper
 from ..cases.oracle import death
 from ..cases.reading import UnreadableError
-from ..compat import settings_compat
+from ..compat import inductor_compat, settings_compat
 from ..facts import (
     CompileFailure,
     Fact,
@@ -148,6 +148,7 @@ def run_compiled(request: RunRequest, folder: Path, settings: Mapping[str, objec
         lines = PrintedLines()
 
         def prepare() -> None:
+            inductor_compat.use_graph_caches()
             settings_compat.pin_settings(dict(settings))
             lines.install()
 
