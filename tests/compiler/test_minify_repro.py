@@ -26,6 +26,7 @@ from fullgraph_compiler.cases.case import (
     Ref,
     TensorSpec,
 )
+from fullgraph_compiler.cases.places import calls_at
 from fullgraph_compiler.cases.reading import UnreadableError, read_input
 from fullgraph_compiler.facts import Failure, FaultLocated, StackFrame
 from fullgraph_compiler.replay import program
@@ -172,6 +173,58 @@ def test_a_graph_within_may_return_its_output_bare() -> None:
     graph = Graph(("x",), tuple(operations), (Ref("item"),), (("cond_fn", less), ("body_fn", more)))
     module = defined(Case("dynamo", "eager", graph, (tensor("x", dtype="int64", value=Integers(0, 0)),)))
     assert module["Repro"]()(*module["inputs"]())[0].item() == 3
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_an_autograd_function_is_written_as_one(single: bool) -> None:
+    outputs: Any = Ref("mul") if single else (Ref("mul"), Ref("cos"))
+    forward = Graph(
+        ("x",),
+        (operation("mul", "torch.mul", X, 2), operation("cos", "torch.cos", X)),
+        (outputs, (Ref("cos"), X)),
+    )
+    place = (StackFrame("train.py", 3, "backward"),)
+    gradients = ("g", "c", "x") if single else ("g", "h", "c", "x")
+    product = operation("product", "torch.mul", Ref("g"), Ref("c"), calls=place)
+    sum_of = operation("whole", "torch.add", Ref("product"), X)
+    backward = Graph(gradients, (product, sum_of), (Ref("whole"),), bare=True)
+    held = [Operation(name, "get_attr", name, ()) for name in ("fwd_body_0", "bwd_body_0")]
+    options: dict[str, Any] = {"non_differentiable_idx": [] if single else [1], "saved_for_backward_idx": [1]}
+    applied = operation(
+        "y",
+        "torch.ops.higher_order.autograd_function_apply",
+        *(Ref(item.name) for item in held),
+        X,
+        **options,
+    )
+    last = [] if single else [operation("z", "operator.getitem", Ref("y"), 0)]
+    graph = Graph(
+        ("x",),
+        (*held, applied, *last),
+        (Ref("y" if single else "z"),),
+        (("fwd_body_0", forward), ("bwd_body_0", backward)),
+    )
+    case = Case("dynamo", "eager", graph, (tensor("x", 2, grad=True),))
+    namespace = defined(case)
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    (result,) = namespace["Repro"]()(x)
+    result.backward(torch.tensor([1.0, 10.0]))
+    assert torch.equal(result, x * 2)
+    assert torch.allclose(x.grad, torch.tensor([1.0, 10.0]) * x.detach().cos() + x.detach())
+    rows = repro.program(case).splitlines()
+    row = next(number for number, line in enumerate(rows, 1) if line.strip().startswith("product ="))
+    assert calls_at(case, repro.program(case), row) == place
+
+
+def test_data_is_set_as_its_user_does() -> None:
+    was_set = operation("set_", "torch.Tensor.set_", X, Ref("y"))
+    lowered = operation("low", "torch._dynamo.variables.builtin._lower_version_count_by_1", Ref("set_"))
+    added = operation("z", "torch.add", Ref("set_"), 1)
+    case = case_of([tensor("x", 2), tensor("y", 2)], [was_set, lowered, added], [Ref("z")])
+    x, y = torch.zeros(2), torch.ones(2)
+    (result,) = defined(case)["Repro"]()(x, y)
+    assert torch.equal(result, y + 1)
+    assert x.data_ptr() == y.data_ptr()
 
 
 TRITON = "torch.ops.higher_order.triton_kernel_wrapper_"

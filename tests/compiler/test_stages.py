@@ -13,9 +13,11 @@ import torch
 if sys.platform != "linux":
     pytest.skip("the stages of a program are forked, on Linux only", allow_module_level=True)
 
-from fullgraph_compiler.diagnose import printed, programs
+from fullgraph_compiler.cases.case import Case, Graph, Operation
+from fullgraph_compiler.cases.oracle import Kept, Oracle
+from fullgraph_compiler.diagnose import printed, programs, stages
 from fullgraph_compiler.diagnose.results import ResultRecorder
-from fullgraph_compiler.facts import Fact, ProgramRaised, RunFinished, TargetProblem
+from fullgraph_compiler.facts import Fact, GraphUnchecked, ProgramRaised, RunFinished, TargetProblem
 from fullgraph_compiler.observe.calls import UNOBSERVED
 from fullgraph_compiler.processes.children import Ended, run_child
 
@@ -74,3 +76,13 @@ def test_an_exception_that_the_program_caught_is_no_failure() -> None:
 
     assert ran(caught, others) == programs.Ran(None, 0.0, others=True)
     assert ran(caught, raised).raised == (raised,)
+
+
+def test_a_graph_that_cannot_be_written_is_not_checked() -> None:
+    names_nothing = Operation("y", "call_method", "sin", ())
+    case = Case("dynamo", "inductor", Graph(("x",), (names_nothing,), ()), (), compile_id="0/0")
+    facts: list[Fact] = []
+    found = stages._climb_with(case, Oracle(1.0, Kept()), facts.extend, 1)
+    assert isinstance(found, GraphUnchecked)
+    assert facts == [found]
+    assert (found.compile_id, found.reason.partition(":")[0]) == ("0/0", "it has no copy")

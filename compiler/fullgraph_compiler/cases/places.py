@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from ..facts import Stack
-from .case import Case, Code, Operation
+from .case import Case, Code, Graph, Operation
+from .writing import class_title
 
 FILENAME = "<repro>"
 """The filename under which the text of a case runs."""
 
+_CLASS = re.compile(r"class (\w+?)_*\(")
 _PLACE = re.compile(rf'"{FILENAME}", line (\d+)')
 
 
@@ -32,9 +35,24 @@ def calls_at(case: Case, text: str, row: int) -> Stack:
 
     The row has the form ``name = ...``, or ``kernel[...](...)`` for a call of a Triton kernel.
     """
-    line = text.splitlines()[row - 1].strip()
+    above = text.splitlines()[:row]
+    line = above[-1].strip()
     names = {line.partition(" = ")[0], line.partition("[")[0]}
-    return next((item.calls for item in case.graph.operations if not names.isdisjoint(_names(item))), ())
+    operations = _graph_of(case.graph, above).operations
+    return next((item.calls for item in operations if not names.isdisjoint(_names(item))), ())
+
+
+def _graph_of(graph: Graph, lines: list[str]) -> Graph:
+    """Return the graph, or its subgraph, whose class is the last one of ``lines``."""
+    title = next((found[1] for line in reversed(lines) if (found := _CLASS.match(line))), "")
+    return dict(_titled(graph)).get(title, graph)
+
+
+def _titled(graph: Graph) -> Iterator[tuple[str, Graph]]:
+    """Yield the subgraphs of a graph with the names of their classes."""
+    for name, subgraph in graph.subgraphs:
+        yield class_title(name), subgraph
+        yield from _titled(subgraph)
 
 
 def _names(operation: Operation) -> set[str]:

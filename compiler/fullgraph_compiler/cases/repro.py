@@ -9,6 +9,7 @@ import linecache
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import torch
 
@@ -16,7 +17,18 @@ from ..facts import FaultLocated, StackFrame
 from . import self_check
 from .case import Case, Code, Graph, Operation, Ref, Value, references, uses
 from .layout import assemble, comment
-from .writing import EXACT, INVOKE_SUBGRAPH, assignment, call, expression, make
+from .writing import (
+    AUTOGRAD_FUNCTION,
+    DATA_WAS_SET,
+    EXACT,
+    INVOKE_SUBGRAPH,
+    assignment,
+    autograd_function,
+    call,
+    class_title,
+    expression,
+    make,
+)
 
 
 def program(case: Case) -> str:
@@ -62,12 +74,14 @@ def _add_class(
     fields = _python_names([name for name, _ in graph.subgraphs], {*keyword.kwlist, *dir(torch.nn.Module())})
     regions = set() if case.level == "aot" else {*_regions(graph)}
     lines = []
+    titles: dict[str, str] = {}
     if graph.subgraphs:
         lines += ["    def __init__(self):", "        super().__init__()"]
         for name, subgraph in graph.subgraphs:
-            inner = "".join(part.capitalize() for part in fields[name].split("_"))
+            inner = class_title(name)
             inner = _python_names([inner], {*classes, "Repro"})[inner]
             _add_class(inner, subgraph, case, taken, classes, is_region=name in regions)
+            titles[name] = inner
             lines.append(f"        self.{fields[name]} = {inner}()")
         lines.append("")
     names |= {
@@ -75,6 +89,7 @@ def _add_class(
         for item in graph.operations
         if item.kind == "get_attr"
     }
+    graph = _with_functions(graph, titles, classes)
     parameters = ", ".join(["self", *(names[name] for name in graph.parameters)])
     lines += ["    @torch.compiler.nested_compile_region"] if is_region else []
     lines.append(f"    def forward({parameters}):")
@@ -88,6 +103,28 @@ def _add_class(
     classes[title] = "\n".join([f"class {title}(torch.nn.Module):", *lines])
 
 
+def _with_functions(graph: Graph, titles: dict[str, str], classes: dict[str, str]) -> Graph:
+    """Add a class for each ``autograd.Function`` of a graph, and return a graph that calls these classes.
+
+    Each is made of two subgraphs, whose classes ``titles`` names.
+    """
+    held = {item.name: item.target for item in graph.operations if item.kind == "get_attr"}
+    subgraphs = dict(graph.subgraphs)
+    operations = []
+    for operation in graph.operations:
+        if operation.target == AUTOGRAD_FUNCTION:
+            forward, backward = (held[operation.args[place].name] for place in (0, 1))
+            (title,) = _python_names(["Function"], {*classes, "Repro"}).values()
+            if subgraphs[forward].subgraphs or subgraphs[backward].subgraphs:
+                raise ValueError("an autograd.Function has a subgraph")
+            classes[title] = autograd_function(
+                title, (titles[forward], titles[backward]), subgraphs[forward].outputs, dict(operation.kwargs)
+            )
+            operation = replace(operation, target=f"{title}.apply", args=operation.args[2:], kwargs=())
+        operations.append(operation)
+    return replace(graph, operations=tuple(operations))
+
+
 def _regions(graph: Graph) -> Iterator[str]:
     """Yield the names of the subgraphs that are nested compile regions."""
     held = {item.name: item.target for item in graph.operations if item.kind == "get_attr"}
@@ -98,9 +135,10 @@ def _regions(graph: Graph) -> Iterator[str]:
 
 def _body(graph: Graph, names: dict[str, str], in_aten: bool) -> Iterator[str]:
     used = {name for operation in graph.operations for name in uses(operation)} | {*references(graph.outputs)}
+    data_set = {next(uses(item)) for item in graph.operations if item.target == DATA_WAS_SET}
     place = None
     for operation in graph.operations:
-        if operation.kind == "get_attr":
+        if operation.kind == "get_attr" or operation.target == DATA_WAS_SET:
             continue
         frame = user_frame(operation)
         if frame is not None and (frame.filename, frame.row) != place:
@@ -110,6 +148,11 @@ def _body(graph: Graph, names: dict[str, str], in_aten: bool) -> Iterator[str]:
             operation, copies = _copying(operation, names)
             yield copies
         result = names[operation.name]
+        if operation.name in data_set:
+            tensor, data = (expression(arg, names) for arg in operation.args)
+            yield f"{tensor}.data = {data}"
+            yield f"{result} = {tensor}"
+            continue
         statement = assignment(operation, names)
         if operation.name not in used or "triton_kernel_wrapper" in operation.target:
             yield statement or call(operation, names, in_aten)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import keyword
 import math
+import re
 import textwrap
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import torch
@@ -16,6 +17,10 @@ from .case import Code, Exact, Input, Integers, Operation, Ref, TensorSpec, Valu
 
 INVOKE_SUBGRAPH: Final = "torch.ops.higher_order.invoke_subgraph"
 """A call of a nested compile region (``torch/_higher_order_ops/invoke_subgraph.py``): 2.13, 2.15."""
+AUTOGRAD_FUNCTION: Final = "torch.ops.higher_order.autograd_function_apply"
+"""A call of an ``autograd.Function`` (``torch/_functorch/autograd_function.py``): 2.13, 2.15."""
+DATA_WAS_SET: Final = "torch._dynamo.variables.builtin._lower_version_count_by_1"
+"""What Dynamo calls on the result of ``set_`` where the user sets ``data``, in 2.13 and 2.15."""
 _INFIX = {
     "add": "+",
     "sub": "-",
@@ -104,6 +109,56 @@ def _as_the_user_writes(
         tensor, hook = (expression(arg, names) for arg in args)
         return f"({tensor}.register_hook({hook}), {tensor})[1]"
     return ""
+
+
+def class_title(subgraph: str) -> str:
+    """Return the name of the class of a subgraph: ``TrueBody0`` for ``true_body_0``."""
+    return "".join(part.capitalize() for part in re.split(r"\W|_", subgraph))
+
+
+def autograd_function(
+    title: str, bodies: tuple[str, str], results: tuple[Value, ...], options: Mapping[str, Value]
+) -> str:
+    """Return a class for an ``autograd.Function`` with the classes of its two graphs, which need no instance.
+
+    ``results`` are those of the forward graph: the outputs, and what it keeps for the backward one, of which
+    ``options`` name what is saved, as ``AutogradFunctionApply`` reads them.
+    """
+    outputs, kept = results
+    saved = [*options["saved_for_backward_idx"]]
+    others = [place for place in range(len(kept)) if place not in saved]
+    lines = [
+        f"class {title}(torch.autograd.Function):",
+        "    @staticmethod",
+        "    def forward(ctx, *args):",
+        f"        outputs, kept = {bodies[0]}.forward(None, *args)",
+    ]
+    for method, places in (
+        ("mark_dirty", options.get("dirty_idx")),
+        ("mark_non_differentiable", options["non_differentiable_idx"]),
+    ):
+        if places:
+            lines.append(f"        ctx.{method}({_selected('outputs', places, isinstance(outputs, Ref))})")
+    if saved:
+        lines.append(f"        ctx.save_for_backward({_selected('kept', saved)})")
+    if others:
+        lines.append(f"        ctx.others = [{_selected('kept', others)}]")
+    restored = [
+        f"ctx.saved_tensors[{saved.index(place)}]" if place in saved else f"ctx.others[{others.index(place)}]"
+        for place in range(len(kept))
+    ]
+    lines += [
+        "        return outputs",
+        "",
+        "    @staticmethod",
+        "    def backward(ctx, *gradients):",
+        f"        return {bodies[1]}.forward(None, {', '.join(['*gradients', *restored])})",
+    ]
+    return "\n".join(lines)
+
+
+def _selected(name: str, places: Iterable[int], is_single: bool = False) -> str:
+    return name if is_single else ", ".join(f"{name}[{place}]" for place in places)
 
 
 def assignment(operation: Operation, names: Mapping[str, str]) -> str | None:

@@ -184,6 +184,9 @@ def _detail(fault: Fault, seconds: float) -> str:
 
 
 def _climb_with(case: Case, oracle: Oracle, sink: Sink, number: int) -> Fault | GraphUnchecked | None:
+    if reason := _unwritten(case):
+        sink([GraphUnchecked(case.compile_id, reason)])
+        return GraphUnchecked(case.compile_id, reason)
     stages = _stages(case)
     cases = [at_stage(case, stage) for stage in stages]
     answers = [
@@ -210,6 +213,15 @@ def _climb_with(case: Case, oracle: Oracle, sink: Sink, number: int) -> Fault | 
     place = _place(failing, answer.failure)
     located = FaultLocated(number, stages[index], passes, answer.failure, case.compile_id, place)
     return Fault(located, failing)
+
+
+def _unwritten(case: Case) -> str:
+    """Return the reason if a graph has no copy; empty if it has one."""
+    try:
+        repro.program(case)
+    except Exception as error:
+        return f"it has no copy: {type(error).__name__}: {error}"
+    return ""
 
 
 def _unfit(case: Case, failure: Failure, oracle: Oracle) -> str:

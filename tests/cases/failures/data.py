@@ -1,6 +1,6 @@
-"""Data that is assigned, by a function that a copy of the graph cannot name."""
+"""Data that is assigned: Dynamo captures it as calls that only it can make, and nothing is at fault."""
 
-# stage: unchecked
+# stage: none
 
 import torch
 
