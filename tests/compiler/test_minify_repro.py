@@ -216,6 +216,22 @@ def test_an_autograd_function_is_written_as_one(single: bool) -> None:
     assert calls_at(case, repro.program(case), row) == place
 
 
+def test_functions_of_flex_attention_hold_their_tensors() -> None:
+    score, mask = (
+        Graph((*names, "held"), (operation("sum", "torch.add", Ref(names[0]), Ref("held")),), (Ref("sum"),))
+        for names in (("score", "b", "h", "i", "j"), ("b", "h", "i", "j"))
+    )
+    held = [Operation(name, "get_attr", name, ()) for name in ("score_0", "mask_0")]
+    blocks = (128, 128, None, Ref("mask_0"))
+    kernels: dict[str, Any] = {}
+    target = "torch.ops.higher_order.flex_attention"
+    called = operation("y", target, X, X, X, Ref("score_0"), blocks, 0.5, kernels, (X, X), ())
+    graph = Graph(("x",), (*held, called), (Ref("y"),), (("score_0", score), ("mask_0", mask)))
+    text = repro.program(Case("dynamo", "eager", graph, (tensor("x", 2),)))
+    written = "x, x, x, lambda *args: self.score_0(*args, x, x), (128, 128, None, self.mask_0), 0.5, {})"
+    assert f"y = {target}({written}\n" in text
+
+
 def test_data_is_set_as_its_user_does() -> None:
     was_set = operation("set_", "torch.Tensor.set_", X, Ref("y"))
     lowered = operation("low", "torch._dynamo.variables.builtin._lower_version_count_by_1", Ref("set_"))

@@ -105,10 +105,22 @@ def _as_the_user_writes(
         return f"{expression(subgraph, names)}({_arguments(tuple(operands), kwargs, names)})"
     if target == "torch.ops.higher_order.tag_activation_checkpoint":
         return f"torch.utils.checkpoint.checkpoint({_arguments(args, kwargs, names)})"
+    if target == "torch.ops.higher_order.flex_attention":
+        *inputs, score, mask, scale, options, of_score, of_mask = args
+        score = _closure(score, of_score, names)
+        mask = (*mask[:-1], _closure(mask[-1], of_mask, names))
+        return f"{target}({_arguments((*inputs, score, mask, scale, options), kwargs, names)})"
     if target == "torch.ops.higher_order.register_hook":
         tensor, hook = (expression(arg, names) for arg in args)
         return f"({tensor}.register_hook({hook}), {tensor})[1]"
     return ""
+
+
+def _closure(function: Value, tensors: tuple[Value, ...], names: Mapping[str, str]) -> Value:
+    """Return a function that gives a graph the tensors that it takes last, as the user's function does."""
+    if not tensors:
+        return function
+    return Code(f"lambda *args: {expression(function, names)}(*args, {_arguments(tensors, {}, names)})")
 
 
 def class_title(subgraph: str) -> str:
