@@ -223,8 +223,8 @@ def _explained(
     elif fault.stage == "compiled":
         hints = (_EAGER_NUMBERS, *hints) if _is_of_random_numbers(_of_program(stages)) else hints
         # What is known of the error says most.
-        cause = " ".join(filter(None, (explanation, _cause_compiled(stages, unchecked))))
-        explanation = ""
+        known = f"{explanation.rstrip('.')}. " if explanation else ""
+        cause, explanation = f"{known}{_cause_compiled(stages, unchecked)}", ""
     else:
         cause = f"The fault is in {_PARTS.get(fault.stage, f'the backend {fault.stage}')}."
     if fault.detail:
