@@ -52,6 +52,7 @@ def test_printed_lines_are_kept_and_still_printed(tmp_path: Path, monkeypatch: p
     lines.save(tmp_path / "lines")
     assert printed.load(tmp_path / "lines") == ["a 1", "b"]
     assert out.buffer.getvalue() == b"a 1\nb\n"
+    assert type(sys.stdout) is io.TextIOWrapper, "what Dynamo may trace is Python's own"
 
 
 @pytest.mark.parametrize("compiled", [False, True])

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from ..compat import dynamo_compat
 
-_MOST_CHARACTERS = 1_000_000
+_MOST_BYTES = 1_000_000
 _VARIABLE = re.compile(
     r"""
     0x[0-9a-fA-F]+                                                # an address
@@ -23,33 +24,67 @@ _VARIABLE = re.compile(
 
 
 class PrintedLines:
-    """The recorder of what this process writes to ``sys.stdout``, up to a million characters."""
+    """The recorder of what this process writes to ``sys.stdout``, up to a million bytes."""
 
     def __init__(self) -> None:
-        self._texts: list[str] = []
-        self._room = _MOST_CHARACTERS
+        self._kept = bytearray()
+        self._stdout: io.TextIOWrapper | None = None
 
     def install(self) -> None:
-        """Record from now on."""
-        write = sys.stdout.write
-
-        def write_and_keep(text: Any) -> int:
-            if self._room > 0 and isinstance(text, str):
-                self._texts.append(text[: self._room])
-                self._room -= len(text)
-            return write(text)
-
-        dynamo_compat.leave_alone(write_and_keep)
-        sys.stdout.write = write_and_keep  # type: ignore[method-assign]
+        """Record from now on, if ``sys.stdout`` is a file."""
+        file = sys.stdout
+        if not isinstance(file, io.TextIOWrapper):
+            return
+        for method in (_Tee.write, _Tee.flush, _Tee.writable, _Tee.fileno, _Tee.isatty):
+            dynamo_compat.leave_alone(method)
+        # Dynamo may trace a call of its ``write``: so that stays the one of Python.
+        self._stdout = io.TextIOWrapper(
+            _Tee(file.buffer, self._kept),
+            encoding=file.encoding,
+            errors=file.errors,
+            line_buffering=file.line_buffering,
+            write_through=file.write_through,
+        )
+        sys.stdout = self._stdout
 
     def save(self, path: Path) -> None:
         """Write the text to a file for :func:`load`."""
-        path.write_text("".join(self._texts), "utf-8", "surrogatepass")
+        if self._stdout is not None and not self._stdout.closed:
+            self._stdout.flush()
+        path.write_bytes(self._kept)
+
+
+class _Tee(io.BufferedIOBase):
+    """A binary file that adds what is written to another one to ``kept``."""
+
+    def __init__(self, stream: BinaryIO, kept: bytearray) -> None:
+        self._stream = stream
+        self._kept = kept
+
+    @property
+    def name(self) -> Any:
+        return self._stream.name
+
+    def write(self, data: Any) -> int:
+        self._kept += bytes(data)[: max(_MOST_BYTES - len(self._kept), 0)]
+        return self._stream.write(data)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
 
 
 def load(path: Path) -> list[str]:
     """Return the lines that a recorder saved."""
-    return path.read_text("utf-8", "surrogatepass").splitlines()
+    return path.read_text("utf-8", "replace").splitlines()
 
 
 def difference(uncompiled: Sequence[str], captured: Sequence[str], compiled: Sequence[str]) -> str:
