@@ -17,7 +17,18 @@ from fullgraph_compiler.cases.case import Case, Graph, Operation
 from fullgraph_compiler.cases.oracle import Kept, Oracle
 from fullgraph_compiler.diagnose import printed, programs, stages
 from fullgraph_compiler.diagnose.results import ResultRecorder
-from fullgraph_compiler.facts import Fact, GraphUnchecked, ProgramRaised, RunFinished, TargetProblem
+from fullgraph_compiler.facts import (
+    Fact,
+    Failure,
+    FaultLocated,
+    GraphUnchecked,
+    MinifyRequest,
+    ProgramRaised,
+    RunFinished,
+    Script,
+    TargetProblem,
+)
+from fullgraph_compiler.minify import minifier
 from fullgraph_compiler.observe.calls import UNOBSERVED
 from fullgraph_compiler.processes.children import Ended, run_child
 
@@ -87,3 +98,24 @@ def test_a_graph_that_cannot_be_written_is_not_checked() -> None:
     assert isinstance(found, GraphUnchecked)
     assert facts == [found]
     assert (found.compile_id, found.reason.partition(":")[0]) == ("0/0", "it has no copy")
+
+
+WHOLE = stages.Fault(FaultLocated(1, "compiled", "uncompiled", Failure("error", "RuntimeError", "no"), ""))
+OTHERS = GraphUnchecked("", stages.OF_OTHER_PROCESSES)
+
+
+@pytest.mark.parametrize(
+    ("faults", "unchecked", "words"),
+    [
+        ([], [], "its results are right for the inputs of one call"),
+        ([], [OTHERS], f"but {stages.OF_OTHER_PROCESSES} was not checked"),
+        ([], [OTHERS, GraphUnchecked("1/0", "it is x")], "but 1 graph was not checked, because it is x"),
+        ([WHOLE], [OTHERS], "no graph is known to fail by itself"),
+    ],
+)
+def test_a_minification_says_why_it_has_nothing_to_shrink(
+    faults: list[stages.Fault], unchecked: list[GraphUnchecked], words: str
+) -> None:
+    fault = faults[0] if faults else None
+    request = MinifyRequest(1, Script("a.py"), "repro.py", "")
+    assert words in minifier._nothing(faults, unchecked, fault, request).message

@@ -70,7 +70,7 @@ def _nothing(
         message = "The program fails without torch.compile as well: there is nothing to minify."
         return TargetProblem("error", message)
     if fault is not None and fault.located.stage == "compiled":
-        message = "The program fails as a whole, and each of its graphs passes: there is no graph to shrink."
+        message = "The program fails as a whole, and no graph is known to fail by itself: none can be shrunk."
         return TargetProblem("error", message)
     if fault is not None:
         message = (

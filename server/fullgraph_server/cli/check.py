@@ -12,8 +12,8 @@ import click
 from fullgraph_compiler.facts import Depth
 
 from ..fixes.advising import can_be_tried, outcomes_of, with_outcomes
-from ..report.model import Report
 from ..report.faults import is_incomplete
+from ..report.model import Report
 from ..report.profile import can_change
 from ..runs.effective_settings import Overrides
 from ..runs.suitability import REPEATING, unsuited
