@@ -364,3 +364,10 @@ def test_a_number_that_is_an_index_is_not_made_dynamic() -> None:
     )
     assert "allow_unspec_int_on_nn_module" not in indexed
     assert "allow_unspec_int_on_nn_module" in computed
+
+
+def test_gradients_of_a_tensor_that_the_call_has_no_name_for_are_explained() -> None:
+    failure = GuardFailure("0/0", "L['z']", "TENSOR_MATCH", "", "False", "True", changed="requires_grad")
+    begun = [FrameStarted(compile_id, "f", FILE, 4, (CALL,)) for compile_id in ("0/0", "0/1")]
+    (hint,) = hints(*begun, Recompile("0/1", (failure,)))
+    assert hint.startswith("With and without gradients are two graphs")

@@ -659,3 +659,50 @@ def test_functions_that_one_function_makes_share_their_compilations(
     found = only(MADE, *begun, Recompile("0/1", (failure,)))
     told = [hint for hint in found.hints if "`make` makes share the code of `act`" in hint]
     assert bool(told) == shared
+
+
+STATIC = """\
+import torch
+
+@torch.compile(dynamic=False)
+def f(x, k):
+    return x * k
+
+@torch.compile
+def g(x, k):
+    return x * k
+"""
+
+
+@pytest.mark.parametrize(("function", "row", "told"), [("f", 3, True), ("g", 7, False)])
+def test_a_number_is_a_constant_where_the_program_forbids_dynamic_ones(
+    function: str, row: int, told: bool
+) -> None:
+    begun = [FrameStarted(compile_id, function, FILE, row, ()) for compile_id in ("0/0", "0/1")]
+    failure = GuardFailure("0/0", "L['k']", "EQUALS_MATCH", "", "2", "3")
+    (hint,) = only(STATIC, *begun, Recompile("0/1", (failure,))).hints
+    assert hint.startswith("With `dynamic=False` (line 3)") == told
+
+
+LOSS = """\
+import torch
+
+def f(x):
+    return torch.nn.functional.gaussian_nll_loss(x, x, x)
+
+torch.compile(f, fullgraph=True)(torch.ones(3))
+"""
+DATA_DEPENDENT = (
+    "Could not guard on data-dependent expression Eq(u0, 1) (unhinted: Eq(u0, 1)).\n\n"
+    "Caused by: return loss(x)  # a.py:4 in f (nn/functional.py:3344 in gaussian_nll_loss)\n"
+)
+
+
+def test_a_function_of_torch_that_decides_by_data_is_named() -> None:
+    text = DATA_DEPENDENT
+    frame = place(LOSS, "torch.nn.functional.gaussian_nll_loss(x, x, x)", "f")
+    found = only(
+        LOSS, replace(failed("Torch's own advice.", frame, message=text, text=text), error="UserError")
+    )
+    assert found.explanation.startswith("`gaussian_nll_loss` (nn/functional.py:3344) asks for a value")
+    assert "`fullgraph=True` (line 6)" in found.hints[1]

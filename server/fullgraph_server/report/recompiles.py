@@ -35,7 +35,7 @@ from ..text.remedies import Advice, advice_on_all, sentences
 from ..text.source_names import compile_number, written_name
 from ..workspace.positions import Call, Span
 from ..workspace.workspace import Workspace
-from .answers.makers import shared_code
+from .answers.compiling import shared_code, static_line
 from .answers.resumed import Resumed
 from .finding_builder import FindingBuilder
 from .model import Finding, Report
@@ -253,6 +253,7 @@ class Recompilations:
             at_call=not seen.is_optional and all(self._places.at_call(name, compile_id) for name in names),
             has_loader=self._places.mentions("DataLoader(", compile_id),
             indexes=self._is_index(stack, failure.source),
+            static_line=static_line(compile_id, self._places, self._workspace),
         )
         given = advice.recompile_advice(failure, seen) or self._break_behind(failure)
         return (*given, *shared_code(failure, function, self._workspace))

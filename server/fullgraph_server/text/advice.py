@@ -54,6 +54,10 @@ _OF_MODULE = (
     "`{setting}` and compile with `dynamic=True`."
 )
 _UNSPECIALIZED = "torch._dynamo.config.allow_unspec_int_on_nn_module = True"
+_STATIC_NUMBERS = (
+    "With `dynamic=False` ({line}), each value of `{name}` is a graph of its own: leave it out, or compile "
+    "with `dynamic=True`."
+)
 _OF_GLOBAL = (
     "Torch takes whole numbers of modules for constants. Where the code only computes with `{name}`, use a "
     "tensor in its place: `{code}`."
@@ -120,7 +124,7 @@ def recompile_advice(failure: GuardFailure, seen: Outlook) -> tuple[Advice, ...]
         return ()
     if _OF_TORCH.search(failure.source):
         return ()
-    if cause in _REWRITTEN and not seen.at_call:
+    if cause in _REWRITTEN and not (seen.at_call or _is_first_gradient(failure)):
         return ()
     given = filled(rule, name=name) if isinstance(rule, str) else rule(failure, seen)
     first = _without_edit(given) if isinstance(given, str) else given
@@ -267,10 +271,15 @@ def _device(failure: GuardFailure, _: Outlook) -> str | Advice:
     return _converted("Move it before the compiled call: `{code}`.", failure, f'to("{failure.expected}")')
 
 
+def _is_first_gradient(failure: GuardFailure) -> bool:
+    """Tell whether a tensor requires gradients and did not before: without, the program learns otherwise."""
+    return failure.changed == "requires_grad" and failure.expected == "False"
+
+
 def _requires_grad(failure: GuardFailure, seen: Outlook) -> str | Advice:
     if seen.no_gradients:
-        return _converted(_UNUSED, failure, "detach()")
-    if failure.expected == "False":  # without its gradients, the program would learn something else
+        return _converted(_UNUSED, failure, "detach()") if seen.at_call else ""
+    if _is_first_gradient(failure):
         return _GRADIENTS
     return _converted("Let it require gradients in every call: `{code}`.", failure, "requires_grad_(True)")
 
@@ -337,6 +346,8 @@ def _value(failure: GuardFailure, seen: Outlook) -> str | Advice:
     if seen.is_tried and isinstance(value, int) and failure.source.startswith("G["):
         tensor = Remedy("number-as-tensor", (f"torch.tensor({failure.expected})",))
         return advised(_OF_GLOBAL, tensor, name=name)
+    if seen.static_line:
+        return advised(_STATIC_NUMBERS, Remedy("dynamic"), name=name, line=seen.static_line)
     return filled(_CHOSEN, name=name)
 
 

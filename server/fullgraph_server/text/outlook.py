@@ -72,6 +72,8 @@ class Outlook:
     """Whether the first compilation had dynamic sizes: it was asked for them."""
     is_static: bool = False
     """Whether the program marks sizes of the tensor as static, which takes precedence over dynamic ones."""
+    static_line: str = ""
+    """The line, in words, that compiles the function with ``dynamic=False``."""
     before: Tensor | None = None
     after: Tensor | None = None
     items: tuple[Tensor, ...] = ()

@@ -8,6 +8,6 @@ Nothing is guessed: a cause that the facts and the syntax tree do not show is no
 - ``breaks``: answers to graph breaks
 - ``errors``: answers to errors that do not go with ``torch.compile``
 - ``operators``: answers about functions of higher-order operators
-- ``makers``: functions that another one makes
+- ``compiling``: how a function is compiled
 - ``resumed``: values that are handed over a graph break
 """

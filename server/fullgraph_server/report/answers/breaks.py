@@ -40,6 +40,10 @@ _NAME: Final = re.compile(
 _MODULE_CALL: Final = re.compile(r"[/\\]torch[/\\]nn[/\\]modules[/\\]module\.py$")
 _CHECKPOINT: Final = "torch.utils.checkpoint.checkpoint`"
 _MAKES_CLASS: Final = ("__build_class__", "LOAD_BUILD_CLASS")
+_ASKING: Final = re.compile(
+    r"^Caused by: .*\((?P<place>[^()\n]{1,200}:\d+) in (?P<function>\w+)\)$", re.MULTILINE
+)
+"""``_format_user_stack`` and the like in ``torch/fx/experimental/symbolic_shapes.py`` (2.11 to 2.15)."""
 _DDP: Final = re.compile(r"[/\\]torch[/\\]nn[/\\]parallel[/\\]distributed\.py$")
 
 
@@ -74,6 +78,7 @@ class BreakAnswers:
             self._checkpoint(fact, filename),
             self._not_reached(fact, filename),
             self._transform(fact),
+            self._of_data(fact, filename),
             self._fullgraph(fact, filename),
         ):
             answer = answer.with_part(part)
@@ -183,6 +188,25 @@ class BreakAnswers:
             "that is given to it."
         )
         return Answer(hints=(hint,))
+
+    def _of_data(self, fact: GraphBreak | CompileFailure, filename: str) -> Answer:
+        """Advise on a library's function that asks for a value that only the data of a tensor has."""
+        asking = _ASKING.search(fact.text) if isinstance(fact, CompileFailure) else None
+        if asking is None or "data-dependent expression" not in fact.text:
+            return Answer()
+        name = code_span(asking["function"])
+        note = f"{name} ({asking['place']}) asks for a value that only the data of a tensor has."
+        hint = (
+            f"Call {name} outside of what is compiled, or write out what it computes, without that question."
+        )
+        marks = [mark for mark in self._marks.all("compile") if mark.is_on("fullgraph")]
+        if len(marks) != 1 or len(self._marks.all("compile")) != 1:
+            return Answer(note, (hint,), replaced=fact.explanation, instead=True)
+        where = line_of(marks[0], filename)
+        without = (
+            f"Or leave `fullgraph=True` ({where}) out: then this call breaks the graph, and runs eagerly."
+        )
+        return Answer(note, (hint, without), replaced=fact.explanation, instead=True)
 
     # -- hooks -------------------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
-"""Functions that another function makes: they share one code, and so its compilations."""
+"""How a function is compiled: with `dynamic=False`, or once for each that another function makes."""
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import Final
 
@@ -11,7 +12,9 @@ from ...text.markdown import filled
 from ...text.remedies import Advice
 from ...workspace.definitions import definitions
 from ...workspace.workspace import Workspace
-from ..source_locator import Function
+from ..source_locator import Function, Places
+from .marks import Marks
+from .words import line_of
 
 _ROOT: Final = re.compile(r"L\['(\w+)'\]")
 _SHARED: Final = (
@@ -35,3 +38,17 @@ def shared_code(failure: GuardFailure, function: Function | None, workspace: Wor
     if maker is None or not scopes.parameter(maker, root[1]):
         return ()
     return (Advice(filled(_SHARED, maker=maker.name, name=function.name)),)
+
+
+def static_line(compile_id: str, places: Places, workspace: Workspace) -> str:
+    """Name the line that compiles a function with ``dynamic=False``; empty if none does, or others do not."""
+    function = places.functions.get(compile_id)
+    names = [frame.filename for frame in places.calling_stack(compile_id)] + (
+        [function.filename] if function else []
+    )
+    sources = [source for name in dict.fromkeys(names) if (source := workspace.source(name))]
+    marks = Marks(lambda: sources).compiling(places.name_of(compile_id))
+    values = [mark.keywords.get("dynamic") for mark in marks]
+    if not marks or not all(isinstance(node, ast.Constant) and node.value is False for node in values):
+        return ""
+    return line_of(marks[0], function.filename if function else "")
