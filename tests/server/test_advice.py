@@ -371,3 +371,22 @@ def test_gradients_of_a_tensor_that_the_call_has_no_name_for_are_explained() -> 
     begun = [FrameStarted(compile_id, "f", FILE, 4, (CALL,)) for compile_id in ("0/0", "0/1")]
     (hint,) = hints(*begun, Recompile("0/1", (failure,)))
     assert hint.startswith("With and without gradients are two graphs")
+
+
+def test_a_list_of_numbers_that_is_an_index_is_to_be_a_tensor() -> None:
+    text = TEXT.replace("return x + args[0] + y", "return x[y]")
+    frame = StackFrame(FILE, 6, "f")
+    begun = [FrameStarted(compile_id, "f", FILE, 4, (CALL,)) for compile_id in ("0/0", "0/1")]
+    failure = GuardFailure("0/0", "L['y'][0]", "EQUALS_MATCH", "", "4", "2", stack=(CALL, frame))
+    (hint,) = hints(*begun, Recompile("0/1", (failure,)), text=text)
+    assert hint.startswith("As an index")
+    assert "`torch.tensor(y)`" in hint
+    assert not hints(*begun, Recompile("0/1", (failure,)))[0].startswith("As an index")
+
+
+def test_a_class_that_is_made_in_each_call_is_to_be_defined_once() -> None:
+    begun = [FrameStarted(compile_id, "f", FILE, 4, (CALL,)) for compile_id in ("0/0", "0/1")]
+    made = "type window.<locals>.Mask"
+    failure = GuardFailure("0/0", "L['x']", "TYPE_MATCH", "", made, made)
+    (hint,) = hints(*begun, Recompile("0/1", (failure,)))
+    assert hint.startswith("Each call of `window` makes a new class `Mask`: define it once")

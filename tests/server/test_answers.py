@@ -706,3 +706,11 @@ def test_a_function_of_torch_that_decides_by_data_is_named() -> None:
     )
     assert found.explanation.startswith("`gaussian_nll_loss` (nn/functional.py:3344) asks for a value")
     assert "`fullgraph=True` (line 6)" in found.hints[1]
+
+
+def test_modules_of_one_class_share_their_compilations_too() -> None:
+    begun = [FrameStarted(compile_id, "act", FILE, 4, ()) for compile_id in ("0/0", "0/1")]
+    source = "L['self']._modules['net']._parameters['bias']"
+    failure = GuardFailure("0/0", source, "TENSOR_MATCH", "", "2", "3", 0, changed="size")
+    found = only(MADE, *begun, Recompile("0/1", (failure,)))
+    assert any(hint.startswith("All modules of one class share the code of `act`") for hint in found.hints)

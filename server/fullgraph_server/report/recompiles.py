@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -49,6 +50,7 @@ _TENSOR_CHECKS = (
 """The properties of a tensor in the order in which ``TensorCheck`` checks them (``guards.cpp``)."""
 _BY_ITSELF = ("/torch/_higher_order_ops/", "/torch/_export/")
 """Where torch compiles functions of its own, such as a wrapper for each call of ``torch.cond``."""
+_ITEM = re.compile(r"(?:\[\d+\])+$")
 _MOST_TOGETHER = 32
 """Values that may change with another: more are those of another object altogether."""
 _UNKNOWN = GuardFailure("", "", "", "")
@@ -256,7 +258,7 @@ class Recompilations:
             static_line=static_line(compile_id, self._places, self._workspace),
         )
         given = advice.recompile_advice(failure, seen) or self._break_behind(failure)
-        return (*given, *shared_code(failure, function, self._workspace))
+        return (*given, *shared_code(failure, compile_id, self._places, self._workspace))
 
     def named(self, failures: Iterable[GuardFailure]) -> list[GuardFailure]:
         """Return failures under the names that values from before a graph break have in the program."""
@@ -265,7 +267,7 @@ class Recompilations:
     def _is_index(self, stack: Stack, source: str) -> bool:
         """Tell whether the line at which a value is guarded has it as an index."""
         file = self._workspace.source(stack[-1].filename) if stack else None
-        name = written_name(source).rpartition(".")[2]
+        name = _ITEM.sub("", written_name(source).rpartition(".")[2])
         return bool(name) and any(
             name in (getattr(part, "attr", ""), getattr(part, "id", ""))
             for node in (ast.walk(file.tree) if file and file.tree else ())

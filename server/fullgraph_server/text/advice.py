@@ -54,6 +54,11 @@ _OF_MODULE = (
     "`{setting}` and compile with `dynamic=True`."
 )
 _UNSPECIALIZED = "torch._dynamo.config.allow_unspec_int_on_nn_module = True"
+_CLASS_MADE = "Each call of `{maker}` makes a new class `{cls}`: define it once, outside of that function."
+_INDICES = (
+    "As an index, a list of numbers is a part of the graph, which each order of them needs anew: make it "
+    "outside of what is compiled, and pass a tensor, `torch.tensor({name})`."
+)
 _STATIC_NUMBERS = (
     "With `dynamic=False` ({line}), each value of `{name}` is a graph of its own: leave it out, or compile "
     "with `dynamic=True`."
@@ -105,6 +110,7 @@ _KINDS_OF_NUMBERS = {
 }
 """Data types without their sizes, in the order in which each can hold what those before it do."""
 _MOST_MARKS = 2
+_OF_LIST = re.compile(r"(?P<list>.+)\[\d+\]")
 _DEFAULT = re.compile(r"\.__(?:kw)?defaults__\[")
 _OF_TORCH = re.compile(r"\['__import_torch\b|__import_torch_dot_|G\['torch'\]\._")
 """What only torch has the name of: its own modules, as Dynamo imports them, and their private names."""
@@ -327,6 +333,8 @@ def _value(failure: GuardFailure, seen: Outlook) -> str | Advice:
         return filled(_MOMENTUM, name=name)
     if not is_number or _is_other(failure.actual):
         return filled(_CHOSEN, name=name)
+    if seen.indexes and (found := _OF_LIST.fullmatch(name)):
+        return filled(_INDICES, name=found["list"])
     if seen.serves is False:
         return filled(_NEEDED, name=name)
     if seen.serves and isinstance(value, int) and failure.actual == "any float":
@@ -351,10 +359,13 @@ def _value(failure: GuardFailure, seen: Outlook) -> str | Advice:
     return filled(_CHOSEN, name=name)
 
 
-def _needed(failure: GuardFailure, _: Outlook) -> str:
+def _needed(failure: GuardFailure, seen: Outlook) -> str:
     """Advise on a number that is dynamic, but whose value the trace needed; other guards ask torch's own."""
-    is_number = isinstance(read_literal(failure.expected), (int, float))
-    return filled(_NEEDED, name=written_name(failure.source)) if is_number else ""
+    name = written_name(failure.source)
+    if not isinstance(read_literal(failure.expected), (int, float)):
+        return ""
+    found = _OF_LIST.fullmatch(name) if seen.indexes else None
+    return filled(_INDICES, name=found["list"]) if found else filled(_NEEDED, name=name)
 
 
 def _is_other(actual: str) -> bool:
@@ -437,6 +448,9 @@ def _class(failure: GuardFailure, seen: Outlook) -> str | Advice:
         return f"Keep what {code_span(name.removesuffix('()'))} refers to alive between calls."
     if failure.actual == _A_TENSOR or failure.actual.partition(".")[0] == "torch":
         return _tensor_of(name, seen.after) if expected in ("int", "float") else ""
+    if failure.actual == failure.expected and "<locals>" in expected:
+        maker, _, cls = expected.rpartition(".<locals>.")
+        return filled(_CLASS_MADE, maker=maker.rpartition(".")[2], cls=cls)
     one = Remedy("one-class", (f"{expected.rpartition('.')[2]}(...)",))
     return advised(f"Pass an object of one class in every call: `{{code}}`. {_ONCE_EACH}", one)
 

@@ -210,6 +210,8 @@ def guard_words(kind: str, expected: str, source: str) -> str:
 
 
 def _was_and_is(subject: str, expected: Sequence[str], actual: Sequence[str]) -> str:
+    if {*actual} == {*expected} and len({*actual}) == 1:
+        return f"{subject} was {expected[0]}, is now another one of that name"
     if len({*actual}) == 1:
         return f"{subject} was {expected[0]}, is now {actual[0]}"
     return f"{subject} was {expected[0]}, then {_listed(_distinct(actual), 'and')}"
@@ -303,7 +305,7 @@ def limit_advice(
     """
     causes = _by_cause(failures)
     given = list(dict.fromkeys(item for cause in causes for item in advice_on(cause[0])))
-    if len(given) > 1 and len(causes[0]) > 1:
+    if len(given) > 1 and 1 < len(causes[0]) < len(failures):
         given[0] = introduced(f"First, for {len(causes[0])} of {len(failures)} recompilations: ", given[0])
     given = list(advice_on_all(given, together, advice_on))
     return (*given, Advice(filled(_LIMIT_HINT, setting=setting, function=function)))

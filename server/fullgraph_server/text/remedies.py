@@ -120,6 +120,11 @@ def advice_on_all(
     for failure in (same[0] for same in together[:_MOST_TOGETHER]):
         done = {remedy for item in every for remedy in item.remedies}
         words = f"For {code_span(written_name(failure.source))}, too: "
-        new = [item for item in advice_on(failure) if not (item.remedies and done.issuperset(item.remedies))]
+        said = {item.sentence for item in every}
+        new = [
+            item
+            for item in advice_on(failure)
+            if item.sentence not in said and not (item.remedies and done.issuperset(item.remedies))
+        ]
         every += [introduced(words, item) for item in new]
     return tuple(every)

@@ -12,11 +12,16 @@ from ...text.markdown import filled
 from ...text.remedies import Advice
 from ...workspace.definitions import definitions
 from ...workspace.workspace import Workspace
-from ..source_locator import Function, Places
+from ..source_locator import Places
 from .marks import Marks
 from .words import line_of
 
 _ROOT: Final = re.compile(r"L\['(\w+)'\]")
+_OF_CLASS: Final = (
+    "All modules of one class share the code of `{name}`, and so its compilations and their limit: "
+    "`torch.compile(..., isolate_recompiles=True)`, which torch 2.13 has, keeps those of each call of "
+    "`torch.compile` apart."
+)
 _SHARED: Final = (
     "All functions that `{maker}` makes share the code of `{name}`, and so its compilations and their limit: "
     "`torch.compile(..., isolate_recompiles=True)`, which torch 2.13 has, keeps those of each call of "
@@ -24,20 +29,28 @@ _SHARED: Final = (
 )
 
 
-def shared_code(failure: GuardFailure, function: Function | None, workspace: Workspace) -> tuple[Advice, ...]:
-    """Advise on a parameter of the function that made the compiled one: each that it makes has another."""
-    root = _ROOT.match(failure.source)
+def shared_code(
+    failure: GuardFailure, compile_id: str, places: Places, workspace: Workspace
+) -> tuple[Advice, ...]:
+    """Advise on a parameter of the function that made the compiled one: each that it makes has another.
+
+    So does each module have parameters of its own sizes.
+    """
+    function = places.functions.get(compile_id)
     source = workspace.source(function.filename) if function else None
-    if root is None or function is None or source is None:
+    root = _ROOT.match(failure.source)
+    if function is None or source is None or root is None:
         return ()
+    name = places.name_of(compile_id)
+    if failure.changed == "size" and root[1] == "self" and "_parameters[" in failure.source:
+        return (Advice(filled(_OF_CLASS, name=name)),)
     scopes = definitions(source)
-    rows = {(first, name): row for (row, name), (first, _) in source.functions.items()}  # below decorators
-    place = function.row, function.name
-    node = scopes.function(rows.get(place, function.row), function.name)
+    rows = {(first, inner): row for (row, inner), (first, _) in source.functions.items()}  # below decorators
+    node = scopes.function(rows.get((function.row, function.name), function.row), function.name)
     maker = scopes.maker(node) if node and not scopes.parameter(node, root[1]) else None
     if maker is None or not scopes.parameter(maker, root[1]):
         return ()
-    return (Advice(filled(_SHARED, maker=maker.name, name=function.name)),)
+    return (Advice(filled(_SHARED, maker=maker.name, name=name)),)
 
 
 def static_line(compile_id: str, places: Places, workspace: Workspace) -> str:
