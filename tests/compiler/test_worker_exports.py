@@ -222,3 +222,18 @@ def test_an_attribute_that_is_assigned_while_exporting_is_told(forks: Forks, tmp
     (finding,) = report.findings
     assert (finding.code, finding.severity) == ("assigned-attribute", "warning")
     assert finding.message == "the exported program leaves out that `self.last` is assigned in `forward`"
+
+
+def test_a_buffer_that_an_export_leaves_without_data_is_told(forks: Forks, tmp_path: Path) -> None:
+    module = (
+        "class M(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.register_buffer('last', None)\n"
+        "    def forward(self, x):\n        self.last = x + 1\n        return x\n"
+    )
+    _, report = run(forks, tmp_path, f"{IMPORTS}{module}\nexport(M(), (torch.ones(4),))\n")
+    (finding,) = report.findings
+    assert (finding.code, finding.span.row) == ("assigned-attribute", finding.span.end_row)
+    assert (
+        finding.message
+        == "the export leaves `self.last`, which `forward` assigns, as a fake tensor without data"
+    )

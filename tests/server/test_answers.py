@@ -714,3 +714,32 @@ def test_modules_of_one_class_share_their_compilations_too() -> None:
     failure = GuardFailure("0/0", source, "TENSOR_MATCH", "", "2", "3", 0, changed="size")
     found = only(MADE, *begun, Recompile("0/1", (failure,)))
     assert any(hint.startswith("All modules of one class share the code of `act`") for hint in found.hints)
+
+
+CHECKED = """\
+import torch
+
+@torch.compile
+def f(x):
+    if (x == 0).any():
+        raise ValueError("zero")
+    if not x.all():
+        raise ValueError("zero")
+    if x.any():
+        x = x + 1
+    return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "checked"),
+    [
+        ("(x == 0).any()", "`torch._assert_async((x == 0).any().logical_not())`"),
+        ("not x.all()", "`torch._assert_async(x.all())`"),
+        ("x.any()", ""),
+    ],
+)
+def test_a_branch_that_only_raises_is_checked_in_the_graph(code: str, checked: str) -> None:
+    found = only(CHECKED, broken("Data-dependent.", place(CHECKED, code, "f"), code="GB0170"))
+    told = [hint for hint in found.hints if "torch._assert_async" in hint]
+    assert [hint for hint in told if checked in hint] if checked else not told

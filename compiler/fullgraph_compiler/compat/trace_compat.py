@@ -441,7 +441,10 @@ def _record_exports() -> None:
     def recording(*args: Any, **kwargs: Any) -> Any:
         _observed.began, _observed.going_on = time.monotonic(), True
         try:
-            return export(*args, **kwargs)
+            program = export(*args, **kwargs)
+            if left := _left_fake(args[0] if args else kwargs.get("mod")):
+                trace_structured(EXPORT_WARNING, metadata_fn=lambda: {"left": left}, payload_fn=str)
+            return program
         except Exception as raised:
             _observed.error = error = raised
             with suppress(AttributeError):  # it may have no room for more
@@ -477,6 +480,16 @@ def _record_exports() -> None:
     frontend_utils.warnings = ToldWarnings()
     _trace.dtrace_structured = trace_structured
     _trace._export = _draft_export._export = recording
+
+
+def _left_fake(module: Any) -> list[str]:
+    """Name the parameters and buffers that an export has left as tensors without data."""
+    from torch._subclasses import FakeTensor
+
+    if not isinstance(module, torch.nn.Module):
+        return []
+    tensors = (*module.named_parameters(), *module.named_buffers())
+    return [f"self.{name}" for name, tensor in tensors if isinstance(tensor, FakeTensor)]
 
 
 def pending_export_error() -> BaseException | None:

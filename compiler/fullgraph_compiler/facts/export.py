@@ -34,7 +34,8 @@ class ExportProblem:
 
     ``subject`` is the operator (``mylib::twice``), the condition as torch writes it (``u0 > 3``), or the
     attribute (``self.last``).
-    ``detail`` is how the fake kernel differs, or what ``draft_export`` took the condition for (``True``).
+    ``detail`` is how the fake kernel differs, what the attribute is left as (``without data``), or what
+    ``draft_export`` took the condition for (``True``).
     ``symbols`` are the numbers in the condition that data decide, ``sizes`` the others.
     """
 

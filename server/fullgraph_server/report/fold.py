@@ -424,7 +424,10 @@ class _FindingFacts:
         if _ended_by_argparse(fact):
             hints = (messages.WANTS_ARGUMENTS,)
         given = self._answers.on_raised(fact)
-        said, hints = given.title or said, given.advised(hints)
+        if failure:
+            hints = (*given.hints, *hints)
+        else:
+            said, hints = given.title or said, given.advised(hints)
         if given.operator:
             stack, compile_id = self._call_of(given.operator) or (stack, compile_id)
         message = ": ".join(part for part in (fact.error, said) if part)

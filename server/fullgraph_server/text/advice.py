@@ -49,6 +49,9 @@ _EVERY_SIZE = ", to keep one graph for every size."
 _BY_DYNAMIC = f"Compile with `dynamic=True`{_EVERY_SIZE}"
 _DYNAMIC_NUMBER = "Compile with `torch.compile(dynamic=True)`, to keep one graph for every number."
 _ONE_TYPE = "Pass a number of one type in every call, `{code}`, and compile with `dynamic=True`."
+_ONE_TYPE_OF_DATA = (
+    "Convert it before the compiled call, if results may have another type and precision: `{code}`."
+)
 _OF_MODULE = (
     "Torch takes whole numbers of modules for constants. Where the code only computes with `{name}`, set "
     "`{setting}` and compile with `dynamic=True`."
@@ -264,7 +267,7 @@ def _dtype(failure: GuardFailure, _: Outlook) -> str | Advice:
     old, new = kinds
     if old is None or new is None or old < new:
         return ""
-    return _converted("Convert it before the compiled call: `{code}`.", failure, f"to({failure.expected})")
+    return _converted(_ONE_TYPE_OF_DATA, failure, f"to({failure.expected})")
 
 
 def _converted(template: str, failure: GuardFailure, method: str) -> Advice:

@@ -62,6 +62,7 @@ _BUFFER = (
     "size that it gets."
 )
 _RETURN_IT = "If only code outside reads it, return it from the module instead."
+MAKE_FIRST = "Make it in `__init__`, or set it anew after the export."
 _CHANGED = "not defined as mutable but was mutated"
 """What ``SchemaCheckMode`` says (``torch/_subclasses/schema_check_mode.py``)."""
 _DECLARE = (
@@ -169,6 +170,12 @@ def assigned(attribute: str, function: str) -> str:
     """Write that an exported program leaves out an assignment to an attribute."""
     where = f" in {code_span(function)}" if function else ""
     return f"the exported program leaves out that {code_span(attribute)} is assigned{where}"
+
+
+def left_without_data(attribute: str, function: str) -> str:
+    """Write that an export leaves an attribute as a tensor without data."""
+    where = f", which {code_span(function)} assigns" if function else ""
+    return f"the export leaves {code_span(attribute)}{where}, as a fake tensor without data"
 
 
 def assigned_hints(attribute: str) -> tuple[str, ...]:

@@ -121,6 +121,13 @@ _KNOWN: Final = (
         "Make the schedule ahead of `optimizer.step = torch.compile(optimizer.step)`.",
         re.compile(r"[/\\]optim[/\\]lr_scheduler\.py$"),
     ),
+    # _dynamo/eval_frame.py, _dynamo/guards.py
+    KnownError(
+        "recompilation-forbidden",
+        re.compile("Detected recompile when torch.compile stance is 'fail_on_recompile'"),
+        "The stance `fail_on_recompile` makes an error of it.",
+        'Make such a call ahead of `torch.compiler.set_stance("fail_on_recompile")`.',
+    ),
     # _dynamo/backends/distributed.py: ``DDPOptimizer.compile_fn``
     KnownError(
         "number-over-bucket",

@@ -318,9 +318,13 @@ class ExportReader:
         )
         going_on.problems.setdefault((kind, operator, reason), problem)
 
-    def _warning(self, record: TraceRecord) -> None:
-        going_on = self._export()
+    def _warning(self, record: TraceRecord) -> Iterator[Fact]:
+        left = record.body.get("left") if isinstance(record.body, Mapping) else ()
+        for attribute in left if isinstance(left, list) else ():  # by the export that has just ended
+            last = f"export/{self._count - 1}"
+            yield ExportProblem(last, "assigned-attribute", str(attribute), "without data")
         for attribute in parse_assigned(record.payload):
+            going_on = self._export()
             problem = ExportProblem(going_on.compile_id, "assigned-attribute", attribute)
             going_on.problems.setdefault((problem.kind, attribute), problem)
 

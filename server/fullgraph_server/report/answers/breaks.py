@@ -44,6 +44,7 @@ _ASKING: Final = re.compile(
     r"^Caused by: .*\((?P<place>[^()\n]{1,200}:\d+) in (?P<function>\w+)\)$", re.MULTILINE
 )
 """``_format_user_stack`` and the like in ``torch/fx/experimental/symbolic_shapes.py`` (2.11 to 2.15)."""
+_LONGEST: Final = 60
 _DDP: Final = re.compile(r"[/\\]torch[/\\]nn[/\\]parallel[/\\]distributed\.py$")
 
 
@@ -79,6 +80,7 @@ class BreakAnswers:
             self._not_reached(fact, filename),
             self._transform(fact),
             self._of_data(fact, filename),
+            self._only_raises(fact),
             self._fullgraph(fact, filename),
         ):
             answer = answer.with_part(part)
@@ -207,6 +209,32 @@ class BreakAnswers:
             f"Or leave `fullgraph=True` ({where}) out: then this call breaks the graph, and runs eagerly."
         )
         return Answer(note, (hint, without), replaced=fact.explanation, instead=True)
+
+    def _only_raises(self, fact: GraphBreak | CompileFailure) -> Answer:
+        """Advise on a branch on data that does nothing but raise an error."""
+        own = self._own(fact) if fact.code == "GB0170" else ()
+        source = self._workspace.source(own[-1].filename) if own else None
+        node = (
+            next((item for item in source.nodes_at(own[-1].row) if isinstance(item, ast.If)), None)
+            if source
+            else None
+        )
+        if node is None or node.orelse or not all(isinstance(item, ast.Raise) for item in node.body):
+            return Answer()
+        test = node.test
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            holds = ast.unparse(test.operand)
+        else:
+            called = ast.Call(ast.Attribute(test, "logical_not", ast.Load()), [], [])
+            holds = ast.unparse(called)
+        checked = (
+            code_span(f"torch._assert_async({holds})") if len(holds) <= _LONGEST else "`torch._assert_async`"
+        )
+        return Answer(
+            "This branch only raises an error.",
+            (f"Check that ahead of the compiled call, or write {checked}: the graph itself then checks it.",),
+            instead=True,
+        )
 
     # -- hooks -------------------------------------------------------------------------------------
 

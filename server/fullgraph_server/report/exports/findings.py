@@ -92,14 +92,18 @@ class _Exports:
             if source is not None and self._workspace.contains(source.filename)
         )
         frame = next(filter(None, found), None)
+        function = frame.function if frame else ""
+        is_left = bool(fact.detail)
         return self._finding(
             "export-error",
             "warning",
-            exports.assigned(fact.subject, frame.function if frame else ""),
+            exports.left_without_data(fact.subject, function)
+            if is_left
+            else exports.assigned(fact.subject, function),
             (frame,) if frame else (),
             fact.compile_id,
             code=fact.kind,
-            hints=exports.assigned_hints(fact.subject),
+            hints=(exports.MAKE_FIRST,) if is_left else exports.assigned_hints(fact.subject),
         )
 
     def _severity(self, fact: ExportProblem) -> Severity:
