@@ -5,6 +5,7 @@ Nothing of Fullgraph takes part: this is what its reports are measured by.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import runpy
@@ -72,6 +73,8 @@ def _run(script: Script, cwd: Path, log: Path) -> str:
     os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT), 2)
     sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
     os.chdir(cwd)
+    # With the handler of pytest, torch makes the records of its trace, which fails for some subclasses.
+    logging.getLogger("torch.__trace").handlers.clear()
     torch._logging.set_logs(recompiles=True, graph_breaks=True)
     # A graph that torch takes from this cache comes without the guard on a number that compiling it added.
     torch._functorch.config.enable_autograd_cache = False
