@@ -280,7 +280,7 @@ def test_a_break_in_a_checkpoint_makes_all_of_its_function_eager() -> None:
     found = only(CHECKPOINT, broken(explanation, *stack, reason="print", code="GB0059"))
     assert found.message.endswith("breaks the graph; the whole of `inner` runs eagerly")
     assert "`inner`, which line 11 checkpoints, runs eagerly" in found.explanation
-    assert "Or compile `inner` by itself" in found.hints[0]
+    assert "Compile `inner` by itself" in found.hints[0]
 
 
 CLASS = """\
@@ -727,6 +727,8 @@ def f(x):
         raise ValueError("zero")
     if x.any():
         x = x + 1
+    if x.min() < 0 or x.max() > 1:
+        raise ValueError("range")
     return x
 """
 
@@ -737,9 +739,21 @@ def f(x):
         ("(x == 0).any()", "`torch._assert_async((x == 0).any().logical_not())`"),
         ("not x.all()", "`torch._assert_async(x.all())`"),
         ("x.any()", ""),
+        ("x.min() < 0 or x.max() > 1", "`torch._assert_async`:"),
     ],
 )
 def test_a_branch_that_only_raises_is_checked_in_the_graph(code: str, checked: str) -> None:
     found = only(CHECKED, broken("Data-dependent.", place(CHECKED, code, "f"), code="GB0170"))
     told = [hint for hint in found.hints if "torch._assert_async" in hint]
     assert [hint for hint in told if checked in hint] if checked else not told
+
+
+def test_what_asks_for_data_in_the_program_is_no_function_of_a_library() -> None:
+    text = DATA_DEPENDENT.replace(
+        "(nn/functional.py:3344 in gaussian_nll_loss)", "(_dynamo/variables/tensor.py:2606 in evaluate_expr)"
+    )
+    frame = place(LOSS, "torch.nn.functional.gaussian_nll_loss(x, x, x)", "f")
+    found = only(
+        LOSS, replace(failed("Torch's own advice.", frame, message=text, text=text), error="UserError")
+    )
+    assert not [hint for hint in found.hints if "evaluate_expr" in hint]

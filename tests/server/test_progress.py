@@ -74,7 +74,7 @@ def test_the_search_for_a_stage_names_the_stages() -> None:
         "looking for the stage at fault in toy.py: stages 1 and 2 of 5, uncompiled and under Dynamo alone",
         "looking for the stage at fault in toy.py: stages 3 to 5 of 5, 0 graphs checked",
         "looking for the stage at fault in toy.py: stages 3 to 5 of 5, 1 graph checked",
-        "looking for the stage at fault in toy.py: the whole program compiled",
+        "looking for the stage at fault in toy.py: the compiled program again, with eager random numbers",
     ]
 
 

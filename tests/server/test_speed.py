@@ -139,8 +139,8 @@ def test_where_compiling_takes_long_a_line_that_is_traced_again_and_again_is_tol
     compiled = FrameCompiled("0/0", "f", FILE, 1, 1, 3, 2, 9.0)
     told = folded(compiled, unrolled(12), TimesMeasured("cold", 11.0, 10.0)).findings
     (line,) = [item for item in told if item.span.row == 2]
-    assert line.message == "this line is traced 12 times into one graph: 24 of its 37 operations"
-    assert line.hints[0].startswith("A loop is traced pass by pass")
+    assert line.message == "this line puts 24 of the 37 operations into the graph, each at least 12 times"
+    assert line.hints[0].startswith("If it is in a loop")
     for facts in (
         (unrolled(7), TimesMeasured("cold", 11.0, 10.0)),
         (unrolled(12), TimesMeasured("cold", 0.4, 0.3)),

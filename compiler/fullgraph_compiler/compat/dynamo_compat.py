@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from types import FrameType, SimpleNamespace
 from typing import Any, TypeAlias
@@ -134,6 +134,22 @@ def warm_up(backend: Callable[..., Any]) -> None:
         for size in (2, 3):
             compiled(torch.ones(size))
     torch._dynamo.reset()
+
+
+def forget_progress_lock() -> None:
+    """Have each process that is forked from this one make its own lock for progress bars.
+
+    Such a lock of tqdm's is one for all these processes: one that is killed while it holds the lock would
+    stop all others. ``tqdm/std.py``: ``get_lock``, ``TqdmDefaultWriteLock``.
+    """
+    std: Any = sys.modules.get("tqdm.std")
+    if std is None:
+        return
+    with suppress(AttributeError):
+        del std.TqdmDefaultWriteLock.mp_lock
+    for cls in (std.tqdm, *std.tqdm.__subclasses__()):
+        if "_lock" in vars(cls):
+            del cls._lock
 
 
 @contextmanager

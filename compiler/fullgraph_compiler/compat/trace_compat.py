@@ -439,10 +439,12 @@ def _record_exports() -> None:
 
     @functools.wraps(export)
     def recording(*args: Any, **kwargs: Any) -> Any:
+        module = args[0] if args else kwargs.get("mod")
+        before = _fakes(module)
         _observed.began, _observed.going_on = time.monotonic(), True
         try:
             program = export(*args, **kwargs)
-            if left := _left_fake(args[0] if args else kwargs.get("mod")):
+            if left := [name for name in _fakes(module) if name not in before]:
                 trace_structured(EXPORT_WARNING, metadata_fn=lambda: {"left": left}, payload_fn=str)
             return program
         except Exception as raised:
@@ -482,14 +484,16 @@ def _record_exports() -> None:
     _trace._export = _draft_export._export = recording
 
 
-def _left_fake(module: Any) -> list[str]:
-    """Name the parameters and buffers that an export has left as tensors without data."""
+def _fakes(module: Any) -> list[str]:
+    """Name the parameters and buffers of a module that are tensors without data."""
     from torch._subclasses import FakeTensor
 
     if not isinstance(module, torch.nn.Module):
         return []
-    tensors = (*module.named_parameters(), *module.named_buffers())
-    return [f"self.{name}" for name, tensor in tensors if isinstance(tensor, FakeTensor)]
+    with suppress(Exception):  # its methods may raise
+        tensors = (*module.named_parameters(), *module.named_buffers())
+        return [f"self.{name}" for name, tensor in tensors if isinstance(tensor, FakeTensor)]
+    return []
 
 
 def pending_export_error() -> BaseException | None:

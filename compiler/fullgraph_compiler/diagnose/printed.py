@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import re
 import sys
@@ -13,10 +14,12 @@ from typing import Any, BinaryIO
 from ..compat import dynamo_compat
 
 _MOST_BYTES = 1_000_000
+_LONGEST = 200
+"""Characters of a line that are quoted."""
 _VARIABLE = re.compile(
     r"""
     0x[0-9a-fA-F]+                                                # an address
-    | -?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)? | -?\d+[eE][-+]?\d+   # a number that may be rounded
+    | -?(?<!\d)\d+(?:\.\d*(?:[eE][-+]?\d+)?|[eE][-+]?\d+) | -?\.\d+(?:[eE][-+]?\d+)?   # that may be rounded
     | \s+
     """,
     re.VERBOSE,
@@ -49,8 +52,9 @@ class PrintedLines:
 
     def save(self, path: Path) -> None:
         """Write the text to a file for :func:`load`."""
-        if self._stdout is not None and not self._stdout.closed:
-            self._stdout.flush()
+        if self._stdout is not None:
+            with contextlib.suppress(ValueError):  # it is closed or detached
+                self._stdout.flush()
         path.write_bytes(self._kept)
 
 
@@ -102,6 +106,7 @@ def difference(uncompiled: Sequence[str], captured: Sequence[str], compiled: Seq
     if alone not in (plain, whole) or not (missing or added):
         return ""
     as_alone = ", as under Dynamo alone" if alone == whole else ""
+    missing, added = [[line[:_LONGEST] for line in lines] for lines in (missing, added)]
     if not missing:
         return f"it prints `{added[0]}`{as_alone}, uncompiled not"
     if not added:

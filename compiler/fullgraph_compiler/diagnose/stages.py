@@ -73,7 +73,12 @@ def climb(
                 faults += [found] if isinstance(found, Fault) else []
                 unchecked += [found] if isinstance(found, GraphUnchecked) else []
             if not faults and (cases or unchecked):
-                fault = _run_compiled(request, folder, sink, draws=any(map(_may_draw, cases)))
+                fault = _run_compiled(
+                    request,
+                    folder,
+                    sink,
+                    draws=any(case.backend in _DECOMPOSING and _may_draw(case) for case in cases),
+                )
                 faults += [fault] if fault else []
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Whether a program reaches others: a server that it connects to, or a program that it starts."""
+"""Whether a program connects to a server, or starts another program."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ _EVENTS: Final = frozenset(
         "os.system",
         "os.exec",
         "os.posix_spawn",
+        "os.spawn",
+        "os.startfile",
+        "pty.spawn",
     )
 )
 """Audit events of Python's; what a library in C connects to has none."""
 
 
 class Reach:
-    """Watches, from now on, whether the program reaches others: they can tell each run of it."""
+    """Records from now on whether the program reaches others, who can tell each run of it."""
 
     def __init__(self) -> None:
         self.seen = False
@@ -36,4 +39,4 @@ class Reach:
 
 def _is_local(arguments: tuple[Any, ...]) -> bool:
     """Tell whether an address is a path: the processes of one program talk so to each other."""
-    return not isinstance(arguments[-1], tuple)
+    return not (arguments and isinstance(arguments[-1], tuple))

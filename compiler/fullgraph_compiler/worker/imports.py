@@ -121,6 +121,7 @@ def warm_up() -> None:
         dynamo_compat.warm_up(backend_compat.trace_ahead_of_time)
     if inductor_compat.is_imported() and not has_gpu():
         inductor_compat.warm_up_patterns()
+    dynamo_compat.forget_progress_lock()
 
 
 def _pytest_plugins() -> frozenset[str]:

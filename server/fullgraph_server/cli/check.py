@@ -12,6 +12,7 @@ import click
 from fullgraph_compiler.facts import Depth
 
 from ..fixes.advising import can_be_tried, outcomes_of, with_outcomes
+from ..fixes.experiments import CannotTryError
 from ..report.faults import is_incomplete
 from ..report.model import Report
 from ..report.profile import can_change
@@ -114,8 +115,12 @@ class _Check:
 
     def _with_tried_advice(self, target: Target, workspace: Workspace, report: Report) -> Report:
         """Run the program with the advice of a report, where that does not take long."""
-        if self.session.signalled or unsuited(target, "fix") or not can_be_tried(report):
-            return with_outcomes(report, {})
+        if self.session.signalled or report.dry or unsuited(target, "fix") or not can_be_tried(report):
+            return report
         with tempfile.TemporaryDirectory(prefix="fullgraph-") as folder:
             search = partial(outcomes_of, report=report)
-            return with_outcomes(report, self.session.prove(target, workspace, Path(folder), search))
+            try:
+                outcomes = self.session.prove(target, workspace, Path(folder), search)
+            except CannotTryError:
+                return report
+            return with_outcomes(report, outcomes)

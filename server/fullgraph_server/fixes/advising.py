@@ -1,7 +1,8 @@
-"""Advice on recompilations, applied: the program runs with it, and what does not help is taken back."""
+"""Advice on recompilations is tried: the program runs with it, and what does not help is dropped."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -31,10 +32,7 @@ _MOST_WAYS: Final = 2
 
 
 def can_be_tried(report: Report) -> bool:
-    """Tell whether the advice of a report is tried: there is some, and running the program again is cheap.
-
-    Nobody else is to notice it.
-    """
+    """Tell whether to try a report's advice: it names edits, the run is short, and nobody notices another."""
     is_short = report.status in _AT_ITS_END and report.seconds <= _LONGEST
     return is_short and not report.reaches_others and any(finding.remedies for finding in report.findings)
 
@@ -44,24 +42,31 @@ async def outcomes_of(prover: Prover, report: Report) -> Outcomes:
     base = State({text.filename: text.text for text in prover.plan.texts}, report, "", Path())
     outcomes: dict[tuple[_Key, Remedy], Outcome] = {}
     end = monotonic() + _LONGEST
+    again = await prover.as_it_is()
+    if again.failure or _advised(again.report) != _advised(report):
+        return {}  # each run of it differs
     for finding in report.findings:
         ways = {remedy: _ways(report, finding, remedy) for remedy in finding.remedies}
         became: dict[Remedy, Outcome] = {}
         for remedy, fixes in ways.items():
             if monotonic() < end:
-                became[remedy] = await _outcome(prover, base, finding, [[fix] for fix in fixes])
+                became[remedy] = await _outcome(prover, base, finding, [[fix] for fix in fixes], end)
         together = [remedy for remedy in _first_remedies(finding) if became.get(remedy) == "fails"]
         fixes = [ways[remedy][0] for remedy in together]
-        if len(fixes) > 1 and _are_apart(fixes):
+        if len(fixes) > 1 and _are_apart(fixes) and monotonic() < end:
             # Of values that change together, one alone helps nothing.
-            became.update(dict.fromkeys(together, await _outcome(prover, base, finding, [fixes])))
+            became.update(dict.fromkeys(together, await _outcome(prover, base, finding, [fixes], end)))
         outcomes.update({(_key(finding), remedy): outcome for remedy, outcome in became.items()})
     return outcomes
 
 
 def with_outcomes(report: Report, outcomes: Outcomes) -> Report:
-    """Return a report without the advice that failed; what helped is no longer told as not tried."""
+    """Return a report without failed advice, and without "(Not tried.)" on advice that helped."""
     return replace(report, findings=tuple(_left(finding, outcomes) for finding in report.findings))
+
+
+def _advised(report: Report) -> Counter[_Key]:
+    return Counter(_key(finding) for finding in report.findings if finding.advice)
 
 
 def _key(finding: Finding) -> _Key:
@@ -81,10 +86,14 @@ def _are_apart(fixes: Sequence[Fix]) -> bool:
     return all(first[0] != second[0] or first[2] <= second[1] for first, second in pairwise(spans))
 
 
-async def _outcome(prover: Prover, base: State, finding: Finding, tries: Sequence[Sequence[Fix]]) -> Outcome:
-    """Run the program with each of some sets of edits, until one helps."""
+async def _outcome(
+    prover: Prover, base: State, finding: Finding, tries: Sequence[Sequence[Fix]], end: float
+) -> Outcome:
+    """Run the program with each of some sets of edits, until one helps or the time is over."""
     outcome: Outcome = "unknown"
     for fixes in tries:
+        if monotonic() >= end:
+            break
         after = await prover.with_fixes(base, fixes)
         if after.failure:
             continue

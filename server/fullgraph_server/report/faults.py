@@ -261,7 +261,7 @@ def _cause_compiled(stages: Sequence[StageChecked], unchecked: Sequence[GraphUnc
     if not left:
         return f"{whole}."
     listed = " or ".join(filter(None, (", ".join(left[:-1]), left[-1])))
-    return f"{whole}. So the fault is in what no stage looks at: {listed}."
+    return f"{whole}. The fault may be in what no stage looks at: {listed}."
 
 
 def _failing(fault: FaultLocated) -> str:

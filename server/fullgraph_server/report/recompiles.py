@@ -50,7 +50,7 @@ _TENSOR_CHECKS = (
 """The properties of a tensor in the order in which ``TensorCheck`` checks them (``guards.cpp``)."""
 _BY_ITSELF = ("/torch/_higher_order_ops/", "/torch/_export/")
 """Where torch compiles functions of its own, such as a wrapper for each call of ``torch.cond``."""
-_ITEM = re.compile(r"(?:\[\d+\])+$")
+_ITEM = re.compile(r"(?:\[\d{1,9}\]){1,9}\Z")
 _MOST_TOGETHER = 32
 """Values that may change with another: more are those of another object altogether."""
 _UNKNOWN = GuardFailure("", "", "", "")

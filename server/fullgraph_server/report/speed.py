@@ -30,6 +30,7 @@ from fullgraph_compiler.facts import (
 
 from ..text import messages
 from ..text.hints import cudagraph_hints
+from ..text.remedies import NOT_TRIED
 from .finding_builder import FindingBuilder, MakeFinding
 from .model import Compilation
 from .phases import Part, seconds_of_parts, steps_of
@@ -57,9 +58,8 @@ _PARTS: Final[dict[Part, str]] = {
 _OFTEN: Final = 8
 """How often a line is traced into one graph, for this to be told where compiling takes long."""
 _TRACED_OFTEN: Final = (
-    "A loop is traced pass by pass, and each pass is lowered and built again. Compile what one pass calls by "
-    "itself (of a module: `block.compile()`), or compute on a whole tensor in the place of the loop. "
-    "(Not tried.)"
+    "If it is in a loop, each pass is traced, lowered and built again. Compile what one pass calls by "
+    f"itself (of a module: `block.compile()`), or compute on a whole tensor instead of in a loop. {NOT_TRIED}"
 )
 _NUMBERED: Final = re.compile(r"_\d+$")
 _INSTALLED: Final = re.compile(r"[/\\](?:site|dist)-packages[/\\]")
@@ -203,8 +203,8 @@ def _traced_often(graph: GraphCaptured, finding: MakeFinding) -> Iterator[Findin
     if frame is None or times < _OFTEN:
         return
     message = (
-        f"this line is traced {times} times into one graph: "
-        f"{operations.total()} of its {len(graph.nodes)} operations"
+        f"this line puts {operations.total()} of the {len(graph.nodes)} operations into the graph, "
+        f"each at least {times} times"
     )
     made = finding("perf-hint", "information", message, (frame,), graph.compile_id, hints=(_TRACED_OFTEN,))
     yield FindingBuilder(made, {graph.compile_id})

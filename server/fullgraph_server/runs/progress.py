@@ -92,7 +92,7 @@ class RunProgress:
         if not self._checked.issuperset(_PROGRAM_STAGES):
             return "stages 1 and 2 of 5, uncompiled and under Dynamo alone"
         if "compiled" in self._checked:
-            return "the whole program compiled"
+            return "the compiled program again, with eager random numbers"
         graphs = len(self._checked) - len(_PROGRAM_STAGES)
         return f"stages 3 to 5 of 5, {counted(graphs, 'graph')} checked"
 

@@ -100,8 +100,8 @@ EDITOR = (
             Option("asked", "By the quick fix **Try fixes**."),
             Option(
                 "short",
-                "After a run that took up to five seconds, too. The program runs several times again: "
-                "files that it writes are discarded, but what it sends over a network is sent again.",
+                "After a run that took up to five seconds, too: the program runs several times again, and "
+                "its file changes are discarded. Not if it connected to a server or started another program.",
             ),
             quoted=False,
         ),

@@ -41,7 +41,7 @@ _MODULE_CALL: Final = re.compile(r"[/\\]torch[/\\]nn[/\\]modules[/\\]module\.py$
 _CHECKPOINT: Final = "torch.utils.checkpoint.checkpoint`"
 _MAKES_CLASS: Final = ("__build_class__", "LOAD_BUILD_CLASS")
 _ASKING: Final = re.compile(
-    r"^Caused by: .*\((?P<place>[^()\n]{1,200}:\d+) in (?P<function>\w+)\)$", re.MULTILINE
+    r"^Caused by: .*\((?P<place>(?!_dynamo[/\\])[^()\n]{1,200}:\d+) in (?P<function>\w+)\)$", re.MULTILINE
 )
 """``_format_user_stack`` and the like in ``torch/fx/experimental/symbolic_shapes.py`` (2.11 to 2.15)."""
 _LONGEST: Final = 60
@@ -223,13 +223,13 @@ class BreakAnswers:
             return Answer()
         test = node.test
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            holds = ast.unparse(test.operand)
+            test = test.operand
+            holds = ast.unparse(test)
         else:
             called = ast.Call(ast.Attribute(test, "logical_not", ast.Load()), [], [])
             holds = ast.unparse(called)
-        checked = (
-            code_span(f"torch._assert_async({holds})") if len(holds) <= _LONGEST else "`torch._assert_async`"
-        )
+        can_write = len(holds) <= _LONGEST and not any(map(_is_of_python, ast.walk(test)))
+        checked = code_span(f"torch._assert_async({holds})") if can_write else "`torch._assert_async`"
         return Answer(
             "This branch only raises an error.",
             (f"Check that ahead of the compiled call, or write {checked}: the graph itself then checks it.",),
@@ -279,7 +279,7 @@ class BreakAnswers:
             return Answer(
                 f"A checkpointed function is in the graph as a whole or not at all: {name}, which "
                 f"{row_of(source, caller.row, filename)} checkpoints, runs eagerly.",
-                (f"Or compile {name} by itself, with `@torch.compile`: then only this call runs eagerly.",),
+                (f"Compile {name} by itself, with `@torch.compile`: then only this call runs eagerly.",),
                 eager=f"the whole of {name} runs eagerly",
             )
         return Answer()
@@ -352,6 +352,19 @@ class BreakAnswers:
         if source is None or function is None:
             return frame.function
         return definitions(source).qualname(function.lineno, frame.function)
+
+
+def _is_of_python(node: ast.AST) -> bool:
+    """Tell whether an expression has a value of Python's: no operation of a tensor stands for it."""
+    if isinstance(node, ast.Compare):
+        return len(node.ops) > 1 or isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return node.func.id in ("bool", "float", "int")
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return True
+    return isinstance(node, (ast.BoolOp, ast.IfExp)) or (
+        isinstance(node, ast.Attribute) and node.attr in ("item", "tolist")
+    )
 
 
 def _is_operator_like(mark: Mark | None) -> bool:

@@ -1,4 +1,4 @@
-"""How a function is compiled: with `dynamic=False`, or once for each that another function makes."""
+"""Advice on functions that share one code object, or are compiled with ``dynamic=False``."""
 
 from __future__ import annotations
 
@@ -32,10 +32,7 @@ _SHARED: Final = (
 def shared_code(
     failure: GuardFailure, compile_id: str, places: Places, workspace: Workspace
 ) -> tuple[Advice, ...]:
-    """Advise on a parameter of the function that made the compiled one: each that it makes has another.
-
-    So does each module have parameters of its own sizes.
-    """
+    """Advise where functions of one maker, or modules of one class, share compilations and their limit."""
     function = places.functions.get(compile_id)
     source = workspace.source(function.filename) if function else None
     root = _ROOT.match(failure.source)
@@ -54,7 +51,7 @@ def shared_code(
 
 
 def static_line(compile_id: str, places: Places, workspace: Workspace) -> str:
-    """Name the line that compiles a function with ``dynamic=False``; empty if none does, or others do not."""
+    """Name the line that compiles a function with ``dynamic=False``; empty unless every mark on it does."""
     function = places.functions.get(compile_id)
     names = [frame.filename for frame in places.calling_stack(compile_id)] + (
         [function.filename] if function else []

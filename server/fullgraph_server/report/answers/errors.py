@@ -297,7 +297,7 @@ def _callables(mark: Mark) -> tuple[str, ...]:
     """Return the names by which a program calls what a mark compiles."""
     if mark.definition is not None:
         return (mark.definition.name,)
-    return mark.names if mark.names else (mark.name,) if mark.in_place else ()
+    return mark.names or ((mark.name,) if mark.in_place and mark.name else ())
 
 
 def _loop_around(source: SourceFile | None, row: int) -> ast.For | ast.AsyncFor | ast.While | None:

@@ -23,6 +23,10 @@ _FUNCTIONS: Final[Mapping[str, Use]] = {
     "torch.nn.parallel.DistributedDataParallel": "ddp",
     "torch.nn.parallel.distributed.DistributedDataParallel": "ddp",
 }
+_OPTIONS: Final = frozenset(
+    ("fullgraph", "dynamic", "backend", "mode", "options", "disable", "recompile_limit", "isolate_recompiles")
+)
+"""The parameters of ``torch.compile``, and so of ``Module.compile``."""
 _PARTIAL: Final = "functools.partial"
 
 
@@ -151,7 +155,7 @@ def _call(
     argument = node.args[0] if node.args else None
     use: Use | None = _FUNCTIONS.get(resolved)
     attribute = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-    in_place = use is None and attribute == "compile" and not node.args
+    in_place = use is None and attribute == "compile" and not node.args and _keywords(node).keys() <= _OPTIONS
     if in_place and isinstance(node.func, ast.Attribute):
         # ``Module.compile``: other functions of this name have an argument, as ``re.compile``.
         use, argument = "compile", node.func.value

@@ -21,8 +21,8 @@ from ...workspace.workspace import Workspace
 from ..source_locator import Function, Places
 from .words import row_of
 
-_STACK_VALUE: Final = re.compile(r"L\['___stack(?P<index>\d+)'\](?P<rest>.*)", re.DOTALL)
-_ITEM: Final = re.compile(r"\[(\d+)\]")
+_STACK_VALUE: Final = re.compile(r"L\['___stack(?P<index>\d{1,4})'\](?P<rest>.*)", re.DOTALL)
+_ITEM: Final = re.compile(r"\[(\d{1,4})\]")
 _ITEMS: Final = "number of items"
 _LONGEST: Final = 40
 _LOOPS: Final = (ast.For, ast.AsyncFor)
