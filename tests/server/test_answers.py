@@ -757,3 +757,13 @@ def test_what_asks_for_data_in_the_program_is_no_function_of_a_library() -> None
         LOSS, replace(failed("Torch's own advice.", frame, message=text, text=text), error="UserError")
     )
     assert not [hint for hint in found.hints if "evaluate_expr" in hint]
+
+
+def test_functions_that_torch_makes_are_not_told_to_share_their_code() -> None:
+    inner = f"{TORCH}/_dynamo/external_utils.py"
+    files = {inner: SourceFile(inner, MADE), FILE: SourceFile(FILE, "import torch\n")}
+    begun = [FrameStarted(compile_id, "act", inner, 4, ()) for compile_id in ("0/0", "0/1")]
+    failure = GuardFailure("0/0", "L['op']", "EQUALS_MATCH", "", "2", "3")
+    workspace = Workspace(Path("/w"), files.get)
+    (found,) = fold("program.py", 1, "2.13.0", (*begun, Recompile("0/1", (failure,))), workspace).findings
+    assert not [hint for hint in found.hints if "share the code" in hint]

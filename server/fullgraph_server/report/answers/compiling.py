@@ -34,7 +34,8 @@ def shared_code(
 ) -> tuple[Advice, ...]:
     """Advise where functions of one maker, or modules of one class, share compilations and their limit."""
     function = places.functions.get(compile_id)
-    source = workspace.source(function.filename) if function else None
+    is_own = function is not None and workspace.contains(function.filename)
+    source = workspace.source(function.filename) if function and is_own else None
     root = _ROOT.match(failure.source)
     if function is None or source is None or root is None:
         return ()
