@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
-from fullgraph_compiler.facts import NamedTensor, StackFrame, Symbol
+from forked import observe
+from fullgraph_compiler.facts import NamedTensor, Script, StackFrame, Symbol, TargetProblem
 from fullgraph_compiler.facts.seen import KEY, read_seen, with_seen
 from fullgraph_compiler.trace import from_metadata
 
@@ -74,3 +76,21 @@ def test_what_is_bent_is_no_record_or_one_with_values_of_the_right_type(part: st
 
 def test_what_is_no_object_is_no_record() -> None:
     assert from_metadata({"dynamo_start": {KEY: 3}}, "") is None
+
+
+RAGGED = """
+import torch
+
+@torch.compile(backend="eager")
+def f(x):
+    return torch.nested.to_padded_tensor(x.sin(), 0.0)
+
+for lengths in ((3, 1), (2, 2), (4, 1)):
+    f(torch.nested.nested_tensor([torch.ones(n, 2) for n in lengths], layout=torch.jagged))
+"""
+
+
+def test_sizes_of_ragged_tensors_have_no_value(tmp_path: Path) -> None:
+    (tmp_path / "ragged.py").write_text(RAGGED)
+    facts = observe(Script(str(tmp_path / "ragged.py")), tmp_path)
+    assert not [fact for fact in facts if isinstance(fact, TargetProblem)]

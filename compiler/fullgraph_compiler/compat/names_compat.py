@@ -132,4 +132,6 @@ def symbols_of(size: Any) -> Iterator[tuple[str, str, int | None]]:
         sources = shapes.var_to_sources.get(symbol)
         name = sources[0].name if sources else ""
         value = values.get(symbol)
-        yield str(symbol), str(name() if callable(name) else name), None if value is None else int(value)
+        # The size of a ragged dimension is a symbol for good.
+        known = None if value is None or not getattr(value, "is_Integer", True) else int(value)
+        yield str(symbol), str(name() if callable(name) else name), known
