@@ -22,6 +22,28 @@ FUNCTION = """
         return x + n
 """
 CAUGHT = {
+    "a mark that is refused": """
+        @torch.compile(backend="eager")
+        def f(x):
+            return x + torch.ones(2)
+
+        x = torch.ones(2)
+        torch._dynamo.mark_dynamic(x, 0)
+        try:
+            f(x)
+        except Exception:
+            pass
+    """,
+    "an export that fails": """
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                return x + 1 if x.sum() > 0 else x
+
+        try:
+            torch.export.export(Net(), (torch.ones(2),))
+        except Exception:
+            pass
+    """,
     "a break under fullgraph": """
         @torch.compile(fullgraph=True, backend="eager")
         def f(x):

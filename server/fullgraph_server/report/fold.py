@@ -220,8 +220,8 @@ class _FindingFacts:
             *self._recompilations.late_compilations(),
             *speed_builders(self._facts, self._finding),
             *cache_builders(self._caches, self._finding),
-            *export_builders(self._facts, self._finding, self._places, self._workspace),
-            *refused_marks(self._facts, self._finding),
+            *map(self._after_it, export_builders(self._facts, self._finding, self._places, self._workspace)),
+            *map(self._after_it, refused_marks(self._facts, self._finding)),
         ]
         return add_faults(builders, self._facts, self._fault)
 
@@ -343,6 +343,11 @@ class _FindingFacts:
             text=fact.text or fact.message,
         )
         return FindingBuilder(self._survived(finding), {fact.compile_id}, title=title)
+
+    def _after_it(self, builder: FindingBuilder) -> FindingBuilder:
+        if builder.finding.severity == "error":
+            builder.finding = self._survived(builder.finding)
+        return builder
 
     def _survived(self, finding: Finding) -> Finding:
         """Say of an error of the compiler that the program went on after it, if it did."""

@@ -12,6 +12,7 @@ from fullgraph_compiler.facts import (
     Fact,
     GraphCaptured,
     ProgramExported,
+    RunFinished,
     Severity,
     SizeViolation,
     Specialization,
@@ -55,6 +56,7 @@ class _Exports:
         self._failed = {
             fact.compile_id: fact for fact in facts if isinstance(fact, ExportFailed) and not fact.retried
         }
+        self._ended = any(isinstance(fact, RunFinished) for fact in facts)  # it is of a run, not of a log
         self._broken = {fact.compile_id for fact in facts if isinstance(fact, CompileFailure)}
         self._sizes: dict[str, list[SizeFact]] = defaultdict(list)
         for fact in facts:
@@ -182,7 +184,7 @@ class _Exports:
                 exports.failed(fact, messages.first_line(fact.message)),
                 fact.stack,
                 fact.compile_id,
-                hints=() if fact.error else (exports.FULL_REASON,),
+                hints=() if fact.error or self._ended else (exports.FULL_REASON,),
                 text=fact.text,
             )
 
