@@ -26,10 +26,8 @@ from fullgraph_compiler.facts import (
     ProgramRaised,
     RunFinished,
     Script,
-    TargetProblem,
 )
 from fullgraph_compiler.minify import minifier
-from fullgraph_compiler.observe.calls import UNOBSERVED
 from fullgraph_compiler.processes.children import Ended, run_child
 
 
@@ -80,13 +78,14 @@ def test_processes_that_an_uncompiled_program_starts_compile_nothing(compiled: b
 
 def test_an_exception_that_the_program_caught_is_no_failure() -> None:
     caught = ProgramRaised("RecompileError", "again", (), "", caught=True)
-    others = TargetProblem("warning", f"2 processes that the program started were {UNOBSERVED}")
     raised = ProgramRaised("ValueError", "no", (), "")
 
-    def ran(*facts: Fact) -> programs.Ran:
-        return programs.how_it_ran(Ended((*facts, RunFinished("finished", 1.0)), answered=True))
+    def ran(*facts: Fact, unobserved: int = 0) -> programs.Ran:
+        end = RunFinished("finished", 1.0, unobserved=unobserved)
+        return programs.how_it_ran(Ended((*facts, end), answered=True))
 
-    assert ran(caught, others) == programs.Ran(None, 0.0, others=True)
+    assert ran(caught, unobserved=2) == programs.Ran(None, 0.0, others=True)
+    assert not ran(caught).others
     assert ran(caught, raised).raised == (raised,)
 
 

@@ -219,13 +219,14 @@ def test_a_hook_is_told_with_the_line_that_registers_it() -> None:
     assert found.hints[1] == "Else register it only on modules that are not compiled."
 
 
+def in_hook(text: str, printed: str, hook: str, why: str = "why") -> Finding:
+    """The finding of a break at a ``print`` in a hook."""
+    stack = place(text, "net(x)", "step"), StackFrame(MODULE, 1821, "inner"), place(text, printed, hook)
+    return only(text, broken(why, *stack, reason="print called", code="GB0059"))
+
+
 def test_a_break_in_a_hook_says_so_too() -> None:
-    stack = (
-        place(HOOK, "net(x)", "step"),
-        StackFrame(MODULE, 1821, "inner"),
-        place(HOOK, "print(module)", "record"),
-    )
-    found = only(HOOK, broken("why", *stack, reason="print called", code="GB0059"))
+    found = in_hook(HOOK, "print(module)", "record")
     assert "registered on line 8" in found.explanation
     assert "is_compiling()" in found.hints[0]
     assert found.hints[1:] == (TORCHS_HINT,), "torch's hints stay"
@@ -243,19 +244,12 @@ y = net(x)
 
 
 def test_a_hook_that_a_function_makes_is_found() -> None:
-    text = MAKER
-    stack = (
-        place(text, "net(x)", "step"),
-        StackFrame(MODULE, 1821, "inner"),
-        place(text, "print(n)", "hook"),
-    )
-    found = only(text, broken("why", *stack, reason="print called", code="GB0059"))
+    found = in_hook(MAKER, "print(n)", "hook")
     assert "`keep('a')` is a hook, registered on line 6" in found.explanation
 
 
 def test_what_is_said_is_in_the_first_paragraph() -> None:
-    stack = (place(HOOK, "net(x)", "step"), StackFrame(MODULE, 1, "inner"), place(HOOK, "print(m", "record"))
-    found = only(HOOK, broken("why\n\nand more", *stack, reason="print called", code="GB0059"))
+    found = in_hook(HOOK, "print(m", "record", "why\n\nand more")
     assert "registered on line 8" in found.explanation.partition("\n\n")[0]
 
 

@@ -193,7 +193,8 @@ def _collect(
     ]
     ended = monotonic() - started
     left_out, reaches = backend_compat.left_out(), observers.reach.seen
-    last.append(RunFinished(outcome.status, ended, outcome.exit_code, left_out, reaches_others=reaches))
+    others = observers.calls.unobserved
+    last.append(RunFinished(outcome.status, ended, outcome.exit_code, left_out, reaches, others))
     for kernel in binaries.read_kernels(loaded):
         sink([kernel])
     sink(last)

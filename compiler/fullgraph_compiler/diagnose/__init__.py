@@ -1,7 +1,7 @@
 """Diagnosis of failures and slow compilation: stages, recipes, times, bisection.
 
 - ``stages``: run a program through the stages of the compiler, and name the first that fails
-- ``programs``: run a program in a child, uncompiled, with Dynamo alone, or compiled as it is
+- ``programs``: run a program in a child: uncompiled, with Dynamo alone, or with its own backend
 - ``results``: what compiled functions returned, for a comparison
 - ``printed``: the lines that a program printed, for a comparison
 - ``bisection``: torch's bisector, for the pass or lowering at fault

@@ -1,4 +1,4 @@
-"""Runs of a program in forked children of this process: uncompiled, with Dynamo only, compiled as it is."""
+"""Runs of a program in forked children: uncompiled, with Dynamo alone, and with its own backend."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ from ..facts import (
     Stack,
     TargetProblem,
 )
-from ..observe.calls import UNOBSERVED
 from ..observe.live import Sink
 from ..processes.children import Child, Ended, run_child
 from ..replay.record import RecordedCall, record_call
@@ -188,7 +187,7 @@ def how_it_ran(ended: Ended) -> Ran:
     if not ended.answered:
         return Ran(death(ended.code or 0), ended.seconds)
     facts: tuple[Fact, ...] = ended.answer
-    others = any(isinstance(fact, TargetProblem) and fact.message.endswith(UNOBSERVED) for fact in facts)
+    others = any(isinstance(fact, RunFinished) and fact.unobserved for fact in facts)
     ran = next((ran for fact in facts if (ran := _failed(fact, ended.seconds))), Ran(None, ended.seconds))
     return replace(ran, others=others)
 

@@ -3,8 +3,8 @@
 ``uncompiled`` and ``eager`` (Dynamo only) are runs of the whole program, whose results must be equal. Each
 captured graph then goes through ``aot_eager``, ``aot_eager_decomp_partition`` and the program's own backend:
 each compiles and runs the graph, forward and backward, and the results must match. The first stage that fails
-is at fault, if the program's own backend fails as well. Where no stage is, the whole program runs once more,
-``compiled`` as it is: it may fail for what lies between its graphs, at which no stage looks.
+is at fault, if the program's own backend fails as well. Where no stage is, the whole program runs once more
+with its own backend (``compiled``): it may fail between its graphs, where no stage looks.
 (https://docs.pytorch.org/docs/main/user_guide/torch_compiler/torch.compiler_troubleshooting.html)
 """
 
@@ -142,7 +142,7 @@ def _run_program(
 
 
 def _run_compiled(request: RunRequest, folder: Path, sink: Sink, *, draws: bool) -> Fault | None:
-    """Run the program compiled as it is; return a fault if it fails, which it did not uncompiled.
+    """Run the program with its own backend; return a fault if it fails. Uncompiled, it did not fail.
 
     Where it fails or prints something else, and ``draws`` random numbers, it runs again with eager ones.
     """

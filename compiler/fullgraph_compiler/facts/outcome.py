@@ -36,7 +36,7 @@ class StageChecked:
 
     The stages are ``uncompiled`` and ``eager`` for the whole program (``compile_id`` is empty), then
     ``aot_eager``, ``aot_eager_decomp_partition`` and the program's own backend (``inductor``) for each graph.
-    If none of these fails, the whole program runs once more, ``compiled`` as it is, and with the random
+    If none of these fails, the whole program runs with its own backend (``compiled``), and with the random
     numbers of eager code (``fallback_random``) if it may fail because of its own ones. There, a failure with
     the ``error`` ``Output`` only says that the program printed something else.
     """
@@ -181,7 +181,7 @@ class RunFinished:
     The server measures the time again, with the start of the process: it is what the user waits for.
     ``left_out`` names the parts of the compiler that the program asked for and the run did without.
     ``reaches_others`` is set if the program connected to a server or started another program: these can tell
-    that it runs.
+    that it runs. ``unobserved`` counts the other processes in which it may have compiled something.
     """
 
     status: Status
@@ -189,6 +189,7 @@ class RunFinished:
     exit_code: int | None = None
     left_out: tuple[str, ...] = ()
     reaches_others: bool = False
+    unobserved: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,7 @@ from ..facts import CallsWithoutGraph, Stack, TargetProblem
 from .others import OtherProcesses
 from .stacks import calling_stack
 
-UNOBSERVED = "not observed: what is compiled there is not told"
-"""The end of the warning about processes that were not observed."""
-_UNOBSERVED = f"{{}} that the program started {{}} {UNOBSERVED}"
+_UNOBSERVED = "{} that the program started {} not observed: what is compiled there is not told"
 
 
 @dataclass
@@ -67,12 +65,17 @@ class CompiledCalls:
             function.has_graph = True
         return {}
 
+    @property
+    def unobserved(self) -> int:
+        """The number of other processes that may have compiled something."""
+        return self._others.count()
+
     def unseen(self) -> Iterator[CallsWithoutGraph | TargetProblem]:
         """Yield a fact for each function whose calls have captured no graph.
 
         Others tell of a program that calls none, and of processes that were not observed.
         """
-        others = self._others.count()
+        others = self.unobserved
         if not self._functions:
             yield from () if others else _uncalled()
             yield CallsWithoutGraph("", "", 1, 0, elsewhere=others > 0, off=self._uncompiled)

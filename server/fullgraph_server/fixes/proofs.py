@@ -195,10 +195,10 @@ class Proofs(RunObserver):
     async def _try(self, target: str, prover: Prover, progress: Progress) -> Proved:
         base = await prover.as_it_is()
         proved = self._proved[target] = Proved(base, ())
-        if self._runs is not None and can_be_tried(base.report):
+        nondeterminism = await prover.nondeterminism(base)
+        if self._runs is not None and not nondeterminism and can_be_tried(base.report):
             outcomes = await outcomes_of(prover, base.report)
             self._runs.revise([target], lambda report: with_outcomes(report, outcomes))
-        nondeterminism = await prover.nondeterminism(base)
         total = len(prover.fixable(base.report))
         async for tried in try_all(prover, base, self._candidates):
             proved = Proved(base, (*proved.tried, tried), nondeterminism)

@@ -17,16 +17,13 @@ from .marks import Marks
 from .words import line_of
 
 _ROOT: Final = re.compile(r"L\['(\w+)'\]")
-_OF_CLASS: Final = (
-    "All modules of one class share the code of `{name}`, and so its compilations and their limit: "
-    "`torch.compile(..., isolate_recompiles=True)`, which torch 2.13 has, keeps those of each call of "
-    "`torch.compile` apart."
-)
 _SHARED: Final = (
-    "All functions that `{maker}` makes share the code of `{name}`, and so its compilations and their limit: "
+    " share the code of `{name}`, and so its compilations and their limit: "
     "`torch.compile(..., isolate_recompiles=True)`, which torch 2.13 has, keeps those of each call of "
     "`torch.compile` apart."
 )
+_OF_CLASS: Final = f"All modules of one class{_SHARED}"
+_OF_MAKER: Final = f"All functions that `{{maker}}` makes{_SHARED}"
 
 
 def shared_code(
@@ -48,7 +45,7 @@ def shared_code(
     maker = scopes.maker(node) if node and not scopes.parameter(node, root[1]) else None
     if maker is None or not scopes.parameter(maker, root[1]):
         return ()
-    return (Advice(filled(_SHARED, maker=maker.name, name=name)),)
+    return (Advice(filled(_OF_MAKER, maker=maker.name, name=name)),)
 
 
 def static_line(compile_id: str, places: Places, workspace: Workspace) -> str:
