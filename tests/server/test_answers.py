@@ -13,6 +13,8 @@ from fullgraph_compiler.facts import (
     FrameStarted,
     GraphBreak,
     GuardFailure,
+    GuardInstalled,
+    ModulesLoaded,
     ProgramRaised,
     Recompile,
     RecompileLimit,
@@ -761,3 +763,60 @@ def test_functions_that_torch_makes_are_not_told_to_share_their_code() -> None:
     workspace = Workspace(Path("/w"), files.get)
     (found,) = fold("program.py", 1, "2.13.0", (*begun, Recompile("0/1", (failure,))), workspace).findings
     assert not [hint for hint in found.hints if "share the code" in hint]
+
+
+LOOKED_UP = """\
+import torch
+
+@torch.compile(fullgraph=True)
+def mixed(x, cache, layer):
+    if layer in cache:
+        return x + 1
+    return x + 2
+
+mixed(torch.ones(2), {1: "a"}, 1)
+"""
+
+
+def looked_up(text: str) -> list[Finding]:
+    """A key that another compilation looks for is missing, and the number that is looked for is another."""
+    where = place(text, "layer in cache", "mixed")
+    lacks = GuardFailure("0/0", "L['cache']", "DICT_CONTAINS", "", "with 1", "without 1", None, (where,))
+    call = (StackFrame(FILE, 9, "<module>"),)
+    facts = (
+        FrameStarted("0/0", "mixed", FILE, 4, call),
+        FrameStarted("0/1", "mixed", FILE, 4, call),
+        GuardInstalled("0/0", "L['layer']", "EQUALS_MATCH", "1", "L['layer'] == 1", (where,)),
+        GuardInstalled("0/1", "L['layer']", "EQUALS_MATCH", "2", "L['layer'] == 2", (where,)),
+        Recompile("0/1", (lacks,)),
+        ModulesLoaded((FILE,)),
+        RecompileLimit("0/2", "mixed", FILE, 4, 2, "recompile_limit", True, (lacks,)),
+    )
+    workspace = Workspace(Path("/w"), {FILE: SourceFile(FILE, text)}.get)
+    return list(fold("program.py", 1, "2.13.0", facts, workspace).findings)
+
+
+def test_who_decides_a_lookup_ahead_of_the_call_passes_no_key() -> None:
+    (found,) = (item for item in looked_up(LOOKED_UP) if item.kind == "recompile")
+    assert found.explanation == "Changed with it: `layer` was 1, is now 2."
+    (hint,) = found.hints
+    assert "decide `layer in cache` ahead of the call, and pass the answer" in hint
+
+
+def test_an_answer_alone_is_not_enough_where_items_are_used() -> None:
+    text = LOOKED_UP.replace("return x + 1", "return x + cache[layer]")
+    (found,) = (item for item in looked_up(text) if item.kind == "recompile")
+    assert "ahead of the call, and pass the answer" not in " ".join(found.hints)
+
+
+def test_a_limit_names_the_fullgraph_that_makes_an_error_of_it() -> None:
+    (found,) = (item for item in looked_up(LOOKED_UP) if item.kind == "recompile-limit")
+    assert found.explanation.endswith(
+        "`fullgraph=True` (line 3) makes an error of it: without, such calls run eagerly."
+    )
+    (found,) = (
+        item
+        for item in looked_up(LOOKED_UP.replace("(fullgraph=True)", ""))
+        if item.kind == "recompile-limit"
+    )
+    assert "fullgraph" not in found.explanation

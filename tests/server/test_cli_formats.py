@@ -220,6 +220,7 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
                 "ranks": [],
                 "of_run": False,
                 "survived": False,
+                "also_from": [],
                 "baseline": False,
             }
         ],

@@ -407,9 +407,7 @@ def test_values_that_change_alike_in_a_function_and_what_it_calls_are_one_findin
     alike = Recompile("1/1", (replace(size("1/0", 10, 12), source="L['c']"),))
     same = (started("0/0"), started("0/1"), again, alike)
     found = only(ended(*same, inner("1/0"), inner("1/1")))
-    assert found.message == (
-        "recompiled 2 times: size of `a` at dimension 0 was 10, is now 12; likewise 1 other value"
-    )
+    assert found.message == ("recompiled 2 times: size of `a` at dimension 0 was 10, is now 12; likewise `c`")
     assert (found.explanation, found.count) == ("Likewise: `c` (toy.py:12).", 2)
     assert found.hints == ("Compile with `dynamic=True`, to keep one graph for every size. (Not tried.)",)
     assert len(ended(*same, other("1/0"), other("1/1")).findings) == 2
@@ -583,7 +581,7 @@ def test_a_fatal_recompile_limit_is_an_error() -> None:
     finding = only(folded(RecompileLimit("0/8", "toy", FILE, 4, 8, "recompile_limit", True)))
     assert (finding.severity, finding.message) == (
         "error",
-        "`toy` reached the recompile limit of 8: it may not run eagerly",
+        "`toy` reached the recompile limit of 8: it must not run eagerly",
     )
 
 

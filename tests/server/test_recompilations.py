@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,8 @@ from fullgraph_compiler.facts import (
     RunFinished,
     StackFrame,
 )
-from fullgraph_server.cli.formats.text import summary
+from fullgraph_compiler.trace.changes import completed
+from fullgraph_server.cli.formats.text import labelled_notes, summary
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report
 from fullgraph_server.text.messages import change
@@ -151,8 +153,59 @@ def test_a_limit_tells_what_changes_with_its_cause() -> None:
     report = compiled(*calls, order="mf", more=limit)
     finding = next(finding for finding in report.findings if finding.kind == "recompile-limit")
     assert finding.explanation.endswith("Changed with it: `flag` was True, is now False.")
-    assert finding.hints[1].startswith("For `flag`, too: ")
-    assert "recompile_limit" in finding.hints[-1]
+    (hint,) = finding.hints  # past the limit, no value of these is compiled once
+    assert "recompile_limit" in hint
+
+
+def test_calls_that_led_to_other_recompilations_of_a_finding_are_told() -> None:
+    values = [("f32", size, True, "a") for size in (4, 5, 6, 7)]
+    facts: list[Fact] = []
+    for number, value in enumerate(values):
+        row = 3 if number < 2 else 4
+        facts.append(FrameStarted(f"0/{number}", "step", FILE, 1, (StackFrame(FILE, row, "train"),)))
+        failures = tuple(failure(f"0/{old}", values[old], value, "x") for old in reversed(range(number)))
+        facts += [Recompile(f"0/{number}", failures)] if failures else []
+    (finding,) = fold("step.py", 1, "2.13.0", facts, WORKSPACE).findings
+    assert [(call.row, call.function) for call in finding.also_from] == [(4, "train")]
+    notes = dict(labelled_notes(finding))
+    assert notes["called from"] == f"{FILE}:3 in train\nalso {FILE}:4 in train"
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "words"),
+    [
+        ("DICT_CONTAINS", ["with 1"], "`x` had the key 1, now lacks it"),
+        ("SET_CONTAINS", ["without 'a'"], "`x` lacked the item 'a', now has it"),
+        ("HASATTR", ["with .scale"], "`x` had the attribute .scale, now lacks it"),
+        (
+            "DICT_CONTAINS",
+            ["with 1", "with 2", "without 3"],
+            "the keys of `x` changed: 1 is missing, then 2, then 3 is new",
+        ),
+    ],
+)
+def test_what_a_value_has_or_lacks_is_told(kind: str, changes: list[str], words: str) -> None:
+    other = {"with": "without", "without": "with"}
+    failures = [
+        GuardFailure("0/0", X, kind, "", text, f"{other[text.split()[0]]} {text.split()[1]}")
+        for text in changes
+    ]
+    assert change(failures) == words
+
+
+def test_an_error_of_a_guard_is_told_as_what_the_value_is() -> None:
+    failure = GuardFailure("0/0", "", "", "'NoneType' object has no attribute 'size'")
+    assert change([failure]) == "a value that was checked by its `size` is now `None`"
+
+
+def test_a_size_or_length_that_a_guard_forbids_is_told() -> None:
+    shape = "torch.float32, shape [1, dynamic], device cpu, requires_grad=False, stride [2, 1]"
+    size = GuardFailure("0/0", X, "", "", "at least 2", dimension=0, changed="size")
+    length = GuardFailure("0/0", X, "LENGTH_CHECK", "", "2", changed="length")
+    after = GuardInstalled("0/1", X, "TENSOR_MATCH", shape, "", ())
+    assert completed(size, (), (after,)).actual == "1"
+    assert completed(replace(size, dimension=1), (), (after,)).actual == ""
+    assert completed(length, (), (GuardInstalled("0/1", X, "LENGTH_CHECK", "", "not x", ()),)).actual == "0"
 
 
 def test_a_recompilation_without_a_reason_counts() -> None:

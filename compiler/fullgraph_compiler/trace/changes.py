@@ -26,6 +26,7 @@ LENGTH = "length "
 _ANY = {"type int": "any int", "type float": "any float"}
 """The values that a guard on a type lets through, where the guard before was on the value."""
 _STEP = re.compile(r"[.\[]")
+_SHAPE = re.compile(r"shape \[([^\[\]]*)\]")
 _SAYS_VALUE = (
     *VALUES,
     "NONE_MATCH",
@@ -107,15 +108,26 @@ def _actual(failure: GuardFailure, guards: Sequence[GuardInstalled]) -> str:
     if failure.kind == METADATA:
         return expected.get(METADATA, "")
     if "TENSOR_MATCH" in expected:
+        if failure.changed == "size":
+            return _size(expected["TENSOR_MATCH"], failure.dimension)
         return "" if failure.changed or failure.expected in SAME_TENSOR else "a tensor"
     if failure.changed == "length":
-        return expected.get("LENGTH_CHECK", "").removeprefix(LENGTH)
+        length = expected.get("LENGTH_CHECK")
+        return "0" if length == "" else (length or "").removeprefix(LENGTH)
     said = (value for kind, value in expected.items() if kind in _SAYS_VALUE or _is_member(kind, value))
     values = (value for value in said if value != failure.expected)
     value = next(values, "")
     if not value and failure.kind != "TYPE_MATCH":
         value = _ANY.get(expected.get("TYPE_MATCH", ""), "")
     return value.removeprefix("is ") or ("" if failure.kind in VALUES else expected.get("TYPE_MATCH", ""))
+
+
+def _size(tensor: str, dimension: int | None) -> str:
+    """Return a size that a guard on a tensor asks for; empty for a dynamic one."""
+    shape = _SHAPE.search(tensor)
+    sizes = shape[1].split(", ") if shape else []
+    size = sizes[dimension] if dimension is not None and dimension < len(sizes) else ""
+    return size if size.isdecimal() else ""
 
 
 def _is_member(kind: str, expected: str) -> bool:

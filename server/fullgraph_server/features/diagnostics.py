@@ -148,14 +148,14 @@ class Diagnostics(RunObserver):
         return [faded] if support and faded in support.value_set else None
 
     def _related(self, report: Report, finding: Finding) -> list[types.DiagnosticRelatedInformation] | None:
-        """Return the other calls of the stack, the innermost first."""
+        """Return the other calls of the stack, the innermost first, and those of other recompilations."""
         if not (self._publishing and self._publishing.related_information):
             return None
         return [
             types.DiagnosticRelatedInformation(
                 self._documents.line_location(report, call.filename, call.row), f"in {call.function}"
             )
-            for call in reversed(finding.stack)
+            for call in (*reversed(finding.stack), *finding.also_from)
             if (call.filename, call.row) != (finding.span.filename, finding.span.row)
         ] or None
 
@@ -201,6 +201,9 @@ def render(finding: Finding, row_words: Callable[[str, int], str]) -> str:
             for call in finding.stack
         ]
         parts.append("\n".join(["Called from (most recent call last):", *calls]))
+    if finding.also_from:
+        calls = [f"  {call.filename}:{row_words(call.filename, call.row)}" for call in finding.also_from]
+        parts.append("\n".join(["Others were called from:", *calls]))
     if finding.url:
         parts.append(f"See {finding.url}")
     if finding.text:
@@ -214,4 +217,4 @@ def _files(report: Report | None) -> set[str]:
 
 def _places(finding: Finding) -> set[str]:
     """Return the files that a finding points to."""
-    return {finding.span.filename, *(call.filename for call in finding.stack)}
+    return {finding.span.filename, *(call.filename for call in (*finding.stack, *finding.also_from))}

@@ -133,6 +133,9 @@ def explain(report: Report, finding: Finding, documents: Documents) -> str:
     if finding.stack:
         calls = [_call(report, call, documents) for call in reversed(finding.stack)]
         parts.append("## How it got there\n\nThe innermost call first.\n\n" + "\n".join(calls))
+    if finding.also_from:
+        calls = [_call(report, call, documents) for call in finding.also_from]
+        parts.append("Other recompilations of it came from:\n\n" + "\n".join(calls))
     if finding.kind == "graph-break":
         parts += [_graph_before(report, finding)]
     if report.recipes and finding.kind == "target-error":

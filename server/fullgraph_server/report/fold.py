@@ -377,6 +377,7 @@ class _FindingFacts:
                             self._recompilations.named(again), self._recompilations.named(last)
                         ),
                         messages.changed_with(together),
+                        self._answers.on_limit(fact),
                     ),
                 )
             ),
@@ -574,7 +575,7 @@ def _names(
 ) -> set[str]:
     """Collect the files that a report names."""
     names = {finding.span.filename for finding in findings}
-    names.update(call.filename for finding in findings for call in finding.stack)
+    names.update(call.filename for finding in findings for call in (*finding.stack, *finding.also_from))
     names.update(graph.span.filename for graph in graphs if graph.span)
     names.update(item.span.filename for item in tensors)
     names.update(item.filename for item in lines)

@@ -97,6 +97,8 @@ class Finding:
     hints: tuple[str, ...] = ()
     url: str = ""
     stack: tuple[Call, ...] = ()
+    also_from: tuple[Call, ...] = ()
+    """Of recompilations, the calls that led to others of them than that of ``stack``, one for each."""
     count: int = 1
     text: str = ""
     """The compiler's whole message, for the full explanation."""

@@ -11,8 +11,9 @@ import ast
 import os
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from fullgraph_compiler.facts import (
     Fact,
@@ -37,6 +38,7 @@ from ..text.source_names import compile_number, written_name
 from ..workspace.positions import Call, Span
 from ..workspace.workspace import Workspace
 from .answers.compiling import shared_code, static_line
+from .answers.lookups import lookup, names_in
 from .answers.resumed import Resumed
 from .finding_builder import FindingBuilder
 from .model import Finding, Report
@@ -158,20 +160,31 @@ class Recompilations:
             messages.other_failures([self._as_passed(*item) for item in rest]),
         )
         given = advice.common_advice(item for group in groups for item in self._advice_on(group))
-        given = advice_on_all(given, together, self.advise)
+        given = advice_on_all(given, self._without_looked_up(first, together), self.advise)
         finding = Finding(
             "recompile",
             "recompile",
             "information",
-            with_library_places(message, first.libraries) + messages.likewise(len(others)),
+            with_library_places(message, first.libraries) + self._likewise(groups),
             first.place.span,
             "\n\n".join(filter(None, explained)),
             hints=sentences(given),
             stack=first.place.calls,
+            also_from=self._places.other_calls(sorted(compile_ids, key=compile_number), first.place.calls),
             text="\n".join(dict.fromkeys(reason for group in groups for reason in group.reasons)),
             advice=tuple(given),
         )
         return FindingBuilder(finding, compile_ids)
+
+    def _likewise(self, groups: Sequence[_Group]) -> str:
+        """Name what changed in the same way as the first of several values."""
+        values = [next(iter(group.failures.items())) for group in groups]
+        own, *others = (self._as_passed(*value).source for value in values)
+        functions = [
+            "" if self._places.resumes_at(compile_id) is not None else self._places.name_of(compile_id)
+            for compile_id, _ in values[1:]
+        ]
+        return messages.likewise(others, own, functions)
 
     def _changed_with(self, cause: GuardFailure, fact: Recompile) -> list[GuardFailure]:
         """List what changed with the cause of a recompilation to a value that no compilation is for."""
@@ -196,6 +209,19 @@ class Recompilations:
         """List what changed in every recompilation of a group, by property; without what a group is about."""
         own = {messages.cause_of(item) for group in groups for item in group.failures.values()}
         return _in_all(list(groups[0].together.values()), own)
+
+    def _lookup(self, failure: GuardFailure) -> str:
+        """Return the code that asks whether a key is in the value that changed, if that is all it needs."""
+        if failure.kind not in ("DICT_CONTAINS", "SET_CONTAINS"):
+            return ""
+        return lookup(failure.stack or self._guard_stack(failure), failure.source, self._workspace)
+
+    def _without_looked_up(
+        self, group: _Group, together: list[list[GuardFailure]]
+    ) -> list[list[GuardFailure]]:
+        """Leave out the key that a value is asked for: who decides that ahead of the call passes none."""
+        names = names_in(self._lookup(next(iter(group.failures.values()))))
+        return [same for same in together if written_name(same[0].source) not in names]
 
     def _break_behind(self, failure: GuardFailure) -> tuple[Advice, ...]:
         """Advise to remove the break that a value was handed over; a tensor can change without one, too."""
@@ -255,6 +281,8 @@ class Recompilations:
             at_call=not seen.is_optional and all(self._places.at_call(name, compile_id) for name in names),
             has_loader=self._places.mentions("DataLoader(", compile_id),
             indexes=self._is_index(stack, failure.source),
+            among_others=len(self._values_of(frame)) > 1,
+            lookup=self._lookup(failure),
             static_line=static_line(compile_id, self._places, self._workspace),
         )
         given = advice.recompile_advice(failure, seen) or self._break_behind(failure)
@@ -277,11 +305,20 @@ class Recompilations:
 
     def causes(self, limit: RecompileLimit) -> list[GuardFailure]:
         """List why a frame was compiled so often: the cause of each of its recompilations."""
-        frame = frame_of(limit.compile_id)
-        again = (fact for fact in self._facts if isinstance(fact, Recompile))
-        return [
-            self.cause(fact.failures, fact.compile_id) for fact in again if frame_of(fact.compile_id) == frame
-        ]
+        return self._causes[frame_of(limit.compile_id)]
+
+    @cached_property
+    def _causes(self) -> Mapping[str, list[GuardFailure]]:
+        """The cause of each recompilation, by frame."""
+        causes: dict[str, list[GuardFailure]] = defaultdict(list)
+        for fact in self._facts:
+            if isinstance(fact, Recompile):
+                causes[frame_of(fact.compile_id)].append(self.cause(fact.failures, fact.compile_id))
+        return causes
+
+    def _values_of(self, frame: str) -> set[str]:
+        """Return what a frame was compiled again for, as the sources of values."""
+        return {failure.source for failure in self._causes[frame]}
 
     def together(self, limit: RecompileLimit) -> list[list[GuardFailure]]:
         """List what changed with the most frequent cause in all recompilations of a frame that has it."""

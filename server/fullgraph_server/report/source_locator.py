@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -244,6 +244,17 @@ class Places:
         """Return the innermost code of a stack that is the user's own."""
         frame = self._innermost_own(stack)
         return self.span(frame) if frame else None
+
+    def other_calls(self, compile_ids: Iterable[str], calls: Sequence[Call]) -> tuple[Call, ...]:
+        """Return where the stacks of compilations differ from ``calls``: the innermost own call of each."""
+        known = {(call.filename, call.row) for call in calls}
+        found: dict[Call, None] = {}
+        for compile_id in compile_ids:
+            stack = self.calling_stack(compile_id)
+            own = (frame for frame in reversed(stack) if self._workspace.contains(frame.filename))
+            if frame := next((item for item in own if (item.filename, item.row) not in known), None):
+                found[Call(frame.filename, frame.row, frame.function)] = None
+        return tuple(found)
 
     def callers(self, stack: Stack) -> tuple[Span, ...]:
         """Return the calls of a stack in the user's own code, from the last but one outwards."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from fullgraph_compiler.facts import GuardFailure
 from fullgraph_compiler.trace.changes import SAME_TENSOR, TYPE, VALUES
@@ -45,9 +46,16 @@ _NEEDED = (
     "The compiled code needs `{name}` as a number, for a loop, a branch, a shape or an operation: each is a "
     "graph of its own, compiled once."
 )
-_EVERY_SIZE = ", to keep one graph for every size."
-_BY_DYNAMIC = f"Compile with `dynamic=True`{_EVERY_SIZE}"
+_EVERY_SIZE = ", to keep one graph for every size{of}."
+_BY_DYNAMIC = f"Compile with `dynamic=True`{_EVERY_SIZE.format(of='')}"
+_ENDS_BY_DYNAMIC = re.compile(
+    r"ompile with `dynamic=True`, to keep one graph for every size(?: of `[^`]+`)?\.\Z"
+)
 _DYNAMIC_NUMBER = "Compile with `torch.compile(dynamic=True)`, to keep one graph for every number."
+_LOOKUP = (
+    "Torch compiles for the keys that are looked up in `{name}`, and not for the answer: decide `{code}` "
+    "ahead of the call, and pass the answer, which has two values."
+)
 _ONE_TYPE = "Pass a number of one type in every call, `{code}`, and compile with `dynamic=True`."
 _ONE_TYPE_OF_DATA = (
     "Convert it before the compiled call, if results may have another type and precision: `{code}`."
@@ -75,7 +83,7 @@ _MOMENTUM = (
     "A schedule that changes `{name}` has each step compiled: keep it, as with "
     "`OneCycleLR(..., cycle_momentum=False)`, or leave the step uncompiled."
 )
-_GRADIENTS = f"With and without gradients are two graphs, which is as it should be. {_ONCE_EACH}"
+_GRADIENTS = "With and without gradients are two graphs, which is as it should be: each is compiled once."
 _UNUSED = "No gradients are computed in these calls, and torch compiles for each all the same: pass `{code}`."
 _NO_DUCK = "torch.fx.experimental._config.use_duck_shape = False"
 _DUCK = "Set `{setting}`: sizes that are equal in the first call are otherwise taken for one."
@@ -141,6 +149,16 @@ def recompile_advice(failure: GuardFailure, seen: Outlook) -> tuple[Advice, ...]
     return (*((first,) if first.sentence else ()), *last)
 
 
+def past_limit(given: Iterable[Advice]) -> list[Advice]:
+    """Return advice without what does not hold past the recompile limit: nothing is compiled once there."""
+    kept = (
+        replace(item, sentence=item.sentence.removesuffix(_ONCE_EACH).rstrip())
+        for item in given
+        if not item.explains and not item.sentence.endswith(f"{_ONCE} {_AHEAD}")
+    )
+    return [item for item in kept if item.sentence]
+
+
 def _without_edit(sentence: str) -> Advice:
     return Advice(sentence, explains=sentence.endswith(_ONCE))
 
@@ -151,7 +169,7 @@ def _without_edit(sentence: str) -> Advice:
 def common_advice(given: Iterable[Advice]) -> tuple[Advice, ...]:
     """Choose from the advice on values that changed alike: one for all of them, if there is one."""
     distinct = tuple(dict.fromkeys(given))
-    if len(distinct) > 1 and all(item.sentence.endswith(_BY_DYNAMIC[1:]) for item in distinct):
+    if len(distinct) > 1 and all(_ENDS_BY_DYNAMIC.search(item.sentence) for item in distinct):
         return (Advice(_BY_DYNAMIC, (Remedy("dynamic"),)),)  # the end of the others, too
     return distinct
 
@@ -196,9 +214,10 @@ def _size(failure: GuardFailure, seen: Outlook) -> str | Advice:
     if not told:
         dynamic = Remedy("dynamic", setting=_NO_DUCK)
         return "" if seen.is_dynamic else advised(f"Compile with `dynamic=True`. {_DUCK}", dynamic)
-    apart = tuple(f"{words[0].upper()}{words[1:]}{_EVERY_SIZE}" for words in told.values())
+    purpose = _EVERY_SIZE.format(of=f" of {code_span(name)}" if name and seen.among_others else "")
+    apart = tuple(f"{words[0].upper()}{words[1:]}{purpose}" for words in told.values())
     advice = ", or ".join(told.values())
-    return Advice(f"{advice[0].upper()}{advice[1:]}{_EVERY_SIZE}", tuple(told), apart)
+    return Advice(f"{advice[0].upper()}{advice[1:]}{purpose}", tuple(told), apart)
 
 
 def _is_last_batch(failure: GuardFailure, seen: Outlook) -> bool:
@@ -396,7 +415,7 @@ def _is_learning_rate(failure: GuardFailure) -> bool:
 def _flag(failure: GuardFailure, _: Outlook) -> str:
     name = written_name(failure.source)
     if name.endswith(".training"):
-        return f"Training and evaluation are two graphs, which is as it should be. {_ONCE_EACH}"
+        return "Training and evaluation are two graphs, which is as it should be: each is compiled once."
     return filled(_OF_FEW, name=name)
 
 
@@ -429,8 +448,10 @@ def _keys(failure: GuardFailure, _: Outlook) -> Advice:
     )
 
 
-def _member(failure: GuardFailure, _: Outlook) -> str | Advice:
+def _member(failure: GuardFailure, seen: Outlook) -> str | Advice:
     name = written_name(failure.source)
+    if seen.lookup:
+        return filled(_LOOKUP, name=name, code=seen.lookup)
     if failure.kind.startswith("SET_"):
         return f"Pass an equal set in every call, {failure.expected}: all that it holds is compared."
     member = failure.expected.partition(" ")[2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Sequence
 
@@ -9,7 +10,7 @@ from fullgraph_compiler.facts import CallsWithoutGraph, GuardFailure
 from fullgraph_compiler.trace.guards import METADATA
 from fullgraph_compiler.trace.reasons import FREED
 
-from .advice import SPECIALIZED
+from .advice import SPECIALIZED, past_limit
 from .markdown import code_span, filled
 from .remedies import Advice, advice_on_all, introduced
 from .size_expressions import readable_condition
@@ -51,6 +52,11 @@ _ASKED = {
 _VALUES = ("EQUALS_MATCH", "CONSTANT_MATCH", "BOOL_MATCH", "TRUE_MATCH", "FALSE_MATCH")
 """Kinds of guards that compare with a value."""
 _OPERATOR = re.compile(r"(?:is|in|not) |[!<>=]=|[<>]")
+_MEMBERS = {"DICT_CONTAINS": "key", "SET_CONTAINS": "item", "HASATTR": "attribute", "NO_HASATTR": "attribute"}
+"""What guards on something that a value has, or lacks, call that."""
+_WITH = re.compile(r"(with|without) (.+)", re.DOTALL)
+_NO_ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '(\w+)'")
+"""What Python says where a guard asks something of a value that is of another type now."""
 _ONE_KIND = {
     SPECIALIZED: "TENSOR_MATCH",
     "TRUE_MATCH": "BOOL_MATCH",
@@ -147,9 +153,19 @@ def recompile_message(failures: Sequence[GuardFailure], count: int, *, so_far: b
     return f"{again}: {change(failures)}"
 
 
-def likewise(number: int) -> str:
-    """Add to a message how many other values changed in the same way."""
-    return f"; likewise {counted(number, 'other value')}" if number else ""
+def likewise(sources: Sequence[str], own: str, functions: Sequence[str]) -> str:
+    """Add to a message which other values changed in the same way as ``own``, the one that it is about.
+
+    ``functions`` are those in which the others changed; empty for one that goes on behind a graph break.
+    """
+    if not sources:
+        return ""
+    name, *names = (_named(source) for source in (own, *sources))
+    if {*names} == {name} and len({*functions}) == 1:
+        return f"; likewise in {code_span(functions[0]) if functions[0] else 'the code behind a graph break'}"
+    if len(names) == 1 and names[0] != name:
+        return f"; likewise {names[0]}"
+    return f"; likewise {counted(len(names), 'other value')}"
 
 
 def alike(values: Sequence[tuple[str, str]]) -> str:
@@ -185,11 +201,16 @@ def change(failures: Sequence[GuardFailure]) -> str:
     expected, actual = [_own(each.expected) for each in failures], [_own(each.actual) for each in failures]
     if not all(actual):
         return f"{subject} is no longer {_listed(_distinct(expected), 'or')}"
+    if first.kind in _MEMBERS and (words := _members(subject, _MEMBERS[first.kind], actual)):
+        return words
     return _was_and_is(subject, expected, actual)
 
 
 def _torchs_words(reason: str) -> str:
     """Quote a reason that torch gives as a sentence; empty for a check in code."""
+    if found := _NO_ATTRIBUTE.fullmatch(reason):
+        name = "`None`" if found[1] == "NoneType" else f"of type {code_span(found[1])}"
+        return f"a value that was checked by its {code_span(found[2])} is now {name}"
     is_sentence = " " in reason and not _CODE.search(reason)
     return f"torch says {code_span(reason)}" if is_sentence and len(reason) < _SHORT else ""
 
@@ -215,6 +236,24 @@ def _was_and_is(subject: str, expected: Sequence[str], actual: Sequence[str]) ->
     if len({*actual}) == 1:
         return f"{subject} was {expected[0]}, is now {actual[0]}"
     return f"{subject} was {expected[0]}, then {_listed(_distinct(actual), 'and')}"
+
+
+def _members(subject: str, noun: str, actual: Sequence[str]) -> str:
+    """Write what a value has now and lacked before, or the other way round; empty if that is not known."""
+    found = [_WITH.fullmatch(each) for each in _distinct(actual)]
+    pairs = [(each[1] == "with", each[2]) for each in found if each]
+    if len(pairs) < len(found):
+        return ""
+    if len(pairs) == 1:
+        ((has, member),) = pairs
+        return (
+            f"{subject} {'lacked' if has else 'had'} the {noun} {member}, now {'has' if has else 'lacks'} it"
+        )
+    more = f" and {counted(len(pairs) - _MOST_VALUES, 'other')}" if len(pairs) > _MOST_VALUES else ""
+    parts: list[str] = []
+    for (had, _), (has, member) in itertools.pairwise([(None, ""), *pairs[:_MOST_VALUES]]):
+        parts.append(member if had == has else f"{member} is {'new' if has else 'missing'}")
+    return f"the {noun}s of {subject} changed: {', then '.join(parts)}{more}"
 
 
 def late_compilation_message(function: str, failures: Sequence[GuardFailure]) -> str:
@@ -261,7 +300,7 @@ def skipped_message(function: str, reason: str) -> str:
 
 def limit_message(setting: str, limit: int, function: str, fatal: bool) -> str:
     """Write that a function was compiled too often; ``fatal`` where that stops the program."""
-    outcome = "it may not run eagerly" if fatal else "new calls run eagerly from now on"
+    outcome = "it must not run eagerly" if fatal else "new calls run eagerly from now on"
     return f"{code_span(function)} reached the {setting.replace('_', ' ')} of {limit}: {outcome}"
 
 
@@ -307,7 +346,7 @@ def limit_advice(
     given = list(dict.fromkeys(item for cause in causes for item in advice_on(cause[0])))
     if len(given) > 1 and 1 < len(causes[0]) < len(failures):
         given[0] = introduced(f"First, for {len(causes[0])} of {len(failures)} recompilations: ", given[0])
-    given = list(advice_on_all(given, together, advice_on))
+    given = past_limit(advice_on_all(given, together, advice_on))
     return (*given, Advice(filled(_LIMIT_HINT, setting=setting, function=function)))
 
 

@@ -83,6 +83,10 @@ class Outlook:
     is_cache: bool = False
     """Whether it belongs to a cache of keys and values of transformers."""
     is_own: bool = True
+    among_others: bool = False
+    """Whether the function was also compiled again for changes of other values."""
+    lookup: str = ""
+    """The code that asks whether a variable key is in it, if the function needs nothing else of it."""
     indexes: bool = False
     """Whether the line of the guard has the number as an index."""
     no_gradients: bool = False

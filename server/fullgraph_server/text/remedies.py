@@ -119,7 +119,7 @@ def advice_on_all(
     every = list(given)
     for failure in (same[0] for same in together[:_MOST_TOGETHER]):
         done = {remedy for item in every for remedy in item.remedies}
-        words = f"For {code_span(written_name(failure.source))}, too: "
+        words = f"For {code_span(written_name(failure.source))}{', too' if every else ''}: "
         said = {item.sentence for item in every}
         new = [
             item

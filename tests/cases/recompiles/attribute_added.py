@@ -1,6 +1,6 @@
 """An attribute that is looked for comes after the first call."""
 
-# cause: `config` was without .bias, is now with .bias
+# cause: `config` lacked the attribute .bias, now has it
 # advice: .bias
 
 import torch

@@ -1,6 +1,6 @@
 """A key that is looked for is there in one call only."""
 
-# cause: `options` was without 'bias', is now with 'bias'
+# cause: `options` lacked the key 'bias', now has it
 # advice: 'bias'
 
 import torch

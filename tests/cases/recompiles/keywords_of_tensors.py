@@ -1,6 +1,6 @@
 """A mask is passed by keyword in one call only."""
 
-# cause: `kwargs` was without 'mask', is now with 'mask'
+# cause: `kwargs` lacked the key 'mask', now has it
 # advice: none
 # fix: none (with and without a mask are two graphs)
 

@@ -1,6 +1,6 @@
 """A set that holds something else."""
 
-# cause: `names` was with 'relu', is now without 'relu'
+# cause: `names` had the item 'relu', now lacks it
 # advice: 'relu'
 
 import torch

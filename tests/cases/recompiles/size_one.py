@@ -1,6 +1,6 @@
 """The last batch has one sample: torch compiles a size of 1 apart, whatever is dynamic."""
 
-# cause: size of `x` at dimension 0 is no longer at least 2
+# cause: size of `x` at dimension 0 was at least 2, is now 1
 # advice: torch._dynamo.decorators.mark_unbacked(x, 0)
 
 import torch

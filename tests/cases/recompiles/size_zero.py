@@ -1,6 +1,6 @@
 """An empty batch: torch compiles a size of 0 apart, too."""
 
-# cause: size of `x` at dimension 0 is no longer at least 2
+# cause: size of `x` at dimension 0 was at least 2, is now 0
 # advice: torch._dynamo.decorators.mark_unbacked(x, 0)
 
 import torch

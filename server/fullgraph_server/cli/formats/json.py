@@ -73,6 +73,7 @@ def finding_object(finding: Finding) -> dict[str, Any]:
         "explanation": finding.explanation,
         "hints": list(finding.hints),
         "stack": [_call(call) for call in finding.stack],
+        "also_from": [_call(call) for call in finding.also_from],
         "count": finding.count,
         "compile_ids": sorted(finding.compile_ids, key=compile_number),
         "fault": finding.fault,

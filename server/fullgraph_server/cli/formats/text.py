@@ -20,7 +20,7 @@ from ...text.messages import KIND_NAMES, counted, seen_in
 from ...text.remedies import is_mended_by_dynamic
 from ...text.visible import visible
 from ...text.vllm import vllm_lines
-from ...workspace.positions import Span
+from ...workspace.positions import Call, Span
 from ...workspace.source import SourceFile
 from ..output import clean_console
 from ..resolve import as_typed
@@ -85,8 +85,9 @@ def exported(export: ExportedProgram) -> str:
 
 
 def trial_of_dynamic(checked: Checked) -> str:
-    """Name the command that tries dynamic sizes, if a finding advises them and the target can run again."""
-    is_advised = any(is_mended_by_dynamic(finding.remedies) for finding in checked.new_findings)
+    """Name the command that tries dynamic sizes, if untried advice has them and the target can run again."""
+    untried = (item for finding in checked.new_findings for item in finding.advice if not item.helps)
+    is_advised = any(is_mended_by_dynamic(item.remedies) for item in untried)
     if not checked.report.repeatable or checked.report.dry or not is_advised:
         return ""
     program = checked.target.program
@@ -276,7 +277,8 @@ def wrapped(line: str, indent: int, width: int | None) -> Sequence[str]:
 def _other_calls(finding: Finding) -> str:
     """Return the calls that led to the finding, one on each line, the innermost first.
 
-    Empty if they are only the module that contains the finding.
+    Those that led to others of several recompilations follow. Empty if they are only the module that contains
+    the finding.
     """
     own = next(
         (
@@ -288,8 +290,19 @@ def _other_calls(finding: Finding) -> str:
         len(finding.stack),
     )
     calls = finding.stack[:own]
-    if all(call.function == "<module>" and call.filename == finding.span.filename for call in calls):
+    also = [f"also {_call(call)}" for call in finding.also_from]
+    if not also and all(
+        call.function == "<module>" and call.filename == finding.span.filename for call in calls
+    ):
         return ""
-    shown = [f"{shown_row(call.filename, call.row)} in {call.function}" for call in reversed(calls)]
+    lines = (_at_most_calls([_call(call) for call in reversed(calls)]), _at_most_calls(also))
+    return "\n".join(itertools.chain.from_iterable(lines))
+
+
+def _call(call: Call) -> str:
+    return f"{shown_row(call.filename, call.row)} in {call.function}"
+
+
+def _at_most_calls(shown: list[str]) -> list[str]:
     more = len(shown) - _MOST_CALLS
-    return "\n".join(shown if more <= 0 else [*shown[:_MOST_CALLS], f"and {more} more"])
+    return shown if more <= 0 else [*shown[:_MOST_CALLS], f"and {more} more"]

@@ -13,6 +13,7 @@ from fullgraph_compiler.facts import (
     GraphBreak,
     ModulesLoaded,
     ProgramRaised,
+    RecompileLimit,
 )
 
 from ...workspace.source import SourceFile
@@ -49,6 +50,10 @@ class Answers:
         if not fact.code and (answer := self._on_error(fact)).note:
             return replace(answer, title="", replaced=fact.explanation)
         return self._breaks.answer(fact).with_part(loop_answer(fact))
+
+    def on_limit(self, fact: RecompileLimit) -> str:
+        """Return what makes an error of a recompile limit; empty if that is not known."""
+        return self._breaks.on_limit(fact)
 
     def on_raised(self, fact: ProgramRaised) -> Answer:
         """Return what is to be said of an exception of the program's own."""

@@ -9,7 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from fullgraph_compiler.facts import CallsWithoutGraph, CompileFailure, GraphBreak, StackFrame
+from fullgraph_compiler.facts import (
+    CallsWithoutGraph,
+    CompileFailure,
+    GraphBreak,
+    RecompileLimit,
+    StackFrame,
+)
 
 from ...text.markdown import code_span, filled
 from ...text.source_names import written_name
@@ -172,13 +178,23 @@ class BreakAnswers:
 
     def _fullgraph_marks(self, fact: CompileFailure) -> list[Mark]:
         """List the marks that may have compiled what fails, if each has ``fullgraph=True``."""
-        if fact.error != "Unsupported" or not fact.code:
-            return []
-        marks = self._marks.compiling(self._places.name_of(fact.compile_id))
+        return self._marks_of(fact.compile_id) if fact.error == "Unsupported" and fact.code else []
+
+    def _marks_of(self, compile_id: str) -> list[Mark]:
+        """List the marks that may have compiled a frame, if each has ``fullgraph=True``."""
+        marks = self._marks.compiling(self._places.name_of(compile_id))
         if not marks:
-            callers = {frame.filename for frame in self._places.calling_stack(fact.compile_id)}
+            callers = {frame.filename for frame in self._places.calling_stack(compile_id)}
             marks = [mark for mark in self._marks.all("compile") if mark.source.filename in callers]
         return marks if all(mark.is_on("fullgraph") for mark in marks) else []
+
+    def on_limit(self, fact: RecompileLimit) -> str:
+        """Tell which ``fullgraph=True`` makes an error of a recompile limit; empty if none is found."""
+        marks = self._marks_of(fact.compile_id) if fact.fatal else []
+        if not marks:
+            return ""
+        where = f" ({line_of(marks[0], fact.filename)})" if len(marks) == 1 else ""
+        return f"`fullgraph=True`{where} makes an error of it: without, such calls run eagerly."
 
     def _transform(self, fact: GraphBreak | CompileFailure) -> Answer:
         """Advise on a compiled function that a transform of ``torch.func`` calls in uncompiled code."""
