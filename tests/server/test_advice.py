@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -251,6 +252,18 @@ def test_a_size_that_a_library_makes_a_number_of_is_left_alone() -> None:
     own, library = StackFrame(FILE, 6, "f"), StackFrame(LIBRARY, 134, "forward")
     assert "makes a number" in hints(*resized("L['x']"), specialized(own))[0]
     assert hints(*resized("L['x']"), specialized(own, library)) == ()
+
+
+def test_a_recurrent_layer_that_is_unrolled_has_its_own_advice() -> None:
+    layers = "/w/.venv/lib/python3.11/site-packages/torch/nn/modules/rnn.py"
+    loop = StackFrame("/w/.venv/lib/python3.11/site-packages/torch/_decomp/decompositions.py", 3898, "layer")
+    stack = (StackFrame(FILE, 6, "f"), StackFrame(layers, 1440, "forward"))
+    unrolled = Specialization("0/1", "s0", ("L['x'].size()[0]",), "6", "reason", stack, (loop,))
+    text = f"{TEXT}\ntorch._dynamo.config.allow_rnn = True\n"
+    (hint,) = hints(*resized("L['x']"), unrolled, text=text)
+    assert hint.startswith("Torch unrolls `nn.RNNBase` over the steps of a sequence")
+    assert "leave `allow_rnn` (line 11) off" in hint
+    assert hints(*resized("L['x']"), replace(unrolled, torch_stack=())) == ()
 
 
 def test_a_report_is_not_advised_where_something_else_helps() -> None:

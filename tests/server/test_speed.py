@@ -148,6 +148,20 @@ def test_where_compiling_takes_long_a_line_that_is_traced_again_and_again_is_tol
         assert not [item for item in folded(compiled, *facts).findings if item.span.row == 2]
 
 
+def test_a_recurrent_layer_that_is_unrolled_is_told_on_the_line_that_calls_it() -> None:
+    compiled = FrameCompiled("0/0", "f", FILE, 1, 1, 3, 2, 9.0)
+    nodes = (
+        GraphNode("gru", "", StackFrame(FILE, 2, "f")),
+        GraphNode("gru_1", "", StackFrame(FILE, 3, "f")),  # a function of the program's own
+        GraphNode("lstm", "", StackFrame(FILE, 3, "f")),
+    )
+    text = "gru = torch.gru(x, hx)\ngru_1 = mine.gru(x)\nlstm = torch.lstm(x, hx)"
+    told = folded(compiled, GraphCaptured("0/0", nodes, text), TimesMeasured("cold", 11.0, 10.0)).findings
+    (line,) = [item for item in told if "unrolled" in item.message]
+    assert (line.span.row, line.message.partition(":")[0]) == (2, "`nn.GRU` is unrolled here")
+    assert "allow_rnn" in line.hints[0]
+
+
 def test_short_compile_times_need_no_advice() -> None:
     found = finding(TimesMeasured("cold", 0.4, 0.3), TimesMeasured("warm", 0.3, 0.2))
     assert found.message == "compiling takes 0.3 s with cold caches, 0.2 s with warm ones"

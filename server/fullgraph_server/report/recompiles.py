@@ -39,6 +39,7 @@ from ..workspace.positions import Call, Span
 from ..workspace.workspace import Workspace
 from .answers.compiling import shared_code, static_line
 from .answers.lookups import lookup, names_in
+from .answers.recurrent import allowing_line, unrolled_layer
 from .answers.resumed import Resumed
 from .finding_builder import FindingBuilder
 from .model import Finding, Report
@@ -283,6 +284,8 @@ class Recompilations:
             indexes=self._is_index(stack, failure.source),
             among_others=len(self._values_of(frame)) > 1,
             lookup=self._lookup(failure),
+            unrolled=unrolled_layer(constant, self._places) if constant else "",
+            allowing=allowing_line(compile_id, self._places, self._workspace) if constant else "",
             static_line=static_line(compile_id, self._places, self._workspace),
         )
         given = advice.recompile_advice(failure, seen) or self._break_behind(failure)

@@ -31,6 +31,7 @@ from fullgraph_compiler.facts import (
 from ..text import messages
 from ..text.hints import cudagraph_hints
 from ..text.remedies import NOT_TRIED
+from .answers.recurrent import unrolled_nodes
 from .finding_builder import FindingBuilder, MakeFinding
 from .model import Compilation
 from .phases import Part, seconds_of_parts, steps_of
@@ -60,6 +61,10 @@ _OFTEN: Final = 8
 _TRACED_OFTEN: Final = (
     "If it is in a loop, each pass is traced, lowered and built again. Compile what one pass calls by "
     f"itself (of a module: `block.compile()`), or compute on a whole tensor instead of in a loop. {NOT_TRIED}"
+)
+_LEAVE_RNN: Final = (
+    "Leave `torch._dynamo.config.allow_rnn` off, so that the layer runs as one operator, and compile what is "
+    f"around it: compiling hardly makes a recurrent layer faster. {NOT_TRIED}"
 )
 _NUMBERED: Final = re.compile(r"_\d+$")
 _INSTALLED: Final = re.compile(r"[/\\](?:site|dist)-packages[/\\]")
@@ -187,7 +192,18 @@ def _compile_times(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Find
     )
     for fact in facts if cold.compiling > _SHORT else ():
         if isinstance(fact, GraphCaptured) and fact.compile_id == slowest:
+            yield from _unrolled(fact, finding)
             yield from _traced_often(fact, finding)
+
+
+def _unrolled(graph: GraphCaptured, finding: MakeFinding) -> Iterator[FindingBuilder]:
+    """Build a finding on each line of the program that calls a recurrent layer, which torch unrolls."""
+    for node, layer in unrolled_nodes(graph):
+        message = f"`nn.{layer}` is unrolled here: each step of its sequence is lowered and built by itself"
+        made = finding(
+            "perf-hint", "information", message, (node.frame,), graph.compile_id, hints=(_LEAVE_RNN,)
+        )
+        yield FindingBuilder(made, {graph.compile_id})
 
 
 def _traced_often(graph: GraphCaptured, finding: MakeFinding) -> Iterator[FindingBuilder]:

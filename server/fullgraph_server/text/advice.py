@@ -91,6 +91,11 @@ _UNROLLED = (
     "The code makes a number of {size}, so that each size is a graph of its own. Where that is a loop over "
     "it, use operations on the whole tensor{also}; else pad to a few sizes."
 )
+_UNROLLED_LAYER = (
+    "Torch unrolls `{layer}` over the steps of a sequence, so that each length is a graph of its own, also "
+    "with dynamic sizes. Pad to one length, or leave `allow_rnn`{where} off: the graph then breaks there, "
+    "and the layer runs as one operator."
+)
 _NO_STATIC = "torch._dynamo.config.force_parameter_static_shapes = False"
 _PARAMETER = (
     "Set `{setting}`, since parameters are static otherwise, and call {marks} before the compiled call."
@@ -190,6 +195,9 @@ def _size(failure: GuardFailure, seen: Outlook) -> str | Advice:
         unbacked = Remedy("mark-unbacked", (marks[0].replace("mark_dynamic", "decorators.mark_unbacked"),))
         return advised(_UNBACKED, unbacked)
     if failure.kind == SPECIALIZED:
+        if seen.unrolled:
+            where = f" ({seen.allowing})" if seen.allowing else ""
+            return filled(_UNROLLED_LAYER, layer=seen.unrolled, where=where)
         if not seen.is_own:
             return ""
         also = "" if seen.is_dynamic else " and compile with `dynamic=True`"

@@ -87,6 +87,10 @@ class Outlook:
     """Whether the function was also compiled again for changes of other values."""
     lookup: str = ""
     """The code that asks whether a variable key is in it, if the function needs nothing else of it."""
+    unrolled: str = ""
+    """The recurrent layer that made a number of the size, ``nn.GRU``."""
+    allowing: str = ""
+    """The line, in words, that sets ``allow_rnn``."""
     indexes: bool = False
     """Whether the line of the guard has the number as an index."""
     no_gradients: bool = False

@@ -1,0 +1,63 @@
+"""Recurrent layers that torch unrolls: a graph has the operations of each step of a sequence."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from fullgraph_compiler.facts import GraphCaptured, GraphNode, Specialization
+
+from ...workspace.source import SourceFile
+from ...workspace.workspace import Workspace
+from ..source_locator import Places
+from .words import row_of
+
+_LAYERS: Final = re.compile(r"[/\\]torch[/\\]nn[/\\]modules[/\\]rnn\.py$")
+_DECOMPOSED: Final = re.compile(r"[/\\]torch[/\\]_decomp[/\\]decompositions\.py$")
+_UNROLLED: Final = {"gru": "GRU", "rnn_tanh": "RNN", "rnn_relu": "RNN"}
+"""The operators whose decompositions have a loop over steps on every device, and their layers.
+
+``gru_impl``, ``rnn_tanh_input`` and ``rnn_relu_input`` in ``torch/_decomp/decompositions.py``. ``lstm_impl``
+may call one operator of oneDNN instead: 2.11 to 2.15.
+"""
+_NUMBERED: Final = re.compile(r"_\d+$")
+
+
+def unrolled_layer(constant: Specialization, places: Places) -> str:
+    """Name the recurrent layer whose steps made a number of a size, ``nn.GRU``; empty for other code."""
+    stack = constant.stack
+    is_unrolled = any(_DECOMPOSED.search(frame.filename) for frame in constant.torch_stack)
+    if not (is_unrolled and stack and _LAYERS.search(stack[-1].filename)):
+        return ""
+    library = places.place(stack, constant.compile_id).library
+    return f"nn.{library.function.partition('.')[0]}" if library and "." in library.function else "nn.RNNBase"
+
+
+def unrolled_nodes(graph: GraphCaptured) -> list[tuple[GraphNode, str]]:
+    """List the operations of a graph that are unrolled, each with the name of its layer."""
+    named = ((node, _NUMBERED.sub("", node.name)) for node in graph.nodes)
+    return [
+        (node, _UNROLLED[name])
+        for node, name in named
+        if name in _UNROLLED and f"{node.name} = torch.{name}(" in graph.text
+    ]
+
+
+def allowing_line(compile_id: str, places: Places, workspace: Workspace) -> str:
+    """Name the line that sets ``allow_rnn``, in the files around a compiled function; empty if none does."""
+    function = places.functions.get(compile_id)
+    names = [frame.filename for frame in places.calling_stack(compile_id)]
+    names += [function.filename] if function else []
+    own = (name for name in dict.fromkeys(names) if workspace.contains(name))
+    sources = [source for name in own if (source := workspace.source(name))]
+    return next(_settings(sources, function.filename if function else ""), "")
+
+
+def _settings(sources: Iterable[SourceFile], filename: str) -> Iterator[str]:
+    for source in sources:
+        for node in ast.walk(source.tree) if source.tree else ():
+            targets = node.targets if isinstance(node, ast.Assign) else ()
+            if any(isinstance(target, ast.Attribute) and target.attr == "allow_rnn" for target in targets):
+                yield row_of(source, node.lineno, filename)
