@@ -110,6 +110,20 @@ def test_a_condition_on_a_tensor_needs_both_branches(tmp_path: Path) -> None:
     assert "torch._check" not in finding.hints[0]
 
 
+def test_a_size_that_depends_on_data_is_told_by_its_tensor(tmp_path: Path) -> None:
+    path = tmp_path / "block.py"
+    path.write_text("def forward(self, x, keep):\n    x = x[keep]\n    n = x.shape[0]\n    if n == 0: pass\n")
+    read, here = (
+        f.StackFrame(str(path), 2, "forward", 8, 2, 15),
+        f.StackFrame(str(path), 4, "forward", 7, 4, 13),
+    )
+    problem = f.ExportProblem(
+        "export/0", "data-dependent", "Eq(u0, 0)", symbols=(f.DataSymbol("u0", (read,)),), stack=(here,)
+    )
+    report = fold("block.py", 1, "2.13", (problem,), Workspace(tmp_path, SourceReader()))
+    assert report.findings[0].message.endswith("`n == 0`: it depends on data, through `x`")
+
+
 TESTED = [
     (
         "assert (x > 0).all()",

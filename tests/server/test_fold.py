@@ -311,6 +311,38 @@ def test_a_mark_that_torch_refuses_stands_where_the_number_is_needed() -> None:
     assert "min=..., max=..." in finding.hints[0]
 
 
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        (
+            "x.view(10, -1)",
+            "If it varies, and the `10` in `.view(10, -1)` stands for it, write the size there instead, as",
+        ),
+        (
+            "x + torch.zeros((10, 2))",
+            "If it varies, and the `10` in `.zeros((10, 2))` stands for it, write the size there instead",
+        ),
+        (
+            "x.view(n, -1)",
+            "If it varies, this code has to hold for every size: nothing in it may need the number",
+        ),
+        ("x.sum(10) + y", "If it varies, this code has to hold for every size: a tensor that it is combined"),
+    ],
+)
+def test_the_number_that_makes_a_constant_of_a_marked_size_is_named(code: str, hint: str) -> None:
+    size, file = "L['a'].size()[0]", "/w/sizes.py"
+    here = (StackFrame(file, 2, "f", 11, 2, 11 + len(code)),)
+    violation = SizeViolation("", size, value="10", text="torch's words.")
+    facts = (
+        FrameStarted("0/0", "f", file, 1),
+        CompileFailure("0/0", "capture", "E", "m", (), violations=(violation,)),
+        Specialization("0/0", "s9", (size,), "10", "", here),
+    )
+    text = SourceFile(file, f"def f(a, n, y):\n    return {code}\n")
+    workspace = Workspace(Path("/w"), {file: text}.get)
+    assert only(fold("sizes.py", 1, "2.13.0", facts, workspace)).hints[1].startswith(hint)
+
+
 def test_what_a_function_of_an_operator_returns_is_named_with_what_to_write() -> None:
     text = "Input-to-output aliasing detected at nodes l_x_ and l_x_"
     cond = StackFrame("/w/.venv/lib/python3.11/site-packages/torch/_higher_order_ops/cond.py", 196, "cond")

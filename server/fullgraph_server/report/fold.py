@@ -221,7 +221,7 @@ class _FindingFacts:
             *speed_builders(self._facts, self._finding),
             *cache_builders(self._caches, self._finding),
             *map(self._after_it, export_builders(self._facts, self._finding, self._places, self._workspace)),
-            *map(self._after_it, refused_marks(self._facts, self._finding)),
+            *map(self._after_it, refused_marks(self._facts, self._finding, self._places, self._workspace)),
         ]
         return add_faults(builders, self._facts, self._fault)
 

@@ -63,8 +63,8 @@ _TRACED_OFTEN: Final = (
     f"itself (of a module: `block.compile()`), or compute on a whole tensor instead of in a loop. {NOT_TRIED}"
 )
 _LEAVE_RNN: Final = (
-    "Leave `torch._dynamo.config.allow_rnn` off, so that the layer runs as one operator, and compile what is "
-    f"around it: compiling hardly makes a recurrent layer faster. {NOT_TRIED}"
+    "Leave `torch._dynamo.config.allow_rnn` off: the graph then breaks at the layer, which runs as one "
+    f"operator, and what is around it is compiled. {NOT_TRIED}"
 )
 _NUMBERED: Final = re.compile(r"_\d+$")
 _INSTALLED: Final = re.compile(r"[/\\](?:site|dist)-packages[/\\]")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from fullgraph_compiler.facts import ExportFailed, ExportProblem, OperatorFault
 
 from .markdown import code_span, filled
+from .size_expressions import written_size
 from .source_names import written_name
 
 ConditionKind: TypeAlias = Literal["tensor", "assertion", "branch", "loop", "operation", "number"]
@@ -18,6 +20,7 @@ or an operation of torch.
 """
 
 _MOST = 3
+_WORD = re.compile(r"\w+")
 _CHECK = (
     "If it holds for all inputs, write `torch._check({condition})` on a line above: the program asserts it."
 )
@@ -90,6 +93,10 @@ _ANY_SIZE = (
     "If it varies, this code has to hold for every size: a tensor that it is combined with here needs the "
     "same dynamic size, and nothing may need the number itself."
 )
+_NO_NUMBER = "If it varies, this code has to hold for every size: nothing in it may need the number itself."
+_WRITE_SIZE = (
+    "If it varies, and the `{value}` in `{call}` stands for it, write the size there instead{as_in}."
+)
 _MARKED_RANGE = (
     "Mark only sizes for which it holds ({mark}), change this code so that it holds for all, or leave `min` "
     "and `max` out: what the code asks of the size is then a guard."
@@ -102,11 +109,11 @@ FULL_REASON = (
 def undecided(condition: str, problem: ExportProblem, *, numbers: Sequence[str]) -> str:
     """Write that a condition depends on data; ``numbers`` are the variables that it does by."""
     names = " and ".join(map(code_span, numbers))
-    why = (
-        f"{names} {'is' if len(numbers) == 1 else 'are'} known from data only"
-        if names
-        else "it depends on data"
-    )
+    why = "it depends on data"
+    if numbers and {*numbers} <= {*_WORD.findall(condition)}:
+        why = f"{names} {'is' if len(numbers) == 1 else 'are'} known from data only"
+    elif numbers:  # such as a tensor, one of whose sizes the condition is about
+        why = f"it depends on data, through {names}"
     if problem.detail in ("True", "False"):
         return f"draft_export takes {code_span(condition)} for {problem.detail.lower()} here: {why}"
     return f"export cannot decide {code_span(condition)}: {why}"
@@ -239,13 +246,19 @@ def refused_mark(condition: str) -> str:
     return f"not all sizes that are marked as dynamic fulfil {code_span(condition)}, which this code needs"
 
 
-def mark_hints(source: str, value: str) -> tuple[str, ...]:
-    """Advise on a size that is marked for ``torch.compile``; ``value`` is the number that it becomes."""
+def mark_hints(source: str, value: str, *, call: str, alone: bool) -> tuple[str, ...]:
+    """Advise on a size that is marked for ``torch.compile``; ``value`` is the number that it becomes.
+
+    ``call`` writes that number; empty if no code does. ``alone`` says that the code has one tensor.
+    """
     name, _, dimension = written_name(source).removesuffix("]").rpartition(".size()[")
     bounds = "" if value else ", min=..., max=..."
     mark = code_span(f"torch._dynamo.mark_dynamic({name}, {dimension}{bounds})" if name else "mark_dynamic")
     if value:
-        return (_NO_MARK.format(value=value, mark=mark), _ANY_SIZE)
+        size = written_size(source)
+        as_in = f", as in {code_span(size)}" if size and name.isidentifier() else ""
+        varying = filled(_WRITE_SIZE, value=value, call=call, as_in=as_in) if call else _NO_NUMBER
+        return (_NO_MARK.format(value=value, mark=mark), varying if call or alone else _ANY_SIZE)
     return (_MARKED_RANGE.format(mark=mark),)
 
 

@@ -22,7 +22,10 @@ from ...text.size_expressions import (
     written_guard,
     written_size,
 )
+from ...workspace.workspace import Workspace
 from ..finding_builder import FindingBuilder, MakeFinding
+from ..source_locator import Places
+from .fixed_sizes import size_code
 
 SizeFact: TypeAlias = ShapeGuard | Specialization
 INPUTS: Final = "L['flat_args']"
@@ -32,7 +35,9 @@ _OF_NAMES: Final = f"{ascii_letters}{digits}_.[]"
 """The characters of the expression for a tensor."""
 
 
-def refused_marks(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
+def refused_marks(
+    facts: Sequence[Fact], finding: MakeFinding, places: Places, workspace: Workspace
+) -> Iterator[FindingBuilder]:
     """Build a finding for each mark that a compilation refuses, on the line that needs the number."""
     sizes = [fact for fact in facts if isinstance(fact, (ShapeGuard, Specialization))]
     failures = [fact for fact in facts if isinstance(fact, CompileFailure)]
@@ -40,17 +45,19 @@ def refused_marks(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Findi
         for violation in fact.violations:
             code = code_behind(violation, [size for size in sizes if size.compile_id == fact.compile_id])
             name, value = written_size(violation.source), violation.value
+            stack = violation.stack or (code.stack if code else ())
+            written = size_code(stack, value, places, workspace)
             made = finding(
                 "capture-error",
                 "error",
                 exports.specialized(name, value, "")
                 if value
                 else exports.refused_mark(condition_text(violation)),
-                violation.stack or (code.stack if code else ()) or fact.stack,
+                stack or fact.stack,
                 fact.compile_id,
                 code="size-constraint",
                 explanation=f"{fact.error}: {violation.text}",
-                hints=exports.mark_hints(violation.source, value),
+                hints=exports.mark_hints(violation.source, value, call=written.call, alone=written.alone),
                 text=fact.text,
             )
             yield FindingBuilder(made, {fact.compile_id})

@@ -1,0 +1,61 @@
+"""Calls in a program's text that give a size as a number, where it was meant to be dynamic."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Final
+
+from fullgraph_compiler.facts import Stack
+
+from ...workspace.ranges import node_at
+from ...workspace.workspace import Workspace
+from ..source_locator import Places
+
+_OF_ONE_TENSOR: Final = ("view", "reshape", "expand", "broadcast_to", "unflatten", "resize_", "repeat")
+_MAKING: Final = ("zeros", "ones", "empty", "full", "rand", "randn", "new_zeros", "new_ones", "new_empty")
+_LONGEST: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class SizeCode:
+    """The code that makes a number of a size.
+
+    ``call`` is the part of it that writes the number, ``.view(4, -1)``; empty if none does. ``alone`` says
+    that it is an operation of one tensor.
+    """
+
+    call: str = ""
+    alone: bool = False
+
+
+def size_code(stack: Stack, value: str, places: Places, workspace: Workspace) -> SizeCode:
+    """Describe the code at the end of a stack, which makes the number ``value`` of a size."""
+    frame = next((item for item in reversed(stack) if workspace.contains(item.filename)), None)
+    source = workspace.source(frame.filename) if frame and frame.column is not None else None
+    node = node_at(source, places.span(frame)) if frame and source else None
+    if node is None:
+        return SizeCode()
+    writing = (item for item in ast.walk(node) if isinstance(item, ast.Call) and _writes(item, value))
+    call = _call(next(writing, None))
+    return SizeCode(call, isinstance(node, ast.Call) and _name(node) in _OF_ONE_TENSOR)
+
+
+def _name(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _writes(call: ast.Call, value: str) -> bool:
+    """Tell whether a call is given sizes, and one of them as this number."""
+    parts = (part for item in call.args for part in (item.elts if isinstance(item, ast.Tuple) else (item,)))
+    is_given = any(isinstance(part, ast.Constant) and str(part.value) == value for part in parts)
+    return is_given and _name(call) in (*_OF_ONE_TENSOR, *_MAKING)
+
+
+def _call(call: ast.Call | None) -> str:
+    """Write a call without what its method is of."""
+    if call is None:
+        return ""
+    text = f"{_name(call)}({', '.join(map(ast.unparse, (*call.args, *call.keywords)))})"
+    text = f".{text}" if isinstance(call.func, ast.Attribute) else text
+    return text if len(text) <= _LONGEST else f".{_name(call)}(...)"
