@@ -820,3 +820,39 @@ def test_a_limit_names_the_fullgraph_that_makes_an_error_of_it() -> None:
         if item.kind == "recompile-limit"
     )
     assert "fullgraph" not in found.explanation
+
+
+CROPPED = """\
+import torch
+
+@torch.compile(fullgraph=True)
+def crop(x, box):
+    lo, hi = box
+    return x[torch.arange(lo, hi)]
+"""
+LOST = (
+    "PendingUnbackedSymbolNotFound: Pending unbacked symbols {u0, u1} not in returned outputs FakeTensor(..."
+)
+
+
+def lost(text: str) -> Finding:
+    where = place(text, "torch.arange(lo, hi)", "crop")
+    asks = "Did you accidentally call new_dynamic_size() more times than needed in your fake implementation?"
+    failure = CompileFailure(
+        "0/0", "capture", "InternalTorchDynamoError", LOST, (where,), explanation=asks, text=LOST
+    )
+    return only(text, failure)
+
+
+def test_a_number_that_torch_itself_loses_is_not_asked_of_an_implementation_of_the_program() -> None:
+    found = lost(CROPPED)
+    assert "fake implementation" not in found.explanation
+    assert "internal error of torch" in found.explanation
+    assert found.hints[0].startswith("Make numbers of `box` first: `lo, hi = box.tolist()`.")
+    assert found.hints[1].startswith("Or leave `fullgraph=True` (line 3) out: then the graph breaks here")
+    assert len(lost(CROPPED.replace("(fullgraph=True)", "")).hints) == 1
+
+
+def test_where_the_program_defines_operators_torchs_question_stays() -> None:
+    found = lost(CROPPED.replace("import torch\n", "import torch, torch.library\n"))
+    assert "fake implementation" in found.explanation

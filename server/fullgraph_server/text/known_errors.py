@@ -138,6 +138,16 @@ _KNOWN: Final = (
         "Set `torch._dynamo.config.optimize_ddp = False`: the graph stays whole, and gradients are sent at "
         "its end. Or keep the number in a tensor.",
     ),
+    # fx/experimental/symbolic_shapes.py: ``compute_unbacked_bindings``, of an operator's fake result
+    KnownError(
+        "lost-number",
+        re.compile(r"Pending unbacked symbols \{[^}\n]{1,200}\} not in returned outputs"),
+        "torch itself makes a number of a tensor here, and then finds it in no result: an internal error of "
+        "torch, and not of an operator of this program, which defines none.",
+        "Make numbers of such tensors first, with `.item()` or `.tolist()`, and say what holds of them: "
+        "`torch._check(n >= 0)`.",
+        in_program=True,
+    ),
     # _dynamo/trace_rules.py
     KnownError(
         "forbidden",

@@ -11,6 +11,7 @@ from fullgraph_compiler.facts import StackFrame
 
 from ...text.known_errors import KnownError, known_error
 from ...text.markdown import code_span
+from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
 from .marks import Mark, Marks, dotted
 from .words import Answer, line_of, written
@@ -293,6 +294,39 @@ def _operator_name(mark: Mark, name: str) -> str:
     return written if isinstance(written, str) and written.rpartition("::")[2] == name else ""
 
 
+def _lost_number(marks: Marks, error: _Error) -> Answer | None:
+    """Advise on a tensor that is given for a number, unless an operator of the program may be at fault."""
+    if not error.row or marks.mention("torch.library"):
+        return None
+    hints = [error.known.hint]
+    if unpacked := _unpacked(error):
+        names, tensor = ", ".join(unpacked[0]), unpacked[1]
+        least = f"torch._check({unpacked[0][0]} >= 0)"
+        converted = code_span(f"{names} = {tensor}.tolist()")
+        numbers = f"Make numbers of {code_span(tensor)} first: {converted}. "
+        hints = [f"{numbers}Say what holds of them, where torch has to know: {code_span(least)}."]
+    compiling = marks.all("compile")
+    is_whole = bool(compiling) and all(mark.is_on("fullgraph") for mark in compiling)
+    if is_whole and not marks.mention("capture_scalar_outputs"):
+        where = f" ({error.line(compiling[0])})" if len(compiling) == 1 else ""
+        hints.append(f"Or leave `fullgraph=True`{where} out: then the graph breaks here instead.")
+    return Answer(error.known.explanation, tuple(hints))
+
+
+def _unpacked(error: _Error) -> tuple[list[str], str] | None:
+    """Find the assignment that unpacks a variable into names, one of which a call of the line is given."""
+    given = {dotted(item) for call in error.calls() for item in call.args}
+    function = definitions(error.source).function_at(error.row) if error.source else None
+    for node in ast.walk(function) if function else ():
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Name):
+            continue
+        target = node.targets[0]
+        names = [dotted(item) for item in target.elts] if isinstance(target, ast.Tuple) else []
+        if all(names) and given.intersection(names) and node.lineno <= error.row:
+            return names, node.value.id
+    return None
+
+
 def _callables(mark: Mark) -> tuple[str, ...]:
     """Return the names by which a program calls what a mark compiles."""
     if mark.definition is not None:
@@ -322,5 +356,6 @@ _REFINED: Final[Mapping[str, Callable[[Marks, _Error], Answer | None]]] = {
     "compiled-twice": _compiled_twice,
     "assigned-step": _assigned_step,
     "operator-aliases": _operator_aliases,
+    "lost-number": _lost_number,
 }
 """The answers that need the program's text, by the name of the known error."""

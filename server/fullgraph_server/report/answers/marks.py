@@ -92,6 +92,10 @@ class Marks:
         parts = {part for part in function.split(".") if part != "forward"}
         return [mark for mark in self.all("compile") if parts.intersection(_names_in(mark))]
 
+    def mention(self, text: str) -> bool:
+        """Tell whether one of the files has a text."""
+        return any(text in source.text for source in self._sources())
+
     def defines(self, name: str) -> bool:
         """Tell whether one of the files defines a function of this name."""
         last = name.rpartition(".")[2]
