@@ -856,3 +856,31 @@ def test_a_number_that_torch_itself_loses_is_not_asked_of_an_implementation_of_t
 def test_where_the_program_defines_operators_torchs_question_stays() -> None:
     found = lost(CROPPED.replace("import torch\n", "import torch, torch.library\n"))
     assert "fake implementation" in found.explanation
+
+
+SCOPED = """\
+import contextlib
+
+class Scoped:
+    @contextlib.contextmanager
+    def forward(self, x):
+        return x
+
+Scoped().forward(1)
+"""
+
+
+@pytest.mark.parametrize("row", [4, 5])
+def test_a_context_manager_that_yields_nothing_is_named_with_its_decorator(row: int) -> None:
+    broke = replace(
+        broken("why", place(SCOPED, "Scoped().forward(1)", "<module>"), code="GB0221"),
+        text=f'Developer debug context: <code object forward at 0x7f1a, file "{FILE}", line {row}>',
+    )
+    found = only(SCOPED, broke)
+    assert (
+        "`Scoped.forward` (line 5) is decorated with `contextlib.contextmanager` (line 4) and has no `yield`"
+        in found.explanation
+    )
+    (hint,) = found.hints
+    assert hint.startswith("Remove the decorator (line 4) if")
+    assert "decorated" not in only(SCOPED, replace(broke, code="GB0007")).explanation

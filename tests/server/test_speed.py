@@ -23,6 +23,7 @@ from fullgraph_compiler.facts import (
     PerformanceHint,
     PhasesTimed,
     Recompile,
+    RunFinished,
     StackFrame,
     TimesMeasured,
 )
@@ -160,6 +161,27 @@ def test_a_recurrent_layer_that_is_unrolled_is_told_on_the_line_that_calls_it() 
     (line,) = [item for item in told if "unrolled" in item.message]
     assert (line.span.row, line.message.partition(":")[0]) == (2, "`nn.GRU` is unrolled here")
     assert "allow_rnn" in line.hints[0]
+
+
+def test_complex_numbers_in_a_graph_for_the_inductor_are_told_once() -> None:
+    nodes = (
+        GraphNode("complex", "c64[5] cpu", StackFrame(FILE, 2, "f")),
+        GraphNode("mul", "c64[5] cpu", StackFrame(FILE, 3, "f")),
+        GraphNode("real", "f32[5] cpu", StackFrame(FILE, 3, "f")),
+    )
+    graphs = [
+        fact
+        for compile_id, row in (("0/0", 4), ("0/1", 5))
+        for fact in (
+            FrameStarted(compile_id, "f", FILE, 1, (StackFrame(FILE, row, "<module>"),)),
+            GraphCaptured(compile_id, nodes),
+        )
+    ]
+    (found,) = folded(*graphs, RunFinished("finished", 1.0, left_out=("TorchInductor",))).findings
+    assert (found.kind, found.span.row, found.count) == ("perf-hint", 2, 2)
+    assert "2 of the 3 operations of the graph have complex results (lines 2, 3)" in found.explanation
+    assert "view_as_real" in found.hints[0]
+    assert folded(*graphs, RunFinished("finished", 1.0)).findings == ()  # for another backend
 
 
 def test_short_compile_times_need_no_advice() -> None:

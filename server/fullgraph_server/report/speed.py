@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -24,6 +24,7 @@ from fullgraph_compiler.facts import (
     PerformanceHint,
     PhasesTimed,
     Recompile,
+    RunFinished,
     StackFrame,
     TimesMeasured,
 )
@@ -66,6 +67,12 @@ _LEAVE_RNN: Final = (
     "Leave `torch._dynamo.config.allow_rnn` off: the graph then breaks at the layer, which runs as one "
     f"operator, and what is around it is compiled. {NOT_TRIED}"
 )
+_COMPLEX: Final = re.compile(r"c(?:32|64|128)\[")
+_MOST_ROWS: Final = 6
+_REAL_PARTS: Final = (
+    "Compute with real and imaginary parts as real tensors, `torch.view_as_real(z)`, or call these "
+    f"operations outside of what is compiled. {NOT_TRIED}"
+)
 _NUMBERED: Final = re.compile(r"_\d+$")
 _INSTALLED: Final = re.compile(r"[/\\](?:site|dist)-packages[/\\]")
 
@@ -76,8 +83,20 @@ _BUCKETS: Final = (
 )
 
 
-def speed_builders(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
-    """Build a finding for each thing that costs speed, and for the time that compiling takes."""
+def speed_builders(facts: Sequence[Fact], finding: MakeFinding) -> Iterable[FindingBuilder]:
+    """Build a finding for each thing that costs speed, and for the time that compiling takes.
+
+    What is the same in several compilations is one finding.
+    """
+    builders: dict[tuple[object, ...], FindingBuilder] = {}
+    for builder in _builders(facts, finding):
+        made = builder.finding
+        key = (made.kind, made.message, made.span, made.explanation, made.hints)
+        builders.setdefault(key, builder).compile_ids |= builder.compile_ids
+    return builders.values()
+
+
+def _builders(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
     for fact in facts:
         if isinstance(fact, PerformanceHint):
             hint = finding("perf-hint", "information", fact.message, fact.stack, fact.compile_id)
@@ -99,6 +118,7 @@ def speed_builders(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Find
     if any(isinstance(fact, CodeGenerated) for fact in facts):
         yield from _small_graphs(facts, finding)
     yield from _cut_graphs(facts, finding)
+    yield from _complex_graphs(facts, finding)
     yield from _compile_times(facts, finding)
 
 
@@ -163,6 +183,42 @@ def _small_graphs(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Findi
                 finding("perf-hint", "information", message, stack, fact.compile_id, hints=hints),
                 {fact.compile_id},
             )
+
+
+def _complex_graphs(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
+    """Find the graphs for TorchInductor that compute with complex numbers.
+
+    It warns of them in ``_warn_complex_not_supported`` (``torch/_inductor/lowering.py``, 2.11 to 2.15), once
+    in a process, and only where it runs.
+    """
+    is_left_out = any(isinstance(fact, RunFinished) and "TorchInductor" in fact.left_out for fact in facts)
+    compiled = {fact.compile_id for fact in facts if isinstance(fact, CodeGenerated)}
+    for fact in facts:
+        if not isinstance(fact, GraphCaptured) or not (is_left_out or fact.compile_id in compiled):
+            continue
+        if nodes := [node for node in fact.nodes if _COMPLEX.match(node.tensor)]:
+            rows = sorted(
+                {node.frame.row for node in nodes if node.frame.filename == nodes[0].frame.filename}
+            )
+            message = "TorchInductor generates no code for most operations on complex numbers"
+            made = finding(
+                "perf-hint",
+                "information",
+                message,
+                (nodes[0].frame,),
+                fact.compile_id,
+                explanation=(
+                    f"{len(nodes)} of the {len(fact.nodes)} operations of the graph have complex results "
+                    f"({_lines(rows)}). Where it has no code, they run as they do uncompiled, one by one."
+                ),
+                hints=(_REAL_PARTS,),
+            )
+            yield FindingBuilder(made, {fact.compile_id})
+
+
+def _lines(rows: Sequence[int]) -> str:
+    more = f" and {len(rows) - _MOST_ROWS} more" if len(rows) > _MOST_ROWS else ""
+    return f"line{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows[:_MOST_ROWS]))}{more}"
 
 
 def _compile_times(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:

@@ -50,6 +50,11 @@ _ASKING: Final = re.compile(
     r"^Caused by: .*\((?P<place>(?!_dynamo[/\\])[^()\n]{1,200}:\d+) in (?P<function>\w+)\)$", re.MULTILINE
 )
 """``_format_user_stack`` and the like in ``torch/fx/experimental/symbolic_shapes.py`` (2.11 to 2.15)."""
+_CODE_OBJECT: Final = re.compile(
+    r"<code object (?P<function>\w{1,200}) at 0x\w{1,20}, "
+    r'file "(?P<file>[^"\n]{1,1000})", line (?P<row>\d{1,9})>'
+)
+"""How Python prints the code of a function, which torch names (``_dynamo/variables/functions.py``: 2.13)."""
 _LONGEST: Final = 60
 _DDP: Final = re.compile(r"[/\\]torch[/\\]nn[/\\]parallel[/\\]distributed\.py$")
 
@@ -81,6 +86,7 @@ class BreakAnswers:
             self._disabled(fact, filename),
             self._hook(fact, filename),
             self._class(fact),
+            self._no_generator(fact, filename),
             branch_answer(fact, self._own(fact), self._workspace),
             self._checkpoint(fact, filename),
             self._not_reached(fact, filename),
@@ -348,6 +354,37 @@ class BreakAnswers:
                 )
                 + given,
             ),
+            instead=True,
+        )
+
+    def _no_generator(self, fact: GraphBreak | CompileFailure, filename: str) -> Answer:
+        """Name the function that ``contextlib.contextmanager`` decorates, and that has no ``yield``."""
+        said = _CODE_OBJECT.search(fact.text) if fact.code == "GB0221" else None
+        source = self._workspace.source(said["file"]) if said else None
+        if said is None or source is None or not self._workspace.contains(said["file"]):
+            return Answer()
+        function = next(
+            (
+                node
+                for node in (ast.walk(source.tree) if source.tree else ())
+                if isinstance(node, ast.FunctionDef)
+                and node.name == said["function"]
+                and int(said["row"]) in (node.lineno, *(item.lineno for item in node.decorator_list))
+            ),
+            None,
+        )
+        if function is None:
+            return Answer()
+        name = code_span(definitions(source).qualname(function.lineno, function.name))
+        decorator = next(
+            (item for item in function.decorator_list if "contextmanager" in ast.unparse(item)), None
+        )
+        where = f" ({row_of(source, decorator.lineno, filename)})" if decorator else ""
+        return Answer(
+            f"{name} ({row_of(source, function.lineno, filename)}) is decorated with "
+            f"`contextlib.contextmanager`{where} and has no `yield`: a call of it returns a context manager "
+            "instead of its result.",
+            (f"Remove the decorator{where} if a call is to return the result; else write `yield`.",),
             instead=True,
         )
 
