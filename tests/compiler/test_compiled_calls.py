@@ -8,12 +8,14 @@ from textwrap import dedent
 import pytest
 from forked import observe
 from fullgraph_compiler.facts import (
+    CallsCounted,
     CallsWithoutGraph,
     Fact,
     FrameStarted,
     GraphBreak,
     LateCompilation,
     Recompile,
+    RecompileLimit,
     Script,
     Switches,
 )
@@ -138,6 +140,28 @@ def test_modules_that_share_a_graph_all_have_one(tmp_path: Path) -> None:
             model(torch.ones(2, 4))
     """
     assert not [fact for fact in facts_of(source, tmp_path) if isinstance(fact, CallsWithoutGraph)]
+
+
+@pytest.mark.parametrize("objects", [1, 3])
+def test_a_limit_says_how_many_calls_there_were_by_then_and_in_all(objects: int, tmp_path: Path) -> None:
+    source = f"""
+        torch._dynamo.config.recompile_limit = 2
+
+        class Scale(torch.nn.Module):
+            def forward(self, x, k):
+                return x * k
+
+        scales = [Scale() for _ in range({objects})]
+        for scale in scales:
+            scale.compile(backend="eager", dynamic=False)
+        for k in range(2, 7):
+            scales[k % {objects}](torch.ones(2), k)
+    """
+    facts = facts_of(source, tmp_path)
+    (limit,) = [fact for fact in facts if isinstance(fact, RecompileLimit)]
+    (counted,) = [fact for fact in facts if isinstance(fact, CallsCounted)]
+    assert (limit.called, counted.calls) == (3, 5)
+    assert (counted.filename, counted.row) == (limit.filename, limit.row)
 
 
 def test_a_function_that_is_compiled_while_it_is_traced_breaks_as_in_torch(tmp_path: Path) -> None:

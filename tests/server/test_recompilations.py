@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler.facts import (
+    CallsCounted,
     Fact,
     FrameStarted,
     GuardFailure,
@@ -206,6 +207,14 @@ def test_a_size_or_length_that_a_guard_forbids_is_told() -> None:
     assert completed(size, (), (after,)).actual == "1"
     assert completed(replace(size, dimension=1), (), (after,)).actual == ""
     assert completed(length, (), (GuardInstalled("0/1", X, "LENGTH_CHECK", "", "not x", ()),)).actual == "0"
+
+
+@pytest.mark.parametrize(("called", "row", "told"), [(3, 1, True), (0, 1, False), (3, 2, False)])
+def test_a_limit_says_how_many_calls_came_from_it_on(called: int, row: int, told: bool) -> None:
+    limit = RecompileLimit("0/2", "step", FILE, 1, 2, "recompile_limit", False, called=called)
+    facts = (FrameStarted("0/0", "step", FILE, 1), limit, CallsCounted("step", FILE, row, 5))
+    (found,) = fold("step.py", 1, "2.13.0", facts, WORKSPACE).findings
+    assert ("3 of its 5 calls came from then on: those that no compilation fits" in found.explanation) is told
 
 
 def test_a_recompilation_without_a_reason_counts() -> None:

@@ -181,7 +181,8 @@ def _collect(
     # The program's exit functions are part of it; the interpreter's own teardown is not.
     _run_exitfuncs()
     observers.listener.finish()
-    last: list[Fact] = [*observers.modules.rest(), *observers.calls.unseen(), *outcome.problems]
+    last: list[Fact] = [*observers.modules.rest(), *observers.calls.unseen()]
+    last += [*observers.calls.counted(), *outcome.problems]
     if backend_compat.is_mode_of_gpu_alone():
         last.append(TargetProblem("information", _NO_GRAPHS, of_run=True))
     last += observers.refusals.caught(outcome.raised)

@@ -29,6 +29,7 @@ from typing import Any, TypeAlias
 from .caches import CacheKeyPart, CacheLookup, CacheName, CacheState, SizesRemembered
 from .calls import CallSeen, CallsSeen, TensorSeen, ValueKind, ValueSeen
 from .capture import (
+    CallsCounted,
     CallsWithoutGraph,
     ClassPlace,
     CompileFailure,
@@ -164,6 +165,7 @@ __all__ = [
     "CacheState",
     "CallPlace",
     "CallSeen",
+    "CallsCounted",
     "CallsRequest",
     "CallsSeen",
     "CallsTimed",
@@ -322,6 +324,7 @@ Fact: TypeAlias = (
     | ProgramExported
     | ExportProblem
     | ExportFailed
+    | CallsCounted
     | CallsWithoutGraph
     | CompileFailure
     | StageChecked

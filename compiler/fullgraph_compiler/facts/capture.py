@@ -237,6 +237,18 @@ class RecompileLimit:
     failures: tuple[GuardFailure, ...] = ()
     stack: Stack = ()
     """The calls that led to it; in a log, those that led to its last compilation."""
+    called: int = 0
+    """How often the compiled function was called by then, this call included; 0 if that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallsCounted:
+    """The number of calls of a compiled function that reached a limit, in the whole run."""
+
+    function: str
+    filename: str
+    row: int
+    calls: int
 
 
 @dataclass(frozen=True, slots=True)

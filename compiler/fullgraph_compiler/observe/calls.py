@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ..compat import call_compat
-from ..facts import CallsWithoutGraph, Stack, TargetProblem
+from ..facts import CallsCounted, CallsWithoutGraph, Stack, TargetProblem
 from .others import OtherProcesses
 from .stacks import calling_stack
 
@@ -40,6 +40,7 @@ class CompiledCalls:
         self._functions: dict[Hashable, _Function] = {}
         self._others = OtherProcesses()
         self._uncompiled = ""
+        self._failed: dict[CodeType, str] = {}
         call_compat.watch_calls(self._called)
         call_compat.watch_uncompiled(self._left)
 
@@ -63,12 +64,26 @@ class CompiledCalls:
             return {"late": late}
         if "dynamo_output_graph" in metadata and (function := self._current()) is not None:
             function.has_graph = True
+        failed = metadata.get("compilation_metrics", {}).get("fail_type")
+        if failed and (function := self._current()) is not None and function.found is not None:
+            code, name = function.found
+            self._failed[code] = name
+            return {"called": self._calls_of(code)}
         return {}
+
+    def _calls_of(self, code: CodeType) -> int:
+        """Count the calls of what has this code: modules of one class share it, and its compilations."""
+        return sum(item.calls for item in self._functions.values() if item.found and item.found[0] is code)
 
     @property
     def unobserved(self) -> int:
         """The number of other processes that may have compiled something."""
         return self._others.count()
+
+    def counted(self) -> Iterator[CallsCounted]:
+        """Yield the number of calls of each function of which a call was not compiled."""
+        for code, name in self._failed.items():
+            yield CallsCounted(name, code.co_filename, code.co_firstlineno, self._calls_of(code))
 
     def unseen(self) -> Iterator[CallsWithoutGraph | TargetProblem]:
         """Yield a fact for each function whose calls have captured no graph.

@@ -467,6 +467,7 @@ class Interpreter:
             fatal=fatal,
             failures=failures,
             stack=self._calls(record, last) if last else (),
+            called=int(record.seen.get("called", 0)),
         )
 
     def _calls(self, record: TraceRecord, last: Compilation) -> Stack:

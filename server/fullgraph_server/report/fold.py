@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar
 
 from fullgraph_compiler.facts import (
     Artifact,
+    CallsCounted,
     CallsWithoutGraph,
     CodeGenerated,
     CompileFailure,
@@ -377,6 +378,7 @@ class _FindingFacts:
                             self._recompilations.named(again), self._recompilations.named(last)
                         ),
                         messages.changed_with(together),
+                        self._calls_from(fact),
                         self._answers.on_limit(fact),
                     ),
                 )
@@ -385,6 +387,18 @@ class _FindingFacts:
         )
         finding = replace(finding, advice=tuple(given))
         return FindingBuilder(self._survived(finding) if fact.fatal else finding, {fact.compile_id})
+
+    def _calls_from(self, fact: RecompileLimit) -> str:
+        """Say how many calls of a function came from a limit on; empty if that is not known."""
+        counts = (
+            item.calls
+            for item in _of_type(self._facts, CallsCounted)
+            if (item.filename, item.row) == (fact.filename, fact.row)
+        )
+        calls = next(counts, 0)
+        if fact.fatal or not fact.called or calls < fact.called:
+            return ""
+        return messages.calls_from_limit(calls - fact.called + 1, calls)
 
     def _frame_skipped(self, fact: FrameSkipped) -> FindingBuilder | None:
         if fact.compile_id in self._explained:

@@ -304,6 +304,11 @@ def limit_message(setting: str, limit: int, function: str, fatal: bool) -> str:
     return f"{code_span(function)} reached the {setting.replace('_', ' ')} of {limit}: {outcome}"
 
 
+def calls_from_limit(number: int, calls: int) -> str:
+    """Write how many of a function's calls came from the one that hit the limit on."""
+    return f"{number} of its {calls} calls came from then on: those that no compilation fits ran eagerly."
+
+
 def changed_with(together: Sequence[Sequence[GuardFailure]]) -> str:
     """List what changed together with the cause of recompilations; empty if nothing did."""
     changes = [change(failures) for failures in together[:_MOST_VALUES]]
