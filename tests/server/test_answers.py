@@ -884,3 +884,38 @@ def test_a_context_manager_that_yields_nothing_is_named_with_its_decorator(row: 
     (hint,) = found.hints
     assert hint.startswith("Remove the decorator (line 4) if")
     assert "decorated" not in only(SCOPED, replace(broke, code="GB0007")).explanation
+
+
+AVERAGED = """\
+import torch
+from torch import nn
+
+class Average:
+    def __init__(self, model):
+        self.shadow = dict(model.named_parameters())
+
+    def update(self, model):
+        for name, p in model.named_parameters():
+            if name in self.shadow:
+                self.shadow[name].lerp_(p, 0.5)
+
+net = nn.Linear(3, 1)
+average = Average(net)
+fast = torch.compile(net)
+average.update(fast)
+nn.Linear(3, 1).load_state_dict(fast.state_dict())
+"""
+RENAMED = (
+    'Error(s) in loading state_dict for Linear:\n\tMissing key(s) in state_dict: "weight". \n\t'
+    'Unexpected key(s) in state_dict: "_orig_mod.weight". '
+)
+
+
+def test_lookups_by_names_that_a_compiled_module_has_otherwise_are_told() -> None:
+    where = place(AVERAGED, "nn.Linear(3, 1).load_state_dict(fast.state_dict())", "<module>")
+    said = "`name in self.shadow` (line 10) false in `average.update(fast)` (line 16) if it looks among names"
+    assert said in only(AVERAGED, raised(RENAMED, where)).explanation
+    for old, new in (("average.update(fast)", "average.update(net)"), ("torch.compile(net)", "net.eval()")):
+        text = AVERAGED.replace(old, new)
+        where = place(text, "nn.Linear(3, 1).load_state_dict(fast.state_dict())", "<module>")
+        assert "self.shadow" not in only(text, raised(RENAMED, where)).explanation

@@ -10,6 +10,7 @@ Nothing is guessed: a cause that the facts and the syntax tree do not show is no
 - ``operators``: answers about functions of higher-order operators
 - ``compiling``: how a function is compiled
 - ``lookups``: keys that compiled code looks for in a dict or a set
+- ``module_names``: lookups by the names of parameters
 - ``recurrent``: recurrent layers that torch unrolls
 - ``resumed``: values that are handed over a graph break
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from fullgraph_compiler.facts import StackFrame
@@ -14,7 +15,8 @@ from ...text.markdown import code_span
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
 from .marks import Mark, Marks, dotted
-from .words import Answer, line_of, written
+from .module_names import name_lookups
+from .words import Answer, line_of, row_of, written
 
 _MODULE: Final = "torch/nn/modules/module.py"
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
@@ -160,16 +162,30 @@ def _transformed(marks: Marks, error: _Error) -> Answer | None:
     )
 
 
-def _state_names(_: Marks, error: _Error) -> Answer | None:
+def _state_names(marks: Marks, error: _Error) -> Answer | None:
     """Tell which is compiled: the module that gets a state, or the one that the state is of."""
     expected = "_orig_mod." in error.message.partition("Unexpected key")[0]
     which = "The module that gets the state is one" if expected else "The state is of one"
     other = "the state is not of one" if expected else "the module that gets it is not one"
     return Answer(
-        f"{error.known.explanation} {which}, and {other}.",
+        " ".join([f"{error.known.explanation} {which}, and {other}.", *_false_lookups(marks, error)]),
         (error.known.hint,),
         title=f"{_first(error.message)} names differ by `_orig_mod.`",
     )
+
+
+def _false_lookups(marks: Marks, error: _Error) -> list[str]:
+    """Tell the tests in the same file that the names of a compiled module make false, without an error."""
+    source, filename = error.source, error.filename
+    if source is None:
+        return []
+    compiled = {name for mark in marks.all("compile") if not mark.in_place for name in mark.names}
+    return [
+        f"The same names make {code_span(item.test)} ({row_of(source, item.row, filename)}) false in "
+        f"{code_span(item.call)} ({row_of(source, item.call_row, filename)}) if it looks among names of an "
+        "uncompiled module."
+        for item in islice(name_lookups(source, frozenset(compiled)), 2)
+    ]
 
 
 def _pickled(marks: Marks, error: _Error) -> Answer | None:

@@ -58,6 +58,9 @@ def allowing_line(compile_id: str, places: Places, workspace: Workspace) -> str:
 def _settings(sources: Iterable[SourceFile], filename: str) -> Iterator[str]:
     for source in sources:
         for node in ast.walk(source.tree) if source.tree else ():
-            targets = node.targets if isinstance(node, ast.Assign) else ()
-            if any(isinstance(target, ast.Attribute) and target.attr == "allow_rnn" for target in targets):
+            if isinstance(node, ast.Assign) and any(map(_is_setting, node.targets)):
                 yield row_of(source, node.lineno, filename)
+
+
+def _is_setting(target: ast.expr) -> bool:
+    return isinstance(target, ast.Attribute) and target.attr == "allow_rnn"

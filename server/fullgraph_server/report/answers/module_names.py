@@ -1,0 +1,70 @@
+"""Lookups by the names of parameters, which `_orig_mod.` in the names of a compiled module makes false."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from ...workspace.source import SourceFile
+
+_Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+_NAMED: Final = ("named_parameters", "named_buffers", "state_dict")
+
+
+@dataclass(frozen=True, slots=True)
+class NameLookup:
+    """A test whether a name of a module's is known, and a call that passes a compiled module to it."""
+
+    test: str
+    row: int
+    call: str
+    call_row: int
+
+
+def name_lookups(source: SourceFile, compiled: frozenset[str]) -> Iterator[NameLookup]:
+    """Yield the lookups by names of modules that calls pass, of those in ``compiled`` by variable."""
+    calls = [node for node in (ast.walk(source.tree) if source.tree else ()) if isinstance(node, ast.Call)]
+    for function in ast.walk(source.tree) if source.tree else ():
+        tests = list(_tests(function)) if isinstance(function, _Function) else []
+        call = next((item for item in calls if tests and _passes(item, function, compiled)), None)
+        if call is not None:
+            for test in tests:
+                yield NameLookup(ast.unparse(test), test.lineno, ast.unparse(call), call.lineno)
+
+
+def _tests(function: _Function) -> Iterator[ast.Compare]:
+    """Yield the tests whether a name of a module that a function gets is in something."""
+    given = {node.arg for node in (*function.args.posonlyargs, *function.args.args)}
+    for loop in ast.walk(function):
+        if isinstance(loop, ast.For) and _is_of_names(loop.iter, given):
+            target = loop.target.elts[0] if isinstance(loop.target, ast.Tuple) else loop.target
+            name = target.id if isinstance(target, ast.Name) else ""
+            for node in loop.body:
+                test = node.test if isinstance(node, ast.If) else None
+                if (
+                    isinstance(test, ast.Compare)
+                    and isinstance(test.ops[0], ast.In)
+                    and isinstance(test.left, ast.Name)
+                    and test.left.id == name
+                ):
+                    yield test
+
+
+def _is_of_names(node: ast.expr, given: Collection[str]) -> bool:
+    """Tell whether an expression gives the names of a module among ``given``."""
+    called = [item for item in ast.walk(node) if isinstance(item, ast.Call)]
+    return any(
+        isinstance(item.func, ast.Attribute)
+        and item.func.attr in _NAMED
+        and isinstance(item.func.value, ast.Name)
+        and item.func.value.id in given
+        for item in called
+    )
+
+
+def _passes(call: ast.Call, function: ast.AST, compiled: frozenset[str]) -> bool:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    passed = (item.id for item in call.args if isinstance(item, ast.Name))
+    return name == getattr(function, "name", None) and not compiled.isdisjoint(passed)
