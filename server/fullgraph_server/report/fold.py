@@ -329,7 +329,9 @@ class _FindingFacts:
             message = f"Dynamo failed: {fact.error}: {message}"
         given = self._answers.on_failure(fact)
         explanation = messages.with_reason(message, fact.explanation)
-        if not title or given.replaced:
+        if given.title:
+            title = given.title
+        if not title or given.replaced or given.title:
             explanation = fact.explanation
         finding = self._finding(
             "compile-error" if fact.phase == "backend" else "capture-error",

@@ -76,6 +76,61 @@ _KNOWN: Final = (
         "Compute the gradient within what is compiled, with `torch.func.grad`. "
         'Or leave uncompiled what is differentiated twice, or compile it with `backend="eager"`.',
     ),
+    # csrc/autograd/saved_variable.cpp, which the backward meets that AOTAutograd traces
+    KnownError(
+        "modified-in-place",
+        re.compile(
+            r"needed for gradient computation has been modified by an inplace operation: "
+            r"\[[^\]\n]{0,100}\]\]?, which is output \d{1,4} of (?P<name>\w{1,100})"
+        ),
+        "The backward needs a value that the function changes in place. AOTAutograd traces the backward at "
+        "the first call, so the error comes here, even if `backward()` is never called.",
+        "Compute a new tensor instead of writing into that one, or write into a copy, made with `.clone()`. "
+        "Where no gradient is needed, call the function within `torch.no_grad()`.",
+        re.compile(r"^(?!.*[/\\]torch[/\\]autograd[/\\])"),
+    ),
+    # _library/autograd.py
+    KnownError(
+        "operator-without-backward",
+        re.compile(
+            r"Trying to backward through (?P<name>[\w.]{1,200}) but no autograd formula was registered"
+        ),
+        "The operator has no backward.",
+        "Give it one with `register_autograd`. Where no gradient is needed, call it within "
+        "`torch.no_grad()`, or on `.detach()` of its inputs.",
+    ),
+    # aten/src/ATen/FunctionalizeFallbackKernel.cpp
+    KnownError(
+        "operator-declares-alias",
+        re.compile(
+            r"custom \(non-ATen\) operator whose output has alias annotations: (?P<name>[\w.:]{1,200})\("
+        ),
+        "Its schema says that the result shares memory with an argument, which AOTAutograd cannot take for a "
+        "custom operator.",
+        "If the operator writes into that argument, let it return nothing (`-> ()` in the schema), and go on "
+        "with the argument. Else return a copy, made with `.clone()`, and write `-> Tensor`.",
+    ),
+    # csrc/autograd/saved_variable.cpp, csrc/autograd/VariableTypeUtils.h, c10/core/TensorImpl.h
+    KnownError(
+        "inference-tensor",
+        re.compile(
+            "Inference tensors cannot be saved for backward|"
+            "Inplace update to inference tensor outside InferenceMode is not allowed"
+        ),
+        "A tensor that was made within `torch.inference_mode()` cannot take part in what needs gradients, "
+        "nor be written to elsewhere.",
+        "Use `torch.no_grad()` instead of `torch.inference_mode()`, or use a copy of the tensor, made with "
+        "`.clone()` outside of `torch.inference_mode()`.",
+    ),
+    # _functorch/_aot_autograd/runtime_wrappers.py
+    KnownError(
+        "donated-buffer",
+        re.compile("compiled with non-empty donated buffers which requires create_graph=False"),
+        "The first backward of this compiled code kept nothing for another one: it was compiled so that it "
+        "reuses the memory of what it needs.",
+        "Set `torch._functorch.config.donated_buffer = False` ahead of the first backward, or pass "
+        "`retain_graph=True` to each backward of this code, the first one too.",
+    ),
     # _functorch/_aot_autograd/runtime_wrappers.py
     KnownError(
         "compiled-backward-in-transform",

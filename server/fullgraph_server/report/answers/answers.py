@@ -20,7 +20,7 @@ from ...workspace.source import SourceFile
 from ...workspace.workspace import Workspace
 from ..source_locator import Places
 from .breaks import BreakAnswers
-from .errors import ErrorAnswers
+from .errors import ErrorAnswers, first_sentence
 from .marks import Marks
 from .operators import loop_answer
 from .words import Answer
@@ -48,7 +48,7 @@ class Answers:
     def on_failure(self, fact: CompileFailure) -> Answer:
         """Return what is to be said of an error of the compiler."""
         if not fact.code and (answer := self._on_error(fact)).note:
-            return replace(answer, title="", replaced=fact.explanation)
+            return replace(answer, replaced=fact.explanation)
         return self._breaks.answer(fact).with_part(loop_answer(fact))
 
     def on_limit(self, fact: RecompileLimit) -> str:
@@ -57,7 +57,8 @@ class Answers:
 
     def on_raised(self, fact: ProgramRaised) -> Answer:
         """Return what is to be said of an exception of the program's own."""
-        return self._on_error(fact)
+        answer = self._on_error(fact)
+        return replace(answer, title=answer.title or first_sentence(fact.message)) if answer.note else answer
 
     def on_no_graph(self, fact: CallsWithoutGraph) -> tuple[str, ...]:
         """Return what to do about a compiled function whose calls captured no graph."""

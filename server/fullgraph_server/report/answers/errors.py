@@ -14,6 +14,7 @@ from ...text.known_errors import KnownError, known_error
 from ...text.markdown import code_span
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
+from . import autograd
 from .marks import Mark, Marks, dotted
 from .module_names import name_lookups
 from .words import Answer, line_of, row_of, written
@@ -52,7 +53,7 @@ class ErrorAnswers:
             answer.note,
             answer.hints,
             instead=True,
-            title=answer.title or _first(message),
+            title=answer.title,
             operator=answer.operator,
         )
 
@@ -91,7 +92,7 @@ class _Error:
             yield from (node for node in nodes if isinstance(node, ast.Call))
 
 
-def _first(message: str) -> str:
+def first_sentence(message: str) -> str:
     """Return the first sentence of a message, ahead of torch's own advice."""
     line = next((line.strip() for line in message.splitlines() if line.strip()), "")
     sentence = _SENTENCE.match(line)
@@ -170,7 +171,7 @@ def _state_names(marks: Marks, error: _Error) -> Answer | None:
     return Answer(
         " ".join([f"{error.known.explanation} {which}, and {other}.", *_false_lookups(marks, error)]),
         (error.known.hint,),
-        title=f"{_first(error.message)} names differ by `_orig_mod.`",
+        title=f"{first_sentence(error.message)} names differ by `_orig_mod.`",
     )
 
 
@@ -373,5 +374,10 @@ _REFINED: Final[Mapping[str, Callable[[Marks, _Error], Answer | None]]] = {
     "assigned-step": _assigned_step,
     "operator-aliases": _operator_aliases,
     "lost-number": _lost_number,
+    "modified-in-place": autograd.modified_in_place,
+    "operator-without-backward": autograd.without_backward,
+    "operator-declares-alias": autograd.declares_alias,
+    "inference-tensor": autograd.inference_tensor,
+    "donated-buffer": autograd.donated_buffer,
 }
 """The answers that need the program's text, by the name of the known error."""

@@ -10,7 +10,9 @@ from typing import Final, Literal, TypeAlias
 
 from ...workspace.source import SourceFile
 
-Use: TypeAlias = Literal["compile", "disable", "hook", "create_graph", "wraps", "custom_op", "ddp"]
+Use: TypeAlias = Literal[
+    "compile", "disable", "hook", "create_graph", "wraps", "custom_op", "ddp", "inference_mode"
+]
 _Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 _FUNCTIONS: Final[Mapping[str, Use]] = {
@@ -20,6 +22,8 @@ _FUNCTIONS: Final[Mapping[str, Use]] = {
     "torch._dynamo.disable": "disable",
     "functools.wraps": "wraps",
     "torch.library.custom_op": "custom_op",
+    "torch.inference_mode": "inference_mode",
+    "torch.autograd.inference_mode": "inference_mode",
     "torch.nn.parallel.DistributedDataParallel": "ddp",
     "torch.nn.parallel.distributed.DistributedDataParallel": "ddp",
 }
