@@ -8,6 +8,7 @@ Nothing is guessed: a cause that the facts and the syntax tree do not show is no
 - ``breaks``: answers to graph breaks
 - ``errors``: answers to errors that do not go with ``torch.compile``
 - ``autograd``: answers to errors of AOTAutograd: writes in place, operators without a backward
+- ``fake_calls``: answers to calls that fail with fake tensors
 - ``operators``: answers about functions of higher-order operators
 - ``compiling``: how a function is compiled
 - ``lookups``: keys that compiled code looks for in a dict or a set

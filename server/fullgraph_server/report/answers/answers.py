@@ -21,6 +21,7 @@ from ...workspace.workspace import Workspace
 from ..source_locator import Places
 from .breaks import BreakAnswers
 from .errors import ErrorAnswers, first_sentence
+from .fake_calls import fake_call_answer
 from .marks import Marks
 from .operators import loop_answer
 from .words import Answer
@@ -35,11 +36,11 @@ class Answers:
     def __init__(self, facts: Sequence[Fact], places: Places, workspace: Workspace) -> None:
         self._facts = facts
         self._workspace = workspace
-        marks = Marks(lambda: tuple(self._sources()))
-        self._breaks = BreakAnswers(places, workspace, marks)
+        self._marks = Marks(lambda: tuple(self._sources()))
+        self._breaks = BreakAnswers(places, workspace, self._marks)
         breaks = (fact for fact in facts if isinstance(fact, GraphBreak) and _TRACED_BY in fact.explanation)
         places_of = {(frame.filename, frame.row) for fact in breaks for frame in fact.stack[-1:]}
-        self._errors = ErrorAnswers(workspace.source, marks, places_of)
+        self._errors = ErrorAnswers(workspace.source, self._marks, places_of)
 
     def on_break(self, fact: GraphBreak, *, wrapped: bool) -> Answer:
         """Return what is to be said of a graph break; ``wrapped`` if a wrapper of torch's makes it."""
@@ -49,7 +50,10 @@ class Answers:
         """Return what is to be said of an error of the compiler."""
         if not fact.code and (answer := self._on_error(fact)).note:
             return replace(answer, replaced=fact.explanation)
-        return self._breaks.answer(fact).with_part(loop_answer(fact))
+        own = [frame.filename for frame in fact.stack if self._workspace.contains(frame.filename)]
+        filename = own[-1] if own else ""
+        answer = self._breaks.answer(fact).with_part(loop_answer(fact))
+        return answer.with_part(fake_call_answer(fact, filename, self._marks))
 
     def on_limit(self, fact: RecompileLimit) -> str:
         """Return what makes an error of a recompile limit; empty if that is not known."""

@@ -89,7 +89,7 @@ def modified_in_place(_: Marks, error: SeenError) -> Answer | None:
 def without_backward(marks: Marks, error: SeenError) -> Answer:
     """Name the definition of an operator that has no backward."""
     operator = _operator(error.name)
-    mark = _defined(marks, operator)
+    mark = marks.operator(operator)
     where = f" It is defined on {error.line(mark)}." if mark else ""
     return Answer(
         f"{error.known.explanation}{where} AOTAutograd traces the backward at the first call with an input "
@@ -179,12 +179,3 @@ def _operator(name: str) -> str:
     """Write the name of an overload as a program does: ``demo::scale`` for ``demo.scale.default``."""
     parts: Sequence[str] = name.split(".")
     return f"{parts[0]}::{parts[1]}" if len(parts) in (2, 3) else name
-
-
-def _defined(marks: Marks, operator: str) -> Mark | None:
-    found = [
-        mark
-        for mark in marks.all("custom_op")
-        if isinstance(mark.argument, ast.Constant) and mark.argument.value == operator
-    ]
-    return found[0] if len(found) == 1 else None

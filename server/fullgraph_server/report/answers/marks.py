@@ -87,6 +87,15 @@ class Marks:
         found = [mark for mark in self.all(use) if last and mark.name == last]
         return found[0] if len(found) == 1 else None
 
+    def operator(self, name: str) -> Mark | None:
+        """Return the only ``custom_op`` that defines an operator, by its whole name, ``demo::scale``."""
+        found = [
+            mark
+            for mark in self.all("custom_op")
+            if isinstance(mark.argument, ast.Constant) and mark.argument.value == name
+        ]
+        return found[0] if len(found) == 1 else None
+
     def hook(self, name: str) -> Mark | None:
         """Return the first place that registers a hook of this name, or one that a function returns."""
         return next((mark for mark in self.all("hook") if name and name in hook_names(mark)), None)

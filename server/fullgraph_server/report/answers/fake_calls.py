@@ -1,0 +1,93 @@
+"""Answers to calls that fail while Dynamo makes them with fake tensors."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from typing import Final
+
+from fullgraph_compiler.facts import CompileFailure
+
+from ...text.markdown import code_span, filled
+from .marks import Marks
+from .words import Answer, line_of
+
+_SAYS: Final = "Dynamo failed to run FX node with fake tensors: "
+"""``_get_fake_value_impl`` in ``torch/_dynamo/utils.py`` (2.11 to 2.15), ahead of the call and its error."""
+_RAISED: Final = re.compile(r"^(?P<error>[A-Za-z_]\w{0,80})\((?P<said>['\"].*['\"])\)$", re.DOTALL)
+_LONGEST: Final = 5000
+_NO_FAKE: Final = re.compile(r"no fake impl registered for <CustomOpDef\((?P<name>[\w:.]{1,200})\)>")
+"""``torch/_library/custom_ops.py`` (2.11 to 2.15)."""
+_LEAF: Final = "leaf Variable that requires grad is being used in an in-place operation"
+"""``torch/csrc/autograd/VariableTypeUtils.h`` (2.11 to 2.15)."""
+_LEAF_NOTE: Final = (
+    "It writes into a tensor that gradients are computed for, such as a parameter, while they are: autograd "
+    "allows that in no code, compiled or not."
+)
+_REGISTER: Final = (
+    "Write one below its definition: `@{function}.register_fake` above a function with the same parameters, "
+    "which returns an empty tensor of the shape and dtype of the result, such as `torch.empty_like({first})`."
+)
+
+
+def fake_call_answer(failure: CompileFailure, filename: str, marks: Marks) -> Answer:
+    """Tell what a call raised, and what to write if that is known."""
+    raised = _raised(failure.explanation)
+    if raised is None:
+        return Answer()
+    error, said = raised
+    for answer in _KNOWN:
+        if found := answer(said, filename, marks):
+            note, hint = found
+            return Answer(note, (hint,), replaced=failure.explanation, instead=True)
+    hint = (
+        "Run the program with `TORCHDYNAMO_DISABLE=1`, uncompiled: if this call fails then, too, the cause "
+        "is in the program, such as the shapes or dtypes that the call gets, and not in the compiler."
+    )
+    return Answer(f"The call raises {error}: {said}", (hint,), replaced=failure.explanation, instead=True)
+
+
+def _raised(explanation: str) -> tuple[str, str] | None:
+    """Return the type and the message of the error that torch quotes."""
+    if not explanation.startswith(_SAYS):
+        return None
+    found = _RAISED.match(explanation.partition("): got ")[2].strip()[:_LONGEST])
+    if found is None:
+        return None
+    try:
+        said = ast.literal_eval(found["said"])
+    except (ValueError, SyntaxError):
+        return None
+    return (found["error"], said.strip()) if isinstance(said, str) and said.strip() else None
+
+
+def _without_fake(said: str, filename: str, marks: Marks) -> tuple[str, str] | None:
+    found = _NO_FAKE.search(said)
+    if found is None:
+        return None
+    mark = marks.operator(found["name"])
+    where = f" ({line_of(mark, filename)})" if mark else ""
+    function = mark.definition if mark else None
+    parameters = [item.arg for item in function.args.args] if isinstance(function, ast.FunctionDef) else []
+    return (
+        f"{code_span(found['name'])}{where} has no fake kernel, which says what its result looks like.",
+        filled(
+            _REGISTER,
+            function=function.name if function else found["name"].rpartition("::")[2],
+            first=parameters[0] if parameters else "x",
+        ),
+    )
+
+
+def _leaf_in_place(said: str, _: str, __: Marks) -> tuple[str, str] | None:
+    if _LEAF not in said:
+        return None
+    return _LEAF_NOTE, "Write within `torch.no_grad()`, or compute a new tensor instead of writing in place."
+
+
+_KNOWN: Final[tuple[Callable[[str, str, Marks], tuple[str, str] | None], ...]] = (
+    _without_fake,
+    _leaf_in_place,
+)
+"""What is known of messages: a note and a hint, or nothing."""

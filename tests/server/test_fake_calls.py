@@ -1,0 +1,63 @@
+"""A call that fails with fake tensors is told with its own error, and with what to write if that is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fullgraph_compiler.facts import CompileFailure, StackFrame
+from fullgraph_server.report.fold import fold
+from fullgraph_server.report.model import Finding
+from fullgraph_server.workspace.source import SourceFile
+from fullgraph_server.workspace.workspace import Workspace
+
+FILE = "/w/program.py"
+LIBRARY = StackFrame("/w/.venv/lib/python3.11/site-packages/torch/_library/custom_ops.py", 863, "__call__")
+TEXT = """\
+@torch.library.custom_op("demo::scale", mutates_args=())
+def scale(values: torch.Tensor) -> torch.Tensor:
+    return values * 2
+
+
+@torch.compile
+def f(x):
+    return scale(x)
+"""
+
+
+def only(
+    error: str, *, text: str = TEXT, call: str = "call_function demo.scale.default(*(x,), **{})"
+) -> Finding:
+    explanation = f"Dynamo failed to run FX node with fake tensors: {call}: got {error}"
+    said = "RuntimeError when making fake tensor call"
+    stack = (StackFrame(FILE, 8, "f"), LIBRARY)
+    fact = CompileFailure("0/0", "capture", "TorchRuntimeError", said, stack, "GB4315", explanation)
+    workspace = Workspace(Path("/w"), {FILE: SourceFile(FILE, text)}.get)
+    (finding,) = fold("program.py", 1, "2.13.0", (fact,), workspace).findings
+    return finding
+
+
+def test_an_operator_without_a_fake_kernel_is_named_where_it_is_defined() -> None:
+    finding = only(
+        "RuntimeError('There was no fake impl registered for <CustomOpDef(demo::scale)>. This is')"
+    )
+    assert finding.explanation.startswith("`demo::scale` (line 1) has no fake kernel")
+    assert "`@scale.register_fake`" in finding.hints[0]
+    assert "`torch.empty_like(values)`" in finding.hints[0]
+
+
+def test_a_write_into_a_parameter_is_refused_in_all_code() -> None:
+    finding = only(
+        "RuntimeError('a leaf Variable that requires grad is being used in an in-place operation.')"
+    )
+    assert "compiled or not" in finding.explanation
+    assert "torch.no_grad()" in finding.hints[0]
+
+
+def test_another_error_is_told_by_itself() -> None:
+    finding = only(r"""ValueError("it's: got 2\nof 3")""", call="call_method add(*(FakeTensor(...)), **{})")
+    assert finding.explanation == "The call raises ValueError: it's: got 2\nof 3"
+    assert "TORCHDYNAMO_DISABLE=1" in finding.hints[0]
+
+
+def test_what_is_no_such_error_stays_in_torchs_words() -> None:
+    assert "Dynamo failed to run" in only("KeyError(3)").explanation
