@@ -217,6 +217,65 @@ def test_any_other_exception_of_an_export_is_told_as_it_is(tmp_path: Path) -> No
     assert (finding.message, finding.span.row) == ("torch.export fails: ValueError: no", 6)
 
 
+CONFLICTS = (
+    "Found the following conflicts between user-specified ranges and inferred ranges from model tracing:"
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "title", "hint"),
+    [
+        (
+            "but export 0/1 specialized due to hint of 1 for dimension inputs['x'].shape[0].",
+            "`x.shape[0]` becomes 1 here, though it is marked dynamic",
+            "an example that has 2 or more",
+        ),
+        (
+            "but tracing inferred a static shape of 6 for dimension inputs['x'][0].shape[1].",
+            "`x[0].shape[1]` becomes 6 here, though it is marked dynamic",
+            "If it is always 6",
+        ),
+    ],
+)
+def test_a_size_that_is_constant_in_the_example_is_told(
+    line: str, title: str, hint: str, tmp_path: Path
+) -> None:
+    message = f"{CONFLICTS}\n- Received user-specified dim hint Dim.DYNAMIC(min=2, max=None), {line}"
+    failed = f.ExportFailed("export/0", "ValueError", message, (frame(tmp_path, 6, "x.sum()"),))
+    (finding,) = folded(tmp_path, failed).findings
+    assert (finding.message, finding.code) == (title, "size-constraint")
+    assert hint in finding.hints[0]
+
+
+def test_a_range_that_the_program_does_not_allow_is_told(tmp_path: Path) -> None:
+    said = "- Received user-specified min/max range of [None, 4], conflicting with the inferred min/max range of "
+    failed = f.ExportFailed(
+        "export/0", "ValueError", f"{CONFLICTS}\n{said}[6, int_oo], for inputs['x'].shape[0]."
+    )
+    (finding,) = folded(tmp_path, failed).findings
+    assert finding.message == "`x.shape[0]` is marked to 4, and the program needs it from 6"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keys", "hint"),
+    [
+        (["start", "end"], ["end"], "here `start` is missing"),
+        (["x"], ["x", "z"], "Take `z` out"),
+        (["x", "kwargs"], ["x", "z"], "whose `forward` has a parameter `z`"),
+    ],
+)
+def test_keys_that_are_no_arguments_are_told(
+    arguments: list[str], keys: list[str], hint: str, tmp_path: Path
+) -> None:
+    message = (
+        "When `dynamic_shapes` is specified as a dict, its top-level keys must be the arg names "
+        f"{arguments} of `inputs`, but here they are {keys}."
+    )
+    (finding,) = folded(tmp_path, f.ExportFailed("export/0", "UserError", message)).findings
+    assert finding.message.startswith("the keys of `dynamic_shapes` are")
+    assert hint in finding.hints[0]
+
+
 def test_a_program_that_only_exports_is_not_told_that_it_compiles_nothing(tmp_path: Path) -> None:
     nothing = f.CallsWithoutGraph("", "", 1, 0)
     ended = f.RunFinished("finished", 1.0)

@@ -77,6 +77,19 @@ _STATIC = (
     "If it is always {value}, leave the dimension static: take it out of `dynamic_shapes`. If not, change "
     "this code so that it does not depend on the number. `Dim.AUTO` lets the export decide."
 )
+_EXAMPLE = (
+    "The example has {value} there, and `torch.export` takes a size of 0 or 1 in the example for a constant. "
+    "Export with an example that has 2 or more. If it is always {value}, leave the dimension static: take it "
+    "out of `dynamic_shapes`."
+)
+_ALL_NAMES = (
+    "Name each argument, with `None` for one without a dynamic size: here {missing} {is_or_are} missing."
+)
+_NAMED = (
+    "If `{parameter}` is a parameter with `**`, export a module around this one whose `forward` has a "
+    "parameter `{key}`, and passes it on."
+)
+_NO_ARGUMENT = "Take {names} out: the call passes no argument of that name."
 _RANGE = (
     "Give the `Dim` only sizes for which it holds, change this code so that it holds for all, or use "
     "`Dim.AUTO`: the export then decides, and the program checks its inputs."
@@ -236,9 +249,45 @@ def also(conditions: Sequence[str]) -> str:
 
 def size_hints(value: str, suggestions: Sequence[str]) -> tuple[str, ...]:
     """Advise on a dimension that cannot be dynamic as it is marked."""
+    if value in ("0", "1"):
+        return (_EXAMPLE.format(value=value),)
     torchs = f"torch suggests {', '.join(map(code_span, suggestions))}." if suggestions else ""
     advice = _STATIC.format(value=value) if value else _RANGE
     return tuple(filter(None, (torchs, advice)))
+
+
+def other_range(size: str, marked: tuple[str, str], inferred: tuple[str, str]) -> str:
+    """Write that a size is marked for a range that has nothing in common with what the code allows."""
+    return f"{code_span(size)} is marked {_range(*marked)}, and the program needs it {_range(*inferred)}"
+
+
+def _range(low: str, high: str) -> str:
+    if low and low == high:
+        return f"as {low}"
+    bounds = [f"from {low}" if low else "", f"to {high}" if high else ""]
+    return " ".join(filter(None, bounds)) or "without bounds"
+
+
+def wrong_keys(arguments: Sequence[str], keys: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Return a title and advice on ``dynamic_shapes`` that does not name the arguments of a call."""
+    missing = [name for name in arguments if name not in keys]
+    other = [key for key in keys if key not in arguments]
+    given, wanted = (", ".join(map(code_span, names)) for names in (keys, arguments))
+    title = f"the keys of `dynamic_shapes` are {given}; the arguments are {wanted}"
+    if len(missing) == 1 and other:
+        named = filled(_NAMED, parameter=missing[0], key=other[0])
+        names = " and ".join(map(code_span, other))
+        return title, (
+            named,
+            f"Else name the arguments as the function does: {code_span(missing[0])}, not {names}.",
+        )
+    hints = []
+    if missing:
+        names = " and ".join(map(code_span, missing))
+        hints.append(_ALL_NAMES.format(missing=names, is_or_are="is" if len(missing) == 1 else "are"))
+    if other:
+        hints.append(_NO_ARGUMENT.format(names=" and ".join(map(code_span, other))))
+    return title, tuple(hints)
 
 
 def refused_mark(condition: str) -> str:

@@ -29,6 +29,7 @@ from ..model import Finding
 from ..source_locator import Places
 from .conditions import condition_of
 from .marked_sizes import INPUTS, SizeFact, code_behind, condition_text, source_of, sources_of, written
+from .refused import refusals
 
 
 def export_builders(
@@ -175,6 +176,18 @@ class _Exports:
             yield from self._violations(fact)
         elif fact.cause or fact.compile_id in self._broken:
             return
+        elif refused := list(refusals(fact.message)):
+            for refusal in refused:
+                yield self._finding(
+                    "export-error",
+                    "error",
+                    refusal.title,
+                    fact.stack,
+                    fact.compile_id,
+                    code="size-constraint" if refusal.about_sizes else "",
+                    hints=refusal.hints,
+                    text=fact.text,
+                )
         elif sizes := [] if fact.error or fact.while_tracing else self._sizes[fact.compile_id]:
             yield from (self._size_in_log(size, failed=True) for size in _by_line(sizes))
         else:
