@@ -248,9 +248,9 @@ def test_a_size_that_is_constant_in_the_example_is_told(
 
 
 def test_a_range_that_the_program_does_not_allow_is_told(tmp_path: Path) -> None:
-    said = "- Received user-specified min/max range of [None, 4], conflicting with the inferred min/max range of "
+    said = "- Received user-specified min/max range of [None, 4], conflicting with the inferred min/max range"
     failed = f.ExportFailed(
-        "export/0", "ValueError", f"{CONFLICTS}\n{said}[6, int_oo], for inputs['x'].shape[0]."
+        "export/0", "ValueError", f"{CONFLICTS}\n{said} of [6, int_oo], for inputs['x'].shape[0]."
     )
     (finding,) = folded(tmp_path, failed).findings
     assert finding.message == "`x.shape[0]` is marked to 4, and the program needs it from 6"

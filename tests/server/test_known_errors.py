@@ -49,6 +49,12 @@ def test_a_known_error_has_its_answer(message: str, file: str, words: str) -> No
     assert words in finding.hints[0]
 
 
+def test_a_missing_compiler_is_told_with_what_to_set() -> None:
+    message = "No working C++ compiler found in torch._inductor.config.cpp.cxx: (None, 'g++')"
+    failure = CompileFailure("0/0", "backend", "InductorError", f"InvalidCxxCompiler: {message}", ())
+    assert "`CXX`" in only(failure).hints[0]
+
+
 def test_the_same_words_from_elsewhere_have_none() -> None:
     assert only(raised(SECOND, "autograd/graph.py")).hints == ()
 

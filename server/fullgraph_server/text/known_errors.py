@@ -203,6 +203,13 @@ _KNOWN: Final = (
         "`torch._check(n >= 0)`.",
         in_program=True,
     ),
+    # _inductor/exc.py: ``InvalidCxxCompiler``
+    KnownError(
+        "no-compiler",
+        re.compile(r"No working C\+\+ compiler found in torch\._inductor\.config\.cpp\.cxx"),
+        "TorchInductor has a C++ compiler compile what it writes for the CPU, and finds none.",
+        "Install one, such as g++, or set the environment variable `CXX` to the path of one.",
+    ),
     # _dynamo/trace_rules.py
     KnownError(
         "forbidden",

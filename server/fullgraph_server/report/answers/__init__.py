@@ -10,6 +10,7 @@ Nothing is guessed: a cause that the facts and the syntax tree do not show is no
 - ``autograd``: answers to errors of AOTAutograd: writes in place, operators without a backward
 - ``fake_calls``: answers to calls that fail with fake tensors
 - ``operators``: answers about functions of higher-order operators
+- ``undecided``: answers to branches that only data decide
 - ``compiling``: how a function is compiled
 - ``lookups``: keys that compiled code looks for in a dict or a set
 - ``module_names``: lookups by the names of parameters

@@ -24,6 +24,7 @@ from .errors import ErrorAnswers, first_sentence
 from .fake_calls import fake_call_answer
 from .marks import Marks
 from .operators import loop_answer
+from .undecided import undecided_answer
 from .words import Answer
 
 _TRACED_BY: Final = "trace_autograd_ops"
@@ -35,6 +36,7 @@ class Answers:
 
     def __init__(self, facts: Sequence[Fact], places: Places, workspace: Workspace) -> None:
         self._facts = facts
+        self._places = places
         self._workspace = workspace
         self._marks = Marks(lambda: tuple(self._sources()))
         self._breaks = BreakAnswers(places, workspace, self._marks)
@@ -50,6 +52,8 @@ class Answers:
         """Return what is to be said of an error of the compiler."""
         if not fact.code and (answer := self._on_error(fact)).note:
             return replace(answer, replaced=fact.explanation)
+        if (answer := undecided_answer(fact, self._places, self._workspace, self._marks)).note:
+            return answer
         own = [frame.filename for frame in fact.stack if self._workspace.contains(frame.filename)]
         filename = own[-1] if own else ""
         answer = self._breaks.answer(fact).with_part(loop_answer(fact))
