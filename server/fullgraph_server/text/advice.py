@@ -78,7 +78,9 @@ _OF_GLOBAL = (
     "Torch takes whole numbers of modules for constants. Where the code only computes with `{name}`, use a "
     "tensor in its place: `{code}`."
 )
-_LEARNING_RATE = "Give the optimizer a tensor: `lr={code}`."
+_LEARNING_RATE = (
+    "Give the optimizer its learning rate as a tensor: write `{code}` around the number that it gets."
+)
 _MOMENTUM = (
     "A schedule that changes `{name}` has each step compiled: keep it, as with "
     "`OneCycleLR(..., cycle_momentum=False)`, or leave the step uncompiled."
@@ -412,8 +414,8 @@ def _tensor_of(name: str, like: Tensor | None) -> str | Advice:
     return advised("Pass a tensor in every call: `{code}`.", remedy)
 
 
-def _learning_rate(failure: GuardFailure, _: Outlook) -> Advice:
-    return advised(_LEARNING_RATE, Remedy("tensor-learning-rate", (f"torch.tensor({failure.expected})",)))
+def _learning_rate(_: GuardFailure, __: Outlook) -> Advice:
+    return advised(_LEARNING_RATE, Remedy("tensor-learning-rate", ("torch.tensor(...)",)))
 
 
 def _is_learning_rate(failure: GuardFailure) -> bool:

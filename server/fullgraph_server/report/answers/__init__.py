@@ -11,6 +11,9 @@ Nothing is guessed: a cause that the facts and the syntax tree do not show is no
 - ``fake_calls``: answers to calls that fail with fake tensors
 - ``operators``: answers about functions of higher-order operators
 - ``undecided``: answers to branches that only data decide
+- ``calls``: answers to calls that Dynamo cannot trace
+- ``operators``: answers about functions of higher-order operators
+- ``uncompiled``: what to do where nothing is compiled
 - ``compiling``: how a function is compiled
 - ``lookups``: keys that compiled code looks for in a dict or a set
 - ``module_names``: lookups by the names of parameters

@@ -24,6 +24,7 @@ from .errors import ErrorAnswers, first_sentence
 from .fake_calls import fake_call_answer
 from .marks import Marks
 from .operators import loop_answer
+from .uncompiled import uncompiled_hints
 from .undecided import undecided_answer
 from .words import Answer
 
@@ -38,8 +39,8 @@ class Answers:
         self._facts = facts
         self._places = places
         self._workspace = workspace
-        self._marks = Marks(lambda: tuple(self._sources()))
-        self._breaks = BreakAnswers(places, workspace, self._marks)
+        marks = self._marks = Marks(lambda: tuple(self._sources()))
+        self._breaks = BreakAnswers(places, workspace, marks)
         breaks = (fact for fact in facts if isinstance(fact, GraphBreak) and _TRACED_BY in fact.explanation)
         places_of = {(frame.filename, frame.row) for fact in breaks for frame in fact.stack[-1:]}
         self._errors = ErrorAnswers(workspace.source, self._marks, places_of)
@@ -70,7 +71,7 @@ class Answers:
 
     def on_no_graph(self, fact: CallsWithoutGraph) -> tuple[str, ...]:
         """Return what to do about a compiled function whose calls captured no graph."""
-        return self._breaks.on_no_graph(fact)
+        return self._breaks.on_no_graph(fact) or uncompiled_hints(fact, self._marks, self._workspace)
 
     def _on_error(self, fact: CompileFailure | ProgramRaised) -> Answer:
         own = [frame for frame in fact.stack if self._workspace.contains(frame.filename)]

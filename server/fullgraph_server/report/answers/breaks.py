@@ -23,8 +23,9 @@ from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
 from ...workspace.workspace import Workspace
 from ..source_locator import Places
+from .calls import call_answer
 from .marks import Mark, Marks, dotted
-from .operators import branch_answer
+from .operators import branch_answer, side_effect_answer, truth_answer
 from .words import Answer, line_of, row_of, written
 
 _BY_DISABLE: Final = r"wrapped with `torch\.compiler\.disable` \(reason: (?P<reason>[^\n]{0,300})\)$"
@@ -88,6 +89,9 @@ class BreakAnswers:
             self._class(fact),
             self._no_generator(fact, filename),
             branch_answer(fact, self._own(fact), self._workspace),
+            side_effect_answer(fact, self._own(fact), self._workspace),
+            truth_answer(fact, self._own(fact), self._workspace),
+            call_answer(fact, self._places.full_stack(fact.stack, fact.compile_id), self._workspace),
             self._checkpoint(fact, filename),
             self._not_reached(fact, filename),
             self._transform(fact),

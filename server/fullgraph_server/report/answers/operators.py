@@ -15,7 +15,7 @@ from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
 from ...workspace.workspace import Workspace
 from .marks import dotted
-from .words import Answer
+from .words import Answer, row_of
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _BRANCHES: Final = {"true_fn": "true", "false_fn": "false"}
@@ -25,6 +25,20 @@ _LOOP: Final = re.compile(
 )
 """The operation that an error of a backend names: ``torch.fx`` writes the node so."""
 _NODE: Final = re.compile(r"%(\w+)")
+_OPERATOR: Final = re.compile(r"Inside of the higher-order operator `(?P<operator>[\w.]{1,100})`")
+"""A sentence of Fullgraph's trace reader."""
+_CHECKPOINT: Final = "torch.utils.checkpoint.checkpoint"
+_ONCE: Final = (
+    "Or let it happen once, and not again as the backward computes the function anew: "
+    "`torch._dynamo.config.skip_fwd_side_effects_in_bwd_under_checkpoint = True`."
+)
+_CHANGES: Final = "Mutating a variable from outside the scope of this HOP is not supported"
+"""``check_allowed_side_effect`` in ``torch/_dynamo/side_effects.py`` (2.13 and 2.15)."""
+_ATTRIBUTE: Final = re.compile(r"Attribute '(?P<name>\w{1,100})' on an outer-scope object was changed")
+"""The same (2.13)."""
+_TRUTH: Final = "Detected data-dependent branching (e.g. `if my_tensor.sum() > 0:`)."
+_WORDS: Final = {ast.And: "and", ast.Or: "or"}
+_SIGNS: Final = {ast.And: "&", ast.Or: "|"}
 _INPUT: Final = re.compile(r"^l_(?:self_|)(\w+?)_$")
 
 
@@ -50,6 +64,86 @@ def branch_answer(
         f"{who} returns its input {listed} itself.",
         (f"Return a copy: {copies} instead of {listed}.",),
         instead=True,
+    )
+
+
+def side_effect_answer(
+    fact: GraphBreak | CompileFailure, own: Sequence[StackFrame], workspace: Workspace
+) -> Answer:
+    """Tell where a function of a higher-order operator changes what is not its own, and what to write."""
+    inside = _OPERATOR.search(fact.explanation)
+    if inside is None or not own:
+        return Answer()
+    if _CHANGES in fact.explanation:
+        return _moved(inside["operator"], "this")
+    attribute = _ATTRIBUTE.search(fact.explanation)
+    source = workspace.source(own[-1].filename) if attribute else None
+    if source is None or attribute is None:
+        return Answer()
+    rows = _rows_setting(source, attribute["name"])
+    where = f" ({row_of(source, rows[0], source.filename)})" if len(rows) == 1 else ""
+    return _moved(inside["operator"], f"what sets {code_span(attribute['name'])}{where}")
+
+
+def _moved(operator: str, what: str) -> Answer:
+    """Advise to move a change out of the function of an operator."""
+    behind = f"Move {what} behind the call of {code_span(operator)}"
+    if operator == _CHECKPOINT:
+        return Answer(hints=(f"{behind}, or ahead of it.", _ONCE), instead=True)
+    functions = "both functions" if operator == "torch.cond" else "the function"
+    return Answer(hints=(f"{behind}, and return from {functions} what that needs.",), instead=True)
+
+
+def _rows_setting(source: SourceFile, name: str) -> list[int]:
+    """List the rows that set an attribute of this name, but for those of ``__init__``."""
+    found = []
+    for function in ast.walk(source.tree) if source.tree else ():
+        if not isinstance(function, ast.FunctionDef) or function.name == "__init__":
+            continue
+        found += [
+            node.lineno
+            for node in ast.walk(function)
+            if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Store)
+        ]
+    return sorted(set(found))
+
+
+def truth_answer(
+    fact: GraphBreak | CompileFailure, own: Sequence[StackFrame], workspace: Workspace
+) -> Answer:
+    """Advise on ``and``, ``or`` and ``not`` of tensors, where a function of an operator returns that."""
+    source = workspace.source(own[-1].filename) if own and fact.code == "GB0170" else None
+    function = _function(source, own[-1]) if source else None
+    if function is None or _OPERATOR.search(fact.explanation) is None:
+        return Answer()
+    for value in _returned(function, own[-1].row):
+        if written := _of_tensors(value):
+            word = _WORDS[type(value.op)] if isinstance(value, ast.BoolOp) else "not"
+            return Answer(
+                f"{code_span(word)} asks whether a tensor is true, which only its data decide.",
+                (f"Write {code_span(written)}: the function then returns a tensor.",),
+                replaced=_TRUTH,
+                instead=True,
+            )
+    return Answer()
+
+
+def _of_tensors(value: ast.expr) -> str:
+    """Write an expression of truth values as one of tensors; empty where some part need not be a tensor."""
+    if isinstance(value, ast.BoolOp) and all(map(_is_mask, value.values)):
+        parts = [ast.unparse(item) for item in value.values]
+        return f" {_SIGNS[type(value.op)]} ".join(f"({part})" for part in parts)
+    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not) and _is_mask(value.operand):
+        return f"torch.logical_not({ast.unparse(value.operand)})"
+    return ""
+
+
+def _is_mask(node: ast.expr) -> bool:
+    """Tell whether an expression is a plain comparison: of tensors, a tensor of truth values."""
+    return (
+        isinstance(node, ast.Compare)
+        and len(node.ops) == 1
+        and not isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn))
     )
 
 

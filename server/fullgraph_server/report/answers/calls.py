@@ -1,0 +1,217 @@
+"""Answers to calls that Dynamo cannot trace: functions of C and of the standard library, iterators, locks."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, TypeAlias
+
+from fullgraph_compiler.facts import CompileFailure, GraphBreak, StackFrame
+
+from ...text.markdown import code_span
+from ...workspace.source import SourceFile
+from ...workspace.workspace import Workspace
+from .marks import dotted
+from .words import Answer, row_of
+
+_Fact: TypeAlias = GraphBreak | CompileFailure
+
+_BUILTIN: Final = re.compile(
+    r"Dynamo does not know how to trace the (?:Python )?builtin `(?P<name>[\w.]{1,200})`\.?"
+    r"(?: This function is either a Python builtin \(e\.g\. _warnings\.warn\) or a third-party C/C\+\+ "
+    r"Python extension \(perhaps created with pybind\)\.)?"
+)
+"""``SkipFunctionVariable`` in ``torch/_dynamo/variables/functions.py`` (2.13 and 2.15)."""
+_SKIPPED: Final = re.compile(
+    r"Dynamo developers have intentionally marked that the function `(?P<name>[^`\n]{1,200})` in file "
+    r"`(?P<file>[^`\n]{1,400})` should not be traced\."
+)
+"""The same (2.13 and 2.15)."""
+_METHOD: Final = re.compile(
+    r"Dynamo does not know how to trace method `(?P<method>\w{1,100})` of class `(?P<cls>[\w.]{1,200})`"
+)
+"""``call_method`` in ``torch/_dynamo/variables/base.py`` (2.13 and 2.15)."""
+_ITERATOR: Final = re.compile(
+    r"Dynamo does not know how to iterate over `UserDefinedObjectVariable\((?P<iter>\w{1,100})\)`\.?"
+    r"|Dynamo does not support next\(\) on (?P<next>\w{1,100})\."
+    r"(?: Add tp_iternext_impl to this VariableTracker subclass\.)?"
+)
+"""``torch/_dynamo/variables/base.py`` (2.13 and 2.15)."""
+_MAKES: Final = re.compile(
+    r"Dynamo does not know how to trace the function `<class '(?P<cls>[\w.<>]{1,200})'>`"
+)
+"""``call_function`` in ``torch/_dynamo/variables/base.py`` (2.13 and 2.15)."""
+_LOCK: Final = re.compile(r"how to enter a `(?:lock|RLock|_RLock|Condition|Semaphore)` context manager")
+_GIVEN: Final = re.compile(r"Encountered input of type <(?P<cls>[\w.]{1,200})>")
+"""What ``torch/_dynamo/variables/functions.py`` says to its developers of GB0236 (2.13 and 2.15)."""
+_RETURNED: Final = (
+    "Return tensors, numbers, and lists, tuples or dicts of these. A dataclass of them is taken, once it "
+    "is registered: `torch.utils._pytree.register_dataclass(...)`."
+)
+_COPIES: Final = "copy.deepcopy() on tensors"
+_STANDARD: Final = re.compile(
+    r"^<frozen |[/\\]lib(?:64)?[/\\]python3\.\d{1,2}t?[/\\](?!(?:site|dist)-packages[/\\])", re.IGNORECASE
+)
+_SCHEDULES: Final = re.compile(r"[/\\]torch[/\\]optim[/\\](?:lr_scheduler|swa_utils)\.py$")
+_REPLAYED: Final = frozenset(("_warnings.warn", "_warnings.warn_explicit"))
+"""Functions that torch itself says how to keep: it calls them behind the graph."""
+_ITERATORS: Final = frozenset(
+    (
+        *("zip", "enumerate", "map", "filter", "generator", "chain", "islice", "product", "accumulate"),
+        *("list_iterator", "list_reverseiterator", "tuple_iterator", "dict_items", "dict_values", "cycle"),
+        *("permutations", "combinations", "pairwise", "repeat", "starmap", "takewhile", "zip_longest"),
+    )
+)
+_OUTSIDE: Final = (
+    "Make this call outside of what is compiled, and pass what the code in it needs of the result.",
+)
+
+
+def call_answer(fact: _Fact, stack: Sequence[StackFrame], workspace: Workspace) -> Answer:
+    """Tell what to do about a call that Dynamo cannot trace; ``stack`` is the whole one of the fact."""
+    own = max((row for row, frame in enumerate(stack) if workspace.contains(frame.filename)), default=-1)
+    source = workspace.source(stack[own].filename) if own >= 0 else None
+    if source is None or not all(_STANDARD.search(frame.filename) for frame in stack[own + 1 :]):
+        return Answer()
+    answers = (answer(fact, source, stack[own]) for answer in _ANSWERS)
+    return next(filter(None, answers), None) or Answer()
+
+
+def _builtin(fact: _Fact, _: SourceFile, __: StackFrame) -> Answer | None:
+    """Advise on a function of C: one of tensors can be an operator."""
+    said = _BUILTIN.search(fact.explanation)
+    name = said["name"].rstrip(".") if said else ""
+    root = name.partition(".")[0]
+    if said is None or name in _REPLAYED or root == "torch":
+        return None
+    note = f"{code_span(name)} is written in C: Dynamo cannot trace it."
+    if root in sys.stdlib_module_names:
+        return Answer(note, _OUTSIDE, replaced=said[0], instead=True)
+    operator = (
+        "If it takes and returns tensors, make it an operator of torch: call it in a function with "
+        "`@torch.library.custom_op`, and describe its results with `register_fake`."
+    )
+    return Answer(note, (operator, f"Else: {_OUTSIDE[0]}"), replaced=said[0], instead=True)
+
+
+def _skipped(fact: _Fact, _: SourceFile, __: StackFrame) -> Answer | None:
+    """Advise on a function of the standard library that torch keeps out of graphs."""
+    said = _SKIPPED.search(fact.explanation)
+    if said is None:
+        return None
+    if _SCHEDULES.search(said["file"]):
+        note = (
+            "A schedule of the learning rate has put a wrapper around `step` of its optimizer, which torch "
+            "does not trace: the `step` in it is compiled by itself."
+        )
+        return Answer(note, replaced=said[0], instead=True)
+    if not _STANDARD.search(said["file"]):
+        return None
+    note = f"{code_span(said['name'])} is of Python's standard library: torch keeps it out of graphs."
+    return Answer(note, _OUTSIDE, replaced=said[0], instead=True)
+
+
+def _method(fact: _Fact, _: SourceFile, __: StackFrame) -> Answer | None:
+    """Advise on a method of an object that is nothing to Dynamo but an object, such as a context variable."""
+    said = _METHOD.search(fact.explanation)
+    if said is None or said["method"].startswith("__") or "Storage" in said["cls"]:
+        return None
+    return Answer(hints=_OUTSIDE, instead=True)
+
+
+def _iterator(fact: _Fact, _: SourceFile, __: StackFrame) -> Answer | None:
+    """Advise on an iterator that comes from outside of what is compiled."""
+    said = _ITERATOR.search(fact.explanation)
+    name = (said["iter"] or said["next"]) if said else ""
+    if said is None or name not in _ITERATORS:
+        return None
+    note = f"This {code_span(name)} was made outside of this graph: Dynamo cannot go through it."
+    hint = "Pass a list: write `list(...)` around it where it is made."
+    if said["next"]:
+        hint = "Take the item from it outside of what is compiled, and pass that."
+    return Answer(note, (hint,), replaced=said[0], instead=True)
+
+
+def _makes(fact: _Fact, source: SourceFile, _: StackFrame) -> Answer | None:
+    """Advise on a class of the program with a method that keeps Dynamo from making its objects."""
+    said = _MAKES.search(fact.explanation)
+    name = said["cls"].rpartition(".")[2] if said else ""
+    if said is None:
+        return None
+    for cls in _classes(source):
+        for item in cls.body:
+            if cls.name == name and isinstance(item, ast.FunctionDef) and item.name == "__getattribute__":
+                where = row_of(source, item.lineno, source.filename)
+                return Answer(
+                    f"{code_span(name)} defines `__getattribute__` ({where}): Dynamo makes no object of such "
+                    "a class.",
+                    ("Define `__getattr__` instead, if that is enough, or make the object elsewhere.",),
+                    replaced=said[0],
+                    instead=True,
+                )
+    return None
+
+
+def _classes(source: SourceFile) -> Iterator[ast.ClassDef]:
+    nodes = ast.walk(source.tree) if source.tree else ()
+    yield from (node for node in nodes if isinstance(node, ast.ClassDef))
+
+
+def _copy(fact: _Fact, _: SourceFile, __: StackFrame) -> Answer | None:
+    """Advise on a copy of a tensor, or of a module, which has some."""
+    if _COPIES not in fact.explanation:
+        return None
+    hints = (
+        "Copy a tensor with `.clone()`.",
+        "Copy a module, or what else holds tensors, outside of what is compiled.",
+    )
+    return Answer(hints=hints, instead=True)
+
+
+def _lock(fact: _Fact, _: SourceFile, __: StackFrame) -> Answer | None:
+    if not _LOCK.search(fact.explanation):
+        return None
+    return Answer(hints=("Hold the lock around the compiled call, not in it.",), instead=True)
+
+
+def _address(fact: _Fact, source: SourceFile, frame: StackFrame) -> Answer | None:
+    """Advise on a test of a tensor's address: in a graph, it has none yet."""
+    if fact.code not in ("GB0059", "GB0088"):
+        return None
+    for node in source.nodes_at(frame.row):
+        if isinstance(node, (ast.If, ast.IfExp)) and any(map(_is_address, ast.walk(node.test))):
+            return Answer(
+                "While Dynamo traces, tensors have no address.",
+                ("Ask for it in uncompiled code only, where `torch.compiler.is_compiling()` is false.",),
+                replaced=fact.explanation,
+                instead=True,
+            )
+    return None
+
+
+def _nonstrict(fact: _Fact, _: SourceFile, __: StackFrame) -> Answer | None:
+    """Advise on what ``nonstrict_trace`` takes and returns."""
+    if fact.code == "GB0251":
+        return Answer(hints=(_RETURNED,), instead=True)
+    said = _GIVEN.search(fact.text) if fact.code == "GB0236" else None
+    if said is None:
+        return None
+    name = code_span(said["cls"].rpartition(".")[2])
+    return Answer(
+        hints=(
+            f"Pass the tensors and numbers that the function reads of the {name}, instead of the object.",
+            f"Or register {name}: with `torch.utils._pytree.register_dataclass`, if it is a dataclass.",
+        ),
+        instead=True,
+    )
+
+
+def _is_address(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] == "data_ptr"
+
+
+_ANSWERS: Final[Sequence[Callable[[_Fact, SourceFile, StackFrame], Answer | None]]] = (
+    *(_builtin, _skipped, _method, _iterator, _makes, _copy, _lock, _address, _nonstrict),
+)

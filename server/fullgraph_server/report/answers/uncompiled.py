@@ -1,0 +1,103 @@
+"""What to do where nothing is compiled: dropped results of ``torch.compile``, generator functions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from fullgraph_compiler.facts import CallsWithoutGraph
+
+from ...text.markdown import code_span
+from ...workspace.definitions import definitions
+from ...workspace.source import SourceFile
+from ...workspace.workspace import Workspace
+from .marks import Mark, Marks
+from .words import line_of, written
+
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def uncompiled_hints(fact: CallsWithoutGraph, marks: Marks, workspace: Workspace) -> tuple[str, ...]:
+    """Say what to do about a program that calls nothing compiled, or a function without a graph."""
+    if not fact.function:
+        return tuple(dict.fromkeys(map(_dropped, filter(_is_dropped, marks.all("compile")))))
+    source = workspace.source(fact.filename) if fact.calls and not fact.off else None
+    function = _at(source, fact.row) if source else None
+    if function is None or not any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in _own(function)):
+        return ()
+    name = code_span(fact.function)
+    return (f"{name} is a generator function, which Dynamo does not compile: compile what it calls.",)
+
+
+def _at(source: SourceFile, row: int) -> ast.AST | None:
+    """Return the function that begins at a row, with its decorators."""
+    for node in ast.walk(source.tree) if source.tree else ():
+        if isinstance(node, _FUNCTIONS) and row in (
+            node.lineno,
+            *(item.lineno for item in node.decorator_list),
+        ):
+            return node
+    return None
+
+
+def _dropped(mark: Mark) -> str:
+    given = written(mark.argument, "module")
+    return (
+        f"What `torch.compile` returns on {line_of(mark, '')} is not used: keep it, and call that. A module "
+        f"can be compiled in place instead: {code_span(f'{given}.compile()')}, with the same options."
+    )
+
+
+def _is_dropped(mark: Mark) -> bool:
+    """Tell whether nothing uses what a call of ``torch.compile`` returns."""
+    if mark.definition is not None or mark.in_place or mark.argument is None:
+        return False
+    for statement in mark.source.nodes_at(mark.row):
+        if isinstance(statement, ast.Expr) and mark.argument in getattr(statement.value, "args", ()):
+            return True
+        if (
+            isinstance(statement, ast.Assign)
+            and mark.argument in getattr(statement.value, "args", ())
+            and len(statement.targets) == 1
+            and isinstance(statement.targets[0], ast.Name)
+        ):
+            return not _is_read(mark, statement.targets[0].id, statement.end_lineno or mark.row)
+    return False
+
+
+def _is_read(mark: Mark, name: str, row: int) -> bool:
+    """Tell whether a variable may be read behind a row; one that is not of a function may be anywhere."""
+    function = definitions(mark.source).function_at(mark.row)
+    if function is None:
+        return True
+    inside = list(ast.walk(function))
+    if any(isinstance(node, (ast.Global, ast.Nonlocal)) for node in inside):
+        return True
+    loops = [node for node in inside if isinstance(node, (ast.For, ast.AsyncFor, ast.While))]
+    if any(node.lineno <= row <= (node.end_lineno or row) for node in loops):
+        return True
+    return any(
+        isinstance(node, ast.Name)
+        and node.id == name
+        and isinstance(node.ctx, ast.Load)
+        and (node.lineno > row or _is_inner(function, node))
+        for node in inside
+    )
+
+
+def _is_inner(function: ast.AST, name: ast.Name) -> bool:
+    """Tell whether a name stands in a function inside of another, which may run later."""
+    inner = (node for node in ast.walk(function) if node is not function)
+    return any(
+        isinstance(node, (*_FUNCTIONS, ast.Lambda)) and any(item is name for item in ast.walk(node))
+        for node in inner
+    )
+
+
+def _own(function: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a function, without those of functions in it."""
+    for child in ast.iter_child_nodes(function):
+        if not isinstance(child, (*_FUNCTIONS, ast.Lambda, ast.ClassDef)):
+            yield child
+            yield from _own(child)
