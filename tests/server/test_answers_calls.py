@@ -5,7 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fullgraph_compiler.facts import CallsWithoutGraph, GraphBreak, ModulesLoaded, RunFinished, StackFrame
+from fullgraph_compiler.facts import (
+    CallsWithoutGraph,
+    GraphBreak,
+    ModulesLoaded,
+    RecompileLimit,
+    RunFinished,
+    StackFrame,
+)
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Finding
 from fullgraph_server.workspace.source import SourceFile
@@ -266,3 +273,32 @@ def test_a_generator_function_is_not_compiled() -> None:
     assert hint == "`f` is a generator function, which Dynamo does not compile: compile what it calls."
     plain = text.replace("yield x", "return x")
     assert uncompiled(plain, CallsWithoutGraph("f", FILE, 3, 1, call)) == ()
+
+
+LIMIT = "import torch\ntorch._dynamo.config.{} = {}\n\n@torch.compile\ndef f(x):\n    return x\n"
+THREAD = StackFrame(f"{PYTHON}/threading.py", 975, "run")
+
+
+def limited(text: str, *stack: StackFrame) -> Finding:
+    workspace = Workspace(Path("/w"), {FILE: SourceFile(FILE, text)}.get)
+    fact = RecompileLimit(
+        "0/8", "f", FILE, 4, 8, "recompile_limit", False, (), (*stack, StackFrame(FILE, 5, "w"))
+    )
+    (found,) = fold("program.py", 1, "2.13.0", [fact], workspace).findings
+    return found
+
+
+@pytest.mark.parametrize("setting", ["recompile_limit", "cache_size_limit"])
+def test_a_limit_holds_for_the_thread_that_sets_it(setting: str) -> None:
+    found = limited(LIMIT.format(setting, 32), THREAD)
+    assert "`recompile_limit` of line 2 is not that of this thread" in found.explanation
+    assert found.hints[0] == "Set `recompile_limit` in this thread, too."
+
+
+def test_a_limit_that_holds_is_not_blamed_on_threads() -> None:
+    for found in (
+        limited(LIMIT.format("recompile_limit", 8), THREAD),
+        limited(LIMIT.format("verbose", 32), THREAD),
+    ):
+        assert "thread" not in found.explanation
+    assert "thread" not in limited(LIMIT.format("recompile_limit", 32)).explanation

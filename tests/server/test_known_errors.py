@@ -35,6 +35,7 @@ def raised(message: str, file: str) -> ProgramRaised:
         ),
         (SECOND, "_functorch/_aot_autograd/subclass_codegen.py", "on the sum of the losses"),
         ("compile_wrapper already has a get_compiler_config attribute", "_dynamo/eval_frame.py", "wrapper"),
+        ("Net does not support len()", "_dynamo/eval_frame.py", "is not None"),
         ("'function' object has no attribute '__func__'", "optim/lr_scheduler.py", "ahead of"),
         (
             "backend='compile_fn' raised:\nAttributeError: 'float' object has no attribute 'meta'",

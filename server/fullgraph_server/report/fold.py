@@ -366,6 +366,7 @@ class _FindingFacts:
         given = messages.limit_advice(
             again or last, self._recompilations.advise, fact.setting, function, together
         )
+        answer = self._answers.on_limit(fact)
         finding = self._finding(
             "recompile-limit",
             "error" if fact.fatal else "warning",
@@ -381,11 +382,11 @@ class _FindingFacts:
                         ),
                         messages.changed_with(together),
                         self._calls_from(fact),
-                        self._answers.on_limit(fact),
+                        answer.note,
                     ),
                 )
             ),
-            hints=sentences(given),
+            hints=(*answer.hints, *sentences(given)),
         )
         finding = replace(finding, advice=tuple(given))
         return FindingBuilder(self._survived(finding) if fact.fatal else finding, {fact.compile_id})

@@ -168,6 +168,15 @@ _KNOWN: Final = (
         "This function has the attributes of a compiled one: `functools.wraps` has copied them.",
         "Compile the wrapper alone, and give it the function that is not compiled.",
     ),
+    # _dynamo/eval_frame.py: ``OptimizedModule.__len__``
+    KnownError(
+        "module-length",
+        re.compile(r"^(?P<name>\w+) does not support len\(\)"),
+        "A compiled module is asked for its length, which this one has not. `if module:`, `bool(module)`, "
+        "`and` and `or` ask for that, too.",
+        "Write `module is not None` where it is tested, or compile in place, with `module.compile()`.",
+        re.compile(r"[/\\]_dynamo[/\\]eval_frame\.py$"),
+    ),
     # optim/lr_scheduler.py
     KnownError(
         "assigned-step",

@@ -20,6 +20,7 @@ from ...workspace.source import SourceFile
 from ...workspace.workspace import Workspace
 from ..source_locator import Places
 from .breaks import BreakAnswers
+from .compiling import limit_of_thread
 from .errors import ErrorAnswers, first_sentence
 from .fake_calls import fake_call_answer
 from .marks import Marks
@@ -28,6 +29,7 @@ from .uncompiled import uncompiled_hints
 from .undecided import undecided_answer
 from .words import Answer
 
+_WITH_STACK: Final = (GraphBreak, CompileFailure, ProgramRaised, CallsWithoutGraph, RecompileLimit)
 _TRACED_BY: Final = "trace_autograd_ops"
 """The setting by which Dynamo traces gradients, as torch names it where a gradient breaks the graph."""
 
@@ -60,10 +62,6 @@ class Answers:
         answer = self._breaks.answer(fact).with_part(loop_answer(fact))
         return answer.with_part(fake_call_answer(fact, filename, self._marks))
 
-    def on_limit(self, fact: RecompileLimit) -> str:
-        """Return what makes an error of a recompile limit; empty if that is not known."""
-        return self._breaks.on_limit(fact)
-
     def on_raised(self, fact: ProgramRaised) -> Answer:
         """Return what is to be said of an exception of the program's own."""
         answer = self._on_error(fact)
@@ -72,6 +70,12 @@ class Answers:
     def on_no_graph(self, fact: CallsWithoutGraph) -> tuple[str, ...]:
         """Return what to do about a compiled function whose calls captured no graph."""
         return self._breaks.on_no_graph(fact) or uncompiled_hints(fact, self._marks, self._workspace)
+
+    def on_limit(self, fact: RecompileLimit) -> Answer:
+        """Return what makes an error of a recompile limit, and what of one that the program has set itself."""
+        answer = limit_of_thread(fact, tuple(self._sources()))
+        notes = filter(None, (self._breaks.on_limit(fact), answer.note))
+        return replace(answer, note="\n".join(notes))
 
     def _on_error(self, fact: CompileFailure | ProgramRaised) -> Answer:
         own = [frame for frame in fact.stack if self._workspace.contains(frame.filename)]
@@ -83,7 +87,7 @@ class Answers:
         for fact in self._facts:
             if isinstance(fact, ModulesLoaded):
                 names.update(dict.fromkeys(fact.filenames))
-            elif isinstance(fact, (GraphBreak, CompileFailure, ProgramRaised, CallsWithoutGraph)):
+            elif isinstance(fact, _WITH_STACK):
                 names.update(dict.fromkeys(frame.filename for frame in fact.stack))
         for name in filter(self._workspace.contains, names):
             if source := self._workspace.source(name):

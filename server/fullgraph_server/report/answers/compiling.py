@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 from typing import Final
 
-from fullgraph_compiler.facts import GuardFailure
+from fullgraph_compiler.facts import GuardFailure, RecompileLimit
 
-from ...text.markdown import filled
+from ...text.markdown import code_span, filled
 from ...text.remedies import Advice
 from ...workspace.definitions import definitions
+from ...workspace.source import SourceFile
 from ...workspace.workspace import Workspace
 from ..source_locator import Places
-from .marks import Marks
-from .words import line_of
+from .marks import Marks, dotted
+from .words import Answer, line_of, row_of
 
+_THREAD: Final = re.compile(r"[/\\]threading\.py$")
+_ALIASES: Final = {
+    "recompile_limit": "cache_size_limit",
+    "accumulated_recompile_limit": "accumulated_cache_size_limit",
+}
+"""Older names of settings: aliases in ``torch/_dynamo/config.py`` (2.7 to 2.15)."""
 _ROOT: Final = re.compile(r"L\['(\w+)'\]")
 _SHARED: Final = (
     " share the code of `{name}`, and so its compilations and their limit: "
@@ -46,6 +54,29 @@ def shared_code(
     if maker is None or not scopes.parameter(maker, root[1]):
         return ()
     return (Advice(filled(_OF_MAKER, maker=maker.name, name=name)),)
+
+
+def limit_of_thread(fact: RecompileLimit, sources: Sequence[SourceFile]) -> Answer:
+    """Tell that a limit is the default one in a thread, where the program set another in its main thread."""
+    if not any(_THREAD.search(frame.filename) for frame in fact.stack):
+        return Answer()
+    filename, names = fact.stack[-1].filename, (fact.setting, _ALIASES.get(fact.setting))
+    for source in sources:
+        for node in ast.walk(source.tree) if source.tree else ():
+            if (
+                isinstance(node, ast.Assign)
+                and dotted(node.targets[0]).rpartition("config.")[2] in names
+                and isinstance(node.value, ast.Constant)
+                and node.value.value != fact.limit
+            ):
+                where = row_of(source, node.lineno, filename)
+                setting = code_span(fact.setting)
+                return Answer(
+                    f"Settings of `torch._dynamo.config` hold for the thread that sets them: {setting} of {where} "
+                    "is not that of this thread.",
+                    (f"Set {setting} in this thread, too.",),
+                )
+    return Answer()
 
 
 def static_line(compile_id: str, places: Places, workspace: Workspace) -> str:
