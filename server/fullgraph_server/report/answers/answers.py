@@ -72,7 +72,7 @@ class Answers:
         return self._breaks.on_no_graph(fact) or uncompiled_hints(fact, self._marks, self._workspace)
 
     def on_limit(self, fact: RecompileLimit) -> Answer:
-        """Return what makes an error of a recompile limit, and what of one that the program has set itself."""
+        """Return what is to be said of a recompile limit: what makes an error of it, where it was set."""
         answer = limit_of_thread(fact, tuple(self._sources()))
         notes = filter(None, (self._breaks.on_limit(fact), answer.note))
         return replace(answer, note="\n".join(notes))

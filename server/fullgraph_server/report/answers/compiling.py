@@ -72,8 +72,8 @@ def limit_of_thread(fact: RecompileLimit, sources: Sequence[SourceFile]) -> Answ
                 where = row_of(source, node.lineno, filename)
                 setting = code_span(fact.setting)
                 return Answer(
-                    f"Settings of `torch._dynamo.config` hold for the thread that sets them: {setting} of {where} "
-                    "is not that of this thread.",
+                    "Settings of `torch._dynamo.config` hold for the thread that sets them: "
+                    f"{setting} of {where} is not that of this thread.",
                     (f"Set {setting} in this thread, too.",),
                 )
     return Answer()
