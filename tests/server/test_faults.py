@@ -347,7 +347,7 @@ GRAPH = GraphCaptured("0/0", ())
             (StageChecked("aot_eager", "0/0", None, 1), StageChecked("compiled", "", OTHERWISE, 1)),
             (
                 f"No stage is at fault in a graph: {ONE_PASSES}; "
-                "but compiled, the program differs: it prints `1`, uncompiled `2`."
+                "but compiled, the program differs: it prints `1`, uncompiled `2`; the cause is not known."
             ),
         ),
         (

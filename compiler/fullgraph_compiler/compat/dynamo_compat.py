@@ -368,3 +368,39 @@ def _retire(entry: Any) -> None:
     guards = entry.guard_manager
     if guards.extra_state is not None:
         guards.extra_state.invalidate(entry, DeletedGuardManagerWrapper(_RETIRED))
+
+
+def numpy_translations() -> dict[str, Callable[..., Any]]:
+    """Return the functions that Dynamo traces in the place of NumPy's, by their names there.
+
+    ``torch/_numpy/__init__.py`` has them: 2.11 to 2.15. Dynamo maps functions by name, too
+    (``NumpyVariable.call_function`` in ``variables/misc.py``).
+    """
+    import torch._numpy
+
+    names = (name for name in vars(torch._numpy) if not name.startswith("_"))
+    values = {name: getattr(torch._numpy, name) for name in names}
+    return {name: value for name, value in values.items() if callable(value) and not isinstance(value, type)}
+
+
+def as_translated_numpy(value: Any) -> Any:
+    """Return a value of NumPy as its translation gets it: ``torch._numpy.ndarray`` (``_ndarray.py``)."""
+    import torch._numpy
+
+    numpy: Any = sys.modules["numpy"]
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(as_translated_numpy, value))
+    if isinstance(value, numpy.ndarray):
+        return torch._numpy.ndarray(torch.from_numpy(value.copy()))
+    if isinstance(value, numpy.generic):
+        return torch._numpy.ndarray(torch.as_tensor(value))
+    if isinstance(value, type) and issubclass(value, numpy.generic):
+        return getattr(torch._numpy, value.__name__)
+    return value
+
+
+def as_numpy_array(value: Any) -> Any:
+    """Return a result of the translation as an array of NumPy."""
+    import torch._numpy
+
+    return value.tensor.numpy() if isinstance(value, torch._numpy.ndarray) else value

@@ -3,6 +3,12 @@
 - ``stages``: run a program through the stages of the compiler, and name the first that fails
 - ``programs``: run a program in a child: uncompiled, with Dynamo alone, or with its own backend
 - ``results``: what compiled functions returned, for a comparison
+- ``causes``: why the whole program differs, from further runs of it
+- ``paths``: the way that each call takes uncompiled
+- ``followed``: the files whose code is followed in a call
+- ``divergence``: the first point at which two calls part
+- ``hooks``: where the program registers hooks
+- ``translated``: NumPy's functions, computed by torch's translation, too
 - ``printed``: the lines that a program printed, for a comparison
 - ``bisection``: torch's bisector, for the pass or lowering at fault
 - ``operators``: operators in a failing graph that do not do what they declare

@@ -10,19 +10,22 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import torch
 
 from ..capture.run import run
 from ..cases.collect import GraphKeeper
-from ..cases.oracle import death
+from ..cases.oracle import death, silence
 from ..cases.reading import UnreadableError
 from ..compat import inductor_compat, settings_compat
 from ..facts import (
     CompileFailure,
     Fact,
     Failure,
+    FrameStarted,
+    GraphBreak,
     ProgramRaised,
     RunFinished,
     RunRequest,
@@ -32,6 +35,9 @@ from ..facts import (
 from ..observe.live import Sink
 from ..processes.children import Child, Ended, run_child
 from ..replay.record import RecordedCall, record_call
+from ..verify.calls import Call
+from .followed import is_followed
+from .paths import PathRecorder
 from .printed import PrintedLines
 from .results import ResultRecorder
 
@@ -41,6 +47,24 @@ OUT_OF_MEMORY = "OutOfMemory"
 _ENDS = {OUT_OF_MEMORY: "takes too much memory", "crash": "crashes", "hang": "hangs"}
 _SEED = 0
 _CALL = "failed.call"
+_NO_CACHES = {
+    "torch._functorch.config.enable_autograd_cache": False,
+    "torch._inductor.config.fx_graph_cache": False,
+}
+"""What has graphs compiled anew: with the caches, a call would get the graph of another one again."""
+_MARKS = "eager.marks"
+ANEW = "anew"
+"""The stage at which calls are compiled anew."""
+PRETENDING = "pretending"
+"""The stage at which an uncompiled program is told that it is being compiled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The numbers of calls in which something was compiled, and the files and rows of graph breaks."""
+
+    compiled: frozenset[int]
+    breaks: frozenset[tuple[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +150,24 @@ def start_eager(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[
         recorder = ResultRecorder(compiled=True, on_call=functools.partial(_record, folder))
         keeper = GraphKeeper(folder)
         lines = PrintedLines()
+        compiled: set[int] = set()
+        breaks: set[tuple[str, int]] = set()
+
+        def mark(facts: list[Fact]) -> None:
+            for fact in facts:
+                if isinstance(fact, FrameStarted):
+                    compiled.add(recorder.calls)
+                elif isinstance(fact, GraphBreak):
+                    breaks.update((frame.filename, frame.row) for frame in fact.stack)
+            sink(facts)
 
         def prepare() -> None:
             recorder.install()
             keeper.install()
             lines.install()
 
-        facts = observe(replace(request, depth="graph"), sink, prepare)
+        facts = observe(replace(request, depth="graph"), mark, prepare)
+        (folder / _MARKS).write_bytes(pickle.dumps(Marks(frozenset(compiled), frozenset(breaks))))
         recorder.save(results(folder, "eager"))
         lines.save(printed(folder, "eager"))
         return facts
@@ -140,19 +175,140 @@ def start_eager(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[
     return Child(work, None)
 
 
-def run_compiled(request: RunRequest, folder: Path, settings: Mapping[str, object]) -> Ran:
-    """Run the program in a child with its own backend, as without Fullgraph but for ``settings`` of torch."""
+def start_followed(request: RunRequest, answer: Callable[[PathRecorder], Any]) -> Child:
+    """Start a child that runs the program uncompiled, follows each call, and returns an ``answer``."""
 
-    def work() -> tuple[Fact, ...]:
+    def work() -> Any:
+        silence()
+        recorder = PathRecorder()
+        observe(replace(request, depth="graph"), lambda _: None, recorder.install)
+        return answer(recorder)
+
+    return Child(work, request.patience)
+
+
+def start_anew(
+    request: RunRequest,
+    folder: Path,
+    number: int,
+    *,
+    whole: bool,
+    settings: Mapping[str, object] = MappingProxyType({}),
+) -> Child:
+    """Start a child that runs the program, and compiles a call anew, or each one if ``number`` is 0.
+
+    With ``whole`` it has its own backend, else none. Results and what it prints are saved in ``folder``.
+    """
+
+    def work() -> None:
+        silence()
+        recorder = _AnewRecorder(number)
+        lines = PrintedLines()
+        graphs = folder / ANEW
+        graphs.mkdir(exist_ok=True)
+
+        def prepare() -> None:
+            recorder.install()
+            if not whole:
+                GraphKeeper(graphs).install()
+            settings_compat.pin_settings({**_NO_CACHES, **settings})
+            lines.install()
+
+        observe(replace(request, depth="alone" if whole else "graph"), lambda _: None, prepare)
+        recorder.save(results(folder, ANEW))
+        lines.save(printed(folder, ANEW))
+
+    return Child(work, request.patience)
+
+
+def start_pretending(request: RunRequest, folder: Path) -> Child:
+    """Start a child that runs the program uncompiled, but tells it that it is being compiled."""
+
+    def work() -> None:
+        silence()
+        recorder = _PretendingRecorder()
         lines = PrintedLines()
 
         def prepare() -> None:
+            recorder.install()
+            lines.install()
+
+        observe(replace(request, depth="graph"), lambda _: None, prepare)
+        recorder.save(results(folder, PRETENDING))
+        lines.save(printed(folder, PRETENDING))
+
+    return Child(work, request.patience)
+
+
+class _PretendingRecorder(ResultRecorder):
+    """A recorder of results of uncompiled calls, in which torch says that it compiles."""
+
+    def __init__(self) -> None:
+        super().__init__(compiled=False)
+        self._own = {name: getattr(torch.compiler, name) for name in ("is_compiling", "is_dynamo_compiling")}
+
+    def begin(self, call: Call) -> None:
+        """Tell the program's own code from now on that it is being compiled."""
+        super().begin(call)
+        for name, own in self._own.items():
+            setattr(torch.compiler, name, functools.partial(_pretend, own))
+
+    def end(self, call: Call, result: Any) -> None:
+        """Tell it the truth again."""
+        for name, own in self._own.items():
+            setattr(torch.compiler, name, own)
+        super().end(call, result)
+
+    def fail(self, call: Call, error: Exception, /) -> None:
+        """Tell it the truth again."""
+        self.end(call, None)
+        super().fail(call, error)
+
+
+def _pretend(own: Callable[[], bool]) -> bool:
+    return is_followed(sys._getframe(1).f_code.co_filename) or own()
+
+
+class _AnewRecorder(ResultRecorder):
+    """A recorder of results that has a call, or each of the first ones, compiled anew."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(compiled=True)
+        self._anew = number
+
+    def begin(self, call: Call) -> None:
+        """Forget all compilations ahead of the call."""
+        if self._anew in (0, call.number):
+            torch.compiler.reset()
+        super().begin(call)
+
+
+def run_compiled(
+    request: RunRequest, folder: Path, settings: Mapping[str, object], *, keeps_results: str = ""
+) -> Ran:
+    """Run the program in a child with its own backend, as without Fullgraph but for ``settings`` of torch.
+
+    ``keeps_results`` is the stage under which its results are saved, if they are to be compared.
+    """
+
+    def work() -> tuple[Fact, ...]:
+        lines = PrintedLines()
+        recorder = ResultRecorder(compiled=True) if keeps_results else None
+        if recorder is not None:
+            silence()
+
+        def prepare() -> None:
+            if recorder is not None:
+                recorder.install()
             inductor_compat.use_graph_caches()
             settings_compat.pin_settings(dict(settings))
             lines.install()
 
         facts = observe(replace(request, depth="alone"), lambda _: None, prepare)
-        lines.save(printed(folder, "compiled"))
+        if recorder is not None:
+            recorder.save(results(folder, keeps_results))
+        else:
+            lines.save(printed(folder, "compiled"))
         return facts
 
     ended = run_child(work)
@@ -167,6 +323,12 @@ def recorded_call(folder: Path) -> RecordedCall | None:
     """Return the recorded call of a compiled function; ``None`` if there is none or it has no pickle."""
     path = folder / _CALL
     return pickle.loads(path.read_bytes()) if path.exists() else None
+
+
+def marks(folder: Path) -> Marks:
+    """Return what the run with Dynamo alone saw; nothing if it did not end."""
+    path = folder / _MARKS
+    return pickle.loads(path.read_bytes()) if path.exists() else Marks(frozenset(), frozenset())
 
 
 def results(folder: Path, stage: str) -> Path:

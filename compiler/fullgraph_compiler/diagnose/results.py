@@ -6,6 +6,7 @@ The runs differ only in whether Dynamo compiles. Calls are identified by their o
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -43,7 +44,7 @@ class ResultRecorder(CallWatcher):
         """Watch the gradients of a call."""
         if call.number == self._number:
             self._on_call(call.function, call.args, call.kwargs, call.options)
-        watched = list(_tensors((call.args, call.kwargs)))
+        watched = list(tensors_in((call.args, call.kwargs)))
         if call.owner is not None:
             watched += [(f".{key}", value) for key, value in call.owner.named_parameters()]
         for place, tensor in watched:
@@ -53,7 +54,7 @@ class ResultRecorder(CallWatcher):
 
     def end(self, call: Call, result: Any) -> None:
         """Keep the result of a call."""
-        for place, tensor in _tensors(result):
+        for place, tensor in tensors_in(result):
             self._keep((call.number, f"result{place} of {_title(call)}"), tensor)
 
     def fail(self, call: Call, _: Exception) -> None:
@@ -76,15 +77,31 @@ def load(path: Path) -> dict[Place, torch.Tensor]:
 
 
 def _title(call: Call) -> str:
-    return f"call {call.number} of {call.name}"
+    return f"call {call.turn} of {call.name}"
 
 
-def _tensors(value: Any, place: str = "") -> Iterator[tuple[str, torch.Tensor]]:
+def tensors_in(value: Any, place: str = "") -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield the tensors in a value, with their places in it; an array of NumPy is one, too."""
     if isinstance(value, torch.Tensor):
         yield place, value
     elif isinstance(value, (list, tuple)):
         for index, item in enumerate(value):
-            yield from _tensors(item, f"{place}[{index}]")
+            yield from tensors_in(item, f"{place}[{index}]")
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from _tensors(item, f"{place}[{key!r}]")
+            yield from tensors_in(item, f"{place}[{key!r}]")
+    elif (tensor := as_tensor(value)) is not None:
+        yield place, tensor
+
+
+def as_tensor(value: Any) -> torch.Tensor | None:
+    """Return numbers of NumPy as a tensor of one of four types; ``None`` for all else.
+
+    torch's translation of NumPy may return them in another type, which is no other number.
+    """
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not isinstance(value, (numpy.ndarray, numpy.generic)):
+        return None
+    wide = {"f": numpy.float32, "c": numpy.complex64, "b": numpy.bool_, "i": numpy.int64, "u": numpy.int64}
+    kind = value.dtype.kind
+    return torch.from_numpy(numpy.array(value, wide[kind])) if kind in wide else None

@@ -24,13 +24,14 @@ from ..cases.collect import saved, unsaved
 from ..cases.oracle import Answer, Kept, Oracle
 from ..cases.places import calls_in
 from ..compat import inductor_compat
-from ..facts import Failure, FaultLocated, GraphUnchecked, RunFinished, RunRequest, Stack, StageChecked
+from ..facts import Cause, Failure, FaultLocated, GraphUnchecked, RunFinished, RunRequest, Stack, StageChecked
 from ..observe.live import Sink
 from ..processes.children import run_child, wait_for
 from ..processes.gpu import has_gpu
 from ..replay.record import RecordedCall
 from . import printed, programs, results
 from .bisection import bisect
+from .causes import find_cause, half_difference
 from .operators import operator_at_fault
 
 AOT_STAGES = ("aot_eager", "aot_eager_decomp_partition")
@@ -38,6 +39,9 @@ _DECOMPOSING = ("aot_eager_decomp_partition", "inductor")
 """The stages with TorchInductor's decompositions, which draw other random numbers than eager code."""
 _EAGER_RANDOM = {"torch._inductor.config.fallback_random": True}
 """The setting with which they draw the same ones."""
+_EAGER_ROUNDING = {"torch._inductor.config.emulate_precision_casts": True}
+"""The setting with which TorchInductor rounds to half precision after each operation, as eager code does."""
+_HALF = re.compile("bfloat16|float16")
 OF_OTHER_PROCESSES = "what is compiled in the processes that the program starts"
 """What is not checked of a program that starts processes which may compile: the reason of no one graph."""
 _RANDOM = re.compile("rand|dropout|bernoulli|multinomial|normal|uniform|exponential|scaled_dot_product|rrelu")
@@ -54,16 +58,17 @@ class Fault:
 
 
 def climb(
-    request: RunRequest, oracle: Oracle, sink: Sink, speak: Callable[[], None]
+    request: RunRequest, oracle: Oracle, sink: Sink, speak: Callable[[], None], *, seeks_causes: bool = False
 ) -> tuple[list[Fault], list[GraphUnchecked]]:
     """Return the faults of a program, and the graphs that could not be checked; report both to ``sink``.
 
-    ``speak`` makes ``sink`` work in a forked child.
+    ``speak`` makes ``sink`` work in a forked child. With ``seeks_causes`` further runs look for the cause of
+    a difference in the whole program.
     """
     # Not a TemporaryDirectory: the children run exit handlers, which would remove it.
     folder = Path(tempfile.mkdtemp(prefix="fullgraph-graphs-"))
     try:
-        fault, unchecked = _run_program(request, folder, sink, speak)
+        fault, unchecked = _run_program(request, folder, sink, speak, seeks_causes=seeks_causes)
         faults = [fault] if fault else []
         if fault is None or fault.located.stage != "uncompiled":
             sink([*unchecked])
@@ -78,7 +83,10 @@ def climb(
                     folder,
                     sink,
                     draws=any(case.backend in _DECOMPOSING and _may_draw(case) for case in cases),
+                    seeks_causes=seeks_causes,
                 )
+                if seeks_causes and fault is None and any(_HALF.search(repr(case.inputs)) for case in cases):
+                    _compare_halves(request, folder, sink)
                 faults += [fault] if fault else []
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -89,7 +97,7 @@ def run_stages(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> No
     """Check all stages as a run of its own: report the faults, bisected, and ``RunFinished``."""
     begun = time.monotonic()
     inductor_compat.prepare(request.cache)
-    faults, _ = climb(request, Oracle(request.patience, Kept()), sink, speak)
+    faults, _ = climb(request, Oracle(request.patience, Kept()), sink, speak, seeks_causes=True)
     for fault in faults:
         sink([_completed(fault, request.patience)])
     sink([RunFinished("finished", time.monotonic() - begun, 0)])
@@ -101,7 +109,7 @@ def at_stage(case: Case, stage: str) -> Case:
 
 
 def _run_program(
-    request: RunRequest, folder: Path, sink: Sink, speak: Callable[[], None]
+    request: RunRequest, folder: Path, sink: Sink, speak: Callable[[], None], *, seeks_causes: bool
 ) -> tuple[Fault | None, list[GraphUnchecked]]:
     """Run the program uncompiled and with Dynamo only.
 
@@ -132,19 +140,36 @@ def _run_program(
         # Its other processes compiled with its own backend: this was not Dynamo alone.
         sink([StageChecked("compiled", "", failure, captured.seconds)])
         return Fault(_of_compiled(captured)), unchecked
+    cause = find_cause(request, folder, number, whole=False) if number and seeks_causes else None
+    if failure is not None and cause is not None and cause.kind == "numpy-random":
+        # No fault: uncompiled, it draws other numbers of the same kind.
+        sink([StageChecked("eager", "", None, captured.seconds)])
+        sink([StageChecked("use_numpy_random_stream", "", None, captured.seconds, failure.message)])
+        return None, unchecked
     sink([StageChecked("eager", "", failure, captured.seconds)])
     if failure is None:
         return None, unchecked
     call = programs.record(request, folder, number) if number else programs.recorded_call(folder)
     stack = captured.stack or (call.place if call else ())
     located = FaultLocated(1, "eager", "uncompiled", failure, captured.compile_id, stack)
-    return Fault(located, call=call), unchecked
+    return Fault(_with_cause(located, cause), call=call), unchecked
 
 
-def _run_compiled(request: RunRequest, folder: Path, sink: Sink, *, draws: bool) -> Fault | None:
+def _with_cause(located: FaultLocated, cause: Cause | None) -> FaultLocated:
+    """Return a fault with its cause, and in the place of that, if it has one."""
+    if cause is None:
+        return located
+    place = cause.evidence[0].stack if cause.evidence else ()
+    return replace(located, cause=cause, stack=place or cause.caller or located.stack)
+
+
+def _run_compiled(
+    request: RunRequest, folder: Path, sink: Sink, *, draws: bool, seeks_causes: bool
+) -> Fault | None:
     """Run the program with its own backend; return a fault if it fails. Uncompiled, it did not fail.
 
-    Where it fails or prints something else, and ``draws`` random numbers, it runs again with eager ones.
+    Where it fails or prints something else, and ``draws`` random numbers, it runs again with eager ones. What
+    it prints is a fault only if the cause is found.
     """
     ran = programs.run_compiled(request, folder, {})
     failure = ran.failure or _printed_otherwise(folder)
@@ -153,7 +178,39 @@ def _run_compiled(request: RunRequest, folder: Path, sink: Sink, *, draws: bool)
         aligned = programs.run_compiled(request, folder, _EAGER_RANDOM)
         other = aligned.failure or _printed_otherwise(folder)
         sink([StageChecked("fallback_random", "", other, aligned.seconds)])
-    return Fault(_of_compiled(ran)) if ran.failure else None
+        if other is None:
+            seeks_causes = False
+    if ran.failure:
+        return Fault(_of_compiled(ran))
+    return _printed_fault(request, folder, sink, failure) if failure is not None and seeks_causes else None
+
+
+def _printed_fault(request: RunRequest, folder: Path, sink: Sink, failure: Failure) -> Fault | None:
+    """Return a fault if it is known why a program prints something else."""
+    plain, captured = (printed.load(programs.printed(folder, stage)) for stage in ("uncompiled", "eager"))
+    whole = not printed.difference(plain, captured, captured)
+    begun = time.monotonic()
+    cause = find_cause(request, folder, 0, whole=whole)
+    if cause is None:
+        return None
+    if not cause.evidence:
+        seconds = time.monotonic() - begun
+        name = "use_numpy_random_stream" if cause.kind == "numpy-random" else "compiled anew"
+        sink([StageChecked(name, "", None, seconds, failure.message)])
+        return None
+    located = FaultLocated(1, "compiled" if whole else "eager", "uncompiled", failure, "")
+    return Fault(_with_cause(located, cause))
+
+
+def _compare_halves(request: RunRequest, folder: Path, sink: Sink) -> None:
+    """Tell it if results in half precision differ, and are equal if each operation rounds as uncompiled."""
+    programs.run_compiled(request, folder, _EAGER_RANDOM, keeps_results="fused")
+    otherwise = half_difference(folder, "fused")
+    if not otherwise:
+        return
+    ran = programs.run_compiled(request, folder, _EAGER_RANDOM | _EAGER_ROUNDING, keeps_results="rounded")
+    if ran.failure is None and not half_difference(folder, "rounded"):
+        sink([StageChecked("emulate_precision_casts", "", None, ran.seconds, otherwise)])
 
 
 def _of_compiled(ran: programs.Ran) -> FaultLocated:

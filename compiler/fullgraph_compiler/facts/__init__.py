@@ -77,6 +77,9 @@ from .export import (
     SizeRange,
 )
 from .outcome import (
+    Cause,
+    CauseKind,
+    Evidence,
     Failure,
     FaultLocated,
     FilesDiscarded,
@@ -170,6 +173,8 @@ __all__ = [
     "CallsSeen",
     "CallsTimed",
     "CallsWithoutGraph",
+    "Cause",
+    "CauseKind",
     "ClassPlace",
     "CodeGenerated",
     "Collective",
@@ -183,6 +188,7 @@ __all__ = [
     "Depth",
     "Device",
     "Dynamic",
+    "Evidence",
     "Example",
     "ExampleCall",
     "Examples",

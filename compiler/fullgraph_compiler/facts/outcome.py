@@ -38,13 +38,17 @@ class StageChecked:
     ``aot_eager``, ``aot_eager_decomp_partition`` and the program's own backend (``inductor``) for each graph.
     If none of these fails, the whole program runs with its own backend (``compiled``), and with the random
     numbers of eager code (``fallback_random``) if it may fail because of its own ones. There, a failure with
-    the ``error`` ``Output`` only says that the program printed something else.
+    the ``error`` ``Output`` only says that the program printed something else. Runs in
+    which a difference goes away have it as ``otherwise``: with ``emulate_precision_casts`` results in half
+    precision are equal, with ``use_numpy_random_stream`` what draws NumPy's random numbers, and with each
+    call ``compiled anew`` what prints something else.
     """
 
     stage: str
     compile_id: str
     failure: Failure | None
     seconds: float
+    otherwise: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,68 @@ class GraphUnchecked:
 
 
 @dataclass(frozen=True, slots=True)
+class Evidence:
+    """A value in two runs of the same code, uncompiled: ``before``, and ``now`` in the call that differs.
+
+    ``name`` is a variable, a function or a setting, where ``stack`` does not show it.
+    """
+
+    name: str
+    before: str
+    now: str
+    stack: Stack = ()
+
+
+CauseKind: TypeAlias = Literal[
+    "reused",
+    "branch",
+    "loop",
+    "called",
+    "hook",
+    "value",
+    "aliasing",
+    "setting",
+    "numpy",
+    "numpy-random",
+    "cached",
+    "compiling",
+]
+"""Why a compiled call is not what it is uncompiled. A graph was reused that does not fit the call:
+
+- ``reused``: what has changed since it was compiled is not known.
+- ``branch``, ``loop``: a condition is another one, or a loop ends earlier or later.
+- ``called``: an instruction calls another function.
+- ``hook``: a hook that was registered later, or removed. Evidence: the hook, then where it was registered.
+- ``value``: a variable gets another value, or a function of Python's own returns one.
+- ``aliasing``: two inputs have one memory, in one of the calls only, and an instruction writes into it.
+- ``setting``: a setting of torch is another one.
+
+Else:
+
+- ``numpy``: functions of NumPy whose translation by torch gives other numbers than NumPy.
+- ``numpy-random``: the random numbers of NumPy, which compiled code draws from torch.
+- ``cached``: a function whose results ``functools`` keeps, which Dynamo traces all the same.
+- ``compiling``: the program asks whether it is being compiled.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """The cause of a difference, as far as runs of the program have shown it.
+
+    ``call`` is the number of the call of ``function`` that differs, ``compiled`` of the one in which its
+    graph was compiled; 0 if that is not known, or not the cause. ``caller`` is where the call is made.
+    """
+
+    kind: CauseKind
+    function: str
+    call: int
+    compiled: int
+    evidence: tuple[Evidence, ...] = ()
+    caller: Stack = ()
+
+
+@dataclass(frozen=True, slots=True)
 class FaultLocated:
     """A fault located between ``passes``, the last stage that passes (or empty), and ``stage``, which fails.
 
@@ -87,6 +153,8 @@ class FaultLocated:
     detail: str = ""
     operator: OperatorFault | None = None
     """The operator that misleads the compiler: then, the compiler is not at fault."""
+    cause: Cause | None = None
+    """Why the whole program differs, if that is known; its evidence has the place."""
 
 
 @dataclass(frozen=True, slots=True)

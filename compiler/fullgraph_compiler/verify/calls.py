@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -16,7 +17,10 @@ _MOST_CALLS = 32
 
 @dataclass(frozen=True)
 class Call:
-    """An outermost call of a compiled function: its number, counted from 1, and what is called with what."""
+    """An outermost call of a compiled function, and what is called with what.
+
+    ``number`` counts the calls of all functions from 1, ``turn`` those of functions of this name.
+    """
 
     number: int
     function: Callable[..., Any]
@@ -24,6 +28,7 @@ class Call:
     kwargs: dict[str, Any]
     options: dict[str, Any]
     compiled: Callable[..., Any]
+    turn: int = 0
 
     @property
     def owner(self) -> torch.nn.Module | None:
@@ -53,6 +58,7 @@ class CallWatcher:
         self._compiled = compiled
         self._most = most
         self._depth = 0
+        self._turns: Counter[str] = Counter()
         self.over = False
         """Whether nothing more is told."""
         self.calls = 0
@@ -88,6 +94,8 @@ class CallWatcher:
                 return called(*args, **kwargs)
             self.calls += 1
             this = Call(self.calls, function, args, kwargs, options, compiled)
+            self._turns[this.name] += 1
+            this = replace(this, turn=self._turns[this.name])
             self.begin(this)
             self._depth += 1
             try:

@@ -34,6 +34,25 @@ _EAGER_NUMBERS = (
 )
 
 
+_OTHERWISE = {
+    "emulate_precision_casts": (
+        "Compiled, half precision differs: {}. TorchInductor keeps float32 between fused operations, which "
+        "is mostly nearer to the exact result. With "
+        "`torch._inductor.config.emulate_precision_casts = True` the results are those of the uncompiled "
+        "program (tried)."
+    ),
+    "use_numpy_random_stream": (
+        "Compiled code draws NumPy's random numbers from torch: {}. With "
+        "`torch._dynamo.config.use_numpy_random_stream = True` they are NumPy's own (tried)."
+    ),
+    "compiled anew": (
+        "With each call compiled anew it is as uncompiled: a graph is used again for a call that it does not "
+        "fit. Which one is not known."
+    ),
+}
+"""What is to be said of a run in which a difference goes away."""
+
+
 def add_faults(
     builders: Sequence[FindingBuilder],
     facts: Sequence[Fact],
@@ -83,14 +102,19 @@ def stage_lines(stages: Iterable[StageChecked]) -> list[str]:
 
 
 def _outcome_of(stage: StageChecked) -> str:
+    if stage.otherwise:
+        return "as uncompiled"
     if stage.failure is None and stage.stage in _PROGRAM:
         return "ends"  # its results are not compared
     return outcome(stage.failure)
 
 
 def verdict(report: Report) -> str:
-    """Summarize a run through the stages in one sentence, with the graphs that it could not check."""
-    return "; ".join(filter(None, (_conclusion(report), unchecked_words(report))))
+    """Summarize a run through the stages, with the graphs that it could not check."""
+    said = "; ".join(filter(None, (_conclusion(report), unchecked_words(report))))
+    aside = [stage for stage in report.stages if stage.otherwise and stage.stage in _OTHERWISE]
+    notes = [_OTHERWISE[stage.stage].format(stage.otherwise) for stage in aside]
+    return " ".join((f"{said.rstrip('.')}.", *notes)) if notes else said
 
 
 def unchecked_words(report: Report) -> str:
@@ -109,7 +133,8 @@ def unchecked_words(report: Report) -> str:
 def is_incomplete(report: Report) -> bool:
     """Tell whether a run through the stages has left something open, so that it is no pass."""
     compiled = _of_program(report.stages).get("compiled")
-    return bool(report.unchecked) or (compiled is not None and compiled.failure is not None)
+    is_open = any(finding.fault and finding.severity != "error" for finding in report.findings)
+    return bool(report.unchecked) or is_open or (compiled is not None and compiled.failure is not None)
 
 
 def _conclusion(report: Report) -> str:
@@ -117,7 +142,8 @@ def _conclusion(report: Report) -> str:
     located = [finding for finding in report.findings if finding.fault]
     if located:
         first = min(located, key=lambda finding: finding.fault)
-        if (compiled := _of_program(report.stages).get("compiled")) and compiled.failure:
+        compiled = _of_program(report.stages).get("compiled")
+        if compiled is not None and compiled.failure is not None and compiled.failure.kind != "accuracy":
             return f"{first.message}. {_cause_compiled(report.stages, report.unchecked).rstrip('.')}"
         more = f" (and {len(located) - 1} more)" if len(located) > 1 else ""
         return first.message + more
@@ -160,7 +186,9 @@ def _printed(stages: Sequence[StageChecked]) -> str:
     if compiled is None or compiled.failure is None or compiled.failure.kind != "accuracy":
         return ""
     cause = f" ({_OTHER_NUMBERS})" if _is_of_random_numbers(runs) else ""
-    return f"compiled, the program differs{cause}: {compiled.failure.message}"
+    is_known = cause or any(stage.otherwise for stage in stages)
+    unknown = "" if is_known else "; the cause is not known"
+    return f"compiled, the program differs{cause}: {compiled.failure.message}{unknown}"
 
 
 def _of_program(stages: Iterable[StageChecked]) -> dict[str, StageChecked]:
@@ -218,6 +246,8 @@ def _explained(
     if fault.operator is not None:
         cause = exports.operator_fault(fault.operator)
         hints = (*exports.operator_hints(fault.operator), *hints)
+    elif fault.cause is not None:
+        cause, explanation = explanation, ""
     elif fault.stage == "uncompiled":
         cause = _cause_uncompiled(fault.failure, stages)
     elif fault.stage == "compiled":
@@ -227,6 +257,8 @@ def _explained(
         cause, explanation = f"{known}{_cause_compiled(stages, unchecked)}", ""
     else:
         cause = f"The fault is in {_PARTS.get(fault.stage, f'the backend {fault.stage}')}."
+        if (fault.stage, fault.failure.kind) == ("eager", "accuracy"):
+            cause += " Which line makes the difference is not known."
     if fault.detail:
         cause += f" torch's bisector names {fault.detail}."
     own = [stage for stage in stages if stage.compile_id in ("", fault.compile_id)]
@@ -280,10 +312,10 @@ def _failing(fault: FaultLocated) -> str:
 
 
 def _kind(fault: FaultLocated) -> FindingKind:
-    if fault.stage in ("uncompiled", "compiled"):
-        return "target-error"
     if fault.failure.kind == "accuracy":
         return "accuracy"
+    if fault.stage in ("uncompiled", "compiled"):
+        return "target-error"
     return "capture-error" if (fault.stage, fault.failure.kind) == ("eager", "error") else "compile-error"
 
 

@@ -60,6 +60,7 @@ from ..workspace.source import SourceFile
 from ..workspace.targets import PYTEST
 from ..workspace.workspace import Workspace
 from .answers.answers import Answers
+from .answers.causes import cause_answer
 from .caches.model import Caches
 from .caches.uses import cache_builders, caches_of, with_caches
 from .exports.findings import export_builders
@@ -506,9 +507,23 @@ class _FindingFacts:
         return FindingBuilder(replace(finding, of_run=not fact.function))
 
     def _fault(self, fact: FaultLocated, kind: FindingKind) -> Finding:
-        return self._finding(
-            kind, "error", fault_message(fact), fact.stack, fact.compile_id, text=fact.failure.text
+        message, text = fault_message(fact), fact.failure.text
+        if fact.cause is None:
+            return self._finding(kind, "error", message, fact.stack, fact.compile_id, text=text)
+        whole = fact.stage == "compiled"
+        answer = cause_answer(fact.cause, fact.failure, self._workspace.source, whole=whole)
+        finding = self._finding(
+            kind,
+            # What a program does on purpose is no fault, but the results are not those uncompiled.
+            "warning" if fact.cause.kind == "compiling" else "error",
+            answer.title,
+            fact.stack,
+            fact.compile_id,
+            explanation=answer.note,
+            hints=answer.hints,
+            text=text,
         )
+        return replace(finding, of_program=True)
 
     def _finding(
         self,

@@ -114,6 +114,8 @@ class Finding:
     """Whether it concerns the whole run and no line: only the file of ``span`` counts, that of the target."""
     survived: bool = False
     """Whether it is an error of the compiler after which the program went on."""
+    of_program: bool = False
+    """Whether only the whole program shows it: no repro can be made of one of its calls."""
 
     @property
     def remedies(self) -> tuple[Remedy, ...]:
@@ -141,7 +143,7 @@ class Finding:
         if self.kind == "compile-error":
             # Of a process that Dynamo itself ends there is no graph, and nothing that could be recorded.
             return self.has_graph
-        return self.kind in ("accuracy", "capture-error")
+        return self.kind in ("accuracy", "capture-error") and not self.of_program
 
 
 @dataclass(frozen=True, slots=True)

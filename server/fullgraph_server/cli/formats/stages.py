@@ -32,7 +32,7 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noq
             console.print(Text(_title(report, graph.compile_id), "bold"))
             console.print(Text("  not checked"))
             console.print()
-        failures = [finding for finding in report.findings if finding.severity == "error"]
+        failures = [finding for finding in report.findings if finding.severity == "error" or finding.fault]
         for finding in failures:
             print_finding(console, checked, finding)
         conclusion = unchecked_words(report) if failures else verdict(report)

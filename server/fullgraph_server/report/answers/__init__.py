@@ -12,11 +12,11 @@ Nothing is guessed: a cause that the facts and the syntax tree do not show is no
 - ``operators``: answers about functions of higher-order operators
 - ``undecided``: answers to branches that only data decide
 - ``calls``: answers to calls that Dynamo cannot trace
-- ``operators``: answers about functions of higher-order operators
 - ``uncompiled``: what to do where nothing is compiled
 - ``compiling``: how a function is compiled
 - ``lookups``: keys that compiled code looks for in a dict or a set
 - ``module_names``: lookups by the names of parameters
 - ``recurrent``: recurrent layers that torch unrolls
+- ``causes``: answers to differences between a compiled call and the same call uncompiled
 - ``resumed``: values that are handed over a graph break
 """

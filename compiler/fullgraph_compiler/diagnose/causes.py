@@ -1,0 +1,182 @@
+"""Why a compiled program is not what it is uncompiled: the cause, from further runs of the whole program.
+
+One run compiles the calls anew: if they are right then, a graph was reused that does not fit. Another one is
+uncompiled, and follows each call: the first point at which the call that differs leaves the way of the call
+that was compiled is what no guard has seen.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import torch
+
+from ..cases import checking
+from ..facts import Cause, Evidence, RunRequest
+from ..processes.children import run_child, wait_for
+from . import paths, printed, programs, results
+from .divergence import parting
+from .hooks import HookRegistry
+from .programs import Marks
+
+_NUMPY_RANDOM = {"torch._dynamo.config.use_numpy_random_stream": True}
+
+
+@dataclass(frozen=True, slots=True)
+class _Followed:
+    """What the followed calls show: causes to be told, and those that need a further run."""
+
+    parted: Cause | None = None
+    known: Cause | None = None
+    asked: Cause | None = None
+    draws: bool = False
+    """Whether NumPy may draw random numbers."""
+
+
+def find_cause(request: RunRequest, folder: Path, number: int, *, whole: bool) -> Cause | None:
+    """Return why the result of a call differs, or what the program prints (``number`` is 0).
+
+    ``whole`` is whether it differs only with its own backend. ``folder`` has the results of the other runs.
+    """
+    marks = programs.marks(folder)
+    follow = programs.start_followed(request, lambda recorder: _follow(recorder, number, marks))
+    anew = programs.start_anew(request, folder, number, whole=whole)
+    children = {follow, anew}
+    ended = {}
+    while children:
+        child = wait_for(children)
+        children.remove(child)
+        ended[child] = child.end()
+    followed = ended[follow].answer if ended[follow].answered else _Followed()
+    if ended[anew].answered and _is_right(folder, ("uncompiled", programs.ANEW), number):
+        return followed.parted or Cause("reused", "", 0, 0)
+    if whole:
+        return None
+    if followed.draws and _goes_away(request, folder, number):
+        return Cause("numpy-random", "", 0, 0)
+    if followed.asked is not None and _is_of_asking(request, folder, number):
+        return followed.asked
+    return followed.known
+
+
+def _goes_away(request: RunRequest, folder: Path, number: int) -> bool:
+    """Tell whether a call is right as soon as NumPy draws its own random numbers."""
+    child = programs.start_anew(request, folder, number, whole=False, settings=_NUMPY_RANDOM)
+    wait_for({child})
+    return child.end().answered and _is_right(folder, ("uncompiled", programs.ANEW), number)
+
+
+def _is_of_asking(request: RunRequest, folder: Path, number: int) -> bool:
+    """Tell whether the uncompiled program does as under Dynamo, if it is told that it is being compiled."""
+    child = programs.start_pretending(request, folder)
+    wait_for({child})
+    return child.end().answered and _is_right(folder, ("eager", programs.PRETENDING), number)
+
+
+def half_difference(folder: Path, stage: str) -> str:
+    """Describe how results in half precision differ from the uncompiled ones; empty if they are equal."""
+
+    def compare() -> str:
+        plain, other = (results.load(programs.results(folder, name)) for name in ("uncompiled", stage))
+        for place, tensor in plain.items():
+            found = other.get(place)
+            if found is None or tensor.dtype not in (torch.bfloat16, torch.float16):
+                continue
+            if found.shape == tensor.shape and not torch.equal(found.nan_to_num(), tensor.nan_to_num()):
+                gap = (found.double() - tensor.double()).abs().nan_to_num().max().item()
+                return f"{place[1]} ({str(tensor.dtype).removeprefix('torch.')}) by up to {gap:.2g}"
+        return ""
+
+    ended = run_child(compare)
+    return ended.answer if ended.answered else ""
+
+
+def _is_right(folder: Path, stages: tuple[str, str], number: int) -> bool:
+    """Tell whether two runs give the same results of a call, or print the same if ``number`` is 0."""
+    if not number:
+        plain, other = (printed.load(programs.printed(folder, name)) for name in stages)
+        return not printed.difference(plain, other, other)
+
+    def compare() -> bool:
+        plain, other = (results.load(programs.results(folder, name)) for name in stages)
+        own = [place for place in plain if place[0] == number]
+        return bool(own) and all(
+            place in other and not checking.difference("", other[place], plain[place], None) for place in own
+        )
+
+    ended = run_child(compare)
+    return ended.answered and bool(ended.answer)
+
+
+def _follow(recorder: paths.PathRecorder, number: int, marks: Marks) -> _Followed:
+    """Return the causes in the recorded paths: of a call, or of the first one that has a cause."""
+    chosen = [path for path in recorder.paths if number in (0, path.number)]
+    parted = (_parted(path, recorder.paths, recorder.hooks, marks) for path in chosen)
+    known = (_translated(path) or _cached(path, recorder.paths) for path in chosen)
+    return _Followed(
+        next(filter(None, parted), None),
+        next(filter(None, known), None),
+        next(filter(None, map(_asked, chosen)), None),
+        any("random" in entered.code.co_names for path in chosen for entered in path.frames),
+    )
+
+
+def _parted(now: paths.Path, before: list[paths.Path], hooks: HookRegistry, marks: Marks) -> Cause | None:
+    """Return the only cause that the earlier compilations allow, whichever of them the call has reused."""
+    if now.number in marks.compiled:
+        return None
+    candidates = [
+        path
+        for path in before
+        if path.number in marks.compiled and path.number < now.number
+        if (path.name, path.kind) == (now.name, now.kind)
+    ]
+    found = [cause for path in candidates if (cause := parting(path, now, hooks, marks.breaks))]
+    distinct = {(cause.kind, tuple(item.stack for item in cause.evidence)) for cause in found}
+    return found[-1] if len(distinct) == 1 else None
+
+
+def _translated(path: paths.Path) -> Cause | None:
+    """Return the calls of NumPy whose translation differs, one for each function and line."""
+    evidence: dict[tuple[Any, ...], Evidence] = {}
+    for frame, offset, found in path.translated:
+        stack = path.stack(frame, offset)
+        item = Evidence(found.name, found.numpy, found.torch, stack)
+        evidence.setdefault((found.name, stack[-1].filename, stack[-1].row), item)
+    if not evidence:
+        return None
+    return Cause("numpy", path.name, path.turn, 0, tuple(evidence.values()), path.caller)
+
+
+def _cached(path: paths.Path, before: list[paths.Path]) -> Cause | None:
+    """Return a function of which a call has got a cached result, since it did not run in it."""
+    cached = _cached_codes() - {entered.code for entered in path.frames}
+    for earlier in before:
+        if earlier.number >= path.number or earlier.name != path.name:
+            continue
+        for entered in earlier.frames:
+            if entered.code in cached and entered.parent >= 0:
+                stack = earlier.stack(entered.parent, entered.offset)
+                evidence = Evidence(entered.code.co_name, "", "", stack)
+                return Cause("cached", path.name, path.turn, 0, (evidence,), path.caller)
+    return None
+
+
+def _cached_codes() -> set[CodeType]:
+    """Return the code of the functions whose results ``functools`` keeps."""
+    caches = (thing for thing in gc.get_objects() if type(thing) is functools._lru_cache_wrapper)
+    codes = (getattr(thing.__wrapped__, "__code__", None) for thing in caches)
+    return {code for code in codes if code is not None}
+
+
+def _asked(path: paths.Path) -> Cause | None:
+    """Return the first line that asks torch whether it compiles."""
+    if not path.asked:
+        return None
+    evidence = Evidence("", "False", "True", path.stack(*path.asked[0]))
+    return Cause("compiling", path.name, path.turn, 0, (evidence,), path.caller)

@@ -1,0 +1,167 @@
+"""The first point at which two calls of one function part, uncompiled: a cause that no guard has seen."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Collection, Iterator
+from functools import cache
+from types import CodeType
+from typing import Final, TypeAlias
+
+from ..facts import Cause, CauseKind, Evidence, Stack
+from .hooks import HookRegistry
+from .paths import ENTERED, Path
+
+_TESTING: Final = ("COPY", "TO_BOOL", "NOP", "CACHE", "EXTENDED_ARG", "PRECALL", "SWAP")
+"""Instructions between a value and the jump that tests it."""
+_OFFSET: Final = (1 << 32) - 1
+
+
+def parting(
+    before: Path, now: Path, hooks: HookRegistry, breaks: Collection[tuple[str, int]] = ()
+) -> Cause | None:
+    """Return why a graph that was compiled in one call does not fit another one; ``None`` if it may fit.
+
+    ``breaks`` are the files and rows of graph breaks: what is decided there is decided in every call.
+    """
+    found = _way(before, now, hooks) or _value(before, now, bool(breaks)) or _aliasing(before, now)
+    found = found or _setting(before, now)
+    if found is None:
+        return None
+    kind, evidence = found
+    rows = {(frame.filename, frame.row) for frame in evidence[0].stack[len(now.caller) :]}
+    if rows & {*breaks}:
+        return None
+    return Cause(kind, now.name, now.turn, before.turn, evidence, now.caller)
+
+
+_Found: TypeAlias = tuple[CauseKind, tuple[Evidence, ...]]
+
+
+def _way(before: Path, now: Path, hooks: HookRegistry) -> _Found | None:
+    """Return what makes the calls take another way."""
+    at = next(_different(before, now), None)
+    if at is None:
+        return None
+    for path in (now, before):
+        if (code := _entered(path, at)) is not None and (hooks_of := hooks.registered(code)):
+            old, new = ("did not run", "runs") if path is now else ("ran", "does not run")
+            own = path.stack(path.events[at] >> 32, 0, code.co_firstlineno)
+            late = [item.stack for item in hooks_of if before.number <= item.calls < now.number]
+            return "hook", (Evidence(code.co_name, old, new, late[0] if late and path is now else own),)
+    if at == 0:
+        return None
+    frame, offset = now.events[at - 1] >> 32, now.events[at - 1] & _OFFSET
+    stack = now.stack(frame, offset)
+    called = [_entered(path, at) for path in (before, now)]
+    if any(called):
+        first, second = (getattr(code, "co_qualname", code.co_name) if code else "" for code in called)
+        return "called", (Evidence("", first, second, stack),)
+    jump = _instructions(now.frames[frame].code).get(offset)
+    left, right = (_following(path, at, frame) for path in (before, now))
+    if jump is None or left is None or right is None:
+        return None
+    if jump.opname == "FOR_ITER":
+        words = {True: "ended", False: "went on"}
+        row = now.stack(frame, 0, stack[-1].row)  # its columns are those of the whole loop
+        return "loop", (Evidence("", words[left == jump.argval], words[right == jump.argval], row),)
+    was, became = _truth(jump, left), _truth(jump, right)
+    if not was or not became:
+        return None
+    stack = now.stack(frame, _computed(now, at - 1, frame, offset))
+    return "branch", (Evidence("", was, became, stack),)
+
+
+def _different(before: Path, now: Path) -> Iterator[int]:
+    """Yield the places from which the events of two calls differ."""
+    events, others = before.events, now.events
+    for at in range(max(len(events), len(others))):
+        if at >= len(events) or at >= len(others) or events[at] != others[at]:
+            yield at
+        elif events[at] & _OFFSET == ENTERED:
+            number = events[at] >> 32
+            if before.frames[number].code is not now.frames[number].code:
+                yield at
+
+
+def _entered(path: Path, at: int) -> CodeType | None:
+    """Return the code that an event enters, if it does."""
+    if at >= len(path.events) or path.events[at] & _OFFSET != ENTERED:
+        return None
+    return path.frames[path.events[at] >> 32].code
+
+
+def _following(path: Path, at: int, frame: int) -> int | None:
+    """Return the offset of an event in a frame."""
+    if at >= len(path.events) or path.events[at] >> 32 != frame:
+        return None
+    return path.events[at] & _OFFSET
+
+
+def _truth(jump: dis.Instruction, to: int) -> str:
+    """Return what a jump has found its condition to be, by where it leads; empty for another instruction."""
+    jumped, name = to == jump.argval, jump.opname
+    if "JUMP" not in name:
+        return ""
+    if name.endswith("NOT_NONE"):
+        return "not None" if jumped else "None"
+    if name.endswith("IF_NONE"):
+        return "None" if jumped else "not None"
+    if "IF_TRUE" in name:
+        return str(jumped)
+    return str(not jumped) if "IF_FALSE" in name else ""
+
+
+def _computed(path: Path, at: int, frame: int, jump: int) -> int:
+    """Return the offset of the instruction that computed the value that a jump tests."""
+    instructions = _instructions(path.frames[frame].code)
+    for event in path.events[at - 1 :: -1] if at else ():
+        offset = event & _OFFSET
+        if event >> 32 == frame and offset != ENTERED:
+            instruction = instructions.get(offset)
+            if instruction is not None and instruction.opname not in _TESTING:
+                return offset
+    return jump
+
+
+@cache
+def _instructions(code: CodeType) -> dict[int, dis.Instruction]:
+    return {item.offset: item for item in dis.get_instructions(code)}
+
+
+def _value(before: Path, now: Path, breaks: bool) -> _Found | None:
+    """Return a value that differs although the inputs have the same sizes and plain values.
+
+    Where the function has graph breaks, a variable may hold what tensors of the call hold.
+    """
+    if before.shape != now.shape:
+        return None
+    for old, new in zip(before.values, now.values, strict=False):
+        if (old.frame, old.row, old.offset, old.name) != (new.frame, new.row, new.offset, new.name):
+            return None
+        if old.value != new.value and not (breaks and new.name):
+            stack = now.stack(new.frame, new.offset, new.row)
+            return "value", (Evidence(new.name, old.value, new.value, stack),)
+    return None
+
+
+def _aliasing(before: Path, now: Path) -> _Found | None:
+    """Return two inputs that have one memory in one of the calls, and what writes into it."""
+    for path, other in ((now, before), (before, now)):
+        for pair in sorted(path.shared - other.shared):
+            write = next((item for item in before.writes + now.writes if item[0] in pair), None)
+            if write is None:
+                continue
+            name, frame, row = write
+            names = f"`{pair[0]}` and `{pair[1]}`"
+            stack: Stack = now.stack(frame, 0, row)
+            old, new = ("apart", "shared") if path is now else ("shared", "apart")
+            return "aliasing", (Evidence(names, old, new, stack), Evidence(name, "", ""))
+    return None
+
+
+def _setting(before: Path, now: Path) -> _Found | None:
+    for name, value in now.settings.items():
+        if before.settings[name] != value:
+            return "setting", (Evidence(name, before.settings[name], value),)
+    return None

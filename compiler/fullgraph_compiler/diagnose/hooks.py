@@ -1,0 +1,71 @@
+"""The hooks that a program registers on modules, with the places where it does."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import getattr_static
+from types import CodeType
+from typing import Any, Final
+
+import torch
+
+from ..facts import Stack
+from ..observe.stacks import calling_stack
+from .followed import is_followed
+
+_METHODS: Final = (
+    "register_forward_hook",
+    "register_forward_pre_hook",
+    "register_full_backward_hook",
+    "register_full_backward_pre_hook",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A hook that was registered after so many calls of compiled functions."""
+
+    calls: int
+    stack: Stack
+
+
+class HookRegistry:
+    """The hooks of all modules by their code; ``calls`` returns the number of calls so far."""
+
+    def __init__(self, calls: Callable[[], int]) -> None:
+        self._calls = calls
+        self._hooks: dict[CodeType, list[Registered]] = {}
+
+    def install(self) -> None:
+        """Take note of what is registered from now on."""
+        for name in _METHODS:
+            setattr(torch.nn.Module, name, self._noting(getattr(torch.nn.Module, name)))
+
+    def registered(self, code: CodeType) -> list[Registered]:
+        """Return where a function was registered as a hook, in order."""
+        return self._hooks.get(code, [])
+
+    def _noting(self, register: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(register)
+        def register_and_note(module: torch.nn.Module, hook: Any, *args: Any, **kwargs: Any) -> Any:
+            code = _code(hook)
+            if code is not None:
+                calls = calling_stack(sys._getframe(1))
+                own = tuple(frame for frame in calls if is_followed(frame.filename))
+                place = Registered(self._calls(), own)
+                self._hooks.setdefault(code, []).append(place)
+            return register(module, hook, *args, **kwargs)
+
+        return register_and_note
+
+
+def _code(hook: Any) -> CodeType | None:
+    """Return the code that a call of a hook runs, if it is Python's."""
+    while isinstance(hook, functools.partial):
+        hook = hook.func
+    call = getattr_static(type(hook), "__call__", None)
+    code = getattr(hook, "__code__", None) or getattr(call, "__code__", None)
+    return code if isinstance(code, CodeType) else None

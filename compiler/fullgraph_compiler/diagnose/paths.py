@@ -1,0 +1,295 @@
+"""The way that each call of a compiled function takes uncompiled, recorded instruction by instruction."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import CodeType, FrameType
+from typing import Any
+
+import torch
+
+from ..facts import Stack, StackFrame
+from ..observe.stacks import calling_stack
+from ..verify.calls import Call, CallWatcher
+from ..verify.snapshots import is_plain
+from .followed import is_followed
+from .hooks import HookRegistry
+from .results import tensors_in
+from .translated import NumpyCalls, Translated
+
+ENTERED = (1 << 32) - 1
+"""The offset of an event that is no instruction, but the begin of a frame."""
+_MOST_EVENTS = 100_000
+_LONGEST = 60
+_IMPURE = frozenset(
+    ("os", "_collections_abc", "genericpath", "time", "random", "datetime", "uuid", "secrets")
+)
+"""Modules in Python whose functions return other values without an argument that differs."""
+_ASKED = (torch.compiler.is_compiling.__code__, torch.compiler.is_dynamo_compiling.__code__)
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A frame of a call: its code, and the frame and the instruction that called it (-1 for none)."""
+
+    code: CodeType
+    parent: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A plain value in a frame: of a local variable, or returned to an instruction by ``name``."""
+
+    frame: int
+    row: int
+    offset: int
+    name: str
+    value: str
+
+
+@dataclass
+class Path:
+    """What a call did uncompiled: its instructions, plain values, writes into inputs, NumPy's functions.
+
+    An event is the number of a frame in its upper 32 bits, and the offset of an instruction or ``ENTERED``.
+    ``shape`` is the types and sizes of the inputs, ``kind`` what of them every graph is compiled for.
+    """
+
+    number: int
+    turn: int
+    name: str
+    caller: Stack
+    kind: tuple[str, ...]
+    shape: tuple[str, ...]
+    shared: frozenset[tuple[str, str]]
+    settings: dict[str, str]
+    events: array[int] = field(default_factory=lambda: array("q"))
+    frames: list[Entered] = field(default_factory=list)
+    values: list[Seen] = field(default_factory=list)
+    writes: list[tuple[str, int, int]] = field(default_factory=list)
+    """The input that an instruction wrote into, with its frame and row."""
+    translated: list[tuple[int, int, Translated]] = field(default_factory=list)
+    asked: list[tuple[int, int]] = field(default_factory=list)
+    """The instructions that ask torch whether it compiles, with their frames."""
+
+    def stack(self, frame: int, offset: int, row: int = 0) -> Stack:
+        """Return the calls from the program down to an instruction, or to a row."""
+        calls: list[StackFrame] = []
+        while frame >= 0:
+            entered = self.frames[frame]
+            calls.append(place(entered.code, offset, row))
+            frame, offset, row = entered.parent, entered.offset, 0
+        return (*self.caller, *reversed(calls))
+
+
+def place(code: CodeType, offset: int, row: int = 0) -> StackFrame:
+    """Return the place of an instruction, or only of a row."""
+    positions = getattr(code, "co_positions", None)  # since Python 3.11
+    if row or positions is None:
+        rows = (line for start, end, line in code.co_lines() if line and start <= offset < end)
+        return StackFrame(code.co_filename, row or next(rows, code.co_firstlineno), code.co_name)
+    first, last, column, end = list(positions())[offset // 2]
+    return StackFrame(code.co_filename, first or code.co_firstlineno, code.co_name, column, last, end)
+
+
+class PathRecorder(CallWatcher):
+    """A recorder of the paths of the outermost calls of compiled functions, which run uncompiled."""
+
+    def __init__(self) -> None:
+        super().__init__(compiled=False)
+        self.paths: list[Path] = []
+        self.hooks = HookRegistry(lambda: self.calls)
+        self._before: Callable[..., Any] | None = None
+        self._numpy = NumpyCalls(self._translate)
+        self._tracer: _Tracer | None = None
+
+    def install(self) -> None:
+        """Record from now on."""
+        super().install()
+        self.hooks.install()
+
+    def begin(self, call: Call) -> None:
+        """Follow a call."""
+        inputs = list(_inputs(call))
+        path = Path(
+            call.number,
+            call.turn,
+            call.name,
+            tuple(frame for frame in calling_stack(sys._getframe(1)) if is_followed(frame.filename)),
+            tuple(map(_kind_of, inputs)),
+            tuple(map(_shape_of, inputs)),
+            frozenset(_sharing(inputs)),
+            _settings(),
+        )
+        self.paths.append(path)
+        self._tracer = _Tracer(path, [(name, value) for name, value in inputs if _has_version(value)])
+        self._before = sys.gettrace()
+        self._numpy.install()
+        sys.settrace(self._tracer.enter)
+
+    def end(self, _call: Call, _result: Any) -> None:
+        """Stop following a call."""
+        sys.settrace(self._before)
+        self._numpy.remove()
+        self._tracer = None
+
+    def fail(self, call: Call, _: Exception) -> None:
+        """Stop following a call that raises."""
+        self.end(call, None)
+
+    def _translate(self, frame: FrameType, found: Translated) -> None:
+        if self._tracer is not None:
+            self._tracer.translate(frame, found)
+
+
+class _Tracer:
+    """The trace functions for one call (``sys.settrace``)."""
+
+    def __init__(self, path: Path, inputs: list[tuple[str, torch.Tensor]]) -> None:
+        self._path = path
+        self._inputs = inputs
+        self._versions = [tensor._version for _, tensor in inputs]
+        self._numbers: dict[FrameType, int] = {}
+        self._rows: dict[int, int] = {}
+        self._locals: dict[int, dict[str, str]] = {}
+
+    def enter(self, frame: FrameType, _event: str, _: Any) -> Any:
+        if len(self._path.events) >= _MOST_EVENTS:
+            return None
+        above = frame.f_back
+        caller = self._numbers.get(above) if above is not None else None
+        if not is_followed(frame.f_code.co_filename):
+            if above is None or caller is None:
+                return None
+            if frame.f_code in _ASKED:
+                self._path.asked.append((caller, above.f_lasti))
+            return self._returning if frame.f_globals.get("__name__") in _IMPURE else None
+        parent, offset = self._parent(frame)
+        number = len(self._path.frames)
+        self._numbers[frame] = number
+        self._path.frames.append(Entered(frame.f_code, parent, offset))
+        self._rows[number] = frame.f_code.co_firstlineno
+        self._locals[number] = dict(_plain(frame))
+        self._path.events.append(number << 32 | ENTERED)
+        frame.f_trace_opcodes = True
+        return self._step
+
+    def translate(self, frame: FrameType, found: Translated) -> None:
+        number = self._numbers.get(frame)
+        if number is not None:
+            self._path.translated.append((number, frame.f_lasti, found))
+
+    def _parent(self, frame: FrameType) -> tuple[int, int]:
+        """Return the number of the nearest followed frame that leads to this one, and its instruction."""
+        above = frame.f_back
+        while above is not None:
+            if above in self._numbers:
+                return self._numbers[above], above.f_lasti
+            above = above.f_back
+        return -1, 0
+
+    def _step(self, frame: FrameType, event: str, _: Any) -> Any:
+        number = self._numbers[frame]
+        if event == "opcode":
+            self._path.events.append(number << 32 | frame.f_lasti)
+            if len(self._path.events) >= _MOST_EVENTS:
+                return None
+        elif event in ("line", "return"):
+            self._look(frame, number)
+            self._rows[number] = frame.f_lineno
+        return self._step
+
+    def _look(self, frame: FrameType, number: int) -> None:
+        """Note what the row that ends here has assigned, and the inputs that it wrote into."""
+        row, known = self._rows[number], self._locals[number]
+        for name, value in _plain(frame):
+            if known.get(name) != value:
+                known[name] = value
+                self._path.values.append(Seen(number, row, 0, name, value))
+        for index, (name, tensor) in enumerate(self._inputs):
+            if tensor._version != self._versions[index]:
+                self._versions[index] = tensor._version
+                self._path.writes.append((name, number, row))
+
+    def _returning(self, frame: FrameType, event: str, value: Any) -> Any:
+        if event == "return" and frame.f_back in self._numbers and (text := _text(value)) is not None:
+            number, offset = self._numbers[frame.f_back], frame.f_back.f_lasti
+            self._path.values.append(Seen(number, 0, offset, "", text))
+        return self._returning
+
+
+def _plain(frame: FrameType) -> Iterator[tuple[str, str]]:
+    for name, value in frame.f_locals.items():
+        if (text := _text(value)) is not None:
+            yield name, text
+
+
+def _text(value: Any) -> str | None:
+    """Return the text of a number, a string or ``None``; ``None`` for all else."""
+    if value is None or type(value) in (bool, int, float, str):
+        text = repr(value)
+        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return None
+
+
+# -- inputs ------------------------------------------------------------------------------------
+
+
+def _inputs(call: Call) -> Iterator[tuple[str, Any]]:
+    """Yield the tensors and the plain values that a call gets, with their names."""
+    try:
+        given = inspect.signature(call.function).bind(*call.args, **call.kwargs).arguments
+    except (TypeError, ValueError):
+        given = {str(place): value for place, value in enumerate(call.args)} | call.kwargs
+    for name, value in given.items():
+        if _text(value) is not None:
+            yield name, value
+        for inner, tensor in tensors_in(value):
+            yield f"{name}{inner}", tensor
+
+
+def _kind_of(named: tuple[str, Any]) -> str:
+    name, value = named
+    if isinstance(value, torch.Tensor):
+        return f"{name} {value.dtype} {value.device} {value.ndim} {value.requires_grad}"
+    return f"{name} {type(value)}" if type(value) in (int, float) else f"{name} {value!r}"
+
+
+def _shape_of(named: tuple[str, Any]) -> str:
+    name, value = named
+    return f"{name} {[*value.shape]}" if isinstance(value, torch.Tensor) else f"{name} {value!r}"
+
+
+def _sharing(inputs: list[tuple[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Yield the names of inputs that have one memory."""
+    owners: dict[int, list[str]] = {}
+    for name, value in inputs:
+        if _has_version(value) and value.numel():
+            owners.setdefault(value.untyped_storage().data_ptr(), []).append(name)
+    for names in owners.values():
+        yield from ((first, second) for at, first in enumerate(names) for second in names[at + 1 :])
+
+
+def _has_version(value: Any) -> bool:
+    """Tell whether a value is a tensor with memory of its own, and counts what is written into it."""
+    return isinstance(value, torch.Tensor) and is_plain(value) and not value.is_inference()
+
+
+def _settings() -> dict[str, str]:
+    """Return what a program can set for all that it calls."""
+    read = {
+        'torch.get_autocast_dtype("cpu")': lambda: torch.get_autocast_dtype("cpu"),
+        'torch.get_autocast_dtype("cuda")': lambda: torch.get_autocast_dtype("cuda"),
+        'torch.is_autocast_enabled("cpu")': lambda: torch.is_autocast_enabled("cpu"),
+        'torch.is_autocast_enabled("cuda")': lambda: torch.is_autocast_enabled("cuda"),
+        "torch.get_default_dtype()": torch.get_default_dtype,
+        "torch.is_grad_enabled()": torch.is_grad_enabled,
+        "torch.are_deterministic_algorithms_enabled()": torch.are_deterministic_algorithms_enabled,
+        "torch.get_float32_matmul_precision()": torch.get_float32_matmul_precision,
+    }
+    return {name: str(value()) for name, value in read.items()}

@@ -1,0 +1,86 @@
+"""Calls of NumPy's functions, computed by torch's translation of them as well."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any, Final
+
+from ..cases import checking
+from ..compat import dynamo_compat
+from .results import as_tensor
+
+_NOT_COMPARED: Final = frozenset(("empty", "empty_like"))
+"""Functions whose result nobody has written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """A function of NumPy whose translation gives another number, with the first such pair."""
+
+    name: str
+    numpy: str
+    torch: str
+
+
+class NumpyCalls:
+    """A watcher of NumPy's functions: ``found`` is called with the frame that calls one that differs."""
+
+    def __init__(self, found: Callable[[FrameType, Translated], None]) -> None:
+        self._found = found
+        self._saved: dict[str, Any] = {}
+        self._inside = False
+
+    def install(self) -> None:
+        """Watch from now on, if the program has imported NumPy."""
+        numpy = sys.modules.get("numpy")
+        if numpy is None:
+            return
+        for name, translation in dynamo_compat.numpy_translations().items():
+            original = getattr(numpy, name, None)
+            if callable(original) and not isinstance(original, type) and name not in _NOT_COMPARED:
+                self._saved[name] = original
+                setattr(numpy, name, self._watched(name, original, translation))
+
+    def remove(self) -> None:
+        """Put NumPy's functions back."""
+        for name, original in self._saved.items():
+            setattr(sys.modules["numpy"], name, original)
+        self._saved = {}
+
+    def _watched(self, name: str, original: Any, translation: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if self._inside or "out" in kwargs:
+                return original(*args, **kwargs)
+            self._inside = True
+            try:
+                # What raises uncompiled or cannot be translated is another matter.
+                with contextlib.suppress(Exception):
+                    given = dynamo_compat.as_translated_numpy(args)
+                    named = {key: dynamo_compat.as_translated_numpy(value) for key, value in kwargs.items()}
+                    translated = dynamo_compat.as_numpy_array(translation(*given, **named))
+                    result = original(*args, **kwargs)
+                    if difference := _difference(name, result, translated):
+                        self._found(sys._getframe(1), difference)
+                    return result
+                return original(*args, **kwargs)
+            finally:
+                self._inside = False
+
+        return call
+
+
+def _difference(name: str, result: Any, translated: Any) -> Translated | None:
+    plain, other = as_tensor(result), as_tensor(translated)
+    if plain is None or other is None or not checking.difference("", other, plain, None):
+        return None
+    if plain.shape != other.shape:
+        return Translated(name, f"shape {[*plain.shape]}", f"shape {[*other.shape]}")
+    wrong = ~(plain.isclose(other, equal_nan=True))
+    if not bool(wrong.any()):
+        return None
+    first, second = (f"{tensor[wrong].flatten()[0].item():.6g}" for tensor in (plain, other))
+    return Translated(name, first, second)

@@ -1,0 +1,313 @@
+"""Why a compiled call differs: the first point at which two uncompiled calls part."""
+
+from __future__ import annotations
+
+import functools
+import os
+import random
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+if sys.platform != "linux":
+    pytest.skip("the stages of a program are forked, on Linux only", allow_module_level=True)
+
+from fullgraph_compiler.diagnose import causes, stages
+from fullgraph_compiler.diagnose.divergence import parting
+from fullgraph_compiler.diagnose.followed import is_followed
+from fullgraph_compiler.diagnose.paths import PathRecorder
+from fullgraph_compiler.diagnose.programs import Marks
+from fullgraph_compiler.facts import Cause, Fact, FaultLocated, RunRequest, Script, StageChecked
+from fullgraph_compiler.processes.children import run_child
+
+BOX = SimpleNamespace(left=object(), right=object(), steps=[1, 2], apply=torch.sin, scale=2.0)
+BOX.current = BOX.left
+TWO = torch.ones(2)
+MEMORY = torch.ones(6)
+
+
+def followed(function: Callable[..., Any], *calls: Callable[[Callable[..., Any]], Any]) -> PathRecorder:
+    """Return the recorder of calls of a function."""
+    recorder = PathRecorder()
+    recorder.install()
+    compiled = torch.compile(function)
+    for call in calls:
+        call(compiled)
+    return recorder
+
+
+def cause(function: Callable[..., Any], *calls: Callable[[Callable[..., Any]], Any]) -> Cause | None:
+    """Return what parts the second call of a function from the first."""
+
+    def look() -> Cause | None:
+        recorder = followed(function, *calls)
+        return parting(*recorder.paths, recorder.hooks)
+
+    ended = run_child(look)
+    assert ended.answered
+    found: Cause | None = ended.answer
+    return found
+
+
+def source_of(found: Cause | None) -> str:
+    """Return the code that the first evidence of a cause is about."""
+    assert found is not None
+    frame = found.evidence[0].stack[-1]
+    line = Path(frame.filename).read_text("utf-8").splitlines()[frame.row - 1]
+    return line[frame.column : frame.end_column] if frame.column is not None else line.strip()
+
+
+def identity(x: torch.Tensor) -> torch.Tensor:
+    if x.ndim and BOX.current is BOX.left:
+        return x + 1
+    return x - 1
+
+
+def environment(x: torch.Tensor) -> torch.Tensor:
+    return x * float(os.getenv("FULLGRAPH_TEST_SCALE", "1"))
+
+
+def steps(x: torch.Tensor) -> torch.Tensor:
+    for step in BOX.steps:
+        x = x + step
+    return x
+
+
+def helper(x: torch.Tensor) -> torch.Tensor:
+    return x.cos()
+
+
+def applied(x: torch.Tensor) -> torch.Tensor:
+    y: torch.Tensor = BOX.apply(x)
+    return y
+
+
+def scaled(x: torch.Tensor) -> torch.Tensor:
+    scale = BOX.scale
+    return x * scale
+
+
+def written(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    a.mul_(2)
+    return a + b
+
+
+def sized(x: torch.Tensor, n: int) -> torch.Tensor:
+    rows = x.shape[0] + n
+    return x * rows
+
+
+def plain(x: torch.Tensor) -> torch.Tensor:
+    return x + random.randint(1, 1)
+
+
+def change(**values: Any) -> Callable[[Callable[..., Any]], Any]:
+    def call(function: Callable[..., Any]) -> None:
+        vars(BOX).update(values)
+        function(TWO)
+
+    return call
+
+
+def with_variable(function: Callable[..., Any]) -> None:
+    os.environ["FULLGRAPH_TEST_SCALE"] = "3"
+    function(TWO)
+
+
+def with_autocast(function: Callable[..., Any]) -> None:
+    torch.set_autocast_dtype("cpu", torch.float16)
+    function(TWO)
+
+
+@pytest.mark.parametrize(
+    ("function", "first", "second", "kind", "values", "text"),
+    [
+        (
+            identity,
+            change(),
+            change(current=BOX.right),
+            "branch",
+            ("True", "False"),
+            "BOX.current is BOX.left",
+        ),
+        (steps, change(), change(steps=[1]), "loop", ("went on", "ended"), "for step in BOX.steps:"),
+        (applied, change(), change(apply=helper), "called", ("", "helper"), "BOX.apply(x)"),
+        (scaled, change(), change(scale=3.0), "value", ("2.0", "3.0"), "scale = BOX.scale"),
+        (
+            environment,
+            change(),
+            with_variable,
+            "value",
+            ("'1'", "'3'"),
+            'os.getenv("FULLGRAPH_TEST_SCALE", "1")',
+        ),
+        (
+            written,
+            lambda f: f(MEMORY[:3], torch.ones(3)),
+            lambda f: f(MEMORY[:3], MEMORY[1:4]),
+            "aliasing",
+            ("apart", "shared"),
+            "a.mul_(2)",
+        ),
+    ],
+)
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="instructions have no columns")
+def test_two_calls_part_where_something_unguarded_differs(
+    function: Callable[..., Any], first: Any, second: Any, kind: str, values: tuple[str, str], text: str
+) -> None:
+    found = cause(function, first, second)
+    assert found is not None
+    assert (found.kind, found.compiled, found.call, found.function) == (kind, 1, 2, function.__name__)
+    assert (found.evidence[0].before, found.evidence[0].now) == values
+    assert source_of(found) == text
+
+
+def test_a_setting_of_torch_is_a_cause() -> None:
+    found = cause(plain, change(), with_autocast)
+    assert found is not None
+    assert (found.kind, found.evidence[0].name) == ("setting", 'torch.get_autocast_dtype("cpu")')
+
+
+@pytest.mark.parametrize(
+    ("function", "first", "second"),
+    [
+        (plain, change(), change()),
+        (sized, lambda f: f(TWO, 1), lambda f: f(torch.ones(3), 1)),
+        (sized, lambda f: f(TWO, 1), lambda f: f(TWO, 2)),
+        (
+            written,
+            lambda f: f(MEMORY[:3], MEMORY[1:4]),
+            lambda f: f(MEMORY[:3], MEMORY[2:5]),
+        ),
+        (lambda a, b: a + b, lambda f: f(TWO, torch.ones(2)), lambda f: f(TWO, TWO)),
+    ],
+)
+def test_calls_that_may_use_one_graph_do_not_part(
+    function: Callable[..., Any], first: Any, second: Any
+) -> None:
+    assert cause(function, first, second) is None
+
+
+@pytest.mark.parametrize("late", [True, False])
+def test_a_hook_is_a_cause_if_it_comes_after_the_call_that_compiles(late: bool) -> None:
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2))
+
+    def hook(*_: Any) -> None:
+        net.training = False
+
+    def register(function: Callable[..., Any]) -> None:
+        net[0].register_forward_hook(hook)
+        function(TWO)
+
+    def look() -> Cause | None:
+        recorder = PathRecorder()
+        recorder.install()
+        calls = (lambda f: f(TWO), register) if late else (register, lambda f: f(TWO))
+        compiled = torch.compile(net)
+        for call in calls:
+            call(compiled)
+        return parting(*recorder.paths, recorder.hooks)
+
+    found = run_child(look).answer
+    if not late:
+        assert found is None
+        return
+    assert (found.kind, found.evidence[0].name, found.evidence[0].now) == ("hook", "hook", "runs")
+    assert "register_forward_hook" in source_of(found)
+
+
+def test_a_call_that_compiled_something_has_no_stale_graph() -> None:
+    def look() -> list[Cause | None]:
+        recorder = followed(identity, change(), change(current=BOX.right))
+        row = parting(*recorder.paths, recorder.hooks).evidence[0].stack[-1]  # type: ignore[union-attr]
+        breaks = frozenset({(row.filename, row.row)})
+        marks = (
+            Marks(frozenset({1}), frozenset()),
+            Marks(frozenset({1, 2}), frozenset()),
+            Marks(frozenset({1}), breaks),
+        )
+        return [causes._follow(recorder, 2, item).parted for item in marks]
+
+    reused, compiled, broken = run_child(look).answer
+    assert reused is not None
+    assert (compiled, broken) == (None, None)
+
+
+@functools.cache
+def kept(size: int) -> int:
+    return size
+
+
+def test_functions_whose_translation_or_cache_differs_are_named() -> None:
+    def convert(x: Any) -> Any:
+        return np.fix(x) + np.sin(x) + kept(4) + np.clip(x, -3, 3) + torch.compiler.is_compiling()
+
+    def look() -> list[Cause | None]:
+        array = np.array([1.5, 2.5])
+        recorder = followed(convert, lambda f: f(array), lambda f: f(array))
+        assert np.fix.__module__ == "numpy", "NumPy is as before"
+        first, second = recorder.paths
+        return [
+            causes._translated(first),
+            causes._cached(first, [first, second]),
+            causes._cached(second, [first, second]),
+            causes._asked(first),
+        ]
+
+    translated, no_cache, cached, asked = run_child(look).answer
+    assert [item.name for item in translated.evidence] == ["fix"]
+    assert no_cache is None
+    assert cached.evidence[0].name == "kept"
+    assert source_of(asked).endswith("torch.compiler.is_compiling()")
+
+
+def test_what_is_of_a_library_is_followed_but_not_torch_itself() -> None:
+    assert is_followed("/x/train.py")
+    assert is_followed("/x/lib/python3.12/site-packages/transformers/a.py")
+    assert not is_followed("/x/lib/python3.12/site-packages/torch/nn/a.py")
+    assert not is_followed(torch.__file__)
+    assert not is_followed(os.__file__)
+    assert not is_followed(causes.__file__)
+
+
+STALE = """
+import torch
+class Box: pass
+box = Box()
+box.left = object()
+box.now = box.left
+@torch.compile(backend="eager")
+def route(x):
+    return x + 1 if box.now is box.left else x - 1
+@torch.compile(backend="eager")
+def same(x):
+    return x * 2
+x = torch.ones(2)
+route(x), same(x)
+box.now = object()
+same(x), route(x)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_the_stages_name_the_line_and_the_cause(tmp_path: Path) -> None:
+    path = tmp_path / "stale.py"
+    path.write_text(STALE)
+    facts: list[Fact] = []
+
+    def work() -> list[Fact]:
+        stages.run_stages(RunRequest(1, Script(str(path)), "stages"), facts.extend, lambda: None)
+        return facts
+
+    found = run_child(work, 280).answer
+    (fault,) = (fact for fact in found if isinstance(fact, FaultLocated))
+    assert fault.cause is not None
+    assert (fault.cause.kind, fault.cause.call, fault.stack[-1].row) == ("branch", 2, 9)
+    assert not any(isinstance(fact, StageChecked) and fact.otherwise for fact in found)
