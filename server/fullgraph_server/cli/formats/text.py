@@ -71,7 +71,7 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
             console.print(Text(visible(line)))
         if command := trial_of_dynamic(checked):
             console.print(Text(command))
-        console.print(Text(name + summary(checked.report), "bold"))
+        console.print(Text(name + summary(checked.report, says_all=targets == 1), "bold"))
         if targets > 1:
             console.print()
     if targets > 1:
@@ -140,8 +140,11 @@ def labelled_notes(finding: Finding) -> list[tuple[str, str]]:
     return [*notes, ("docs", finding.url)] if finding.url else notes
 
 
-def summary(report: Report) -> str:
-    """Write ``2 graph breaks, 1 recompilation in 1 function (3 graphs, ran 0.6 s) - torch 2.13.0``."""
+def summary(report: Report, *, says_all: bool = True) -> str:
+    """Write ``2 graph breaks, 1 recompilation in 1 function (3 graphs, ran 0.6 s) - torch 2.13.0``.
+
+    Where nothing is found, it says that results were not compared; not with ``says_all`` off.
+    """
     parts = _counts(report.findings)
     graphs = sum(frame.graphs for frame in report.frames)
     taken = f"{'compiled in' if report.of_trace else 'ran'} {report.seconds:.1f} s"
@@ -158,7 +161,18 @@ def summary(report: Report) -> str:
         outcome = ", ".join([*parts, "nothing was compiled"])
         outcome += "" if report.of_trace else f" ({taken})"
     ending = _ENDINGS.get(report.status or "")
-    return (f"{ending}: {outcome}" if ending else outcome) + run_words(report)
+    compared = _NOT_COMPARED if says_all and _is_clean(report) else ""
+    return (f"{ending}: {outcome}" if ending else outcome) + run_words(report) + compared
+
+
+_NOT_COMPARED = " - results not compared (fullgraph stages does)"
+
+
+def _is_clean(report: Report) -> bool:
+    """Tell whether a run of a program has compiled something, and found nothing."""
+    compiles = bool(report.frames) and not _is_ahead_of_time(report)
+    is_run = not (report.of_trace or report.dry)
+    return compiles and is_run and not report.ignored and not _counts(report.findings)
 
 
 def _is_ahead_of_time(report: Report) -> bool:
@@ -176,7 +190,8 @@ def sums(reports: Sequence[Report], targets: int) -> str:
     found = ", ".join(_counts(finding for report in reports for finding in report.findings))
     graphs = sum(frame.graphs for report in reports for frame in report.frames)
     taken = f"({counted(graphs, 'graph')}, ran {sum(report.seconds for report in reports):.1f} s)"
-    return f"{', '.join([ran, *ended])}: {found or 'no findings'} {taken}"
+    compared = _NOT_COMPARED if not found and any(map(_is_clean, reports)) else ""
+    return f"{', '.join([ran, *ended])}: {found or 'no findings'} {taken}{compared}"
 
 
 def _counts(findings: Iterable[Finding]) -> list[str]:
