@@ -209,6 +209,22 @@ def test_a_size_or_length_that_a_guard_forbids_is_told() -> None:
     assert completed(length, (), (GuardInstalled("0/1", X, "LENGTH_CHECK", "", "not x", ()),)).actual == "0"
 
 
+def test_past_the_limit_advice_is_left_without_what_is_compiled_once() -> None:
+    new = GuardFailure("0/0", "L['mode']", "ID_MATCH", "", "the same function")
+    flag = GuardFailure("0/0", "L['flag']", "TRUE_MATCH", "", "True")
+    for cause, told in (
+        (
+            new,
+            ["Make it once, before the first call (`mode = ...`), and pass that in every call. (Not tried.)"],
+        ),
+        (flag, []),
+    ):
+        limit = RecompileLimit("0/1", "step", FILE, 1, 1, "recompile_limit", False, (cause,))
+        facts = (FrameStarted("0/0", "step", FILE, 1, (StackFrame(FILE, 3, "<module>"),)), limit)
+        (found,) = fold("step.py", 1, "2.13.0", facts, WORKSPACE).findings
+        assert [*found.hints[:-1]] == told
+
+
 @pytest.mark.parametrize(("called", "row", "told"), [(3, 1, True), (0, 1, False), (3, 2, False)])
 def test_a_limit_says_how_many_calls_came_from_it_on(called: int, row: int, told: bool) -> None:
     limit = RecompileLimit("0/2", "step", FILE, 1, 2, "recompile_limit", False, called=called)

@@ -26,8 +26,8 @@ from .source_names import freed_object, written_name
 
 _ONCE = "compiled once."
 """The end of what only says why there are several graphs."""
-_AHEAD = "Call it with every one ahead of time."
-_ONCE_EACH = "Each is a graph of its own, compiled once: call it with every one ahead of time."
+_AHEAD = "To compile them early, call the function once for each."
+_ONCE_EACH = f"Each is a graph of its own, compiled once. {_AHEAD}"
 CALL_AHEAD = (
     "Call it in the warm-up, where it must not fail; what `torch.compiler.reset()` has thrown away is gone."
 )
@@ -161,9 +161,9 @@ def past_limit(given: Iterable[Advice]) -> list[Advice]:
     kept = (
         replace(item, sentence=item.sentence.removesuffix(_ONCE_EACH).rstrip())
         for item in given
-        if not item.explains and not item.sentence.endswith(f"{_ONCE} {_AHEAD}")
+        if not item.explains
     )
-    return [item for item in kept if item.sentence]
+    return [item for item in kept if item.sentence and not item.sentence.endswith(_AHEAD)]
 
 
 def _without_edit(sentence: str) -> Advice:
