@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from fullgraph_compiler.facts import (
     CallsWithoutGraph,
+    CompileFailure,
     GraphBreak,
     ModulesLoaded,
     RecompileLimit,
@@ -194,6 +195,33 @@ def test_a_branch_returns_what_it_may_not_keep() -> None:
     )
 
 
+def test_what_a_gradient_changes_stays_out_of_it() -> None:
+    at = StackFrame(FILE, 12, "backward", 8, 12, 23)
+    found = broken(INSIDE.format("autograd.Function") + CHANGES, code="GB0067", at=at)
+    assert found.hints == ("Leave this out of `backward`, or call `apply` outside of what is compiled.",)
+
+
+def test_results_of_two_types_are_told() -> None:
+    said = (
+        "got RuntimeError(\"When merging two branches' output in torch.cond,  expected same dtype but got "
+        'torch.int32 and torch.float32.")'
+    )
+    found = broken(said, code="GB4315")
+    assert "differ in dtype: `torch.int32` and `torch.float32`." in found.explanation
+    assert found.hints == ("Let both return the same dtype, as with `.to(torch.float32)`.",)
+
+
+def test_a_condition_of_cond_is_a_tensor() -> None:
+    text = "import torch\n\n@torch.compile\ndef f(x):\n    return torch.cond(not x.any(), a, b, (x,))\n"
+    stack = (StackFrame(FILE, 5, "f", 22, 5, 33),)
+    message = "Could not guard on data-dependent expression Eq(u0, 1)"
+    fact = CompileFailure("0/0", "capture", "UserError", message, stack, "", "Caused by", (), "", message)
+    workspace = Workspace(Path("/w"), {FILE: SourceFile(FILE, text)}.get)
+    (found,) = fold("program.py", 1, "2.13.0", [fact], workspace).findings
+    assert found.hints == ("Write `torch.logical_not(x.any())` instead, which is a tensor.",)
+    assert found.explanation.startswith("`not` asks whether a tensor is true")
+
+
 def test_a_change_in_a_checkpoint_is_told_with_its_line() -> None:
     found = broken(INSIDE.format("torch.utils.checkpoint.checkpoint") + ATTRIBUTE, code="GB4413")
     assert found.hints[0] == (
@@ -214,7 +242,7 @@ BRANCHING = "Detected data-dependent branching (e.g. `if my_tensor.sum() > 0:`).
 def test_and_of_tensors_is_an_operation(row: int, function: str, instead: str) -> None:
     at = StackFrame(FILE, row, function, 11, row, 16)
     found = broken(LOOP + BRANCHING, code="GB0170", at=at)
-    assert found.hints == (f"Write {instead}: the function then returns a tensor.",)
+    assert found.hints == (f"Write {instead} instead, which is a tensor.",)
 
 
 def test_a_part_that_is_no_tensor_is_left_alone() -> None:

@@ -25,7 +25,7 @@ from ...workspace.workspace import Workspace
 from ..source_locator import Places
 from .calls import call_answer
 from .marks import Mark, Marks, dotted
-from .operators import branch_answer, side_effect_answer, truth_answer
+from .operators import branch_answer, merge_answer, side_effect_answer, truth_answer
 from .words import Answer, line_of, row_of, written
 
 _BY_DISABLE: Final = r"wrapped with `torch\.compiler\.disable` \(reason: (?P<reason>[^\n]{0,300})\)$"
@@ -91,6 +91,7 @@ class BreakAnswers:
             branch_answer(fact, self._own(fact), self._workspace),
             side_effect_answer(fact, self._own(fact), self._workspace),
             truth_answer(fact, self._own(fact), self._workspace),
+            merge_answer(fact),
             call_answer(fact, self._places.full_stack(fact.stack, fact.compile_id), self._workspace),
             self._checkpoint(fact, filename),
             self._not_reached(fact, filename),

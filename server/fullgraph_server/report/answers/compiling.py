@@ -57,7 +57,7 @@ def shared_code(
 
 
 def limit_of_thread(fact: RecompileLimit, sources: Sequence[SourceFile]) -> Answer:
-    """Tell that a limit is the default one in a thread, where the program set another in its main thread."""
+    """Tell that a limit that the program sets does not hold in the thread that reached it."""
     if not any(_THREAD.search(frame.filename) for frame in fact.stack):
         return Answer()
     filename, names = fact.stack[-1].filename, (fact.setting, _ALIASES.get(fact.setting))
@@ -65,7 +65,7 @@ def limit_of_thread(fact: RecompileLimit, sources: Sequence[SourceFile]) -> Answ
         for node in ast.walk(source.tree) if source.tree else ():
             if (
                 isinstance(node, ast.Assign)
-                and dotted(node.targets[0]).rpartition("config.")[2] in names
+                and _setting(node.targets[0]) in names
                 and isinstance(node.value, ast.Constant)
                 and node.value.value != fact.limit
             ):
@@ -77,6 +77,10 @@ def limit_of_thread(fact: RecompileLimit, sources: Sequence[SourceFile]) -> Answ
                     (f"Set {setting} in this thread, too.",),
                 )
     return Answer()
+
+
+def _setting(node: ast.expr) -> str:
+    return dotted(node).rpartition("config.")[2]
 
 
 def static_line(compile_id: str, places: Places, workspace: Workspace) -> str:

@@ -36,6 +36,12 @@ _CHANGES: Final = "Mutating a variable from outside the scope of this HOP is not
 """``check_allowed_side_effect`` in ``torch/_dynamo/side_effects.py`` (2.13 and 2.15)."""
 _ATTRIBUTE: Final = re.compile(r"Attribute '(?P<name>\w{1,100})' on an outer-scope object was changed")
 """The same (2.13)."""
+_MERGED: Final = re.compile(
+    r"When merging two branches' output in torch\.cond,\s{1,4}expected same (?P<what>\w{1,30}) but got "
+    r"(?P<one>[\w.]{1,60}) and (?P<other>[\w.]{1,60}\w)"
+)
+"""``_merge_output`` in ``torch/_higher_order_ops/cond.py`` (2.13 and 2.15)."""
+_GUARDED: Final = "Could not guard on data-dependent expression"
 _TRUTH: Final = "Detected data-dependent branching (e.g. `if my_tensor.sum() > 0:`)."
 _WORDS: Final = {ast.And: "and", ast.Or: "or"}
 _SIGNS: Final = {ast.And: "&", ast.Or: "|"}
@@ -75,6 +81,10 @@ def side_effect_answer(
     if inside is None or not own:
         return Answer()
     if _CHANGES in fact.explanation:
+        if inside["operator"] == "autograd.Function":
+            function = code_span(own[-1].function)
+            hint = f"Leave this out of {function}, or call `apply` outside of what is compiled."
+            return Answer(hints=(hint,), instead=True)
         return _moved(inside["operator"], "this")
     attribute = _ATTRIBUTE.search(fact.explanation)
     source = workspace.source(own[-1].filename) if attribute else None
@@ -112,20 +122,46 @@ def truth_answer(
     fact: GraphBreak | CompileFailure, own: Sequence[StackFrame], workspace: Workspace
 ) -> Answer:
     """Advise on ``and``, ``or`` and ``not`` of tensors, where a function of an operator returns that."""
-    source = workspace.source(own[-1].filename) if own and fact.code == "GB0170" else None
-    function = _function(source, own[-1]) if source else None
-    if function is None or _OPERATOR.search(fact.explanation) is None:
+    source = workspace.source(own[-1].filename) if own else None
+    if source is None:
         return Answer()
-    for value in _returned(function, own[-1].row):
+    values: Sequence[ast.expr] = ()
+    if fact.code == "GB0170" and _OPERATOR.search(fact.explanation):
+        function = _function(source, own[-1])
+        values = _returned(function, own[-1].row) if function else ()
+    elif _GUARDED in f"{fact.text} {getattr(fact, 'message', '')}":
+        values = [call.args[0] for call in _conds(source, own[-1].row) if call.args]
+    for value in values:
         if written := _of_tensors(value):
             word = _WORDS[type(value.op)] if isinstance(value, ast.BoolOp) else "not"
             return Answer(
                 f"{code_span(word)} asks whether a tensor is true, which only its data decide.",
-                (f"Write {code_span(written)}: the function then returns a tensor.",),
-                replaced=_TRUTH,
+                (f"Write {code_span(written)} instead, which is a tensor.",),
+                replaced=_TRUTH if _TRUTH in fact.explanation else fact.explanation,
                 instead=True,
             )
     return Answer()
+
+
+def merge_answer(fact: GraphBreak | CompileFailure) -> Answer:
+    """Tell in what the results of the two functions of a ``torch.cond`` differ."""
+    said = _MERGED.search(f"{fact.explanation} {fact.text}")
+    if said is None:
+        return Answer()
+    what, one, other = said["what"], code_span(said["one"]), code_span(said["other"])
+    how = f", as with {code_span('.to(' + said['other'] + ')')}" if what == "dtype" else ""
+    return Answer(
+        f"The functions of `torch.cond` return tensors that differ in {what}: {one} and {other}.",
+        (f"Let both return the same {what}{how}.",),
+        replaced=fact.explanation,
+        instead=True,
+    )
+
+
+def _conds(source: SourceFile, row: int) -> list[ast.Call]:
+    """List the calls of ``cond`` that begin at a row."""
+    calls = [node for node in source.nodes_at(row) if isinstance(node, ast.Call)]
+    return [call for call in calls if dotted(call.func).rpartition(".")[2] == "cond"]
 
 
 def _of_tensors(value: ast.expr) -> str:
@@ -133,7 +169,7 @@ def _of_tensors(value: ast.expr) -> str:
     if isinstance(value, ast.BoolOp) and all(map(_is_mask, value.values)):
         parts = [ast.unparse(item) for item in value.values]
         return f" {_SIGNS[type(value.op)]} ".join(f"({part})" for part in parts)
-    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not) and _is_mask(value.operand):
+    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not):  # which asked a tensor
         return f"torch.logical_not({ast.unparse(value.operand)})"
     return ""
 
