@@ -56,6 +56,28 @@ def test_a_missing_compiler_is_told_with_what_to_set() -> None:
     assert "`CXX`" in only(failure).hints[0]
 
 
+def test_an_unknown_option_is_told_without_all_that_there_are() -> None:
+    message = "Unexpected optimization option max_auto_tune, known options are ['dce', 'max_autotune']"
+    finding = only(raised(message, "__init__.py"))
+    assert "dce" not in finding.message
+    assert finding.hints[0].startswith("Did you mean `max_autotune`? ")
+    other = only(raised(message.replace("max_auto_tune", "zzz"), "__init__.py"))
+    assert other.hints[0].startswith("`torch._inductor.list_options()`")
+
+
+def test_an_unknown_backend_is_told_with_the_one_that_is_meant() -> None:
+    message = "Invalid backend: 'indcutor', see `torch._dynamo.list_backends()` for available backends."
+    assert "Did you mean `inductor`?" in only(raised(message, "_dynamo/backends/registry.py")).hints[0]
+
+
+def test_a_compiled_module_in_a_file_is_told() -> None:
+    message = (
+        "Weights only load failed. This file can still be loaded, to do so you have two options.\n"
+        "\tWeightsUnpickler error: Unsupported global: GLOBAL torch._dynamo.eval_frame.OptimizedModule"
+    )
+    assert "state_dict()" in only(raised(message, "serialization.py")).hints[0]
+
+
 def test_the_same_words_from_elsewhere_have_none() -> None:
     assert only(raised(SECOND, "autograd/graph.py")).hints == ()
 

@@ -212,6 +212,28 @@ _KNOWN: Final = (
         "`torch._check(n >= 0)`.",
         in_program=True,
     ),
+    # __init__.py: ``_TorchCompileInductorWrapper.apply_options``
+    KnownError(
+        "unknown-option",
+        re.compile(r"^Unexpected optimization option (?P<name>[\w.-]{1,100}), known options are \["),
+        "TorchInductor has no such option.",
+        "`torch._inductor.list_options()` lists all options.",
+    ),
+    # _dynamo/exc.py: ``InvalidBackend``
+    KnownError(
+        "unknown-backend",
+        re.compile(r"^Invalid backend: '(?P<name>[^'\n]{1,100})', see `torch\._dynamo\.list_backends\(\)`"),
+        "There is no such backend.",
+        "`torch._dynamo.list_backends()` lists those that there are.",
+    ),
+    # _weights_only_unpickler.py, of a whole ``OptimizedModule``
+    KnownError(
+        "loaded-module",
+        re.compile(r"^Weights only load failed\.[\s\S]{0,2000}?torch\._dynamo\.eval_frame\.OptimizedModule"),
+        "The file holds a compiled module as a whole, which `torch.load` refuses by default.",
+        "Save the state alone, `torch.save(compiled._orig_mod.state_dict(), path)`, and load it into a "
+        "module: `module.load_state_dict(torch.load(path))`.",
+    ),
     # _inductor/exc.py: ``InvalidCxxCompiler``
     KnownError(
         "no-compiler",

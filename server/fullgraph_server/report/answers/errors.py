@@ -14,7 +14,7 @@ from ...text.known_errors import KnownError, known_error
 from ...text.markdown import code_span
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
-from . import autograd
+from . import autograd, options
 from .marks import Mark, Marks, dotted
 from .module_names import name_lookups
 from .words import Answer, line_of, row_of, written
@@ -379,5 +379,7 @@ _REFINED: Final[Mapping[str, Callable[[Marks, _Error], Answer | None]]] = {
     "operator-declares-alias": autograd.declares_alias,
     "inference-tensor": autograd.inference_tensor,
     "donated-buffer": autograd.donated_buffer,
+    "unknown-option": options.unknown_option,
+    "unknown-backend": options.unknown_backend,
 }
 """The answers that need the program's text, by the name of the known error."""
