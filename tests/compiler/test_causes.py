@@ -228,15 +228,26 @@ def test_a_call_that_compiled_something_has_no_stale_graph() -> None:
         row = parting(*recorder.paths, recorder.hooks).evidence[0].stack[-1]  # type: ignore[union-attr]
         breaks = frozenset({(row.filename, row.row)})
         marks = (
-            Marks(frozenset({1}), frozenset()),
-            Marks(frozenset({1, 2}), frozenset()),
+            Marks(frozenset({1})),
+            Marks(frozenset({1, 2})),
             Marks(frozenset({1}), breaks),
+            Marks(frozenset({1}), eager=frozenset({(row.filename, "identity")})),
         )
         return [causes._follow(recorder, 2, item).parted for item in marks]
 
-    reused, compiled, broken = run_child(look).answer
+    reused, *others = run_child(look).answer
     assert reused is not None
-    assert (compiled, broken) == (None, None)
+    assert others == [None, None, None]
+
+
+def test_a_way_that_is_not_understood_is_no_cause() -> None:
+    def guarded(x: torch.Tensor) -> torch.Tensor:
+        try:
+            return x + BOX.steps[1]
+        except IndexError:
+            return x
+
+    assert cause(guarded, change(), change(steps=[])) is None
 
 
 @functools.cache
@@ -245,24 +256,32 @@ def kept(size: int) -> int:
 
 
 def test_functions_whose_translation_or_cache_differs_are_named() -> None:
-    def convert(x: Any) -> Any:
+    def convert(x: Any, calls: bool = True) -> Any:
+        if not calls:
+            return x
         return np.fix(x) + np.sin(x) + kept(4) + np.clip(x, -3, 3) + torch.compiler.is_compiling()
+
+    def cached_once(x: torch.Tensor) -> torch.Tensor:
+        return x * kept(5)
+
+    assert cause(cached_once, change(), change()) is None, "that its result is kept is no decision"
 
     def look() -> list[Cause | None]:
         array = np.array([1.5, 2.5])
-        recorder = followed(convert, lambda f: f(array), lambda f: f(array))
+        recorder = followed(convert, lambda f: f(array), lambda f: f(array), lambda f: f(array, calls=False))
         assert np.fix.__module__ == "numpy", "NumPy is as before"
-        first, second = recorder.paths
+        first, second, other = recorder.paths
         return [
             causes._translated(first),
             causes._cached(first, [first, second]),
+            causes._cached(other, [first, second]),
             causes._cached(second, [first, second]),
             causes._asked(first),
         ]
 
-    translated, no_cache, cached, asked = run_child(look).answer
+    translated, *no_cache, cached, asked = run_child(look).answer
     assert [item.name for item in translated.evidence] == ["fix"]
-    assert no_cache is None
+    assert no_cache == [None, None], "it is not called, or runs"
     assert cached.evidence[0].name == "kept"
     assert source_of(asked).endswith("torch.compiler.is_compiling()")
 

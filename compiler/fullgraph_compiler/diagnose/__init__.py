@@ -5,7 +5,7 @@
 - ``results``: what compiled functions returned, for a comparison
 - ``causes``: why the whole program differs, from further runs of it
 - ``paths``: the way that each call takes uncompiled
-- ``followed``: the files whose code is followed in a call
+- ``followed``: the code that is followed in a call, and cached functions
 - ``divergence``: the first point at which two calls part
 - ``hooks``: where the program registers hooks
 - ``translated``: NumPy's functions, computed by torch's translation, too

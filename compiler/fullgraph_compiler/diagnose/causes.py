@@ -7,20 +7,18 @@ that was compiled is what no guard has seen.
 
 from __future__ import annotations
 
-import functools
-import gc
 from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType
 from typing import Any
 
 import torch
 
 from ..cases import checking
 from ..facts import Cause, Evidence, RunRequest
-from ..processes.children import run_child, wait_for
+from ..processes.children import Child, run_child, wait_for
 from . import paths, printed, programs, results
 from .divergence import parting
+from .followed import caches
 from .hooks import HookRegistry
 from .programs import Marks
 
@@ -34,6 +32,7 @@ class _Followed:
     parted: Cause | None = None
     known: Cause | None = None
     asked: Cause | None = None
+    cached: Cause | None = None
     draws: bool = False
     """Whether NumPy may draw random numbers."""
 
@@ -59,9 +58,16 @@ def find_cause(request: RunRequest, folder: Path, number: int, *, whole: bool) -
         return None
     if followed.draws and _goes_away(request, folder, number):
         return Cause("numpy-random", "", 0, 0)
-    if followed.asked is not None and _is_of_asking(request, folder, number):
-        return followed.asked
-    return followed.known
+    if followed.known is not None:
+        return followed.known
+    if followed.asked is not None:
+        child = programs.start_pretending(request, folder)
+        if _does_as_compiled(child, folder, number):
+            return followed.asked
+    if followed.cached is not None:
+        child = programs.start_forgetting(request, folder, marks.compiled)
+        return followed.cached if _does_as_compiled(child, folder, number) else None
+    return None
 
 
 def _goes_away(request: RunRequest, folder: Path, number: int) -> bool:
@@ -71,11 +77,10 @@ def _goes_away(request: RunRequest, folder: Path, number: int) -> bool:
     return child.end().answered and _is_right(folder, ("uncompiled", programs.ANEW), number)
 
 
-def _is_of_asking(request: RunRequest, folder: Path, number: int) -> bool:
-    """Tell whether the uncompiled program does as under Dynamo, if it is told that it is being compiled."""
-    child = programs.start_pretending(request, folder)
+def _does_as_compiled(child: Child, folder: Path, number: int) -> bool:
+    """Tell whether the uncompiled program, with what a child changes in it, does as under Dynamo."""
     wait_for({child})
-    return child.end().answered and _is_right(folder, ("eager", programs.PRETENDING), number)
+    return child.end().answered and _is_right(folder, ("eager", programs.CHANGED), number)
 
 
 def half_difference(folder: Path, stage: str) -> str:
@@ -117,11 +122,11 @@ def _follow(recorder: paths.PathRecorder, number: int, marks: Marks) -> _Followe
     """Return the causes in the recorded paths: of a call, or of the first one that has a cause."""
     chosen = [path for path in recorder.paths if number in (0, path.number)]
     parted = (_parted(path, recorder.paths, recorder.hooks, marks) for path in chosen)
-    known = (_translated(path) or _cached(path, recorder.paths) for path in chosen)
     return _Followed(
         next(filter(None, parted), None),
-        next(filter(None, known), None),
+        next(filter(None, map(_translated, chosen)), None),
         next(filter(None, map(_asked, chosen)), None),
+        next(filter(None, (_cached(path, recorder.paths) for path in chosen)), None),
         any("random" in entered.code.co_names for path in chosen for entered in path.frames),
     )
 
@@ -136,9 +141,19 @@ def _parted(now: paths.Path, before: list[paths.Path], hooks: HookRegistry, mark
         if path.number in marks.compiled and path.number < now.number
         if (path.name, path.kind) == (now.name, now.kind)
     ]
-    found = [cause for path in candidates if (cause := parting(path, now, hooks, marks.breaks))]
+    found = [
+        cause
+        for path in candidates
+        if (cause := parting(path, now, hooks, marks.breaks)) and not _is_eager(cause, marks)
+    ]
     distinct = {(cause.kind, tuple(item.stack for item in cause.evidence)) for cause in found}
     return found[-1] if len(distinct) == 1 else None
+
+
+def _is_eager(cause: Cause, marks: Marks) -> bool:
+    """Tell whether the code that a cause is about is not compiled."""
+    frame = cause.evidence[0].stack[-1] if cause.evidence[0].stack else None
+    return frame is not None and (frame.filename, frame.function) in marks.eager
 
 
 def _translated(path: paths.Path) -> Cause | None:
@@ -155,23 +170,25 @@ def _translated(path: paths.Path) -> Cause | None:
 
 def _cached(path: paths.Path, before: list[paths.Path]) -> Cause | None:
     """Return a function of which a call has got a cached result, since it did not run in it."""
-    cached = _cached_codes() - {entered.code for entered in path.frames}
+    cached = {code for code, _ in caches()} - {entered.code for entered in path.frames}
     for earlier in before:
         if earlier.number >= path.number or earlier.name != path.name:
             continue
         for entered in earlier.frames:
-            if entered.code in cached and entered.parent >= 0:
+            if entered.code in cached and _runs(path, earlier, entered):
                 stack = earlier.stack(entered.parent, entered.offset)
                 evidence = Evidence(entered.code.co_name, "", "", stack)
                 return Cause("cached", path.name, path.turn, 0, (evidence,), path.caller)
     return None
 
 
-def _cached_codes() -> set[CodeType]:
-    """Return the code of the functions whose results ``functools`` keeps."""
-    caches = (thing for thing in gc.get_objects() if type(thing) is functools._lru_cache_wrapper)
-    codes = (getattr(thing.__wrapped__, "__code__", None) for thing in caches)
-    return {code for code in codes if code is not None}
+def _runs(path: paths.Path, earlier: paths.Path, entered: paths.Entered) -> bool:
+    """Tell whether a path has the instruction that entered a frame in an earlier one."""
+    if entered.parent < 0:
+        return False
+    caller = earlier.frames[entered.parent].code
+    own = (number for number, frame in enumerate(path.frames) if frame.code is caller)
+    return any((number << 32 | entered.offset) in path.events for number in own)
 
 
 def _asked(path: paths.Path) -> Cause | None:

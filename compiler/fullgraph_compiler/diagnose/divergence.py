@@ -9,6 +9,7 @@ from types import CodeType
 from typing import Final, TypeAlias
 
 from ..facts import Cause, CauseKind, Evidence, Stack
+from .followed import caches
 from .hooks import HookRegistry
 from .paths import ENTERED, Path
 
@@ -24,8 +25,11 @@ def parting(
 
     ``breaks`` are the files and rows of graph breaks: what is decided there is decided in every call.
     """
-    found = _way(before, now, hooks) or _value(before, now, bool(breaks)) or _aliasing(before, now)
-    found = found or _setting(before, now)
+    at = next(_different(before, now), None)
+    if at is not None:
+        found = _way(before, now, hooks, at)
+    else:
+        found = _value(before, now, bool(breaks)) or _aliasing(before, now) or _setting(before, now)
     if found is None:
         return None
     kind, evidence = found
@@ -38,11 +42,8 @@ def parting(
 _Found: TypeAlias = tuple[CauseKind, tuple[Evidence, ...]]
 
 
-def _way(before: Path, now: Path, hooks: HookRegistry) -> _Found | None:
-    """Return what makes the calls take another way."""
-    at = next(_different(before, now), None)
-    if at is None:
-        return None
+def _way(before: Path, now: Path, hooks: HookRegistry, at: int) -> _Found | None:
+    """Return what makes the calls take another way at an event; ``None`` if it is not known."""
     for path in (now, before):
         if (code := _entered(path, at)) is not None and (hooks_of := hooks.registered(code)):
             old, new = ("did not run", "runs") if path is now else ("ran", "does not run")
@@ -55,6 +56,8 @@ def _way(before: Path, now: Path, hooks: HookRegistry) -> _Found | None:
     stack = now.stack(frame, offset)
     called = [_entered(path, at) for path in (before, now)]
     if any(called):
+        if {code for code, _ in caches()} & {*called}:
+            return None  # whether it runs or its result is kept is no decision of the program
         first, second = (getattr(code, "co_qualname", code.co_name) if code else "" for code in called)
         return "called", (Evidence("", first, second, stack),)
     jump = _instructions(now.frames[frame].code).get(offset)

@@ -1,11 +1,14 @@
-"""The files whose code is followed where a call runs uncompiled."""
+"""The code that is followed where a call runs uncompiled, and the functions that ``functools`` caches."""
 
 from __future__ import annotations
 
+import functools
+import gc
 import os
 import re
 import sysconfig
-from functools import cache
+from types import CodeType
+from typing import Any
 
 from ..compat import torch_compat
 
@@ -14,7 +17,7 @@ _INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\](?P<package>\w+)")
 _OURS = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
-@cache
+@functools.cache
 def is_followed(filename: str) -> bool:
     """Tell whether code of a file is followed: not that of Python, torch, NumPy or ourselves."""
     if filename.startswith(("<frozen", _OURS)):
@@ -22,3 +25,10 @@ def is_followed(filename: str) -> bool:
     if found := _INSTALLED.search(filename):
         return found["package"] not in _LIBRARIES
     return not filename.startswith((sysconfig.get_path("stdlib") + os.sep, torch_compat.folder()))
+
+
+def caches() -> list[tuple[CodeType, Any]]:
+    """Return the functions whose results ``functools`` keeps, by their code."""
+    found = [thing for thing in gc.get_objects() if type(thing) is functools._lru_cache_wrapper]
+    codes = [(getattr(thing.__wrapped__, "__code__", None), thing) for thing in found]
+    return [(code, thing) for code, thing in codes if isinstance(code, CodeType)]

@@ -24,6 +24,7 @@ from ..facts import (
     CompileFailure,
     Fact,
     Failure,
+    FrameSkipped,
     FrameStarted,
     GraphBreak,
     ProgramRaised,
@@ -36,7 +37,7 @@ from ..observe.live import Sink
 from ..processes.children import Child, Ended, run_child
 from ..replay.record import RecordedCall, record_call
 from ..verify.calls import Call
-from .followed import is_followed
+from .followed import caches, is_followed
 from .paths import PathRecorder
 from .printed import PrintedLines
 from .results import ResultRecorder
@@ -55,16 +56,47 @@ _NO_CACHES = {
 _MARKS = "eager.marks"
 ANEW = "anew"
 """The stage at which calls are compiled anew."""
-PRETENDING = "pretending"
-"""The stage at which an uncompiled program is told that it is being compiled."""
+CHANGED = "changed"
+"""The stage at which something is changed in an uncompiled program."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The numbers of calls in which something was compiled, and the files and rows of graph breaks."""
+    """The numbers of calls in which something was compiled, and the files and rows of graph breaks.
 
-    compiled: frozenset[int]
-    breaks: frozenset[tuple[str, int]]
+    ``eager`` has the files and names of functions of which not all is compiled.
+    """
+
+    compiled: frozenset[int] = frozenset()
+    breaks: frozenset[tuple[str, int]] = frozenset()
+    eager: frozenset[tuple[str, str]] = frozenset()
+
+
+class _Marker:
+    """A collector of marks from the facts of a run."""
+
+    def __init__(self) -> None:
+        self._compiled: set[int] = set()
+        self._breaks: set[tuple[str, int]] = set()
+        self._eager: set[tuple[str, str]] = set()
+        self._started: dict[str, tuple[str, str]] = {}
+
+    def take(self, facts: Sequence[Fact], call: int) -> None:
+        """Take the facts that came up to a call."""
+        for fact in facts:
+            if isinstance(fact, FrameStarted):
+                self._compiled.add(call)
+                self._started[fact.compile_id] = fact.filename, fact.function.rpartition(".")[2]
+            elif isinstance(fact, FrameSkipped):
+                self._eager.add((fact.filename, fact.function.rpartition(".")[2]))
+            elif isinstance(fact, GraphBreak):
+                self._breaks.update((frame.filename, frame.row) for frame in fact.stack)
+                if (fact.skips_frame or fact.skips_rest) and fact.compile_id in self._started:
+                    self._eager.add(self._started[fact.compile_id])
+
+    def marks(self) -> Marks:
+        """Return all marks."""
+        return Marks(frozenset(self._compiled), frozenset(self._breaks), frozenset(self._eager))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,15 +182,10 @@ def start_eager(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[
         recorder = ResultRecorder(compiled=True, on_call=functools.partial(_record, folder))
         keeper = GraphKeeper(folder)
         lines = PrintedLines()
-        compiled: set[int] = set()
-        breaks: set[tuple[str, int]] = set()
+        marker = _Marker()
 
         def mark(facts: list[Fact]) -> None:
-            for fact in facts:
-                if isinstance(fact, FrameStarted):
-                    compiled.add(recorder.calls)
-                elif isinstance(fact, GraphBreak):
-                    breaks.update((frame.filename, frame.row) for frame in fact.stack)
+            marker.take(facts, recorder.calls)
             sink(facts)
 
         def prepare() -> None:
@@ -167,7 +194,7 @@ def start_eager(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[
             lines.install()
 
         facts = observe(replace(request, depth="graph"), mark, prepare)
-        (folder / _MARKS).write_bytes(pickle.dumps(Marks(frozenset(compiled), frozenset(breaks))))
+        (folder / _MARKS).write_bytes(pickle.dumps(marker.marks()))
         recorder.save(results(folder, "eager"))
         lines.save(printed(folder, "eager"))
         return facts
@@ -223,10 +250,18 @@ def start_anew(
 
 def start_pretending(request: RunRequest, folder: Path) -> Child:
     """Start a child that runs the program uncompiled, but tells it that it is being compiled."""
+    return _start_changed(request, folder, _PretendingRecorder)
 
+
+def start_forgetting(request: RunRequest, folder: Path, calls: frozenset[int]) -> Child:
+    """Start a child that runs the program uncompiled, and empties its caches ahead of ``calls``."""
+    return _start_changed(request, folder, functools.partial(_ForgettingRecorder, calls))
+
+
+def _start_changed(request: RunRequest, folder: Path, make: Callable[[], ResultRecorder]) -> Child:
     def work() -> None:
         silence()
-        recorder = _PretendingRecorder()
+        recorder = make()
         lines = PrintedLines()
 
         def prepare() -> None:
@@ -234,10 +269,25 @@ def start_pretending(request: RunRequest, folder: Path) -> Child:
             lines.install()
 
         observe(replace(request, depth="graph"), lambda _: None, prepare)
-        recorder.save(results(folder, PRETENDING))
-        lines.save(printed(folder, PRETENDING))
+        recorder.save(results(folder, CHANGED))
+        lines.save(printed(folder, CHANGED))
 
     return Child(work, request.patience)
+
+
+class _ForgettingRecorder(ResultRecorder):
+    """A recorder of results of uncompiled calls, some with empty caches (``functools.lru_cache``)."""
+
+    def __init__(self, calls: frozenset[int]) -> None:
+        super().__init__(compiled=False)
+        self._forgetting = calls
+
+    def begin(self, call: Call) -> None:
+        """Empty the caches of the program's own functions."""
+        super().begin(call)
+        for code, cache in caches() if call.number in self._forgetting else ():
+            if is_followed(code.co_filename):
+                cache.cache_clear()
 
 
 class _PretendingRecorder(ResultRecorder):
@@ -328,7 +378,7 @@ def recorded_call(folder: Path) -> RecordedCall | None:
 def marks(folder: Path) -> Marks:
     """Return what the run with Dynamo alone saw; nothing if it did not end."""
     path = folder / _MARKS
-    return pickle.loads(path.read_bytes()) if path.exists() else Marks(frozenset(), frozenset())
+    return pickle.loads(path.read_bytes()) if path.exists() else Marks()
 
 
 def results(folder: Path, stage: str) -> Path:
