@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fullgraph_compiler.facts import CompileFailure, StackFrame
+from fullgraph_compiler.facts import CompileFailure, GraphBreak, StackFrame
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Finding
 from fullgraph_server.workspace.source import SourceFile
@@ -61,3 +61,16 @@ def test_another_error_is_told_by_itself() -> None:
 
 def test_what_is_no_such_error_stays_in_torchs_words() -> None:
     assert "Dynamo failed to run" in only("KeyError(3)").explanation
+
+
+def test_an_operator_of_a_library_without_a_fake_kernel_gets_the_decorator() -> None:
+    reason = "Operator does not support running with fake tensors"
+    hints = ("see https://docs.google.com/document for how to fix",)
+    context = "unsupported operator: demo.scale.default"
+    stack = (StackFrame(FILE, 8, "f"),)
+    fact = GraphBreak("0/0", "GB0090", reason, "", hints, context, "", stack, False, f"{reason}\n{context}")
+    workspace = Workspace(Path("/w"), {FILE: SourceFile(FILE, TEXT)}.get)
+    (finding,) = fold("program.py", 1, "2.13.0", (fact,), workspace).findings
+    assert "`demo::scale` has no fake kernel" in finding.explanation
+    (hint,) = finding.hints
+    assert '`@torch.library.register_fake("demo::scale")`' in hint

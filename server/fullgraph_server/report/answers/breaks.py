@@ -24,6 +24,7 @@ from ...workspace.source import SourceFile
 from ...workspace.workspace import Workspace
 from ..source_locator import Places
 from .calls import call_answer
+from .fake_calls import no_kernel_answer
 from .marks import Mark, Marks, dotted
 from .operators import branch_answer, merge_answer, side_effect_answer, truth_answer
 from .words import Answer, line_of, row_of, written
@@ -93,6 +94,7 @@ class BreakAnswers:
             truth_answer(fact, self._own(fact), self._workspace),
             merge_answer(fact),
             call_answer(fact, self._places.full_stack(fact.stack, fact.compile_id), self._workspace),
+            no_kernel_answer(fact),
             self._checkpoint(fact, filename),
             self._not_reached(fact, filename),
             self._transform(fact),

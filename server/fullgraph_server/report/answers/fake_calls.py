@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from fullgraph_compiler.facts import CompileFailure
+from fullgraph_compiler.facts import CompileFailure, GraphBreak
 
+from ...text.exports import kernel_hints
 from ...text.markdown import code_span, filled
 from .marks import Marks
 from .words import Answer, line_of
@@ -25,6 +26,10 @@ _LEAF_NOTE: Final = (
     "It writes into a tensor that gradients are computed for, such as a parameter, while they are: autograd "
     "allows that in no code, compiled or not."
 )
+_UNSUPPORTED: Final = re.compile(
+    r"unsupported operator: (?P<library>\w{1,100})\.(?P<operator>\w{1,100})\.\w{1,100}"
+)
+"""``_get_fake_value_impl`` in ``torch/_dynamo/utils.py`` (2.11 to 2.15), with a link as its hint."""
 _REGISTER: Final = (
     "Write one below its definition: `@{function}.register_fake` above a function with the same parameters, "
     "which returns an empty tensor of the shape and dtype of the result, such as `torch.empty_like({first})`."
@@ -46,6 +51,19 @@ def fake_call_answer(failure: CompileFailure, filename: str, marks: Marks) -> An
         "is in the program, such as the shapes or dtypes that the call gets, and not in the compiler."
     )
     return Answer(f"The call raises {error}: {said}", (hint,), replaced=failure.explanation, instead=True)
+
+
+def no_kernel_answer(fact: GraphBreak | CompileFailure) -> Answer:
+    """Tell how an operator of a library gets a fake kernel, for which torch links to a document."""
+    found = _UNSUPPORTED.search(fact.text) if fact.code == "GB0090" else None
+    if found is None or not all(hint.startswith("see ") for hint in fact.hints):
+        return Answer()
+    operator = f"{found['library']}::{found['operator']}"
+    return Answer(
+        f"{code_span(operator)} has no fake kernel, which says what its result looks like.",
+        kernel_hints(operator, missing=True),
+        instead=True,
+    )
 
 
 def _raised(explanation: str) -> tuple[str, str] | None:
