@@ -140,6 +140,8 @@ def test_a_method_of_an_object_is_called_outside() -> None:
     ("said", "hint"),
     [
         ("Dynamo does not know how to iterate over `UserDefinedObjectVariable(zip)`.", "Pass a list"),
+        ("'zip' implements '__iter__' in C and Dynamo has no model for it.", "Pass a list"),
+        ("'zip' implements '__next__' in C and Dynamo has no model for it.", "Take"),
         (
             "Dynamo does not support next() on zip. Add tp_iternext_impl to this VariableTracker subclass.",
             "Take",

@@ -1,7 +1,7 @@
 """The learning rate of an optimizer whose step is compiled."""
 
 # cause: `self.param_groups[0]['lr']` was 0.1, is now 0.01
-# advice: lr=torch.tensor(0.1)
+# advice: torch.tensor(
 
 import torch
 

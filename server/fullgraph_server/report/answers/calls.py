@@ -37,6 +37,7 @@ _ITERATOR: Final = re.compile(
     r"Dynamo does not know how to iterate over `UserDefinedObjectVariable\((?P<iter>\w{1,100})\)`\.?"
     r"|Dynamo does not support next\(\) on (?P<next>\w{1,100})\."
     r"(?: Add tp_iternext_impl to this VariableTracker subclass\.)?"
+    r"|'(?P<of_c>\w{1,100})' implements '__(?P<special>iter|next)__' in C and Dynamo has no model for it\."
 )
 """``torch/_dynamo/variables/base.py`` (2.13 and 2.15)."""
 _MAKES: Final = re.compile(
@@ -124,12 +125,12 @@ def _method(fact: _Fact, _: SourceFile, __: StackFrame) -> Answer | None:
 def _iterator(fact: _Fact, _: SourceFile, __: StackFrame) -> Answer | None:
     """Advise on an iterator that comes from outside of what is compiled."""
     said = _ITERATOR.search(fact.explanation)
-    name = (said["iter"] or said["next"]) if said else ""
+    name = (said["iter"] or said["next"] or said["of_c"]) if said else ""
     if said is None or name not in _ITERATORS:
         return None
     note = f"This {code_span(name)} was made outside of this graph: Dynamo cannot go through it."
     hint = "Pass a list: write `list(...)` around it where it is made."
-    if said["next"]:
+    if said["next"] or said["special"] == "next":
         hint = "Take the item from it outside of what is compiled, and pass that."
     return Answer(note, (hint,), replaced=said[0], instead=True)
 
