@@ -132,6 +132,24 @@ def test_a_size_that_is_marked_as_static_stays_so() -> None:
     assert "marks this size as static" in hints(mark, *resized("L['x']"))[0]
 
 
+def test_sizes_are_constants_where_the_program_says_so() -> None:
+    text = TEXT.replace("@torch.compile", "@torch.compile(dynamic=False)")
+    told = hints(*resized("L['x']"), text=text)
+    assert told[0].startswith("With `dynamic=False` (line 4), each size of `x` is a graph of its own")
+
+
+@pytest.mark.parametrize(("beside", "of_module"), [("._modules['lin']", True), (".other", False)])
+def test_the_numbers_of_modules_are_told_apart_from_those_of_other_objects(
+    beside: str, of_module: bool
+) -> None:
+    source = "L['x'].step"
+    failure = GuardFailure("0/0", source, "EQUALS_MATCH", "2", "2", "3")
+    guards = [GuardInstalled(key, source, "EQUALS_MATCH", key[-1], "", ()) for key in ("0/0", "0/1")]
+    part = GuardInstalled("0/0", f"L['x']{beside}", "TYPE_MATCH", "type Linear", "", ())
+    told = hints(*guards, part, Recompile("0/1", (failure,)))
+    assert ("whole numbers of modules" in told[0]) == of_module
+
+
 def test_dynamic_is_not_advised_where_it_is_set() -> None:
     (told,) = hints(*resized("L['x']", tensor("0/0", "L['y']", "dynamic")))
     assert "dynamic=True" not in told
@@ -370,6 +388,7 @@ def test_a_number_that_is_an_index_is_not_made_dynamic() -> None:
     source = "L['y'].index"
     here = (StackFrame(FILE, 6, "f"),)
     guards = [GuardInstalled(f"0/{n}", source, "EQUALS_MATCH", str(n), "", here) for n in range(2)]
+    guards.append(GuardInstalled("0/0", "L['y'].__dict__['_buffers']", "DICT_CONTAINS", "", "", ()))
     failure = GuardFailure("0/0", source, "EQUALS_MATCH", "0", "0", "1", stack=here)
     indexed, computed = (
         hints(*guards, Recompile("0/1", (failure,)), text=each)[0]

@@ -30,6 +30,8 @@ FILE = "/w/step.py"
 TEXT = "def step(x, flag, mode):\n    return x\n"
 WORKSPACE = Workspace(Path("/w"), {FILE: SourceFile(FILE, TEXT)}.get)
 X, FLAG, MODE = "L['x']", "L['flag']", "L['mode']"
+UNEVALUATED = "'NoneType' object has no attribute 'size'"
+"""The reason of a guard that raised an error while torch looked for the one that failed."""
 Call = tuple[str, int, bool, str]
 """A call: the data type and size of ``x``, then ``flag`` and ``mode``."""
 
@@ -102,6 +104,16 @@ def test_of_values_that_were_all_met_before_that_of_the_newest_compilation_count
     message, explanation = last(compiled(*met, ("f32", 4, False, "b")))
     assert message == "recompiled 2 times: `flag` was True, is now False"
     assert explanation == "Other compilations did not fit either: `mode` was a, is now b."
+
+
+def test_a_guard_that_could_not_be_evaluated_is_no_cause() -> None:
+    first, second, third = ("f32", 4, True, "a"), ("f32", 2, True, "a"), ("f32", 2, True, "b")
+    failures = failure("0/0", first, third, "xfm"), GuardFailure("0/1", "", "", UNEVALUATED)
+    newest = Recompile("0/2", failures)
+    report = compiled(first, second, more=newest)
+    finding = next(item for item in report.findings if "0/2" in item.compile_ids)
+    assert "`x`" in finding.message
+    assert UNEVALUATED not in f"{finding.message} {finding.explanation}"
 
 
 def test_a_tensor_is_checked_property_by_property() -> None:
@@ -194,9 +206,9 @@ def test_what_a_value_has_or_lacks_is_told(kind: str, changes: list[str], words:
     assert change(failures) == words
 
 
-def test_an_error_of_a_guard_is_told_as_what_the_value_is() -> None:
-    failure = GuardFailure("0/0", "", "", "'NoneType' object has no attribute 'size'")
-    assert change([failure]) == "a value that was checked by its `size` is now `None`"
+def test_an_error_of_a_guard_names_no_value() -> None:
+    failure = GuardFailure("0/0", "", "", UNEVALUATED)
+    assert change([failure]) == f"torch failed to evaluate a guard: `{UNEVALUATED}`"
 
 
 def test_a_size_or_length_that_a_guard_forbids_is_told() -> None:

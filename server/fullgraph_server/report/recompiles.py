@@ -287,9 +287,14 @@ class Recompilations:
             unrolled=unrolled_layer(constant, self._places) if constant else "",
             allowing=allowing_line(compile_id, self._places, self._workspace) if constant else "",
             static_line=static_line(compile_id, self._places, self._workspace),
+            of_module=seen.of_module or self._is_of_forward(failure.source, compile_id),
         )
         given = advice.recompile_advice(failure, seen) or self._break_behind(failure)
         return (*given, *shared_code(failure, compile_id, self._places, self._workspace))
+
+    def _is_of_forward(self, source: str, compile_id: str) -> bool:
+        """Tell whether a value is reached by the ``self`` of a ``forward``, which modules have."""
+        return source.startswith("L['self'].") and self._places.name_of(compile_id).endswith(".forward")
 
     def named(self, failures: Iterable[GuardFailure]) -> list[GuardFailure]:
         """Return failures under the names that values from before a graph break have in the program."""
@@ -338,7 +343,9 @@ class Recompilations:
         That is one on a value that no earlier compilation is for. If there is none, it is only their
         combination that is new, and the newest compilation counts.
         """
-        all_failures = self.completed(failures, compile_id)
+        completed = self.completed(failures, compile_id)
+        # A guard that could not be evaluated tells less than any other.
+        all_failures = [item for item in completed if not messages.is_unevaluated(item.reason)] or completed
         newest: dict[tuple[object, ...], GuardFailure] = {}
         for failure in reversed(all_failures):
             newest.setdefault(messages.cause_of(failure), failure)

@@ -74,6 +74,10 @@ _STATIC_NUMBERS = (
     "With `dynamic=False` ({line}), each value of `{name}` is a graph of its own: leave it out, or compile "
     "with `dynamic=True`."
 )
+_STATIC_SIZES = (
+    "With `dynamic=False` ({line}), each size of `{name}` is a graph of its own: leave it out, or compile "
+    "with `dynamic=True`."
+)
 _OF_GLOBAL = (
     "Torch takes whole numbers of modules for constants. Where the code only computes with `{name}`, use a "
     "tensor in its place: `{code}`."
@@ -215,6 +219,8 @@ def _size(failure: GuardFailure, seen: Outlook) -> str | Advice:
         if not marks or "._parameters[" in failure.source:
             return "Torch compiles for the sizes of parameters: each is a graph of its own, compiled once."
         return advised(_PARAMETER, Remedy("mark", marks, _NO_STATIC), marks=listed)
+    if seen.static_line and name:
+        return advised(_STATIC_SIZES, Remedy("dynamic"), name=name, line=seen.static_line)
     # Without a graph that served both sizes, a mark may raise an error.
     told: dict[Remedy, str] = {}
     if marks and seen.serves:
@@ -381,13 +387,13 @@ def _value(failure: GuardFailure, seen: Outlook) -> str | Advice:
         return filled(_OF_DEFAULT, name=name)
     if seen.indexes:
         return filled(_CHOSEN, name=name)
-    if seen.is_tried and isinstance(value, int) and "." in name and failure.source.startswith("L["):
+    if seen.static_line:
+        return advised(_STATIC_NUMBERS, Remedy("dynamic"), name=name, line=seen.static_line)
+    if seen.is_tried and isinstance(value, int) and seen.of_module and failure.source.startswith("L["):
         return advised(_OF_MODULE, Remedy("dynamic", setting=_UNSPECIALIZED), name=name)
     if seen.is_tried and isinstance(value, int) and failure.source.startswith("G["):
         tensor = Remedy("number-as-tensor", (f"torch.tensor({failure.expected})",))
         return advised(_OF_GLOBAL, tensor, name=name)
-    if seen.static_line:
-        return advised(_STATIC_NUMBERS, Remedy("dynamic"), name=name, line=seen.static_line)
     return filled(_CHOSEN, name=name)
 
 

@@ -55,8 +55,8 @@ _OPERATOR = re.compile(r"(?:is|in|not) |[!<>=]=|[<>]")
 _MEMBERS = {"DICT_CONTAINS": "key", "SET_CONTAINS": "item", "HASATTR": "attribute", "NO_HASATTR": "attribute"}
 """What guards on something that a value has, or lacks, call that."""
 _WITH = re.compile(r"(with|without) (.+)", re.DOTALL)
-_NO_ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '(\w+)'")
-"""What Python says where a guard asks something of a value that is of another type now."""
+_NO_ATTRIBUTE = re.compile(r"'\w+' object has no attribute '\w+'")
+"""What Python says where evaluating a guard raises an error, which may be about no value of the program."""
 _ONE_KIND = {
     SPECIALIZED: "TENSOR_MATCH",
     "TRUE_MATCH": "BOOL_MATCH",
@@ -206,11 +206,15 @@ def change(failures: Sequence[GuardFailure]) -> str:
     return _was_and_is(subject, expected, actual)
 
 
+def is_unevaluated(reason: str) -> bool:
+    """Tell whether a reason is the error of a guard that could not be evaluated, and names no cause."""
+    return bool(_NO_ATTRIBUTE.fullmatch(first_line(reason)))
+
+
 def _torchs_words(reason: str) -> str:
     """Quote a reason that torch gives as a sentence; empty for a check in code."""
-    if found := _NO_ATTRIBUTE.fullmatch(reason):
-        name = "`None`" if found[1] == "NoneType" else f"of type {code_span(found[1])}"
-        return f"a value that was checked by its {code_span(found[2])} is now {name}"
+    if is_unevaluated(reason):
+        return f"torch failed to evaluate a guard: {code_span(reason)}"
     is_sentence = " " in reason and not _CODE.search(reason)
     return f"torch says {code_span(reason)}" if is_sentence and len(reason) < _SHORT else ""
 
@@ -322,7 +326,8 @@ def changed_with(together: Sequence[Sequence[GuardFailure]]) -> str:
 
 def other_failures(failures: Sequence[GuardFailure]) -> str:
     """Add to the cause of recompilations what else failed, in other compilations; empty if nothing did."""
-    found = (change(cause) for cause in _by_cause(failures)[:_MOST_VALUES])
+    named = [failure for failure in failures if not is_unevaluated(failure.reason)]
+    found = (change(cause) for cause in _by_cause(named)[:_MOST_VALUES])
     changes = [text for text in found if text != _NO_REASON]
     return f"Other compilations did not fit either: {'; '.join(changes)}." if changes else ""
 

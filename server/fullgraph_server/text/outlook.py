@@ -33,6 +33,8 @@ _FEWEST_STEPS = 4
 _CACHE = f"{TYPE}transformers.cache_utils."
 
 
+_PARTS_OF_MODULE = re.compile(r"(?:\.__dict__\['|\.)_(?:modules|parameters|buffers)\b")
+"""What only modules have, behind the source of one: torch asks for it in one of two ways, by version."""
 Version = Sequence[GuardInstalled]
 """The guards of one compilation of a function."""
 
@@ -72,6 +74,8 @@ class Outlook:
     """Whether the first compilation had dynamic sizes: it was asked for them."""
     is_static: bool = False
     """Whether the program marks sizes of the tensor as static, which takes precedence over dynamic ones."""
+    of_module: bool = False
+    """Whether it is reached by a module, by the guards on what else only modules have."""
     static_line: str = ""
     """The line, in words, that compiles the function with ``dynamic=False``."""
     before: Tensor | None = None
@@ -103,6 +107,13 @@ class Outlook:
     """Whether a function of a library was compiled."""
 
 
+def _is_of_module(source: str, version: Version) -> bool:
+    """Tell whether a value is reached by a module, ``L['self'].step``: there are guards on its submodules."""
+    found = ((guard.source, _PARTS_OF_MODULE.search(guard.source)) for guard in version)
+    modules = {text[: part.start()] for text, part in found if part}
+    return any(source.startswith((f"{module}.", f"{module}[")) for module in modules)
+
+
 def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> Outlook:
     """Tell what a function's compilations, by id and in their order, say of a guard that failed."""
     source, size = failure.source, f"{failure.source}.size()[{failure.dimension}]"
@@ -121,6 +132,7 @@ def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> Outlook:
     return Outlook(
         sizes=sizes,
         is_tried=bool(shown),
+        of_module=_is_of_module(source, first),
         serves=None
         if free is None
         else all(
