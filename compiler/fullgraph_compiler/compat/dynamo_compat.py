@@ -200,6 +200,25 @@ def intercept_compiled_calls(
     OptimizeContext.__call__ = call_intercepted
 
 
+def intercept_compiled_modules(note: Callable[[], None], *, returned: bool) -> None:
+    """Call ``note`` where ``torch.compile`` is given a module; with ``returned`` it returns that module.
+
+    Else it returns an ``OptimizedModule``, which ``OptimizeContext.__call__`` makes (``eval_frame.py``): 2.11
+    to 2.15.
+    """
+    from torch._dynamo.eval_frame import OptimizeContext
+
+    call = OptimizeContext.__call__
+
+    def call_intercepted(self: Any, function: Any) -> Any:
+        if not isinstance(function, torch.nn.Module):
+            return call(self, function)
+        note()
+        return function if returned else call(self, function)
+
+    OptimizeContext.__call__ = call_intercepted
+
+
 def _is_of_operator(function: Any) -> bool:
     """Tell whether a function is one that torch puts around a higher-order operator, to run it uncompiled.
 

@@ -9,6 +9,7 @@
 - ``divergence``: the first point at which two calls part
 - ``hooks``: where the program registers hooks
 - ``translated``: NumPy's functions, computed by torch's translation, too
+- ``wrappers``: modules that ``torch.compile`` wraps, and what the program does without these wrappers
 - ``printed``: the lines that a program printed, for a comparison
 - ``bisection``: torch's bisector, for the pass or lowering at fault
 - ``operators``: operators in a failing graph that do not do what they declare

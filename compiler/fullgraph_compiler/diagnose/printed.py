@@ -99,19 +99,29 @@ def difference(uncompiled: Sequence[str], captured: Sequence[str], compiled: Seq
     three runs, such as one with a time.
     """
     plain, alone, whole = (Counter(map(_normal, lines)) for lines in (uncompiled, captured, compiled))
-    missing, added = (
-        [line for line in lines if _normal(line) in only]
-        for lines, only in ((uncompiled, plain - whole), (compiled, whole - plain))
-    )
+    missing, added = differing(uncompiled, compiled)
     if alone not in (plain, whole) or not (missing or added):
         return ""
     as_alone = ", as under Dynamo alone" if alone == whole else ""
-    missing, added = [[line[:_LONGEST] for line in lines] for lines in (missing, added)]
     if not missing:
-        return f"it prints `{added[0]}`{as_alone}, uncompiled not"
+        return f"it prints `{quoted(added[0])}`{as_alone}, uncompiled not"
     if not added:
-        return f"it does not print `{missing[0]}`{as_alone}, uncompiled it does"
-    return f"it prints `{added[0]}`{as_alone}, uncompiled `{missing[0]}`"
+        return f"it does not print `{quoted(missing[0])}`{as_alone}, uncompiled it does"
+    return f"it prints `{quoted(added[0])}`{as_alone}, uncompiled `{quoted(missing[0])}`"
+
+
+def differing(before: Sequence[str], now: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the lines that only one of two runs prints: those of ``before``, then those of ``now``."""
+    was, now_is = Counter(map(_normal, before)), Counter(map(_normal, now))
+    return (
+        [line for line in before if _normal(line) in was - now_is],
+        [line for line in now if _normal(line) in now_is - was],
+    )
+
+
+def quoted(line: str) -> str:
+    """Return as much of a line as is quoted."""
+    return line[:_LONGEST]
 
 
 def _normal(line: str) -> str:

@@ -27,6 +27,7 @@ from ..facts import (
     FrameSkipped,
     FrameStarted,
     GraphBreak,
+    ModulesLoaded,
     ProgramRaised,
     RunFinished,
     RunRequest,
@@ -41,6 +42,7 @@ from .followed import caches, is_followed
 from .paths import PathRecorder
 from .printed import PrintedLines
 from .results import ResultRecorder
+from .wrappers import WrappedModules, knows_wrapper, return_modules
 
 OUT_OF_MEMORY = "OutOfMemory"
 """The ``error`` of a program that exceeds its memory limit."""
@@ -58,6 +60,8 @@ ANEW = "anew"
 """The stage at which calls are compiled anew."""
 CHANGED = "changed"
 """The stage at which something is changed in an uncompiled program."""
+UNWRAPPED = "unwrapped"
+"""The stage at which ``torch.compile`` wraps no module of an uncompiled program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,18 +150,51 @@ def start_uncompiled(request: RunRequest, folder: Path) -> Child:
 
     def work() -> tuple[Fact, ...]:
         recorder = ResultRecorder(compiled=False)
+        wrapped = WrappedModules()
         lines = PrintedLines()
 
         def prepare() -> None:
             recorder.install()
+            wrapped.install()
             lines.install()
 
         facts = observe(replace(request, depth="graph"), lambda _: None, prepare)
         recorder.save(results(folder, "uncompiled"))
+        wrapped.save(folder)
         lines.save(printed(folder, "uncompiled"))
         return facts
 
     return Child(work, None)
+
+
+def start_unwrapped(request: RunRequest, folder: Path) -> Child:
+    """Start a child that runs the program uncompiled, and in which ``torch.compile`` wraps no module.
+
+    It saves what it prints if it does not fail, and if the program does not know the wrapper by name.
+    """
+
+    def work() -> tuple[Fact, ...]:
+        silence()
+        recorder = ResultRecorder(compiled=False)
+        lines = PrintedLines()
+        filenames: set[str] = set()
+
+        def look(facts: Sequence[Fact]) -> None:
+            for fact in facts:
+                filenames.update(fact.filenames if isinstance(fact, ModulesLoaded) else ())
+
+        def prepare() -> None:
+            recorder.install()
+            return_modules()
+            lines.install()
+
+        facts = observe(replace(request, depth="graph"), look, prepare)
+        failed = any(_failed(fact, 0.0) for fact in facts)
+        if not failed and not knows_wrapper(request, sorted(filenames)):
+            lines.save(printed(folder, UNWRAPPED))
+        return facts
+
+    return Child(work, request.patience)
 
 
 def record(request: RunRequest, folder: Path, number: int) -> RecordedCall | None:

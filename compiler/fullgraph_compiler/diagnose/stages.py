@@ -29,7 +29,7 @@ from ..observe.live import Sink
 from ..processes.children import run_child, wait_for
 from ..processes.gpu import has_gpu
 from ..replay.record import RecordedCall
-from . import printed, programs, results
+from . import printed, programs, results, wrappers
 from .bisection import bisect
 from .causes import find_cause, half_difference
 from .operators import operator_at_fault
@@ -70,6 +70,7 @@ def climb(
     try:
         fault, unchecked = _run_program(request, folder, sink, speak, seeks_causes=seeks_causes)
         faults = [fault] if fault else []
+        wrapped = None if fault else _printed_unwrapped(folder)
         if fault is None or fault.located.stage != "uncompiled":
             sink([*unchecked])
             cases = _distinct(saved(folder))
@@ -88,6 +89,8 @@ def climb(
                 if seeks_causes and fault is None and any(_HALF.search(repr(case.inputs)) for case in cases):
                     _compare_halves(request, folder, sink)
                 faults += [fault] if fault else []
+        if wrapped is not None:
+            faults.append(Fault(replace(wrapped, number=len(faults) + 1)))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return faults, unchecked
@@ -122,16 +125,22 @@ def _run_program(
     if not has_gpu():  # while they run
         inductor_compat.warm_up_patterns()
         inductor_compat.warm_up_cpp()
-    children, ran = {uncompiled, eager}, {}
+    children, ran, unwrapped = {uncompiled, eager}, {}, None
     while children:
         child = wait_for(children)
         children.remove(child)
         ran[child] = programs.how_it_ran(child.end())
+        if child is uncompiled and wrappers.places(folder) and (seeks_causes or ran[child].failure):
+            unwrapped = programs.start_unwrapped(request, folder)
+            children.add(unwrapped)
     plain, captured = ran[uncompiled], ran[eager]
     sink([StageChecked("uncompiled", "", plain.failure, plain.seconds)])
     if plain.failure is not None:
+        itself = ran[unwrapped] if unwrapped is not None else None
+        if itself is not None:
+            sink([StageChecked(programs.UNWRAPPED, "", itself.failure, itself.seconds)])
         sink([StageChecked("eager", "", captured.failure, captured.seconds)])
-        return Fault(FaultLocated(1, "uncompiled", "", plain.failure, "", plain.stack)), []
+        return Fault(_failed_uncompiled(folder, plain, itself, captured)), []
     failure, number = (captured.failure, 0) if captured.failure else _difference(folder)
     unchecked = unsaved(folder)
     if captured.others:
@@ -153,6 +162,26 @@ def _run_program(
     stack = captured.stack or (call.place if call else ())
     located = FaultLocated(1, "eager", "uncompiled", failure, captured.compile_id, stack)
     return Fault(_with_cause(located, cause), call=call), unchecked
+
+
+def _failed_uncompiled(
+    folder: Path, plain: programs.Ran, itself: programs.Ran | None, captured: programs.Ran
+) -> FaultLocated:
+    """Return the fault of a program that fails uncompiled; ``itself`` is the run without wrapped modules."""
+    assert plain.failure is not None
+    alike = captured.failure is not None and captured.failure.error == plain.failure.error
+    if itself is not None and itself.failure is None and alike:
+        return wrappers.wrapper_fault(folder, plain.failure, plain.stack)
+    return FaultLocated(1, "uncompiled", "", plain.failure, "", plain.stack)
+
+
+def _printed_unwrapped(folder: Path) -> FaultLocated | None:
+    """Return the fault that a program prints something else because ``torch.compile`` wraps modules."""
+    paths = [programs.printed(folder, stage) for stage in (programs.UNWRAPPED, "uncompiled", "eager")]
+    if not all(path.exists() for path in paths):
+        return None
+    words = wrappers.printed_otherwise(*map(printed.load, paths))
+    return wrappers.wrapper_fault(folder, Failure("accuracy", "Output", words)) if words else None
 
 
 def _with_cause(located: FaultLocated, cause: Cause | None) -> FaultLocated:

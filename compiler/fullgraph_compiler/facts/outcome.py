@@ -34,7 +34,9 @@ class Failure:
 class StageChecked:
     """The result of one graph at one stage; ``failure`` is ``None`` if it passes.
 
-    The stages are ``uncompiled`` and ``eager`` for the whole program (``compile_id`` is empty), then
+    The stages are ``uncompiled`` and ``eager`` for the whole program (``compile_id`` is empty), between them
+    ``unwrapped`` where the uncompiled one fails and ``torch.compile`` wraps modules, which it does not in
+    that run; then
     ``aot_eager``, ``aot_eager_decomp_partition`` and the program's own backend (``inductor``) for each graph.
     If none of these fails, the whole program runs with its own backend (``compiled``), and with the random
     numbers of eager code (``fallback_random``) if it may fail because of its own ones. There, a failure with
@@ -99,6 +101,7 @@ CauseKind: TypeAlias = Literal[
     "numpy-random",
     "cached",
     "compiling",
+    "wrapped",
 ]
 """Why a compiled call is not what it is uncompiled. A graph was reused that does not fit the call:
 
@@ -116,6 +119,8 @@ Else:
 - ``numpy-random``: the random numbers of NumPy, which compiled code draws from torch.
 - ``cached``: a function whose results ``functools`` keeps, which Dynamo traces all the same.
 - ``compiling``: the program asks whether it is being compiled.
+- ``wrapped``: what ``torch.compile`` returns for a module is an ``OptimizedModule``. Evidence: the calls that
+  returned one.
 """
 
 

@@ -67,7 +67,12 @@ def _nothing(
     faults: list[Fault], unchecked: list[GraphUnchecked], fault: Fault | None, request: MinifyRequest
 ) -> TargetProblem:
     if fault is not None and fault.located.stage == "uncompiled":
-        message = "The program fails without torch.compile as well: there is nothing to minify."
+        message = "The program fails without the compiler as well: there is nothing to minify."
+        if fault.located.cause is not None:
+            message = (
+                "The program fails because what torch.compile returned is not the module, and not in the "
+                "compiler: there is nothing to minify."
+            )
         return TargetProblem("error", message)
     if fault is not None and fault.located.stage == "compiled":
         message = "The program fails as a whole, and no graph is known to fail by itself: none can be shrunk."

@@ -207,7 +207,7 @@ def _line(builder: FindingBuilder) -> tuple[str, int]:
 
 def _same_failure(builders: Iterable[FindingBuilder], fault: FaultLocated) -> FindingBuilder | None:
     """Return the builder of the same failure, if the run met it by itself."""
-    if fault.failure.kind == "accuracy":
+    if fault.failure.kind == "accuracy" or fault.cause is not None:
         return None
     if fault.stage in ("uncompiled", "compiled"):
         kinds: tuple[FindingKind, ...] = ("target-error",)
@@ -269,7 +269,18 @@ def _explained(
 
 def _cause_uncompiled(failure: Failure, stages: Iterable[StageChecked]) -> str:
     """Say whether the program fails in the same way under Dynamo alone."""
-    alone = next((stage for stage in stages if (stage.stage, stage.compile_id) == ("eager", "")), None)
+    runs = {stage.stage: stage for stage in stages if not stage.compile_id}
+    alone, itself = runs.get("eager"), runs.get("unwrapped")
+    if itself is not None and itself.failure is None:
+        return (
+            "It fails with Dynamo disabled, too, and passes where `torch.compile` returns each module "
+            "itself, not an `OptimizedModule`: the compiler is not at fault."
+        )
+    if itself is not None and itself.failure is not None and _way(itself.failure) != _way(failure):
+        return (
+            "It fails with Dynamo disabled, too. Where `torch.compile` returns each module itself, not an "
+            f"`OptimizedModule`, it fails in another way ({itself.failure.error})."
+        )
     if alone is None or (alone.failure and _way(alone.failure) == _way(failure)):
         return "It fails without torch.compile too: the compiler is not at fault."
     other = "passes" if alone.failure is None else f"fails in another way ({alone.failure.error})"

@@ -511,11 +511,12 @@ class _FindingFacts:
         if fact.cause is None:
             return self._finding(kind, "error", message, fact.stack, fact.compile_id, text=text)
         whole = fact.stage == "compiled"
+        is_of_names = fact.cause.kind == "wrapped" and fact.failure.kind == "accuracy"
         answer = cause_answer(fact.cause, fact.failure, self._workspace.source, whole=whole)
         finding = self._finding(
             kind,
             # What a program does on purpose is no fault, but the results are not those uncompiled.
-            "warning" if fact.cause.kind == "compiling" else "error",
+            "warning" if fact.cause.kind == "compiling" or is_of_names else "error",
             answer.title,
             fact.stack,
             fact.compile_id,

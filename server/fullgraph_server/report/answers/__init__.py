@@ -17,6 +17,7 @@ Nothing is guessed: a cause that the facts and the syntax tree do not show is no
 - ``compiling``: how a function is compiled
 - ``lookups``: keys that compiled code looks for in a dict or a set
 - ``module_names``: lookups by the names of parameters
+- ``wrapped``: answers about the `OptimizedModule` that `torch.compile` returns for a module
 - ``recurrent``: recurrent layers that torch unrolls
 - ``causes``: answers to differences between a compiled call and the same call uncompiled
 - ``resumed``: values that are handed over a graph break

@@ -10,10 +10,12 @@ from fullgraph_compiler.facts import (
     CallsWithoutGraph,
     CompileFailure,
     Fact,
+    FrameStarted,
     GraphBreak,
     ModulesLoaded,
     ProgramRaised,
     RecompileLimit,
+    StageChecked,
 )
 
 from ...workspace.source import SourceFile
@@ -28,6 +30,7 @@ from .operators import loop_answer
 from .uncompiled import uncompiled_hints
 from .undecided import undecided_answer
 from .words import Answer
+from .wrapped import raised_answer
 
 _WITH_STACK: Final = (GraphBreak, CompileFailure, ProgramRaised, CallsWithoutGraph, RecompileLimit)
 _TRACED_BY: Final = "trace_autograd_ops"
@@ -65,7 +68,13 @@ class Answers:
     def on_raised(self, fact: ProgramRaised) -> Answer:
         """Return what is to be said of an exception of the program's own."""
         answer = self._on_error(fact)
-        return replace(answer, title=answer.title or first_sentence(fact.message)) if answer.note else answer
+        if not answer.note and any(isinstance(item, StageChecked) for item in self._facts):
+            return answer  # a run without the wrapper says whether it is the cause
+        if not answer.note:
+            own = [frame for frame in fact.stack if self._workspace.contains(frame.filename)]
+            started = (item for item in self._facts if isinstance(item, FrameStarted))
+            return raised_answer(fact, own, started, self._marks, self._workspace.source)
+        return replace(answer, title=answer.title or first_sentence(fact.message))
 
     def on_no_graph(self, fact: CallsWithoutGraph) -> tuple[str, ...]:
         """Return what to do about a compiled function whose calls captured no graph."""

@@ -11,6 +11,7 @@ from ...text.markdown import code_span
 from ...text.messages import first_line
 from ...workspace.source import SourceFile
 from .words import Answer, row_of
+from .wrapped import wrapper_answer
 
 _LONGEST: Final = 60
 _UNGUARDED: Final = "torch has no guard on it"
@@ -37,6 +38,8 @@ def cause_answer(
 
     ``whole`` is whether it takes the program's own backend.
     """
+    if cause.kind == "wrapped":
+        return wrapper_answer(cause, failure, source)
     words = _Words(cause, source)
     title = _TITLES.get(cause.kind, _reused)(words)
     difference = first_line(failure.message).rstrip(".")

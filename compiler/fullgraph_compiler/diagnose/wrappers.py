@@ -1,0 +1,100 @@
+"""Modules that ``torch.compile`` wraps: where it does, and the program if it returns the modules themselves.
+
+What it returns for a module is an ``OptimizedModule``: another class, with other names of parameters, also
+where nothing is compiled. So a program with Dynamo disabled is not yet the program without ``torch.compile``.
+"""
+
+from __future__ import annotations
+
+import pickle
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..compat import dynamo_compat
+from ..facts import Cause, Evidence, Failure, FaultLocated, RunRequest, Stack
+from ..observe.stacks import calling_stack
+from . import printed
+from .followed import is_followed
+
+_PLACES = "wrapped.places"
+_NAMES = re.compile("_orig_mod|OptimizedModule")
+"""The names by which a program shows that it knows of the wrapper."""
+
+
+class WrappedModules:
+    """A recorder of the places at which ``torch.compile`` wraps a module."""
+
+    def __init__(self) -> None:
+        self._places: dict[tuple[str, int], Stack] = {}
+
+    def install(self) -> None:
+        """Record from now on."""
+        dynamo_compat.intercept_compiled_modules(self._note, returned=False)
+
+    def save(self, folder: Path) -> None:
+        """Write the places into a folder for :func:`places`."""
+        (folder / _PLACES).write_bytes(pickle.dumps(tuple(self._places.values())))
+
+    def _note(self) -> None:
+        stack = calling_stack(sys._getframe(1))
+        while stack and not is_followed(stack[-1].filename):
+            stack = stack[:-1]  # torch.compile itself
+        if stack:
+            self._places.setdefault((stack[-1].filename, stack[-1].row), stack)
+
+
+def return_modules() -> None:
+    """Have ``torch.compile`` return each module that it is given from now on."""
+    dynamo_compat.intercept_compiled_modules(lambda: None, returned=True)
+
+
+def places(folder: Path) -> Sequence[Stack]:
+    """Return the stacks of the calls that wrapped modules, one for each line."""
+    path = folder / _PLACES
+    found: Sequence[Stack] = pickle.loads(path.read_bytes()) if path.exists() else ()
+    return found
+
+
+def knows_wrapper(request: RunRequest, filenames: Sequence[str]) -> bool:
+    """Tell whether one of a program's files names the wrapper: it may mean to do something else for it."""
+    edited = {text.filename: text.text for text in request.texts}
+    return any(_NAMES.search(edited.get(name) or _text(Path(name))) for name in filenames)
+
+
+def _text(path: Path) -> str:
+    return path.read_text("utf-8", "replace") if path.is_file() else ""
+
+
+def printed_otherwise(unwrapped: Sequence[str], uncompiled: Sequence[str], captured: Sequence[str]) -> str:
+    """Describe what a program prints otherwise because of the wrapper; empty if nothing is.
+
+    ``unwrapped`` are the lines without it, ``uncompiled`` those with it, which have to be as those under
+    Dynamo alone (``captured``). A program that only shows the wrapper and its names does nothing else.
+    """
+    if printed.difference(uncompiled, captured, captured):
+        return ""
+    missing, added = printed.differing(unwrapped, uncompiled)
+    telling = [line for line in added if not _NAMES.search(line)] if added else missing
+    telling = [line for line in telling if line.strip(" ()")]
+    if not telling:
+        return ""
+    first = printed.quoted(telling[0])
+    if not added:
+        return f"it does not print `{first}`, without the wrapper it does"
+    return f"it prints `{first}`, without the wrapper " + (
+        f"`{printed.quoted(missing[0])}`" if missing else "not"
+    )
+
+
+def wrapper_fault(folder: Path, failure: Failure, raised: Stack = ()) -> FaultLocated:
+    """Return the fault that a program fails or prints otherwise because modules are wrapped.
+
+    ``raised`` is where it fails, which is the cause's ``caller``.
+    """
+    own = places(folder)
+    evidence = tuple(Evidence("", "", "", stack) for stack in own)
+    followed = tuple(frame for frame in raised if is_followed(frame.filename))
+    cause = Cause("wrapped", "", 0, 0, evidence, followed)
+    return FaultLocated(1, "uncompiled", "unwrapped", failure, "", own[0], cause=cause)

@@ -1,0 +1,226 @@
+"""Answers about the `OptimizedModule` that `torch.compile` returns for a module."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from fullgraph_compiler.facts import Cause, Failure, FrameStarted, ProgramRaised, StackFrame
+
+from ...text.markdown import code_span
+from ...text.messages import first_line
+from ...workspace.definitions import definitions
+from ...workspace.source import SourceFile
+from .marks import Mark, Marks, dotted
+from .words import Answer, line_of, row_of, written
+
+_Find = Callable[[str], SourceFile | None]
+_NAMED: Final = ("named_parameters", "named_buffers", "named_modules", "named_children", "state_dict")
+_TESTS: Final = ("isinstance", "issubclass")
+_OF_BOTH: Final = frozenset(("Module", "Tensor", "Parameter", *dir(builtins)))
+"""Classes for which a test is the same of a module and of its wrapper."""
+_TITLE: Final = "what `torch.compile` returns here is an `OptimizedModule`, not the module"
+_MOST: Final = 3
+_LONGEST: Final = 60
+_WRAPPER: Final = ("_orig_mod", "OptimizedModule")
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """Code that looks at the class of something, or at the names in it, and what that gives for a wrapper."""
+
+    row: int
+    code: str
+    gives: str
+    defined: str = ""
+    """The class that is tested for, if it is written as a name."""
+
+
+def wrapper_answer(cause: Cause, failure: Failure, source: _Find) -> Answer:
+    """Return what is to be said of a program that does something else because modules are wrapped."""
+    calls = [item.stack[-1] for item in cause.evidence if item.stack]
+    here = calls[0].filename
+    said = [
+        (
+            "Its class is another, and the names of the parameters in it begin with `_orig_mod.`, also where "
+            "nothing is compiled."
+        ),
+    ]
+    if others := [_row(frame, here, source) for frame in calls[1:]]:
+        said.append(f"It returns one on {_listed(others)}, too.")
+    if looks := list(islice(_looks_near(cause, here, source), _MOST)):
+        said.append(f"Code that looks at classes or names: {_listed(looks)}.")
+    said.append(_difference(failure))
+    return Answer(" ".join(said), _advice(source(here), calls[0].row), title=_TITLE)
+
+
+def raised_answer(
+    fact: ProgramRaised,
+    own: Sequence[StackFrame],
+    started: Iterable[FrameStarted],
+    marks: Marks,
+    source: _Find,
+) -> Answer:
+    """Return a note on an error that the program raised itself, if a test of its is false for a wrapper."""
+    mark = _wrapping(marks, started)
+    inner = own[-1] if own else None
+    text = source(inner.filename) if inner is not None else None
+    if mark is None or inner is None or text is None or inner != fact.stack[-1]:
+        return Answer()
+    if fact.error != "KeyError" and not _is_raised(text, inner.row):
+        return Answer()
+    looks = [look for look in _on_stack(own, source) if not look.defined or _is_plain(text, look.defined)]
+    if not looks:
+        return Answer()
+    line = line_of(mark, inner.filename)
+    gives = [
+        f"{code_span(look.code)} (line {text.row_words(look.row)}) {look.gives}" for look in looks[:_MOST]
+    ]
+    return Answer(
+        f"What `torch.compile` returns on {line} is an `OptimizedModule`, not the module. For it, "
+        f"{_listed(gives)}. `fullgraph stages` also runs the program with the module itself, and so tells "
+        "whether the error comes from that.",
+        _advice(mark.source, mark.row),
+    )
+
+
+def _difference(failure: Failure) -> str:
+    said = first_line(failure.message).rstrip(".")
+    if failure.kind == "accuracy":
+        return f"The program differs by that, also with Dynamo disabled: {said}."
+    ended = f"{failure.error}: {said}" if failure.kind == "error" else said
+    return f"With Dynamo disabled the program fails, too ({ended}); with the module itself it does not."
+
+
+def _hints(call: ast.Call | None, target: str = "") -> tuple[str, ...]:
+    argument = call.args[0] if call else None
+    given = written(argument, "module") if dotted(argument) else target or "module"
+    options = ", ".join(ast.unparse(item) for item in (call.keywords if call else ()))
+    unwrapped = target or "compiled"
+    in_place = f"{given}.compile({options if len(options) <= _LONGEST else '...'})"
+    return (
+        (
+            f"Compile in place, {code_span(in_place)}, and go on with {code_span(given)}: its class and its "
+            "names stay (not tried)."
+        ),
+        f"Or look at the class and the names of the module itself, {code_span(f'{unwrapped}._orig_mod')}.",
+    )
+
+
+def _advice(text: SourceFile | None, row: int) -> tuple[str, ...]:
+    """Say what to do instead of the call of ``torch.compile`` in a row."""
+    nodes = text.nodes_at(row) if text else ()
+    calls = [node for node in nodes if isinstance(node, ast.Call) and node.args]
+    call = next((node for node in calls if dotted(node.func).rpartition(".")[2] == "compile"), None)
+    targets = [
+        dotted(target)
+        for node in nodes
+        if isinstance(node, ast.Assign) and node.value is call
+        for target in node.targets
+    ]
+    return _hints(call, targets[0] if len(targets) == 1 else "")
+
+
+def _looks_near(cause: Cause, here: str, source: _Find) -> Iterator[str]:
+    """Name the code that looks at classes or names: on the stack of an error, else in the same file."""
+    where, looks = cause.caller[-1].filename if cause.caller else here, list(_on_stack(cause.caller, source))
+    text = source(where if looks else here)
+    if text is None or text.tree is None:
+        return
+    for look in looks or sorted(dict.fromkeys(_looks(text.tree)), key=lambda look: look.row):
+        yield f"{code_span(look.code)} ({row_of(text, look.row, here)})"
+
+
+def _on_stack(frames: Sequence[StackFrame], source: _Find) -> Iterator[_Look]:
+    """Yield what the functions of a stack look at, innermost first, and those that the innermost one calls.
+
+    All are of the file of the innermost frame.
+    """
+    text = source(frames[-1].filename) if frames else None
+    if text is None or text.tree is None:
+        return
+    row = frames[-1].row
+    inner = definitions(text).function_at(row)
+    statements = [node for node in text.tree.body if node.lineno <= row <= (node.end_lineno or row)]
+    nodes: list[ast.AST] = [inner] if inner is not None else [*statements[:1]]
+    called = {
+        dotted(node.func).rpartition(".")[2]
+        for root in nodes
+        for node in ast.walk(root)
+        if isinstance(node, ast.Call)
+    }
+    nodes += [
+        node
+        for node in ast.walk(text.tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in called
+    ]
+    for frame in reversed(frames[:-1]):
+        function = definitions(text).function_at(frame.row) if frame.filename == text.filename else None
+        nodes += [function] if function is not None else []
+    found = [look for node in dict.fromkeys(nodes) for look in _looks(node)]
+    yield from dict.fromkeys(found)
+
+
+def _looks(root: ast.AST) -> Iterator[_Look]:
+    tests = [node for node in ast.walk(root) if isinstance(node, ast.Call)]
+    inside: set[int] = set()
+    for node in tests:
+        name = dotted(node.func)
+        if name in _TESTS and len(node.args) == 2:
+            inside.update(id(item) for item in ast.walk(node))
+            asked = dotted(node.args[1]).rpartition(".")[2]
+            if asked and asked not in _OF_BOTH:
+                yield _Look(node.lineno, written(node, f"{name}(...)"), "is false", asked)
+        elif isinstance(node.func, ast.Attribute) and node.func.attr in _NAMED:
+            code = written(node, f"{node.func.attr}()")
+            yield _Look(node.lineno, code, "has names with `_orig_mod.`")
+    for item in ast.walk(root):
+        of = _of_class(item) if isinstance(item, ast.expr) and id(item) not in inside else None
+        if isinstance(item, ast.expr) and of is not None and dotted(of) not in ("", "self"):
+            yield _Look(item.lineno, written(item, "type(...)"), "is `OptimizedModule`")
+
+
+def _of_class(node: ast.AST) -> ast.expr | None:
+    """Return that whose class an expression is: of ``type(x)`` and ``x.__class__``."""
+    if isinstance(node, ast.Attribute) and node.attr == "__class__":
+        return node.value
+    if isinstance(node, ast.Call) and dotted(node.func) == "type" and len(node.args) == 1:
+        return node.args[0]
+    return None
+
+
+def _is_plain(text: SourceFile, name: str) -> bool:
+    """Tell whether a file defines a class of this name that decides nothing itself about its instances."""
+    cls = definitions(text).classes.get(name)
+    bases = {dotted(base).rpartition(".")[2] for base in cls.bases} if cls else set()
+    return cls is not None and not cls.keywords and bases.isdisjoint(("Protocol", "ABC"))
+
+
+def _is_raised(text: SourceFile, row: int) -> bool:
+    return any(isinstance(node, (ast.Raise, ast.Assert)) for node in text.nodes_at(row))
+
+
+def _wrapping(marks: Marks, started: Iterable[FrameStarted]) -> Mark | None:
+    """Return the only call of ``torch.compile``, if it is on a module and the program knows no wrapper."""
+    mark = marks.only("compile")
+    if mark is None or mark.in_place or mark.definition is not None or mark.argument is None:
+        return None
+    argument = mark.argument.func if isinstance(mark.argument, ast.Call) else mark.argument
+    name = dotted(argument)
+    if not name or marks.defines(name) or name.endswith((".forward", ".__call__")):
+        return None
+    is_module = any(fact.function.rpartition(".")[2] == "forward" for fact in started)
+    return mark if is_module and not any(map(marks.mention, _WRAPPER)) else None
+
+
+def _listed(items: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(items[:-1]), items[-1])))
+
+
+def _row(frame: StackFrame, here: str, source: _Find) -> str:
+    text = source(frame.filename)
+    return row_of(text, frame.row, here) if text is not None else f"line {frame.row} of another file"
