@@ -71,6 +71,6 @@ def test_an_operator_of_a_library_without_a_fake_kernel_gets_the_decorator() -> 
     fact = GraphBreak("0/0", "GB0090", reason, "", hints, context, "", stack, False, f"{reason}\n{context}")
     workspace = Workspace(Path("/w"), {FILE: SourceFile(FILE, TEXT)}.get)
     (finding,) = fold("program.py", 1, "2.13.0", (fact,), workspace).findings
-    assert "`demo::scale` has no fake kernel" in finding.explanation
+    assert "`demo::scale` (line 1) has no fake kernel" in finding.explanation
     (hint,) = finding.hints
     assert '`@torch.library.register_fake("demo::scale")`' in hint

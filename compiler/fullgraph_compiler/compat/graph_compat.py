@@ -10,10 +10,13 @@ import dis
 import re
 import traceback
 from collections.abc import Callable, Iterator
-from types import CodeType, FrameType
-from typing import Any
+from dataclasses import dataclass
+from types import CodeType, FrameType, TracebackType
+from typing import Any, Literal
 
 import torch
+
+from . import torch_compat
 
 _REFUSES = "check_aliasing_and_input_mutation"
 """The function that raises for a whole traced function (``variables/higher_order_ops.py``): 2.13, 2.15."""
@@ -21,6 +24,9 @@ _TRACES = ("speculate_subgraph", "speculate_subgraph_with_auto_output_flattening
 """Functions that trace a function, the local ``f`` (``variables/higher_order_ops.py``): 2.13, 2.15."""
 _OF_AN_OUTPUT = re.compile(r"\b(\w+_fn)_output\b")
 """The local with the function whose results are of another kind than what they are compared with."""
+_RUNS_KERNELS = ("_dispatch_impl", "meta_kernel")
+_MOST_WRAPPED = 5
+"""The most exceptions that are looked at, from one to what it was raised for."""
 _FLAT = "flat_"
 """The names of functions that ``_higher_order_ops/while_loop.py`` puts around the user's: 2.13, 2.15."""
 
@@ -106,6 +112,66 @@ def refused_result(exception: BaseException) -> tuple[CodeType, Any] | None:
         code = _code(_held(tracer, code.co_name.removeprefix(_FLAT)))
     place = _result(code) if code is not None else None
     return (code, place) if code is not None and place is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A Python function that an operator ran with fake tensors, by the part of a traceback that it is in."""
+
+    operator: str
+    kind: Literal["fake", "real", "composite"]
+    error: BaseException
+    trace: TracebackType
+
+
+def failing_kernel(exception: BaseException) -> Kernel | None:
+    """Return the innermost function outside of torch that an operator ran with fake tensors as it raised.
+
+    ``_get_fake_value_impl`` (``torch/_dynamo/utils.py``) raises what failed ``from`` it, or with it as the
+    context: 2.11 to 2.15.
+    """
+    error: BaseException | None = exception
+    for _ in range(_MOST_WRAPPED):
+        if error is None:
+            break
+        if found := _kernel_in(error):
+            return found
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _kernel_in(error: BaseException) -> Kernel | None:
+    """Return the last function in a traceback that torch called for an operator.
+
+    ``FakeTensorMode._dispatch_impl`` (``torch/_subclasses/fake_tensor.py``) has the operator as ``func``,
+    ``meta_kernel`` (``torch/_library/fake_impl.py``) its name as ``qualname``: 2.11 to 2.15.
+    """
+    operator, kernel = "", None
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        is_of_torch = code.co_filename.startswith(torch_compat.folders())
+        if is_of_torch and code.co_name in _RUNS_KERNELS:
+            operator = _operator_run_by(trace.tb_frame) or operator
+        elif operator and not is_of_torch:
+            kernel, operator = Kernel(operator, _kind(operator), error, trace), ""
+        trace = trace.tb_next
+    return kernel
+
+
+def _operator_run_by(frame: FrameType) -> str:
+    if frame.f_code.co_name == "meta_kernel":
+        return str(frame.f_locals.get("qualname", ""))
+    operator = frame.f_locals.get("func")
+    return operator.name() if isinstance(operator, torch._ops.OpOverload) else ""
+
+
+def _kind(operator: str) -> Literal["fake", "real", "composite"]:
+    """Say which implementation of an operator runs with fake tensors: ``torch/csrc/Module.cpp``."""
+    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+    if has_kernel(operator, "Meta"):
+        return "fake"
+    return "composite" if has_kernel(operator, "CompositeImplicitAutograd") else "real"
 
 
 def _refused(exception: BaseException) -> tuple[Any, Any] | None:

@@ -152,6 +152,23 @@ class TensorsNamed:
 
 
 @dataclass(frozen=True, slots=True)
+class FailingKernel:
+    """A Python function that an operator (``mylib::twice``) ran with fake tensors, and that raised.
+
+    ``kind`` is ``fake`` for a function that is registered for such tensors, ``real`` for the implementation
+    of an operator without one, and ``composite`` for an operator that needs none.
+    """
+
+    operator: str
+    kind: Literal["fake", "real", "composite"]
+    error: str
+    """The type name of the exception."""
+    message: str
+    stack: Stack
+    """The calls from the function on, without those of torch."""
+
+
+@dataclass(frozen=True, slots=True)
 class GraphBreak:
     """A graph break: the graph ends here, and the rest of the frame is compiled as another frame.
 
@@ -173,6 +190,7 @@ class GraphBreak:
     text: str
     """The whole message of torch."""
     skips_rest: bool = False
+    kernel: FailingKernel | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,3 +367,4 @@ class CompileFailure:
     text: str = ""
     violations: tuple[SizeViolation, ...] = ()
     """The sizes that the program marks as dynamic and the code restricts: ``ConstraintViolationError``."""
+    kernel: FailingKernel | None = None

@@ -17,8 +17,8 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from ..compat import graph_compat, kernel_compat, names_compat, trace_compat
-from ..facts import Fact, GuardFailure, Stack, StackFrame, TargetProblem
+from ..compat import graph_compat, kernel_compat, names_compat, torch_compat, trace_compat
+from ..facts import Fact, FailingKernel, GuardFailure, Stack, StackFrame, TargetProblem
 from ..trace import KNOWN_RECORDS, Interpreter, from_metadata
 from ..trace.export.reader import CREATED, EXPORT_ERROR, EXPORT_RECORDS
 from ..trace.guards import METADATA
@@ -34,6 +34,8 @@ from .stacks import calling_stack
 from .values import written_value
 
 Sink = Callable[[list[Fact]], None]
+_LONGEST = 2000
+"""The most characters of an error's text that are kept."""
 
 
 class TraceListener(logging.Handler):
@@ -150,7 +152,8 @@ def look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
         return {}
     fatal = trace_compat.stops_program(frame, exception)
     operator = trace_compat.operator_of(exception)
-    return {"stack": _failure_stack(exception), "fatal": fatal, "operator": operator}
+    kernel = _failing_kernel(exception)
+    return {"stack": _failure_stack(exception), "fatal": fatal, "operator": operator, "kernel": kernel}
 
 
 def _look_at_export(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
@@ -197,6 +200,19 @@ def _failure_stack(exception: BaseException) -> Stack:
         return (*_with_columns(stack, exception), *_refused_result(exception))
     node = graph_compat.failing_node(exception)
     return _stack_of_node(node) if node is not None else ()
+
+
+def _failing_kernel(exception: BaseException) -> FailingKernel | None:
+    """Return the function of an operator that raised with fake tensors: torch only names the operator."""
+    with contextlib.suppress(Exception):  # the text of the error may be code of the program's own
+        found = graph_compat.failing_kernel(exception)
+        if found is None:
+            return None
+        stack = stack_of_summary(traceback.extract_tb(found.trace))
+        own = tuple(frame for frame in stack if not frame.filename.startswith(torch_compat.folders()))
+        error = found.error
+        return FailingKernel(found.operator, found.kind, type(error).__name__, str(error)[:_LONGEST], own)
+    return None
 
 
 def _refused_result(exception: BaseException) -> Stack:

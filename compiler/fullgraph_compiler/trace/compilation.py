@@ -63,4 +63,5 @@ def as_break(failure: CompileFailure) -> GraphBreak:
         stack=failure.stack,
         skips_frame=True,
         text=failure.text,
+        kernel=failure.kernel,
     )

@@ -244,6 +244,7 @@ class Interpreter:
             skips_frame=False,
             text=record.payload.split("\nTraceback (most recent call last):")[0].strip(),
             skips_rest=skips_rest(record.payload),
+            kernel=record.seen.get("kernel"),
         )
         if compilation is None:
             yield graph_break
@@ -430,6 +431,7 @@ class Interpreter:
             url=message.url,
             text=reason.strip(),
             violations=tuple(parse_violations(reason, self._source)) if kind == _REFUSED_MARK else (),
+            kernel=error.seen.get("kernel") if error else None,
         )
         if kind in _SOFT:
             self._undecided = failure

@@ -76,7 +76,7 @@ def add_faults(
             if fault.stage == "uncompiled":
                 failing_lines.add(_line(builder))
         if not builder.finding.fault:
-            builder.finding = _explained(builder.finding, fault, stages, unchecked)
+            builder.finding = _explained(builder.finding, fault, stages, unchecked, builder.blame)
         builder.compile_ids |= {fault.compile_id} - {""}
     # Where the program fails by itself, it is no news that it fails in the compiler as well.
     return [
@@ -240,8 +240,9 @@ def _explained(
     fault: FaultLocated,
     stages: Sequence[StageChecked],
     unchecked: Sequence[GraphUnchecked],
+    blame: str,
 ) -> Finding:
-    """Return the finding with the part at fault and the stages in its explanation."""
+    """Return the finding with the part at fault, ``blame`` if it is known, and the stages."""
     hints, explanation = finding.hints, finding.explanation
     if fault.operator is not None:
         cause = exports.operator_fault(fault.operator)
@@ -255,6 +256,8 @@ def _explained(
         # What is known of the error says most.
         known = f"{explanation.rstrip('.')}. " if explanation else ""
         cause, explanation = f"{known}{_cause_compiled(stages, unchecked)}", ""
+    elif fault.stage == "eager" and blame:
+        cause, explanation = f"{blame}\n{explanation}", ""
     else:
         cause = f"The fault is in {_PARTS.get(fault.stage, f'the backend {fault.stage}')}."
         if (fault.stage, fault.failure.kind) == ("eager", "accuracy"):

@@ -59,6 +59,8 @@ class FindingBuilder:
     """What runs eagerly because of it, as a clause."""
     title: str = ""
     """The message in place of torch's reason, by which equal findings are merged."""
+    blame: str = ""
+    """A sentence on what is at fault, where it is not the stage of the compiler that fails."""
 
 
 def finished(builder: FindingBuilder) -> Finding:

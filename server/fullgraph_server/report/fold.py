@@ -346,7 +346,7 @@ class _FindingFacts:
             url=fact.url,
             text=fact.text or fact.message,
         )
-        return FindingBuilder(self._survived(finding), {fact.compile_id}, title=title)
+        return FindingBuilder(self._survived(finding), {fact.compile_id}, title=title, blame=given.blame)
 
     def _after_it(self, builder: FindingBuilder) -> FindingBuilder:
         if builder.finding.severity == "error":

@@ -25,6 +25,7 @@ from .breaks import BreakAnswers
 from .compiling import limit_of_thread
 from .errors import ErrorAnswers, first_sentence
 from .fake_calls import fake_call_answer
+from .fake_kernels import kernel_answer
 from .marks import Marks
 from .operators import loop_answer
 from .uncompiled import uncompiled_hints
@@ -52,12 +53,16 @@ class Answers:
 
     def on_break(self, fact: GraphBreak, *, wrapped: bool) -> Answer:
         """Return what is to be said of a graph break; ``wrapped`` if a wrapper of torch's makes it."""
+        if (answer := kernel_answer(fact, self._marks, self._workspace)).note:
+            return answer
         return self._breaks.of_wrapper(fact) if wrapped else self._breaks.answer(fact)
 
     def on_failure(self, fact: CompileFailure) -> Answer:
         """Return what is to be said of an error of the compiler."""
         if not fact.code and (answer := self._on_error(fact)).note:
             return replace(answer, replaced=fact.explanation)
+        if (answer := kernel_answer(fact, self._marks, self._workspace)).note:
+            return answer
         if (answer := undecided_answer(fact, self._places, self._workspace, self._marks)).note:
             return answer
         own = [frame.filename for frame in fact.stack if self._workspace.contains(frame.filename)]

@@ -94,7 +94,7 @@ class BreakAnswers:
             truth_answer(fact, self._own(fact), self._workspace),
             merge_answer(fact),
             call_answer(fact, self._places.full_stack(fact.stack, fact.compile_id), self._workspace),
-            no_kernel_answer(fact),
+            no_kernel_answer(fact, filename, self._marks),
             self._checkpoint(fact, filename),
             self._not_reached(fact, filename),
             self._transform(fact),

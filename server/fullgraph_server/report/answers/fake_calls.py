@@ -35,17 +35,20 @@ _REGISTER: Final = (
     "which returns an empty tensor of the shape and dtype of the result, such as `torch.empty_like({first})`."
 )
 
+IN_OPERATOR: Final = "The fault is in the operator, and not in Dynamo."
+
 
 def fake_call_answer(failure: CompileFailure, filename: str, marks: Marks) -> Answer:
     """Tell what a call raised, and what to write if that is known."""
-    raised = _raised(failure.explanation)
+    raised = raised_in_call(failure.explanation)
     if raised is None:
         return Answer()
     error, said = raised
     for answer in _KNOWN:
         if found := answer(said, filename, marks):
             note, hint = found
-            return Answer(note, (hint,), replaced=failure.explanation, instead=True)
+            blame = IN_OPERATOR if answer is _without_fake else ""
+            return Answer(note, (hint,), replaced=failure.explanation, instead=True, blame=blame)
     hint = (
         "Run the program with `TORCHDYNAMO_DISABLE=1`, uncompiled: if this call fails then, too, the cause "
         "is in the program, such as the shapes or dtypes that the call gets, and not in the compiler."
@@ -53,20 +56,23 @@ def fake_call_answer(failure: CompileFailure, filename: str, marks: Marks) -> An
     return Answer(f"The call raises {error}: {said}", (hint,), replaced=failure.explanation, instead=True)
 
 
-def no_kernel_answer(fact: GraphBreak | CompileFailure) -> Answer:
+def no_kernel_answer(fact: GraphBreak | CompileFailure, filename: str, marks: Marks) -> Answer:
     """Tell how an operator of a library gets a fake kernel, for which torch links to a document."""
     found = _UNSUPPORTED.search(fact.text) if fact.code == "GB0090" else None
     if found is None or not all(hint.startswith("see ") for hint in fact.hints):
         return Answer()
     operator = f"{found['library']}::{found['operator']}"
+    mark = marks.operator(operator)
+    where = f" ({line_of(mark, filename)})" if mark else ""
     return Answer(
-        f"{code_span(operator)} has no fake kernel, which says what its result looks like.",
+        f"{code_span(operator)}{where} has no fake kernel, which says what its result looks like.",
         kernel_hints(operator, missing=True),
         instead=True,
+        blame=IN_OPERATOR,
     )
 
 
-def _raised(explanation: str) -> tuple[str, str] | None:
+def raised_in_call(explanation: str) -> tuple[str, str] | None:
     """Return the type and the message of the error that torch quotes."""
     if not explanation.startswith(_SAYS):
         return None

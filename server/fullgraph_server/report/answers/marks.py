@@ -11,7 +11,16 @@ from typing import Final, Literal, TypeAlias
 from ...workspace.source import SourceFile
 
 Use: TypeAlias = Literal[
-    "compile", "disable", "hook", "create_graph", "wraps", "custom_op", "ddp", "inference_mode"
+    "compile",
+    "disable",
+    "hook",
+    "create_graph",
+    "wraps",
+    "custom_op",
+    "define",
+    "library",
+    "ddp",
+    "inference_mode",
 ]
 _Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -22,6 +31,8 @@ _FUNCTIONS: Final[Mapping[str, Use]] = {
     "torch._dynamo.disable": "disable",
     "functools.wraps": "wraps",
     "torch.library.custom_op": "custom_op",
+    "torch.library.define": "define",
+    "torch.library.Library": "library",
     "torch.inference_mode": "inference_mode",
     "torch.autograd.inference_mode": "inference_mode",
     "torch.nn.parallel.DistributedDataParallel": "ddp",
@@ -31,6 +42,8 @@ _OPTIONS: Final = frozenset(
     ("fullgraph", "dynamic", "backend", "mode", "options", "disable", "recompile_limit", "isolate_recompiles")
 )
 """The parameters of ``torch.compile``, and so of ``Module.compile``."""
+_DEFINING: Final[Sequence[Use]] = ("custom_op", "define")
+"""The uses that define an operator."""
 _PARTIAL: Final = "functools.partial"
 
 
@@ -39,7 +52,7 @@ class Mark:
     """A use of one of these functions: of ``definition`` as its decorator, or else a call on ``argument``.
 
     A ``Module.compile`` has the module as its argument. ``names`` are the variables and attributes that the
-    call's result is assigned to.
+    call's result is assigned to; of ``Library.define``, the name of the library.
     """
 
     use: Use
@@ -56,6 +69,16 @@ class Mark:
     def name(self) -> str:
         """The last part of the name of what is marked; empty for an expression without one."""
         return self.definition.name if self.definition else _last(self.argument)
+
+    @property
+    def returns_nothing(self) -> bool:
+        """Whether it is the definition of an operator whose schema has no result."""
+        return self.use == "define" and any(
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and node.value.rstrip().endswith("-> ()")
+            for node in (self.argument, self.keywords.get("schema"))
+        )
 
     def is_on(self, option: str) -> bool:
         """Tell whether an option is written as ``True``."""
@@ -88,13 +111,21 @@ class Marks:
         return found[0] if len(found) == 1 else None
 
     def operator(self, name: str) -> Mark | None:
-        """Return the only ``custom_op`` that defines an operator, by its whole name, ``demo::scale``."""
+        """Return the only definition of an operator, by its whole name, ``demo::scale``."""
         found = [
             mark
-            for mark in self.all("custom_op")
-            if isinstance(mark.argument, ast.Constant) and mark.argument.value == name
+            for use in _DEFINING
+            for mark in self.all(use)
+            if name in (operator := _defined_name(mark), *self._in_libraries(mark, operator))
         ]
         return found[0] if len(found) == 1 else None
+
+    def _in_libraries(self, mark: Mark, operator: str) -> Iterator[str]:
+        """Yield the names of an operator that is defined in a library of this name."""
+        for library in self.all("library") if mark.use == "define" and mark.names else ():
+            namespace = library.argument.value if isinstance(library.argument, ast.Constant) else None
+            if set(library.names).intersection(mark.names) and isinstance(namespace, str):
+                yield f"{namespace}::{operator}"
 
     def hook(self, name: str) -> Mark | None:
         """Return the first place that registers a hook of this name, or one that a function returns."""
@@ -176,6 +207,8 @@ def _call(
     if in_place and isinstance(node.func, ast.Attribute):
         # ``Module.compile``: other functions of this name have an argument, as ``re.compile``.
         use, argument = "compile", node.func.value
+    elif use is None and attribute == "define" and isinstance(argument, ast.Constant):
+        use, names = "define", (_last(node.func.value),) if isinstance(node.func, ast.Attribute) else ()
     elif attribute.startswith("register_") and attribute.endswith("_hook"):
         use = "hook"
     elif use is None and "create_graph" in (keywords := _keywords(node)):
@@ -204,6 +237,12 @@ def _imports(tree: ast.Module) -> dict[str, str]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names.update({item.asname or item.name: f"{node.module}.{item.name}" for item in node.names})
     return names
+
+
+def _defined_name(mark: Mark) -> str:
+    """Return the name of an operator as its definition writes it, without the types of its schema."""
+    written = mark.argument.value if isinstance(mark.argument, ast.Constant) else ""
+    return str(written).partition("(")[0].strip()
 
 
 def hook_names(mark: Mark) -> frozenset[str]:

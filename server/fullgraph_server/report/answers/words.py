@@ -20,7 +20,8 @@ class Answer:
     ``note`` is said of it, in the place of ``replaced`` if torch's explanation has that. ``hints`` come ahead
     of torch's, ``instead`` of them where torch's are false or add nothing. ``eager`` is what runs eagerly
     because of it, as a clause. ``title`` stands in the place of torch's message; the finding is then on the
-    first call of ``operator``, if that is given.
+    first call of ``operator``, if that is given. ``blame`` is a sentence that says what is at fault, where it
+    is not the stage of the compiler that fails.
     """
 
     note: str = ""
@@ -30,6 +31,7 @@ class Answer:
     eager: str = ""
     title: str = ""
     operator: str = ""
+    blame: str = ""
 
     def with_part(self, other: Answer) -> Answer:
         """Return both, this one first."""
@@ -40,6 +42,7 @@ class Answer:
             replaced=self.replaced or other.replaced,
             instead=self.instead or other.instead,
             eager=self.eager or other.eager,
+            blame=self.blame or other.blame,
         )
 
     def explained(self, explanation: str) -> str:

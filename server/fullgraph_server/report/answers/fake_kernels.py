@@ -1,0 +1,177 @@
+"""Answers to operators whose function for fake tensors raises, or calls an operator that has none."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from fullgraph_compiler.facts import CompileFailure, FailingKernel, GraphBreak, StackFrame
+
+from ...text.exports import kernel_hints
+from ...text.markdown import code_span, filled
+from ...workspace.definitions import definitions
+from ...workspace.source import SourceFile
+from ...workspace.workspace import Workspace
+from .fake_calls import IN_OPERATOR, raised_in_call
+from .marks import Marks, dotted
+from .words import Answer, line_of, row_of
+
+_NO_KERNEL: Final = (
+    re.compile(
+        r"^(?P<name>[\w:.]{1,200}): attempted to run this operator with Meta tensors, but there was no"
+    ),
+    re.compile(r"^Could not run '(?P<name>[\w:.]{1,200})' with arguments from the 'Meta' backend"),
+)
+"""``c10/core`` and ``aten/src/ATen/core/dispatch`` (2.11 to 2.15)."""
+_REGISTERING: Final = ("register_fake", "impl_abstract")
+_EMPTY: Final = (
+    "Compute nothing in it: return an empty tensor of the shape and dtype of the result, such as "
+    "`{first}.new_empty(...)` with the sizes of the result."
+)
+_CHECK: Final = (
+    "The line is a check: if the uncompiled program (`TORCHDYNAMO_DISABLE=1`) takes the same inputs without "
+    "an error, correct the check, and else the inputs."
+)
+_NOTHING: Final = (
+    'Register one: `@torch.library.register_fake("{operator}")` above a function with the same parameters '
+    "that does nothing, since the operator returns nothing."
+)
+_OR_OUTER: Final = (
+    "Or register one for `{operator}`, which torch then runs instead: "
+    '`@torch.library.register_fake("{operator}")`.'
+)
+_IN_KERNEL: Final = "The fault is in the fake kernel, and not in Dynamo."
+
+
+def kernel_answer(fact: GraphBreak | CompileFailure, marks: Marks, workspace: Workspace) -> Answer:
+    """Name the function of an operator that raises with fake tensors, and say what to write."""
+    if fact.kernel is None or not fact.kernel.stack:
+        return Answer()
+    kernel = _Kernel(fact, fact.kernel, marks, workspace)
+    if lacking := _lacking(fact.kernel.message):
+        return kernel.calls(lacking)
+    if fact.kernel.kind == "composite":
+        return Answer()
+    return kernel.raises()
+
+
+class _Kernel:
+    """A function that an operator runs with fake tensors, and the words about it."""
+
+    def __init__(
+        self, fact: GraphBreak | CompileFailure, kernel: FailingKernel, marks: Marks, workspace: Workspace
+    ) -> None:
+        self._kernel, self._marks, self._explanation = kernel, marks, fact.explanation
+        own = [frame.filename for frame in fact.stack if workspace.contains(frame.filename)]
+        self._filename = own[-1] if own else ""
+        self._workspace = workspace
+        first = kernel.stack[0]
+        self._source = workspace.source(first.filename) if workspace.contains(first.filename) else None
+        function = definitions(self._source).function_at(first.row) if self._source else None
+        is_named = isinstance(function, ast.FunctionDef) and function.name == first.function
+        self._function = function if is_named and isinstance(function, ast.FunctionDef) else None
+
+    def raises(self) -> Answer:
+        """Tell what the function raises, and where."""
+        kernel, operator = self._kernel, code_span(self._kernel.operator)
+        error, said = raised_in_call(kernel.message) or (kernel.error, kernel.message)
+        ran = f"{error} on {self._line(kernel.stack[-1])}: {said.strip()}"
+        if kernel.kind == "real":
+            note = f"{operator} has no fake kernel, so torch runs {self._name()} with fake tensors: {ran}"
+            hints = kernel_hints(kernel.operator, missing=True)
+            title = f"{operator} has no fake kernel, and its implementation raises {error}"
+            return self._answer(note, hints, IN_OPERATOR, title)
+        first, last = self._line(kernel.stack[0]), self._line(kernel.stack[-1])
+        by = f", called on {first}" if first != last else ""
+        only = ", which uncompiled code does not run," if self._is_fake_only() else ""
+        note = f"The fake kernel of {operator}{only} raises {error} on {last}{by}: {said.strip()}"
+        checks = self._source is not None and _checks(self._source, kernel.stack[0])
+        hint = _CHECK if checks else filled(_EMPTY, first=self._first_parameter())
+        return self._answer(note, (hint,), _IN_KERNEL, f"the fake kernel of {operator} raises {error}")
+
+    def calls(self, lacking: str) -> Answer:
+        """Tell that the function calls an operator that has no fake kernel."""
+        outer, inner = code_span(self._kernel.operator), code_span(lacking)
+        mark = self._marks.operator(lacking)
+        where = f" ({line_of(mark, self._filename)})" if mark else ""
+        line = self._line(self._kernel.stack[-1])
+        title = f"{inner} has no fake kernel"
+        note = f"{inner}{where} has no fake kernel, which says what its result looks like. "
+        hint = kernel_hints(lacking, missing=True)
+        if mark is not None and mark.returns_nothing:
+            hint = (filled(_NOTHING, operator=lacking),)
+        if self._kernel.kind == "fake":
+            note += f"The fake kernel of {outer} calls it on {line}."
+            return self._answer(
+                note, (*hint, filled(_EMPTY, first=self._first_parameter())), IN_OPERATOR, title
+            )
+        note += f"{self._name()}, which {outer} runs with fake tensors, calls it on {line}."
+        other = (filled(_OR_OUTER, operator=self._kernel.operator),) if self._kernel.kind == "real" else ()
+        return self._answer(note, (*hint, *other), IN_OPERATOR, title)
+
+    def _answer(self, note: str, hints: tuple[str, ...], blame: str, title: str) -> Answer:
+        return Answer(note, hints, replaced=self._explanation, instead=True, title=title, blame=blame)
+
+    def _line(self, frame: StackFrame) -> str:
+        source = self._workspace.source(frame.filename) if self._workspace.contains(frame.filename) else None
+        if source is None:
+            return f"{os.path.basename(frame.filename)}:{frame.row}"
+        return row_of(source, frame.row, self._filename)
+
+    def _name(self) -> str:
+        name = self._kernel.stack[0].function
+        return "its implementation" if name in ("_", "<lambda>") else code_span(name)
+
+    def _first_parameter(self) -> str:
+        arguments = self._function.args if self._function is not None else None
+        named = [*arguments.posonlyargs, *arguments.args] if arguments else []
+        return named[0].arg if named else "x"
+
+    def _is_fake_only(self) -> bool:
+        """Tell whether the program's text uses the function as a fake kernel and for nothing else."""
+        function, source = self._function, self._source
+        if function is None or source is None or source.tree is None:
+            return False
+        decorators = [item for item in function.decorator_list if _registers_fake(item)]
+        nodes = list(ast.walk(source.tree))
+        given = [
+            item
+            for node in nodes
+            if isinstance(node, ast.Call) and _registers_fake(node)
+            for item in node.args
+            if isinstance(item, ast.Name) and item.id == function.name
+        ]
+        uses = [
+            node
+            for node in nodes
+            if isinstance(node, ast.Name) and node.id == function.name and isinstance(node.ctx, ast.Load)
+        ]
+        registered = bool(decorators or given)
+        return registered and len(decorators) == len(function.decorator_list) and len(uses) == len(given)
+
+
+def _lacking(message: str) -> str:
+    """Return the operator without a fake kernel that an error is about; empty for another error."""
+    found = next(filter(None, (pattern.search(message) for pattern in _NO_KERNEL)), None)
+    return found["name"] if found else ""
+
+
+def _registers_fake(node: ast.expr) -> bool:
+    """Tell whether a decorator or a call registers a function for fake tensors."""
+    call = node if isinstance(node, ast.Call) else None
+    name = dotted(call.func if call else node).rpartition(".")[2]
+    arguments: Sequence[ast.expr] = call.args if call else ()
+    is_meta = any(isinstance(item, ast.Constant) and item.value == "Meta" for item in arguments)
+    return name in _REGISTERING or (name == "impl" and is_meta)
+
+
+def _checks(source: SourceFile, frame: StackFrame) -> bool:
+    """Tell whether a line of the program raises an error on purpose."""
+    return any(
+        isinstance(node, (ast.Raise, ast.Assert))
+        or (isinstance(node, ast.Call) and dotted(node.func).startswith("torch._check"))
+        for node in source.nodes_at(frame.row)
+    )
