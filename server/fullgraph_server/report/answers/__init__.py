@@ -14,6 +14,7 @@ Nothing is guessed: a cause that the facts and the syntax tree do not show is no
 - ``calls``: answers to calls that Dynamo cannot trace
 - ``uncompiled``: what to do where nothing is compiled
 - ``options``: answers to names that ``torch.compile`` does not know
+- ``cached``: functions whose cache Dynamo ignores
 - ``compiling``: how a function is compiled
 - ``lookups``: keys that compiled code looks for in a dict or a set
 - ``module_names``: lookups by the names of parameters

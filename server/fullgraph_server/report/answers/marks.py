@@ -21,6 +21,7 @@ Use: TypeAlias = Literal[
     "library",
     "ddp",
     "inference_mode",
+    "cached",
 ]
 _Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -30,6 +31,8 @@ _FUNCTIONS: Final[Mapping[str, Use]] = {
     "torch.compiler.disable": "disable",
     "torch._dynamo.disable": "disable",
     "functools.wraps": "wraps",
+    "functools.lru_cache": "cached",
+    "functools.cache": "cached",
     "torch.library.custom_op": "custom_op",
     "torch.library.define": "define",
     "torch.library.Library": "library",

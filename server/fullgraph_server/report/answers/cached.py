@@ -1,0 +1,111 @@
+"""Functions under ``functools.lru_cache`` or ``functools.cache`` that a graph computes in every call."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from fullgraph_compiler.facts import Fact, GraphCaptured, StackFrame
+
+from ...text.markdown import code_span
+from ...text.messages import counted
+from ...workspace.definitions import definitions
+from ...workspace.workspace import Workspace
+from ..finding_builder import FindingBuilder, MakeFinding
+from ..source_locator import Places
+from .marks import Mark, dotted, marks_of
+from .words import row_of, written
+
+_MEANING: Final = (
+    "{decorator} ({line}) keeps results for uncompiled calls only. Dynamo traces the function below it: its "
+    "operations run in every call of the graph. Torch's warning about `functools.lru_cache` means this."
+)
+
+
+def cached_builders(
+    facts: Sequence[Fact], finding: MakeFinding, places: Places, workspace: Workspace
+) -> Iterator[FindingBuilder]:
+    """Build a finding for each cached function whose operations are in graphs, on its first call there."""
+    builders: dict[tuple[str, int, str], FindingBuilder] = {}
+    for graph in facts:
+        if not isinstance(graph, GraphCaptured):
+            continue
+        for mark, frames in _cached(graph, places, workspace):
+            name = mark.name
+            share = f"{len(frames)} of the {counted(len(graph.nodes), 'operation')}"
+            call = _call(graph, name, workspace)
+            stack = (call[0] if call else frames[0],)
+            filename = stack[0].filename
+            message = f"Dynamo ignores the cache of {code_span(name)}: {share} in this graph come from it"
+            made = finding(
+                "perf-hint",
+                "information",
+                message,
+                stack,
+                graph.compile_id,
+                explanation=_MEANING.format(
+                    decorator=code_span(_decorator(mark)), line=row_of(mark.source, mark.row, filename)
+                ),
+                hints=(_advice(name, call[1] if call else None),),
+            )
+            key = (mark.source.filename, mark.row, message)
+            builders.setdefault(key, FindingBuilder(made)).compile_ids.add(graph.compile_id)
+    yield from builders.values()
+
+
+def _cached(
+    graph: GraphCaptured, places: Places, workspace: Workspace
+) -> Iterator[tuple[Mark, list[StackFrame]]]:
+    """Yield the cached functions that a graph goes through, each with the operations in its lines.
+
+    The function that is compiled itself has its cache around the compiled code, where it works.
+    """
+    compiled = places.functions.get(graph.compile_id)
+    found: dict[Mark, list[StackFrame]] = {}
+    for node in graph.nodes:
+        mark = _mark_around(node.frame, workspace)
+        if mark is not None and (compiled is None or mark.name != compiled.name):
+            found.setdefault(mark, []).append(node.frame)
+    yield from found.items()
+
+
+def _mark_around(frame: StackFrame, workspace: Workspace) -> Mark | None:
+    """Return the decorator that caches the function around a place of the program."""
+    source = workspace.source(frame.filename) if workspace.contains(frame.filename) else None
+    marks = [mark for mark in marks_of(source) if mark.use == "cached"] if source else []
+    function = definitions(source).function_at(frame.row) if source and marks else None
+    return next((mark for mark in marks if function is not None and mark.definition is function), None)
+
+
+def _call(graph: GraphCaptured, name: str, workspace: Workspace) -> tuple[StackFrame, ast.Call] | None:
+    """Find the first call of a function by its name on the way to the operations of a graph."""
+    for frame in graph.calls:
+        source = workspace.source(frame.filename) if workspace.contains(frame.filename) else None
+        for node in source.nodes_at(frame.row) if source else ():
+            if (
+                isinstance(node, ast.Call)
+                and dotted(node.func).rpartition(".")[2] == name
+                and frame.column in (None, node.col_offset)
+            ):
+                # A call that led to an operation may have its row only.
+                column, end_row, end_column = node.col_offset, node.end_lineno, node.end_col_offset
+                return replace(frame, column=column, end_row=end_row, end_column=end_column), node
+    return None
+
+
+def _advice(name: str, call: ast.Call | None) -> str:
+    """Advise to make the call outside of what is compiled: once, if its arguments are constants."""
+    given = [*call.args, *(item.value for item in call.keywords)] if call else []
+    text = written(call, "")
+    if text and all(isinstance(item, ast.Constant) for item in given):
+        return f"Compute it once, outside of what is compiled, and use the result: {code_span(text)}."
+    return f"Call {code_span(name)} outside of what is compiled, where its cache works, and pass the result."
+
+
+def _decorator(mark: Mark) -> str:
+    definition = mark.definition
+    nodes = definition.decorator_list if definition else ()
+    node = next((item for item in nodes if item.lineno == mark.row), None)
+    return f"@{dotted(node.func if isinstance(node, ast.Call) else node)}"
