@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fullgraph_compiler.facts import CompileFailure, Fact, ProgramRaised, StackFrame
+from fullgraph_compiler.facts import CompileFailure, Fact, FrameStarted, ProgramRaised, StackFrame
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Finding
 from fullgraph_server.workspace.source import SourceFile
@@ -113,3 +113,54 @@ def test_a_backward_that_keeps_its_graph_after_one_that_did_not() -> None:
     assert "donated_buffer = False" in finding.hints[0]
     again = only("torch.autograd.grad(y, x, create_graph=True)\n", raised(DONATED, 1))
     assert "(line 1) will fail nonetheless" in again.hints[1]
+
+
+FIELD = """\
+@torch.compile(fullgraph=True)
+def f(x):
+    energy = (x**3).sum()
+    {gradient}
+    return {returned}
+"""
+TRACE = "Set `torch._dynamo.config.trace_autograd_ops = True`"
+USES_UP = "this gradient uses up the graph behind `energy`."
+TORCHS = "Change `torch._dynamo.config.trace_autograd_ops` to `True`."
+GENERAL = (
+    f"{TRACE}. If what is compiled returns a tensor that this gradient goes through, return it with "
+    "`.detach()`."
+)
+
+
+@pytest.mark.parametrize(
+    ("gradient", "returned", "hint"),
+    [
+        (
+            "(g,) = torch.autograd.grad(energy.mean(), x)",
+            "energy, g",
+            f"{TRACE}, and return `energy.detach()` (line 5): {USES_UP}",
+        ),
+        ("(g,) = torch.autograd.grad(energy, x)", "g", GENERAL),
+        ("(g,) = torch.autograd.grad(loss(energy), x)", "energy, g", GENERAL),
+        ("(g,) = torch.autograd.grad(energy, x, create_graph=True)", "energy, g", f"{TRACE}."),
+    ],
+)
+def test_a_gradient_takes_a_result_without_graph_besides_the_setting(
+    gradient: str, returned: str, hint: str
+) -> None:
+    failure = CompileFailure(
+        "0/0",
+        "capture",
+        "Unsupported",
+        "using `torch.autograd.grad`",
+        (StackFrame(FILE, 4, "f"),),
+        code="GB9186",
+        hints=(TORCHS,),
+    )
+    started = FrameStarted("0/0", "f", FILE, 1)
+    text = FIELD.format(gradient=gradient, returned=returned)
+    workspace = Workspace(Path("/w"), {FILE: SourceFile(FILE, text)}.get)
+    (found,) = fold("program.py", 1, "2.13.0", (started, failure), workspace).findings
+    assert found.hints == (
+        hint,
+        "Or leave `fullgraph=True` (line 1) out: then this call breaks the graph, and runs eagerly.",
+    )

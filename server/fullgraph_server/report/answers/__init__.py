@@ -7,7 +7,7 @@ Nothing is guessed: a cause that the facts and the syntax tree do not show is no
 - ``marks``: where a source compiles functions, keeps them out of graphs, or registers hooks
 - ``breaks``: answers to graph breaks
 - ``errors``: answers to errors that do not go with ``torch.compile``
-- ``autograd``: answers to errors of AOTAutograd: writes in place, operators without a backward
+- ``autograd``: answers about gradients that break a graph, and to errors of AOTAutograd
 - ``fake_calls``: answers to calls that fail with fake tensors
 - ``operators``: answers about functions of higher-order operators
 - ``undecided``: answers to branches that only data decide

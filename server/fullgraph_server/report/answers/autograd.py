@@ -1,4 +1,4 @@
-"""Answers to errors of AOTAutograd: writes in place, inference tensors, operators without a backward."""
+"""Answers about gradients: those that Dynamo does not trace, and errors of AOTAutograd."""
 
 from __future__ import annotations
 
@@ -8,18 +8,28 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
+from fullgraph_compiler.facts import CompileFailure, GraphBreak, StackFrame
+
 from ...text.known_errors import KnownError
 from ...text.markdown import code_span
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
-from .marks import Mark, Marks
-from .words import Answer
+from ...workspace.workspace import Workspace
+from .marks import Mark, Marks, dotted
+from .words import Answer, row_of
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _SETTERS: Final = frozenset(("requires_grad_", "share_memory_", "retain_grad_", "rename_"))
 """Methods of tensors that end in an underscore, and change no value."""
 _NO_OPERATION: Final = ("CopySlices", "AccumulateGrad", "Compiled", "CompiledFunction")
 _CAPITAL: Final = re.compile("(?<=[a-z0-9])([A-Z])")
+_UNTRACED: Final = ("GB9186", "GB0123")
+"""``torch.autograd.grad`` and ``Tensor.backward``, with ``trace_autograd_ops`` off."""
+_TRACE: Final = "Set `torch._dynamo.config.trace_autograd_ops = True`"
+_DETACH: Final = (
+    " If what is compiled returns a tensor that this gradient goes through, return it with `.detach()`."
+)
+_KEEPS: Final = ("retain_graph", "create_graph")
 _MOST: Final = 4
 _LONGEST: Final = 60
 
@@ -59,6 +69,76 @@ class _Write:
     row: int
     text: str
     is_certain: bool
+
+
+def gradient_answer(
+    fact: GraphBreak | CompileFailure, own: Sequence[StackFrame], workspace: Workspace, without: str
+) -> Answer:
+    """Tell what tracing a gradient takes besides the setting that torch names.
+
+    Dynamo refuses to return a tensor whose ``grad_fn`` a gradient has used up: ``torch/_dynamo``,
+    ``output_graph.py`` and ``variables/torch.py`` (2.13 and 2.15). ``without`` is the advice to leave
+    ``fullgraph`` out, if that helps.
+    """
+    source = workspace.source(own[-1].filename) if own and fact.code in _UNTRACED else None
+    if source is None:
+        return Answer()
+    call = _gradient(source, own[-1].row)
+    hint = f"{_TRACE}."
+    if call is None or not any(map(_keeps_graph, call.keywords)):
+        if found := _returned_as_well(source, call, own[-1].row):
+            name, row = found
+            where = row_of(source, row, own[-1].filename)
+            hint = (
+                f"{_TRACE}, and return {code_span(f'{name}.detach()')} ({where}): this gradient uses up the "
+                f"graph behind {code_span(name)}."
+            )
+        else:
+            hint += _DETACH
+    return Answer(hints=(hint, *filter(None, (without,))), instead=True)
+
+
+def _keeps_graph(keyword: ast.keyword) -> bool:
+    is_off = isinstance(keyword.value, ast.Constant) and not keyword.value.value
+    return keyword.arg in _KEEPS and not is_off
+
+
+def _gradient(source: SourceFile, row: int) -> ast.Call | None:
+    """Return the call of ``autograd.grad`` or ``backward`` at a row."""
+    calls = (node for node in source.nodes_at(row) if isinstance(node, ast.Call))
+    return next(
+        (
+            call
+            for call in calls
+            if (isinstance(call.func, ast.Attribute) and call.func.attr in ("grad", "backward"))
+            or dotted(call.func) == "grad"
+        ),
+        None,
+    )
+
+
+def _returned_as_well(source: SourceFile, call: ast.Call | None, row: int) -> tuple[str, int] | None:
+    """Find the variable whose gradient a call takes, and the row behind it that returns it, too."""
+    function = definitions(source).function_at(row) if call else None
+    if call is None or not isinstance(function, _Function):
+        return None
+    taken: ast.AST | None = call.args[0] if call.args else None
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "backward":
+        taken = call.func.value
+    while isinstance(taken, (ast.Call, ast.Attribute)):  # ``energy`` of ``energy.sum()``
+        taken = taken.func if isinstance(taken, ast.Call) else taken.value
+    if not isinstance(taken, ast.Name):
+        return None
+    behind = [node for node in _own_nodes(function) if getattr(node, "lineno", 0) >= row]
+    names = (node for node in behind if isinstance(node, ast.Name) and node.id == taken.id)
+    if any(isinstance(node.ctx, ast.Store) for node in names):
+        return None
+    for node in behind:
+        if isinstance(node, ast.Return) and node.value is not None:
+            values = node.value.elts if isinstance(node.value, (ast.Tuple, ast.List)) else [node.value]
+            if any(isinstance(value, ast.Name) and value.id == taken.id for value in values):
+                return taken.id, node.lineno
+    return None
 
 
 def modified_in_place(_: Marks, error: SeenError) -> Answer | None:

@@ -23,6 +23,7 @@ from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
 from ...workspace.workspace import Workspace
 from ..source_locator import Places
+from .autograd import gradient_answer
 from .calls import call_answer
 from .fake_calls import no_kernel_answer
 from .marks import Mark, Marks, dotted
@@ -93,6 +94,7 @@ class BreakAnswers:
             side_effect_answer(fact, self._own(fact), self._workspace),
             truth_answer(fact, self._own(fact), self._workspace),
             merge_answer(fact),
+            gradient_answer(fact, self._own(fact), self._workspace, self._without_fullgraph(fact, filename)),
             call_answer(fact, self._places.full_stack(fact.stack, fact.compile_id), self._workspace),
             no_kernel_answer(fact, filename, self._marks),
             self._checkpoint(fact, filename),
@@ -188,6 +190,14 @@ class BreakAnswers:
             return Answer()
         where = f" ({line_of(marks[0], filename)})" if len(marks) == 1 else ""
         return Answer(f"`fullgraph=True`{where} makes an error of this break.")
+
+    def _without_fullgraph(self, fact: GraphBreak | CompileFailure, filename: str) -> str:
+        """Advise to leave ``fullgraph=True`` out, where that makes an error of a break."""
+        marks = self._fullgraph_marks(fact) if isinstance(fact, CompileFailure) else []
+        if not marks:
+            return ""
+        where = f" ({line_of(marks[0], filename)})" if len(marks) == 1 else ""
+        return f"Or leave `fullgraph=True`{where} out: then this call breaks the graph, and runs eagerly."
 
     def _fullgraph_marks(self, fact: CompileFailure) -> list[Mark]:
         """List the marks that may have compiled what fails, if each has ``fullgraph=True``."""
