@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from fullgraph_compiler.facts import CompileFailure, GraphBreak, StackFrame
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Finding
@@ -51,6 +52,31 @@ def test_a_write_into_a_parameter_is_refused_in_all_code() -> None:
     )
     assert "compiled or not" in finding.explanation
     assert "torch.no_grad()" in finding.hints[0]
+
+
+PRIMAL = (
+    "RuntimeError('InferenceMode::is_enabled() && self.is_inference() INTERNAL ASSERT FAILED. You should NOT "
+    "call this method directly as native::_fw_primal. Please use the dispatcher.')"
+)
+
+
+@pytest.mark.parametrize(
+    ("used", "instead"),
+    [
+        ("jacfwd(f)", "Use `torch.func.jacrev` instead of `jacfwd`, which "),
+        ("hessian(f)", "Use `torch.func.jacrev(torch.func.jacrev(f))` instead of `hessian(f)`, which "),
+        ("jvp(f, (x,), (t,))", "Differentiate in reverse mode, which "),
+    ],
+)
+def test_forward_mode_under_vmap_is_for_reverse_mode(used: str, instead: str) -> None:
+    finding = only(PRIMAL, text=f"{TEXT}g = vmap(lambda x: {used})\n")
+    assert "an error within torch" in finding.explanation
+    uncompiled = "can be compiled, or leave the function that calls `vmap` uncompiled."
+    assert finding.hints == (instead + uncompiled,)
+
+
+def test_forward_mode_without_vmap_is_another_error() -> None:
+    assert "INTERNAL ASSERT" in only(PRIMAL).explanation
 
 
 def test_another_error_is_told_by_itself() -> None:

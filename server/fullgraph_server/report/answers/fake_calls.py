@@ -26,6 +26,13 @@ _LEAF_NOTE: Final = (
     "It writes into a tensor that gradients are computed for, such as a parameter, while they are: autograd "
     "allows that in no code, compiled or not."
 )
+_NO_PRIMAL: Final = "as native::_fw_primal."
+"""``aten/src/ATen/native/VariableMethodStubs.cpp`` (2.11 to 2.15)."""
+_REVERSE: Final = (
+    ("jacfwd", "torch.func.jacrev", "jacfwd"),
+    ("hessian", "torch.func.jacrev(torch.func.jacrev(f))", "hessian(f)"),
+)
+"""What a program may use of forward mode, and reverse mode for the same."""
 _UNSUPPORTED: Final = re.compile(
     r"unsupported operator: (?P<library>\w{1,100})\.(?P<operator>\w{1,100})\.\w{1,100}"
 )
@@ -104,6 +111,21 @@ def _without_fake(said: str, filename: str, marks: Marks) -> tuple[str, str] | N
     )
 
 
+def _forward_mode(said: str, _: str, marks: Marks) -> tuple[str, str] | None:
+    """Advise on forward mode under ``vmap``, at which fake tensors meet an internal assert of torch."""
+    if _NO_PRIMAL not in said or not marks.mention("vmap"):
+        return None
+    hints = [
+        f"{code_span(new)} instead of {code_span(old)}" for name, new, old in _REVERSE if marks.mention(name)
+    ]
+    instead = f"Use {', and '.join(hints)}, which " if hints else "Differentiate in reverse mode, which "
+    return (
+        "This is an error within torch: this version cannot compile such a forward-mode differentiation "
+        "together with `vmap`.",
+        f"{instead}can be compiled, or leave the function that calls `vmap` uncompiled.",
+    )
+
+
 def _leaf_in_place(said: str, _: str, __: Marks) -> tuple[str, str] | None:
     if _LEAF not in said:
         return None
@@ -113,5 +135,6 @@ def _leaf_in_place(said: str, _: str, __: Marks) -> tuple[str, str] | None:
 _KNOWN: Final[tuple[Callable[[str, str, Marks], tuple[str, str] | None], ...]] = (
     _without_fake,
     _leaf_in_place,
+    _forward_mode,
 )
 """What is known of messages: a note and a hint, or nothing."""
