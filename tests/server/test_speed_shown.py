@@ -16,6 +16,7 @@ from fullgraph_compiler.facts import (
     FrameStarted,
     GraphBreak,
     MemoryMeasured,
+    OperatorCounted,
     Script,
     SpeedMeasured,
     StackFrame,
@@ -235,3 +236,26 @@ async def test_the_command_discards_changes_of_files_and_answers_with_the_verdic
     assert (summary.layer, layer_label(told)) == ("speed", "Speed")
     assert asked == [(FILE, "speed", {"files": "discard"})]
     assert client.messages == [verdict(told)]
+
+
+@pytest.mark.parametrize(
+    ("operators", "said"),
+    [
+        ((OperatorCounted("aten::mm", 2.0, 2.0),), "such as `mm`, which compiling does not change."),
+        (
+            (OperatorCounted("aten::mm", 2.0, 1.0),),
+            "such as `mm`. A compiled call runs `mm` 2 times, an uncompiled one once.",
+        ),
+        ((OperatorCounted("aten::mm", 1.0, 0.0),), "such as `mm`."),
+        ((), "such as `mm`."),
+    ],
+)
+def test_a_library_function_is_called_unchanged_only_if_it_runs_as_often(
+    operators: tuple[OperatorCounted, ...], said: str
+) -> None:
+    parts = part("kernel", 9.0, "aten::mm"), part("entry", 1.0)
+    speed = report(
+        FrameStarted("0/0", "step", FILE, 2), replace(MEASURED, parts=parts, operators=operators)
+    ).speed
+    assert speed is not None
+    assert speed.verdict.endswith(said)

@@ -96,6 +96,15 @@ class TimePart:
 
 
 @dataclass(frozen=True, slots=True)
+class OperatorCounted:
+    """How often a compiled and an uncompiled call run an operator (``aten::mm``), also within others."""
+
+    name: str
+    compiled: float
+    eager: float
+
+
+@dataclass(frozen=True, slots=True)
 class SpeedMeasured:
     """The speed of the calls of compiled functions, compiled beside uncompiled.
 
@@ -106,7 +115,7 @@ class SpeedMeasured:
     program's own calls after the first ones. ``parts`` are those of ``compiled``, and add up to it.
     ``outside`` is the time between calls in the program itself, for each call, ``optimizer`` the part of it
     that is spent in steps of optimizers. ``problem`` says in one sentence why there is no answer; ``device``
-    is the name of the GPU, empty if there is none.
+    is the name of the GPU, empty if there is none. ``operators`` are the operators that ``parts`` name.
     """
 
     functions: tuple[str, ...]
@@ -125,6 +134,7 @@ class SpeedMeasured:
     """The number of calls after the first ones that were compiled again."""
     device: str = ""
     problem: str = ""
+    operators: tuple[OperatorCounted, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

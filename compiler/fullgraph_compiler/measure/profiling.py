@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from types import ModuleType
 
 from ..compat import profiler_compat
-from ..facts import TimePart
+from ..facts import OperatorCounted, TimePart
 from .repeating import Repetition
 from .timeline import DeviceEvent, Event, EventCost, parts_of, without_overhead
 
@@ -16,6 +17,7 @@ _MOST_PASSES = 50
 _FEWEST_PASSES = 3
 _MOST_EVENTS = 100_000
 _CALIBRATING = 1000
+_ATEN = "aten::"
 _AROUND = ("entry", "frame", "launch", "release")
 
 
@@ -47,6 +49,23 @@ def time_parts(repetition: Repetition, seconds: float, modules: Sequence[ModuleT
         for key, time in sorted(times.items(), key=lambda item: -item[1])
         if time > 0
     )
+
+
+def count_operators(repetition: Repetition, parts: Sequence[TimePart]) -> tuple[OperatorCounted, ...]:
+    """Count the operators that kernels of ``parts`` are, in compiled and in uncompiled calls."""
+    names = dict.fromkeys(
+        part.name for part in parts if part.kind == "kernel" and part.name.startswith(_ATEN)
+    )
+    if not names:
+        return ()
+    compiled, eager = (_operators(repetition, compiled=compiled) for compiled in (True, False))
+    calls = len(repetition.calls)
+    return tuple(OperatorCounted(name, compiled[name] / calls, eager[name] / calls) for name in names)
+
+
+def _operators(repetition: Repetition, *, compiled: bool) -> Counter[str]:
+    events = profiler_compat.profiled(lambda: repetition.observe(1, compiled=compiled), ())
+    return Counter(event.key for event in events if event.kind == "operator")
 
 
 def with_guards(parts: Sequence[TimePart], share: float) -> tuple[TimePart, ...]:

@@ -59,19 +59,24 @@ class Repetition:
         for _ in range(_WARMING):
             self.seconds(compiled=True)
 
-    def observe(self, times: int) -> None:
-        """Make all compiled calls so many times, with their steps named for the profiler."""
-        for _ in range(times):
-            for group in self._groups:
-                unwatched = call_compat.unwatched_calls()
-                with group[0].settings.again(), _quiet(), unwatched, profiler_compat.in_call():
-                    self._observed_pass(group)
-                    synchronize()
-        self._forget_gradients()
+    def observe(self, times: int, *, compiled: bool = True) -> None:
+        """Make all calls so many times, with their steps named for the profiler."""
+        torch.compiler.set_stance("default" if compiled else "force_eager")
+        try:
+            for _ in range(times):
+                for group in self._groups:
+                    unwatched = call_compat.unwatched_calls()
+                    with group[0].settings.again(), _quiet(), unwatched, profiler_compat.in_call():
+                        self._observed_pass(group, compiled=compiled)
+                        synchronize()
+        finally:
+            torch.compiler.set_stance("default")
+            self._forget_gradients()
 
-    def _observed_pass(self, group: Sequence[KeptCall]) -> None:
+    def _observed_pass(self, group: Sequence[KeptCall], *, compiled: bool) -> None:
         for kept in group:
-            result = kept.call.compiled(*kept.args, **kept.kwargs)
+            call, args, kwargs, _ = _step(kept, compiled=compiled)
+            result = call(*args, **kwargs)
             if kept.gradients:
                 with profiler_compat.in_backward():
                     self._run_backward(kept, result)

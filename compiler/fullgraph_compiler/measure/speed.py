@@ -25,7 +25,7 @@ from ..processes.children import run_child
 from .keeping import CallKeeper, KeptCall, TimedCall
 from .machine import measure_machine
 from .memory import measure_memory
-from .profiling import time_parts, with_guards
+from .profiling import count_operators, time_parts, with_guards
 from .repeating import Repetition
 from .sampling import Ratio, compare, ratio_of
 
@@ -135,7 +135,9 @@ class _Measuring:
             return self._in_program(self._keeper.timed[-len(self._repetition.calls) :])
         self._sink([measure_memory(self._repetition, self._modules)])
         parts = time_parts(self._repetition, ratio.second, self._modules)
-        return replace(self._of(ratio), parts=with_guards(parts, self._share_of_guards()))
+        operators = count_operators(self._repetition, parts)
+        parts = with_guards(parts, self._share_of_guards())
+        return replace(self._of(ratio), parts=parts, operators=operators)
 
     def _share_of_guards(self) -> float:
         """Return the share of a call that would go without guards; 0 if that cannot be told."""

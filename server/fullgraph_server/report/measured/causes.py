@@ -18,6 +18,7 @@ from fullgraph_compiler.facts import (
     GraphBreak,
     Kernel,
     MachineMeasured,
+    OperatorCounted,
     Recompile,
     RecompileLimit,
     SpeedMeasured,
@@ -116,13 +117,16 @@ class Causes:
                 times[use.limit] += min(use.seconds, use.least)
         return times
 
-    def library(self) -> dict[str, float]:
-        """Return the seconds of a call that each library function takes."""
-        times: dict[str, float] = defaultdict(float)
+    def library(self) -> tuple[LibraryUse, ...]:
+        """Return the library functions of a call, what takes most first."""
+        times: dict[tuple[str, str], float] = defaultdict(float)
         for use in self._uses:
             if use.is_library:
-                times[use.name.removeprefix("extern_kernels.").removeprefix("aten::")] += use.seconds
-        return times
+                name = use.name.removeprefix("extern_kernels.").removeprefix("aten::")
+                times[name, use.operator] += use.seconds
+        counts = {counted.name: counted for counted in self._measured.operators}
+        uses = (LibraryUse(name, time, counts.get(operator)) for (name, operator), time in times.items())
+        return tuple(sorted(uses, key=lambda use: -use.seconds))
 
     def is_between(self, part: TimePart) -> bool:
         """Tell whether a part of a frame's own time is of code that runs uncompiled because of a break."""
@@ -259,7 +263,7 @@ class Causes:
         machine, costs = self._machine, [kernel.cost for kernel in kernels]
         is_library = not kernels or kernels[0].language == "extern"
         if machine is None or not machine.bandwidth or not costs or any(cost is None for cost in costs):
-            return _Use(name, part.seconds, None, "", 0.0, span, is_library)
+            return _Use(name, part.seconds, None, "", 0.0, span, is_library, part.name)
         moved = sum(_memory_seconds(cost, machine) for cost in costs if cost)
         computed = sum(_computing_seconds(kernel, machine) for kernel in kernels)
         known = [cost.seconds for cost in costs if cost and cost.seconds]
@@ -268,7 +272,7 @@ class Causes:
         runs = part.count / len(kernels) if kernels else 1.0
         limit = _MEMORY if least <= moved * 1.01 else _COMPUTING
         moved_bytes = sum(cost.read + cost.written for cost in costs if cost) * runs
-        return _Use(name, part.seconds, least * runs, limit, moved_bytes, span, is_library)
+        return _Use(name, part.seconds, least * runs, limit, moved_bytes, span, is_library, part.name)
 
     def _copies(self, parts: Sequence[TimePart]) -> Iterator[SpeedCause]:
         for part in parts:
@@ -332,10 +336,19 @@ class Causes:
 
 
 @dataclass(frozen=True, slots=True)
+class LibraryUse:
+    """A library function: the seconds that it takes in a call, and how often it runs, if that is known."""
+
+    name: str
+    seconds: float
+    counted: OperatorCounted | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Use:
     """What a kernel takes in a call, and the least that it would need by its ``limit``, if that is known.
 
-    ``moved`` are the bytes that it reads and writes.
+    ``moved`` are the bytes that it reads and writes, ``operator`` is the profiler's name.
     """
 
     name: str
@@ -345,6 +358,7 @@ class _Use:
     moved: float
     span: Span | None
     is_library: bool
+    operator: str
 
     @property
     def share(self) -> str:

@@ -12,7 +12,7 @@ from ...text.durations import duration, percent, size
 from ..model import Speed, SpeedCause, SpeedPart, TimeKind
 from ..recompiles import Recompilations
 from ..source_locator import Places
-from .causes import Causes
+from .causes import Causes, LibraryUse
 from .memory import held_memory
 
 _T = TypeVar("_T")
@@ -55,6 +55,7 @@ def measured_speed(facts: Sequence[Fact], places: Places, recompilations: Recomp
         why = _cause_words(gravest[0], gain, measured, parts)
     else:
         why = _at_its_limit(measured, parts, causes_of)
+    why = " ".join(filter(None, (why, _more_often(causes_of.library(), measured))))
     first = gravest[0] if gravest and measured.samples else None
     held = tuple(held_memory(memory, facts, places)) if memory else ()
     return Speed(measured, parts, causes, first, _verdict(measured, why), machine, memory, held)
@@ -128,15 +129,38 @@ def _at_its_limit(measured: SpeedMeasured, parts: Sequence[SpeedPart], causes: C
         return "No single cause takes much of the time."
     share = f"{percent(kernels / measured.compiled)} of the time is for kernels"
     library = causes.library()
-    if sum(library.values()) > kernels / 2:
-        name = max(library, key=lambda name: library[name])
-        return f"{share}, most of it for library functions such as `{name}`, which compiling does not change."
+    if sum(use.seconds for use in library) > kernels / 2:
+        return f"{share}, most of it for library functions such as {_library_words(library)}."
     bounds = causes.bounds()
     if not any(bounds.values()):
         return f"{share}, which compiling cannot make faster."
     used = percent(min(sum(bounds.values()) / kernels, 1.0))
     limits = " and ".join(limit for limit, seconds in bounds.items() if seconds)
     return f"{share}, which use {used} of this machine's {limits}: compiling has little left to win."
+
+
+def _library_words(library: Sequence[LibraryUse]) -> str:
+    """Name the library function that takes most, and say if compiled calls run all of them as often."""
+    name = f"`{library[0].name}`"
+    is_equal = all(use.counted and use.counted.compiled == use.counted.eager for use in library)
+    return f"{name}, which compiling does not change" if is_equal else name
+
+
+def _more_often(library: Sequence[LibraryUse], measured: SpeedMeasured) -> str:
+    """Say which library function compiled calls run more often, if it takes a part of their time."""
+    for use in library:
+        counted = use.counted
+        # Uncompiled, another function may stand in the place of one that does not run.
+        if counted is not None and counted.compiled > counted.eager > 0:
+            if use.seconds < _LITTLE * measured.compiled:
+                continue
+            compiled, eager = _times(counted.compiled), _times(counted.eager)
+            return f"A compiled call runs `{use.name}` {compiled}, an uncompiled one {eager}."
+    return ""
+
+
+def _times(count: float) -> str:
+    return "once" if count == 1 else f"{count:.3g} times"
 
 
 def memory_words(speed: Speed) -> str:
