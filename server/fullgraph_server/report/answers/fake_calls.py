@@ -120,8 +120,10 @@ def _forward_mode(said: str, _: str, marks: Marks) -> tuple[str, str] | None:
     ]
     instead = f"Use {', and '.join(hints)}, which " if hints else "Differentiate in reverse mode, which "
     return (
-        "This is an error within torch: this version cannot compile such a forward-mode differentiation "
-        "together with `vmap`.",
+        (
+            "This is an error within torch: this version cannot compile such a forward-mode differentiation "
+            "together with `vmap`."
+        ),
         f"{instead}can be compiled, or leave the function that calls `vmap` uncompiled.",
     )
 
