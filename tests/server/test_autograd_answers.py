@@ -164,3 +164,32 @@ def test_a_gradient_takes_a_result_without_graph_besides_the_setting(
         hint,
         "Or leave `fullgraph=True` (line 1) out: then this call breaks the graph, and runs eagerly.",
     )
+
+
+STORAGE = "Cannot access storage of TensorWrapper"
+PULLBACK = """\
+def f(x):
+    value, pull = torch.func.vjp(g, x)
+    return {returned}
+"""
+
+
+@pytest.mark.parametrize("returned", ["value, pull", "pull", "{'pull': pull}"])
+def test_a_function_of_vjp_that_is_returned_is_named(returned: str) -> None:
+    finding = only(PULLBACK.format(returned=returned), failed(STORAGE, 2))
+    assert finding.explanation.startswith(
+        "`f` returns the function that `torch.func.vjp` (line 2) makes. It holds tensors"
+    )
+    assert finding.hints == (
+        "Call that function within `f`, and return its result; or leave `f` uncompiled.",
+    )
+
+
+def test_a_function_of_vjp_is_named_where_the_pair_is_returned() -> None:
+    text = "def f(x):\n    return torch.func.vjp(g, x)\n"
+    assert only(text, failed(STORAGE, 2)).explanation.startswith("`f` returns the function")
+
+
+@pytest.mark.parametrize("returned", ["value", "pull(value)", "value, pull(value)"])
+def test_a_function_of_vjp_that_is_called_is_not_blamed(returned: str) -> None:
+    assert not only(PULLBACK.format(returned=returned), failed(STORAGE, 2)).explanation

@@ -139,6 +139,14 @@ _KNOWN: Final = (
         "Compile a gradient of `torch.func`, such as `torch.compile(torch.func.jacrev(f))`: to wrap "
         "`torch.autograd.grad` and its `vmap` in `torch.compile` does not help. Or leave it uncompiled.",
     ),
+    # csrc/functorch and c10: the wrapper of a transform, which AOTAutograd asks for its storage
+    KnownError(
+        "returned-pullback",
+        re.compile(r"Cannot access storage of TensorWrapper"),
+        "",
+        "",
+        in_program=True,
+    ),
     # _functorch/_aot_autograd/subclass_codegen.py: the frame of the compiled backward
     KnownError(
         "backward-again",

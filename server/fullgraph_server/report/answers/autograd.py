@@ -61,6 +61,10 @@ class SeenError(Protocol):
         """Name the line of a mark."""
         ...
 
+    def calls(self) -> Iterator[ast.Call]:
+        """Yield the calls in the lines of the stack, those of the innermost line first."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class _Write:
@@ -211,6 +215,52 @@ def donated_buffer(marks: Marks, error: SeenError) -> Answer:
         tuple(hints),
         title="this backward keeps its graph, and the first one, for which it was compiled, did not",
     )
+
+
+def returned_pullback(_: Marks, error: SeenError) -> Answer | None:
+    """Say that the function which ``torch.func.vjp`` made leaves the compiled code."""
+    source = error.source
+    calls = [call for call in error.calls() if dotted(call.func).rpartition(".")[2] == "vjp"]
+    for call in calls if source else ():
+        function = definitions(source).function_at(call.lineno) if source else None
+        if source is None or not isinstance(function, _Function) or not _returns_pullback(function, call):
+            continue
+        name, made_by = code_span(function.name), code_span(dotted(call.func))
+        where = f"line {source.row_words(call.lineno)}"
+        return Answer(
+            f"{name} returns the function that {made_by} ({where}) makes. It holds tensors that are wrapped "
+            "for the transform, which AOTAutograd cannot take for results of a graph.",
+            (f"Call that function within {name}, and return its result; or leave {name} uncompiled.",),
+        )
+    return None
+
+
+def _returns_pullback(function: _Function, call: ast.Call) -> bool:
+    """Tell whether a function returns what a ``vjp`` in it makes beside the result."""
+    names: set[str] = set()
+    for node in _own_nodes(function):
+        if isinstance(node, ast.Assign) and node.value is call:
+            target = node.targets[0]
+            items = target.elts[1:2] if isinstance(target, ast.Tuple) else [target]
+            names |= {item.id for item in items if isinstance(item, ast.Name)}
+    return any(
+        item is call or (isinstance(item, ast.Name) and item.id in names)
+        for node in _own_nodes(function)
+        if isinstance(node, ast.Return)
+        for item in _items(node.value)
+    )
+
+
+def _items(value: ast.expr | None) -> Iterator[ast.expr]:
+    """Yield a value, or what a tuple, a list or a dict of values holds."""
+    if isinstance(value, (ast.Tuple, ast.List)):
+        for item in value.elts:
+            yield from _items(item)
+    elif isinstance(value, ast.Dict):
+        for item in value.values:
+            yield from _items(item)
+    elif value is not None:
+        yield value
 
 
 def _writes(function: ast.AST) -> Iterator[_Write]:

@@ -379,6 +379,7 @@ _REFINED: Final[Mapping[str, Callable[[Marks, _Error], Answer | None]]] = {
     "operator-declares-alias": autograd.declares_alias,
     "inference-tensor": autograd.inference_tensor,
     "donated-buffer": autograd.donated_buffer,
+    "returned-pullback": autograd.returned_pullback,
     "unknown-option": options.unknown_option,
     "unknown-backend": options.unknown_backend,
 }
