@@ -8,6 +8,7 @@ import pytest
 from fullgraph_compiler.facts import (
     CallsWithoutGraph,
     CompileFailure,
+    FrameStarted,
     GraphBreak,
     ModulesLoaded,
     RecompileLimit,
@@ -332,3 +333,47 @@ def test_a_limit_that_holds_is_not_blamed_on_threads() -> None:
     ):
         assert "thread" not in found.explanation
     assert "thread" not in limited(LIMIT.format("recompile_limit", 32)).explanation
+
+
+IN_LIBRARY = """\
+import inspect
+
+def wants(step):
+    return inspect.getfullargspec(step).args
+
+@torch.compile{}
+def f(x):
+    return x if wants(g) else -x
+"""
+INSPECT = StackFrame(f"{PYTHON}/inspect.py", 2474, "_signature_from_callable")
+
+
+def failed_in(*stack: StackFrame, options: str = "") -> Finding:
+    text = IN_LIBRARY.format(options)
+    workspace = Workspace(Path("/w"), {FILE: SourceFile(FILE, text)}.get)
+    bug = "This is a bug of torch, not of the program."
+    said = "'method' object has no attribute '__dict__'"
+    fact = CompileFailure("0/0", "capture", "AttributeError", said, stack, "", bug, ("Report it",))
+    started = FrameStarted("0/0", "f", FILE, 6, ())
+    (found,) = fold("program.py", 1, "2.13.0", [started, fact], workspace).findings
+    return found
+
+
+def test_a_function_whose_library_call_dynamo_fails_in_can_be_disabled() -> None:
+    stack = (StackFrame(FILE, 8, "f"), StackFrame(FILE, 4, "wants"), INSPECT)
+    (hint,) = failed_in(*stack).hints
+    assert hint.startswith("Write `@torch.compiler.disable` above `wants` (line 3): with that, it runs")
+    (hint,) = failed_in(*stack, options="(fullgraph=True)").hints
+    assert "with that, and `fullgraph=True` (line 6) left out, it runs uncompiled" in hint
+
+
+@pytest.mark.parametrize(
+    "stack",
+    [
+        (StackFrame(FILE, 8, "f"), INSPECT),
+        (StackFrame(FILE, 8, "f"), StackFrame(FILE, 4, "wants")),
+        (StackFrame(f"{LIBRARY}/torch/_functorch/apis.py", 1, "vmap"), StackFrame(FILE, 4, "wants"), INSPECT),
+    ],
+)
+def test_what_may_not_be_disabled_is_not_advised(stack: tuple[StackFrame, ...]) -> None:
+    assert not any("disable" in hint for hint in failed_in(*stack).hints)

@@ -50,7 +50,7 @@ _UNEXPECTED = (
     "TypeError",
 )
 """Errors that Dynamo's code raises where it is wrong itself; others can be meant for the program."""
-_BUG = "This is a bug of torch, not of the program."
+BUG = "This is a bug of torch, not of the program."
 _REPORT = "Report it: https://github.com/pytorch/pytorch/issues"
 _BOUND = re.compile(r"<bound method ([\w.]+) of ")
 _LONGEST_METHOD = 2_000
@@ -193,7 +193,7 @@ def error_message(kind: str, text: str, trace: str) -> Message:
     more = "" if kind == "BackendCompilerFailed" else "\n".join(map(str.rstrip, said[1:])).strip()
     if kind not in _UNEXPECTED or not _raised_in_dynamo(trace):
         return Message(reason, more)
-    return Message(reason, "\n".join(part for part in (more, _BUG) if part), (_REPORT,))
+    return Message(reason, "\n".join(part for part in (more, BUG) if part), (_REPORT,))
 
 
 def _raised_in_dynamo(trace: str) -> bool:

@@ -22,6 +22,7 @@ from ...workspace.source import SourceFile
 from ...workspace.workspace import Workspace
 from ..source_locator import Places
 from .breaks import BreakAnswers
+from .calls import library_answer
 from .compiling import limit_of_thread
 from .errors import ErrorAnswers, first_sentence
 from .fake_calls import fake_call_answer
@@ -67,6 +68,9 @@ class Answers:
             return answer
         own = [frame.filename for frame in fact.stack if self._workspace.contains(frame.filename)]
         filename = own[-1] if own else ""
+        traced = self._places.name_of(fact.compile_id)
+        if (answer := library_answer(fact, traced, self._marks, self._workspace)).hints:
+            return answer
         answer = self._breaks.answer(fact).with_part(loop_answer(fact))
         return answer.with_part(fake_call_answer(fact, filename, self._marks))
 

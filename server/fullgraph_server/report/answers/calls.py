@@ -9,14 +9,18 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from fullgraph_compiler.facts import CompileFailure, GraphBreak, StackFrame
+from fullgraph_compiler.trace.messages import BUG
 
 from ...text.markdown import code_span
+from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
 from ...workspace.workspace import Workspace
-from .marks import dotted
-from .words import Answer, row_of
+from .marks import Marks, dotted
+from .words import Answer, line_of, row_of
 
 _Fact: TypeAlias = GraphBreak | CompileFailure
+
+_OF_TORCH: Final = re.compile(r"[/\\]torch[/\\]")
 
 _BUILTIN: Final = re.compile(
     r"Dynamo does not know how to trace the (?:Python )?builtin `(?P<name>[\w.]{1,200})`\.?"
@@ -216,3 +220,30 @@ def _is_address(node: ast.AST) -> bool:
 _ANSWERS: Final[Sequence[Callable[[_Fact, SourceFile, StackFrame], Answer | None]]] = (
     *(_builtin, _skipped, _method, _iterator, _makes, _copy, _lock, _address, _nonstrict),
 )
+
+
+def library_answer(fact: CompileFailure, traced: str, marks: Marks, workspace: Workspace) -> Answer:
+    """Say how to keep a function of the program uncompiled in whose call of a library Dynamo itself fails.
+
+    ``traced`` is the name of the function that is compiled.
+    """
+    if fact.code or BUG not in fact.explanation or not fact.stack:
+        return Answer()
+    own = [frame for frame in fact.stack if workspace.contains(frame.filename)]
+    others = [frame.filename for frame in fact.stack if frame not in own]
+    if not own or fact.stack[-1] in own or any(_OF_TORCH.search(name) for name in others):
+        return Answer()
+    source, function = workspace.source(own[-1].filename), own[-1].function
+    node = definitions(source).function_at(own[-1].row) if source else None
+    if source is None or not isinstance(node, ast.FunctionDef) or node.name != function:
+        return Answer()
+    if function == traced.rpartition(".")[2]:
+        return Answer()
+    whole = [mark for mark in marks.all("compile") if mark.is_on("fullgraph")]
+    without = f", and `fullgraph=True` ({line_of(whole[0], source.filename)}) left out" if whole else ""
+    where = row_of(source, node.lineno, source.filename)
+    hint = (
+        f"Write `@torch.compiler.disable` above {code_span(function)} ({where}): with that{without}, it runs "
+        "uncompiled, and the graph breaks where it is called. (Not tried.)"
+    )
+    return Answer(hints=(hint,), instead=True)
