@@ -86,6 +86,15 @@ def test_a_module_without_a_name_is_compiled_by_that_of_the_result() -> None:
     assert answer.hints[0].startswith("Compile in place, `net.compile()`, and go on with `net`")
 
 
+def test_a_module_of_torchs_own_class_is_not_compiled_in_place() -> None:
+    text = SourceFile(FILE, "net = nn.Linear(2, 2)\nmodel = torch.compile(net)\nmodel.state_dict()\n")
+    failure = Failure("accuracy", "Output", "it prints `0`, without the wrapper `1`")
+    cause = Cause("wrapped", "", 0, 0, (Evidence("", "", "", (StackFrame(FILE, 2, "<module>"),)),))
+    answer = wrapper_answer(cause, failure, {FILE: text}.get)
+    assert answer.hints == ("Look at the class and the names of the module itself, `model._orig_mod`.",)
+    assert "`model.state_dict()` (line 3)" in answer.note
+
+
 @pytest.mark.parametrize(
     ("look", "more"),
     [

@@ -96,18 +96,21 @@ def _difference(failure: Failure) -> str:
     return f"With Dynamo disabled the program fails, too ({ended}); with the module itself it does not."
 
 
-def _hints(call: ast.Call | None, target: str = "") -> tuple[str, ...]:
+def _hints(call: ast.Call | None, target: str, *, in_place_compiles: bool) -> tuple[str, ...]:
     argument = call.args[0] if call else None
     given = written(argument, "module") if dotted(argument) else target or "module"
     options = ", ".join(ast.unparse(item) for item in (call.keywords if call else ()))
     unwrapped = target or "compiled"
     in_place = f"{given}.compile({options if len(options) <= _LONGEST else '...'})"
+    itself = f"the class and the names of the module itself, {code_span(f'{unwrapped}._orig_mod')}."
+    if not in_place_compiles:
+        return (f"Look at {itself}",)
     return (
         (
             f"Compile in place, {code_span(in_place)}, and go on with {code_span(given)}: its class and its "
             "names stay (not tried)."
         ),
-        f"Or look at the class and the names of the module itself, {code_span(f'{unwrapped}._orig_mod')}.",
+        f"Or look at {itself}",
     )
 
 
@@ -122,16 +125,33 @@ def _advice(text: SourceFile | None, row: int) -> tuple[str, ...]:
         if isinstance(node, ast.Assign) and node.value is call
         for target in node.targets
     ]
-    return _hints(call, targets[0] if len(targets) == 1 else "")
+    target = targets[0] if len(targets) == 1 else ""
+    in_place = text is None or call is None or not _is_torchs_own(text, call.args[0])
+    return _hints(call, target, in_place_compiles=in_place)
+
+
+def _is_torchs_own(text: SourceFile, argument: ast.expr) -> bool:
+    """Tell whether a module is of a class of ``torch.nn``: ``Module.compile`` compiles these since 2.15 only.
+
+    (``compiles_in_place`` in ``compat/call_compat.py`` has the reason.)
+    """
+    name = dotted(argument)
+    values = [
+        node.value
+        for node in (ast.walk(text.tree) if text.tree and name else ())
+        if isinstance(node, ast.Assign) and name in map(dotted, node.targets)
+    ]
+    made = (value for value in (argument, *values) if isinstance(value, ast.Call))
+    return any(dotted(value.func).startswith(("nn.", "torch.nn.")) for value in made)
 
 
 def _looks_near(cause: Cause, here: str, source: _Find) -> Iterator[str]:
-    """Name the code that looks at classes or names: on the stack of an error, else in the same file."""
-    where, looks = cause.caller[-1].filename if cause.caller else here, list(_on_stack(cause.caller, source))
-    text = source(where if looks else here)
+    """Name the code that looks at classes or names: on the stack of an error first, then in the same file."""
+    near = list(_on_stack(cause.caller, source))
+    text = source(cause.caller[-1].filename if near else here)
     if text is None or text.tree is None:
         return
-    for look in looks or sorted(dict.fromkeys(_looks(text.tree)), key=lambda look: look.row):
+    for look in dict.fromkeys([*near, *sorted(_looks(text.tree), key=lambda look: look.row)]):
         yield f"{code_span(look.code)} ({row_of(text, look.row, here)})"
 
 
