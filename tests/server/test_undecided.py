@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from fullgraph_compiler.facts import CompileFailure, StackFrame
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Finding
@@ -22,8 +23,8 @@ def f(x):
 """
 
 
-def only(code: str, condition: str, *below: StackFrame) -> Finding:
-    text = TEXT.format(code=code)
+def only(code: str, condition: str, *below: StackFrame, text: str = TEXT) -> Finding:
+    text = text.format(code=code)
     row = 4
     column = text.splitlines()[row - 1].index(condition)
     message = (
@@ -55,3 +56,40 @@ def test_a_loop_becomes_a_while_loop() -> None:
 def test_what_a_library_asks_is_no_branch_of_the_program() -> None:
     library = StackFrame("/w/.venv/lib/python3.11/site-packages/other/code.py", 3, "g")
     assert "cannot decide" not in only("if g(n):", "g(n)", library).message
+
+
+LIMITER = """\
+@torch.compile(fullgraph=True)
+def f(x):
+    peak = x.abs().max().item()
+    {code}
+"""
+LEAVE = "Leave `peak` a tensor, without `.item()` (line 3), and "
+COND = "`torch.where` for values, `torch.cond(peak > 1.0, ...)` for code."
+
+
+@pytest.mark.parametrize(
+    ("rest", "hint"),
+    [
+        ("x = x / peak", "write `x = torch.where(peak > 1.0, x / peak, x)`."),
+        ("y = x\n    else:\n        y = -x", "write `y = torch.where(peak > 1.0, x, -x)`."),
+        ("return x / peak\n    return x", f"make both branches part of the program: {COND}"),
+    ],
+)
+def test_a_number_that_only_the_branch_needs_stays_a_tensor(rest: str, hint: str) -> None:
+    finding = only(f"if peak > 1.0:\n        {rest}", "peak > 1.0", text=LIMITER)
+    assert finding.hints[0] == LEAVE + hint
+    assert len(finding.hints) == 2
+    assert "`fullgraph=True` (line 1)" in finding.hints[1]
+
+
+def test_a_number_that_other_code_needs_stays_one() -> None:
+    rest = "if peak > 1.0:\n        x = x / peak\n    return x[:peak]"
+    assert "torch._check(peak > 1.0)" in only(rest, "peak > 1.0", text=LIMITER).hints[0]
+
+
+def test_numbers_that_are_unpacked_or_kept_in_an_object_are_left_alone() -> None:
+    for target in ("a, b", "self.peak"):
+        text = LIMITER.replace("peak =", f"{target} =")
+        found = only("if a > 1.0:\n        x = x / a", "a > 1.0", text=text)
+        assert "torch._check(a > 1.0)" in found.hints[0]

@@ -10,12 +10,15 @@ from fullgraph_compiler.facts import CompileFailure, ExportProblem
 
 from ...text.exports import undecided_hints
 from ...text.markdown import code_span
+from ...workspace.definitions import definitions
+from ...workspace.source import SourceFile
 from ...workspace.workspace import Workspace
 from ..exports.conditions import condition_of
 from ..source_locator import Places
-from .marks import Marks
-from .words import Answer, line_of
+from .marks import Marks, dotted
+from .words import Answer, line_of, row_of
 
+_LONGEST: Final = 90
 _EXPRESSION: Final = re.compile(
     r"Could not guard on data-dependent expression (?P<expression>[^\n]{1,300}?) \(unhinted: "
 )
@@ -43,6 +46,8 @@ def undecided_answer(failure: CompileFailure, places: Places, workspace: Workspa
         unnamed=(),
         in_library=False,
     )
+    if condition.kind == "branch":
+        hints = _as_tensor(source, place.span.row) or hints
     compiled = marks.all("compile")
     if len(compiled) == 1 and compiled[0].is_on("fullgraph"):
         where = line_of(compiled[0], place.span.filename)
@@ -54,3 +59,47 @@ def undecided_answer(failure: CompileFailure, places: Places, workspace: Workspa
         instead=True,
         title=f"Dynamo cannot decide {code_span(condition.text)}: it depends on data",
     )
+
+
+def _as_tensor(source: SourceFile, row: int) -> tuple[str, ...]:
+    """Advise to leave a number that ``.item()`` reads a tensor, if only the branch at a row needs it."""
+    branch = next((node for node in source.nodes_at(row) if isinstance(node, ast.If)), None)
+    function = definitions(source).function_at(row)
+    test = branch.test if branch else None
+    if branch is None or function is None or not isinstance(test, ast.Compare) or len(test.ops) > 1:
+        return ()
+    inside = {id(node) for node in ast.walk(branch)}
+    for node in ast.walk(function):
+        if not (isinstance(node, ast.Assign) and _is_item(node.value) and len(node.targets) == 1):
+            continue
+        name = node.targets[0].id if isinstance(node.targets[0], ast.Name) else ""
+        uses = [item for item in ast.walk(function) if isinstance(item, ast.Name) and item.id == name]
+        elsewhere = [item for item in uses if id(item) not in inside and item is not node.targets[0]]
+        if not name or elsewhere or name not in map(dotted, (test.left, *test.comparators)):
+            continue
+        where = row_of(source, node.lineno, source.filename)
+        leave = f"Leave {code_span(name)} a tensor, without `.item()` ({where}), and "
+        if chosen := _where(branch):
+            return (f"{leave}write {code_span(chosen)}.",)
+        decided = code_span(f"torch.cond({ast.unparse(test)}, ...)")
+        return (
+            f"{leave}make both branches part of the program: `torch.where` for values, {decided} for code.",
+        )
+    return ()
+
+
+def _is_item(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "item"
+
+
+def _where(branch: ast.If) -> str:
+    """Write a branch that gives one variable its value as ``torch.where``; empty for another branch."""
+    arms = [arm[0] for arm in (branch.body, branch.orelse) if len(arm) == 1]
+    assigned = [arm for arm in arms if isinstance(arm, ast.Assign) and len(arm.targets) == 1]
+    names = {dotted(arm.targets[0]) for arm in assigned}
+    if len(branch.body) != 1 or len(branch.orelse) > 1 or len(arms) != len(assigned) or len(names) != 1:
+        return ""
+    name = names.pop()
+    values = [ast.unparse(arm.value) for arm in assigned]
+    text = f"{name} = torch.where({ast.unparse(branch.test)}, {values[0]}, {(*values, name)[1]})"
+    return text if name and len(text) <= _LONGEST else ""
