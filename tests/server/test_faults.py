@@ -8,15 +8,18 @@ from pathlib import Path
 import pytest
 from fullgraph_compiler.facts import (
     CompileFailure,
+    Drawn,
     Fact,
     Failure,
     FaultLocated,
     FrameStarted,
     GraphCaptured,
     GraphUnchecked,
+    Noise,
     OperatorFault,
     ProgramRaised,
     RunFinished,
+    SettingFault,
     Stack,
     StackFrame,
     StageChecked,
@@ -291,6 +294,38 @@ def test_other_random_numbers_are_no_fault() -> None:
     finding = only(folded(PASSES, COMPILED, StageChecked("fallback_random", "", None, 1.0), WHOLE))
     assert finding.explanation.startswith("TorchInductor draws other random numbers than uncompiled code.")
     assert "fallback_random = True" in finding.hints[0]
+
+
+def test_random_numbers_are_told_with_the_setting_that_was_tried_and_their_lines() -> None:
+    drawn = Drawn("torch.randn_like", RELU), Drawn("torch.rand", (StackFrame("/lib/x.py", 1, "g"),))
+    aligned = StageChecked("fallback_random", "", None, 1, OTHERWISE.message, drawn)
+    stages = PASSES, StageChecked("compiled", "", OTHERWISE, 1), aligned
+    assert verdict(folded(*stages)).endswith(
+        "With `torch._inductor.config.fallback_random = True` the program does as uncompiled (tried): "
+        "TorchInductor draws other random numbers by design: `torch.randn_like` (line 5 of toy.py) and "
+        "`torch.rand`. This is no fault of the program."
+    )
+    assert stage_lines([aligned]) == ["fallback_random  as uncompiled  1.0 s"]
+
+
+def test_a_setting_without_which_a_graph_passes_is_told_with_its_default() -> None:
+    setting = SettingFault("torch._functorch.config.activation_memory_budget", "0.5", "1.0")
+    finding = only(folded(replace(located(WRONG, "aot_eager", "eager"), settings=(setting,))))
+    assert finding.hints[0].startswith(
+        "With `torch._functorch.config.activation_memory_budget = 1.0`, torch's default, the graph passes "
+        "(tried); the program sets it to `0.5`."
+    )
+
+
+def test_rounding_noise_is_told_with_the_number_of_float64() -> None:
+    noise = Noise("0/0", "float32", 2.5e8, 5.9e7, 9.1e16)
+    assert "rounding noise in float32" in only(folded(PASSES, COMPILED, noise, WHOLE)).hints[0]
+    said = verdict(folded(PASSES, StageChecked("compiled", "", OTHERWISE, 1), noise))
+    assert "the cause is not known" not in said
+    assert said.endswith(
+        "A result of graph 0/0 is rounding noise in float32: 2.5e+08 compiled, 5.9e+07 uncompiled, 9.1e+16 "
+        "in float64, to which neither is near. Compute it in float64 to compare."
+    )
 
 
 def test_a_whole_program_ends_where_a_graph_passes() -> None:

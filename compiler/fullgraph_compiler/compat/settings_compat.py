@@ -37,6 +37,19 @@ def changed_settings() -> tuple[str, ...]:
     return tuple(line for module, line in lines if is_changed(module, line))
 
 
+def default_of(name: str) -> str:
+    """Write torch's default of a setting, named as in :func:`pin_settings`; empty if it is not known.
+
+    ``_config`` of the configuration modules (``torch/utils/_config_module.py``) has it: 2.11 to 2.15.
+    """
+    import importlib
+
+    place, _, path = name.partition(".config.")
+    entry = importlib.import_module(f"{place}.config")._config.get(path)
+    default = entry.default if entry is not None else None
+    return repr(default) if isinstance(default, (bool, int, float, str)) else ""
+
+
 def force_dynamo_settings(settings: dict[str, Any]) -> None:
     """Give settings of Dynamo a value, whatever the program or ``torch.compile`` sets.
 

@@ -13,6 +13,9 @@
 - ``printed``: the lines that a program printed, for a comparison
 - ``bisection``: torch's bisector, for the pass or lowering at fault
 - ``operators``: operators in a failing graph that do not do what they declare
+- ``draws``: operations in graphs that draw random numbers
+- ``chosen``: settings of the program without which a failing graph passes
+- ``noise``: results of graphs that rounding decides
 - ``recipes``: run a crashing program with parts of the compiler off
 - ``times``: compile time with cold and with warm caches
 """

@@ -32,6 +32,9 @@ from ..replay.record import RecordedCall
 from . import printed, programs, results, wrappers
 from .bisection import bisect
 from .causes import find_cause, half_difference
+from .chosen import settings_at_fault
+from .draws import drawn_in
+from .noise import noise_in
 from .operators import operator_at_fault
 
 AOT_STAGES = ("aot_eager", "aot_eager_decomp_partition")
@@ -75,17 +78,11 @@ def climb(
             sink([*unchecked])
             cases = _distinct(saved(folder))
             for case in cases:
-                found = _climb_with(case, oracle, sink, len(faults) + 1)
+                found = _climb_with(case, oracle, sink, len(faults) + 1, seeks_causes=seeks_causes)
                 faults += [found] if isinstance(found, Fault) else []
                 unchecked += [found] if isinstance(found, GraphUnchecked) else []
             if not faults and (cases or unchecked):
-                fault = _run_compiled(
-                    request,
-                    folder,
-                    sink,
-                    draws=any(case.backend in _DECOMPOSING and _may_draw(case) for case in cases),
-                    seeks_causes=seeks_causes,
-                )
+                fault = _run_compiled(request, folder, sink, cases, seeks_causes=seeks_causes)
                 if seeks_causes and fault is None and any(_HALF.search(repr(case.inputs)) for case in cases):
                     _compare_halves(request, folder, sink)
                 faults += [fault] if fault else []
@@ -193,22 +190,26 @@ def _with_cause(located: FaultLocated, cause: Cause | None) -> FaultLocated:
 
 
 def _run_compiled(
-    request: RunRequest, folder: Path, sink: Sink, *, draws: bool, seeks_causes: bool
+    request: RunRequest, folder: Path, sink: Sink, cases: Sequence[Case], *, seeks_causes: bool
 ) -> Fault | None:
     """Run the program with its own backend; return a fault if it fails. Uncompiled, it did not fail.
 
-    Where it fails or prints something else, and ``draws`` random numbers, it runs again with eager ones. What
-    it prints is a fault only if the cause is found.
+    ``cases`` are its graphs. Where it fails or prints something else, and they may draw random numbers, it
+    runs again with eager ones. What it prints is a fault only if the cause is found.
     """
     ran = programs.run_compiled(request, folder, {})
     failure = ran.failure or _printed_otherwise(folder)
     sink([StageChecked("compiled", "", failure, ran.seconds), *ran.raised])
-    if failure is not None and draws:
+    drawing = [case for case in cases if case.backend in _DECOMPOSING and _may_draw(case)]
+    if failure is not None and drawing:
         aligned = programs.run_compiled(request, folder, _EAGER_RANDOM)
         other = aligned.failure or _printed_otherwise(folder)
-        sink([StageChecked("fallback_random", "", other, aligned.seconds)])
+        said, drawn = ("", ()) if other else (failure.message or failure.error, drawn_in(drawing))
+        sink([StageChecked("fallback_random", "", other, aligned.seconds, said, drawn)])
         if other is None:
             seeks_causes = False
+    if failure is not None and seeks_causes:
+        _tell_noise(cases, request.patience, sink)
     if ran.failure:
         return Fault(_of_compiled(ran))
     return _printed_fault(request, folder, sink, failure) if failure is not None and seeks_causes else None
@@ -240,6 +241,14 @@ def _compare_halves(request: RunRequest, folder: Path, sink: Sink) -> None:
     ran = programs.run_compiled(request, folder, _EAGER_RANDOM | _EAGER_ROUNDING, keeps_results="rounded")
     if ran.failure is None and not half_difference(folder, "rounded"):
         sink([StageChecked("emulate_precision_casts", "", None, ran.seconds, otherwise)])
+
+
+def _tell_noise(cases: Sequence[Case], seconds: float, sink: Sink) -> None:
+    """Tell which graphs have results that rounding decides; the same random numbers are drawn."""
+    settings = tuple(f"{name} = {value}" for name, value in _EAGER_RANDOM.items())
+    for case in cases:
+        noise = noise_in(replace(case, settings=(*case.settings, *settings)), seconds)
+        sink([noise] if noise else [])
 
 
 def _of_compiled(ran: programs.Ran) -> FaultLocated:
@@ -274,7 +283,9 @@ def _detail(fault: Fault, seconds: float) -> str:
     return bisect(fault.case, seconds)
 
 
-def _climb_with(case: Case, oracle: Oracle, sink: Sink, number: int) -> Fault | GraphUnchecked | None:
+def _climb_with(
+    case: Case, oracle: Oracle, sink: Sink, number: int, *, seeks_causes: bool = False
+) -> Fault | GraphUnchecked | None:
     if reason := _unwritten(case):
         sink([GraphUnchecked(case.compile_id, reason)])
         return GraphUnchecked(case.compile_id, reason)
@@ -303,7 +314,8 @@ def _climb_with(case: Case, oracle: Oracle, sink: Sink, number: int) -> Fault | 
     passes = stages[index - 1] if index else "eager"
     place = _place(failing, answer.failure)
     located = FaultLocated(number, stages[index], passes, answer.failure, case.compile_id, place)
-    return Fault(located, failing)
+    settings = settings_at_fault(failing, located, oracle, case.backend) if seeks_causes else ()
+    return Fault(replace(located, settings=settings), failing)
 
 
 def _unwritten(case: Case) -> str:

@@ -80,6 +80,7 @@ from .export import (
 from .outcome import (
     Cause,
     CauseKind,
+    Drawn,
     Evidence,
     Failure,
     FaultLocated,
@@ -88,6 +89,7 @@ from .outcome import (
     LeftBehind,
     MinifyProgress,
     ModulesLoaded,
+    Noise,
     OperatorFault,
     ProgramRaised,
     RanDry,
@@ -95,6 +97,7 @@ from .outcome import (
     ReproWritten,
     ResultsCompared,
     RunFinished,
+    SettingFault,
     SizeOutcome,
     SizeTried,
     StageChecked,
@@ -189,6 +192,7 @@ __all__ = [
     "DataSymbol",
     "Depth",
     "Device",
+    "Drawn",
     "Dynamic",
     "Evidence",
     "Example",
@@ -233,6 +237,7 @@ __all__ = [
     "ModulesLoaded",
     "NamedTensor",
     "Network",
+    "Noise",
     "OperatorCounted",
     "OperatorFault",
     "PartKind",
@@ -255,6 +260,7 @@ __all__ = [
     "RunRequest",
     "RuntimeEstimated",
     "Script",
+    "SettingFault",
     "Severity",
     "ShapeGuard",
     "SizeOutcome",
@@ -348,6 +354,7 @@ Fact: TypeAlias = (
     | CallsSeen
     | SizeTried
     | ModulesLoaded
+    | Noise
     | ProgramRaised
     | RanDry
     | FilesDiscarded

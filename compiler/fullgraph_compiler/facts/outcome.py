@@ -31,6 +31,25 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class Drawn:
+    """An operation that draws random numbers (``torch.randn_like``), and the user stack of its call."""
+
+    name: str
+    stack: Stack
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """A number of a graph's results that rounding decides: far from ``exact`` (float64), compiled or not."""
+
+    compile_id: str
+    dtype: str
+    compiled: float
+    plain: float
+    exact: float
+
+
+@dataclass(frozen=True, slots=True)
 class StageChecked:
     """The result of one graph at one stage; ``failure`` is ``None`` if it passes.
 
@@ -43,7 +62,8 @@ class StageChecked:
     the ``error`` ``Output`` only says that the program printed something else. Runs in
     which a difference goes away have it as ``otherwise``: with ``emulate_precision_casts`` results in half
     precision are equal, with ``use_numpy_random_stream`` what draws NumPy's random numbers, and with each
-    call ``compiled anew`` what prints something else.
+    call ``compiled anew`` what prints something else, with ``fallback_random`` what draws random numbers by
+    the operations ``drawn``.
     """
 
     stage: str
@@ -51,6 +71,7 @@ class StageChecked:
     failure: Failure | None
     seconds: float
     otherwise: str = ""
+    drawn: tuple[Drawn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +162,18 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
+class SettingFault:
+    """A setting of torch that the program chose; with torch's ``default`` the failing graph passes.
+
+    ``value`` and ``default`` are Python expressions.
+    """
+
+    name: str
+    value: str
+    default: str
+
+
+@dataclass(frozen=True, slots=True)
 class FaultLocated:
     """A fault located between ``passes``, the last stage that passes (or empty), and ``stage``, which fails.
 
@@ -160,6 +193,8 @@ class FaultLocated:
     """The operator that misleads the compiler: then, the compiler is not at fault."""
     cause: Cause | None = None
     """Why the whole program differs, if that is known; its evidence has the place."""
+    settings: tuple[SettingFault, ...] = ()
+    """Settings of the program; with the default of any one of them, the graph passes."""
 
 
 @dataclass(frozen=True, slots=True)

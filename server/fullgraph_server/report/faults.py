@@ -6,10 +6,12 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 
-from fullgraph_compiler.facts import Fact, Failure, FaultLocated, GraphUnchecked, StageChecked
+from fullgraph_compiler.facts import Fact, Failure, FaultLocated, GraphUnchecked, Noise, Stack, StageChecked
 
 from ..text import exports
+from ..text.markdown import code_span
 from ..text.messages import counted, first_line
 from ..text.tables import aligned
 from .finding_builder import FindingBuilder
@@ -21,6 +23,7 @@ _PARTS = {
     "aot_eager_decomp_partition": "a decomposition, or the partitioner, which splits forward from backward",
     "inductor": "TorchInductor, which lowers the graph to kernels",
 }
+_MOST_DRAWN = 3
 _BISECTION = re.compile(r", \d+: ")
 """Between the part that torch's bisector names and the operation: how many it has counted."""
 _OUTCOMES = {"error": "fails", "accuracy": "wrong result", "crash": "crashes", "hang": "hangs"}
@@ -33,8 +36,13 @@ _EAGER_NUMBERS = (
     "With `torch._inductor.config.fallback_random = True` it draws the same: to compare, not for speed."
 )
 
+_DEFAULT = "With `{} = {}`, torch's default, the graph passes (tried); the program sets it to `{}`."
 
 _OTHERWISE = {
+    "fallback_random": (
+        "With `torch._inductor.config.fallback_random = True` the program does as uncompiled (tried): "
+        "TorchInductor draws other random numbers by design{drawn}. This is no fault of the program."
+    ),
     "emulate_precision_casts": (
         "Compiled, half precision differs: {}. TorchInductor keeps float32 between fused operations, which "
         "is mostly nearer to the exact result. With "
@@ -64,6 +72,7 @@ def add_faults(
     """
     stages = [fact for fact in facts if isinstance(fact, StageChecked)]
     unchecked = [fact for fact in facts if isinstance(fact, GraphUnchecked)]
+    noise = [fact for fact in facts if isinstance(fact, Noise)]
     own: dict[tuple[object, ...], FindingBuilder] = {}
     failing_lines: set[tuple[str, int]] = set()
     for fault in sorted((fact for fact in facts if isinstance(fact, FaultLocated)), key=_number):
@@ -77,6 +86,10 @@ def add_faults(
                 failing_lines.add(_line(builder))
         if not builder.finding.fault:
             builder.finding = _explained(builder.finding, fault, stages, unchecked, builder.blame)
+            if fault.stage == "compiled" and noise:
+                builder.finding = replace(
+                    builder.finding, hints=(_noise_words(noise[0]), *builder.finding.hints)
+                )
         builder.compile_ids |= {fault.compile_id} - {""}
     # Where the program fails by itself, it is no news that it fails in the compiler as well.
     return [
@@ -113,8 +126,39 @@ def verdict(report: Report) -> str:
     """Summarize a run through the stages, with the graphs that it could not check."""
     said = "; ".join(filter(None, (_conclusion(report), unchecked_words(report))))
     aside = [stage for stage in report.stages if stage.otherwise and stage.stage in _OTHERWISE]
-    notes = [_OTHERWISE[stage.stage].format(stage.otherwise) for stage in aside]
+    notes = [
+        _OTHERWISE[stage.stage].format(stage.otherwise, drawn=_drawn_words(stage, report)) for stage in aside
+    ]
+    notes += [_noise_words(noise) for noise in report.noise[:1]]
     return " ".join((f"{said.rstrip('.')}.", *notes)) if notes else said
+
+
+def _noise_words(noise: Noise) -> str:
+    """Say how far a result is from float64, compiled and uncompiled."""
+    return (
+        f"A result of graph {noise.compile_id} is rounding noise in {noise.dtype}: {noise.compiled:.6g} "
+        f"compiled, {noise.plain:.6g} uncompiled, {noise.exact:.6g} in float64, to which neither is near. "
+        "Compute it in float64 to compare."
+    )
+
+
+def _drawn_words(stage: StageChecked, report: Report) -> str:
+    """Name the operations that draw other random numbers, with their lines; empty if none is known."""
+    named = [code_span(drawn.name) + _line_words(drawn.stack, report) for drawn in stage.drawn[:_MOST_DRAWN]]
+    if left := len(stage.drawn) - len(named):
+        named.append(f"{left} more")
+    return f": {' and '.join(named)}" if named else ""
+
+
+def _line_words(stack: Stack, report: Report) -> str:
+    """Name the line of the innermost call in one of the program's files."""
+    frames = ((frame, report.files.get(frame.filename)) for frame in reversed(stack))
+    frame, source = next(((frame, source) for frame, source in frames if source), (None, None))
+    return (
+        f" (line {source.row_words(frame.row)} of {PurePath(source.filename).name})"
+        if frame and source
+        else ""
+    )
 
 
 def unchecked_words(report: Report) -> str:
@@ -151,7 +195,7 @@ def _conclusion(report: Report) -> str:
         return "Stopped before every stage was checked."
     if report.problem is not None:
         return report.problem.message
-    printed = _printed(report.stages)
+    printed = _printed(report)
     graphs = _passing(report.stages)
     if report.unchecked:
         return "; ".join(filter(None, (graphs, printed)))
@@ -179,14 +223,14 @@ def _passing(stages: Sequence[StageChecked]) -> str:
     return f"{', '.join(said)}, {alone}, with the inputs of one call"
 
 
-def _printed(stages: Sequence[StageChecked]) -> str:
+def _printed(report: Report) -> str:
     """Say what the whole program prints only compiled or only uncompiled; empty if that is nothing."""
-    runs = _of_program(stages)
+    runs = _of_program(report.stages)
     compiled = runs.get("compiled")
     if compiled is None or compiled.failure is None or compiled.failure.kind != "accuracy":
         return ""
     cause = f" ({_OTHER_NUMBERS})" if _is_of_random_numbers(runs) else ""
-    is_known = cause or any(stage.otherwise for stage in stages)
+    is_known = cause or report.noise or any(stage.otherwise for stage in report.stages)
     unknown = "" if is_known else "; the cause is not known"
     return f"compiled, the program differs{cause}: {compiled.failure.message}{unknown}"
 
@@ -262,6 +306,7 @@ def _explained(
         cause = f"The fault is in {_PARTS.get(fault.stage, f'the backend {fault.stage}')}."
         if (fault.stage, fault.failure.kind) == ("eager", "accuracy"):
             cause += " Which line makes the difference is not known."
+    hints = (*(_DEFAULT.format(item.name, item.default, item.value) for item in fault.settings), *hints)
     if fault.detail:
         cause += f" torch's bisector names {fault.detail}."
     own = [stage for stage in stages if stage.compile_id in ("", fault.compile_id)]

@@ -22,6 +22,7 @@ from fullgraph_compiler.facts import (
     MachineMeasured,
     MemoryMeasured,
     NamedTensor,
+    Noise,
     Phase,
     RanDry,
     RecipeTried,
@@ -508,6 +509,8 @@ class Report:
     """The results of the program and of each graph at each stage, if the run went through the stages."""
     unchecked: tuple[GraphUnchecked, ...] = ()
     """The graphs whose stages could not be checked."""
+    noise: tuple[Noise, ...] = ()
+    """Results of graphs that rounding decides, if the stages found any."""
     recipes: tuple[RecipeTried, ...] = ()
     """The results of the program with a part of the compiler off, if that was tried."""
     files: Mapping[str, SourceFile | None] = field(default_factory=dict, compare=False)
