@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fullgraph_compiler.facts import CompileFailure, GraphBreak, StackFrame
+from fullgraph_compiler.facts import CompileFailure, FrameStarted, GraphBreak, StackFrame
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Finding
 from fullgraph_server.workspace.source import SourceFile
@@ -100,3 +100,47 @@ def test_an_operator_of_a_library_without_a_fake_kernel_gets_the_decorator() -> 
     assert "`demo::scale` (line 1) has no fake kernel" in finding.explanation
     (hint,) = finding.hints
     assert '`@torch.library.register_fake("demo::scale")`' in hint
+
+
+CAUGHT = """\
+def f(x, axis):
+    try:
+        return {call}
+    except {caught}:
+        return x
+
+def g(x, axis):
+    return x.softmax(dim=axis)
+"""
+
+
+def ended(caught: str, error: str, *stack: StackFrame, call: str = "x.softmax(dim=axis)") -> Finding:
+    text = CAUGHT.format(call=call, caught=caught)
+    fact = CompileFailure("0/0", "capture", error, "Dimension out of range", stack)
+    workspace = Workspace(Path("/w"), {FILE: SourceFile(FILE, text)}.get)
+    (finding,) = fold(
+        "program.py", 1, "2.13.0", (FrameStarted("0/0", "f", FILE, 1), fact), workspace
+    ).findings
+    return finding
+
+
+@pytest.mark.parametrize("caught", ["IndexError", "(ValueError, LookupError)", "Exception as error"])
+def test_a_handler_that_compiling_passes_by_is_named(caught: str) -> None:
+    finding = ended(caught, "IndexError", StackFrame(FILE, 3, "f"))
+    said = caught.partition(" as ")[0]
+    assert f"Uncompiled, `except {said}` (line 4) would catch `IndexError`" in finding.explanation
+    assert finding.hints == (
+        "Test ahead of the call whether it can be made, instead of catching its error.",
+        "Or leave the `try` of line 4 outside of what is compiled.",
+    )
+
+
+def test_a_handler_of_a_caller_that_is_compiled_is_named() -> None:
+    stack = (StackFrame(FILE, 3, "f"), StackFrame(FILE, 8, "g"))
+    assert "(line 4)" in ended("IndexError", "IndexError", *stack, call="g(x, axis)").explanation
+
+
+@pytest.mark.parametrize("place", [(3, "KeyError"), (5, "IndexError"), (8, "IndexError")])
+def test_other_handlers_are_not_named(place: tuple[int, str]) -> None:
+    row, caught = place
+    assert "except" not in ended(caught, "IndexError", StackFrame(FILE, row, "f")).explanation

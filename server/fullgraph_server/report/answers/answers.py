@@ -25,7 +25,7 @@ from .breaks import BreakAnswers
 from .calls import library_answer
 from .compiling import limit_of_thread
 from .errors import ErrorAnswers, first_sentence
-from .fake_calls import fake_call_answer
+from .fake_calls import fake_call_answer, handler_answer
 from .fake_kernels import kernel_answer
 from .marks import Marks
 from .operators import loop_answer
@@ -68,10 +68,12 @@ class Answers:
             return answer
         own = [frame.filename for frame in fact.stack if self._workspace.contains(frame.filename)]
         filename = own[-1] if own else ""
-        traced = self._places.name_of(fact.compile_id)
-        if (answer := library_answer(fact, traced, self._marks, self._workspace)).hints:
+        function = self._places.name_of(fact.compile_id)
+        if (answer := library_answer(fact, function, self._marks, self._workspace)).hints:
             return answer
         answer = self._breaks.answer(fact).with_part(loop_answer(fact))
+        traced = self._places.traced_stack(fact.stack, fact.compile_id)
+        answer = handler_answer(fact, traced, self._workspace).with_part(answer)
         return answer.with_part(fake_call_answer(fact, filename, self._marks))
 
     def on_raised(self, fact: ProgramRaised) -> Answer:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Callable
 from typing import Final
 
-from fullgraph_compiler.facts import CompileFailure, GraphBreak
+from fullgraph_compiler.facts import CompileFailure, GraphBreak, Stack
 
 from ...text.exports import kernel_hints
 from ...text.markdown import code_span, filled
-from .marks import Marks
-from .words import Answer, line_of
+from ...workspace.definitions import definitions
+from ...workspace.source import SourceFile
+from ...workspace.workspace import Workspace
+from .marks import Marks, dotted
+from .words import Answer, line_of, row_of
 
 _SAYS: Final = "Dynamo failed to run FX node with fake tensors: "
 """``_get_fake_value_impl`` in ``torch/_dynamo/utils.py`` (2.11 to 2.15), ahead of the call and its error."""
@@ -28,6 +32,10 @@ _LEAF_NOTE: Final = (
 )
 _NO_PRIMAL: Final = "as native::_fw_primal."
 """``aten/src/ATen/native/VariableMethodStubs.cpp`` (2.11 to 2.15)."""
+_NO_FORWARD: Final = (
+    "This is an error within torch: this version cannot compile such a forward-mode differentiation together "
+    "with `vmap`."
+)
 _REVERSE: Final = (
     ("jacfwd", "torch.func.jacrev", "jacfwd"),
     ("hessian", "torch.func.jacrev(torch.func.jacrev(f))", "hessian(f)"),
@@ -61,6 +69,51 @@ def fake_call_answer(failure: CompileFailure, filename: str, marks: Marks) -> An
         "is in the program, such as the shapes or dtypes that the call gets, and not in the compiler."
     )
     return Answer(f"The call raises {error}: {said}", (hint,), replaced=failure.explanation, instead=True)
+
+
+def handler_answer(failure: CompileFailure, traced: Stack, workspace: Workspace) -> Answer:
+    """Tell which ``except`` of the compiled code would catch the error that ends a compilation.
+
+    On 2.13 Dynamo hands no error of a tensor's operation on to it, on 2.15 most errors of fake tensors.
+    """
+    raised = raised_in_call(failure.explanation)
+    error = raised[0] if raised else failure.error
+    for frame in reversed(traced if failure.phase == "capture" else ()):
+        source = workspace.source(frame.filename) if workspace.contains(frame.filename) else None
+        handler = _handler(source, frame.row, error) if source else None
+        if source is None or handler is None:
+            continue
+        caught = "" if handler.type is None else f" {ast.unparse(handler.type)}"
+        where = row_of(source, handler.lineno, traced[-1].filename)
+        named = code_span(f"except{caught}")
+        return Answer(
+            f"Uncompiled, {named} ({where}) would catch {code_span(error)}; while compiling, it does not.",
+            (
+                "Test ahead of the call whether it can be made, instead of catching its error.",
+                f"Or leave the `try` of {where} outside of what is compiled.",
+            ),
+            replaced="" if raised else failure.explanation,
+        )
+    return Answer()
+
+
+def _handler(source: SourceFile, row: int, error: str) -> ast.ExceptHandler | None:
+    """Return the innermost handler in the function around a row that catches an error of this name."""
+    function = definitions(source).function_at(row)
+    names = {item.__name__ for item in getattr(getattr(builtins, error, None), "__mro__", ())}
+    if function is None or not names:
+        return None
+    around = [
+        node
+        for node in ast.walk(function)
+        if isinstance(node, ast.Try) and node.body[0].lineno <= row <= (node.body[-1].end_lineno or row)
+    ]
+    for statement in sorted(around, key=lambda node: node.lineno, reverse=True):
+        for handler in statement.handlers:
+            caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+            if any(item is None or dotted(item) in names for item in caught):
+                return handler
+    return None
 
 
 def no_kernel_answer(fact: GraphBreak | CompileFailure, filename: str, marks: Marks) -> Answer:
@@ -120,10 +173,7 @@ def _forward_mode(said: str, _: str, marks: Marks) -> tuple[str, str] | None:
     ]
     instead = f"Use {', and '.join(hints)}, which " if hints else "Differentiate in reverse mode, which "
     return (
-        (
-            "This is an error within torch: this version cannot compile such a forward-mode differentiation "
-            "together with `vmap`."
-        ),
+        _NO_FORWARD,
         f"{instead}can be compiled, or leave the function that calls `vmap` uncompiled.",
     )
 
