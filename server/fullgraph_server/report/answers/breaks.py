@@ -27,7 +27,7 @@ from .autograd import gradient_answer
 from .calls import call_answer
 from .fake_calls import no_kernel_answer
 from .marks import Mark, Marks, dotted
-from .operators import branch_answer, merge_answer, side_effect_answer, truth_answer
+from .operators import branch_answer, merge_answer, raw_operator_answer, side_effect_answer, truth_answer
 from .words import Answer, line_of, row_of, written
 
 _BY_DISABLE: Final = r"wrapped with `torch\.compiler\.disable` \(reason: (?P<reason>[^\n]{0,300})\)$"
@@ -94,6 +94,7 @@ class BreakAnswers:
             side_effect_answer(fact, self._own(fact), self._workspace),
             truth_answer(fact, self._own(fact), self._workspace),
             merge_answer(fact),
+            raw_operator_answer(fact, self._own(fact), self._workspace),
             gradient_answer(fact, self._own(fact), self._workspace, self._without_fullgraph(fact, filename)),
             call_answer(fact, self._places.full_stack(fact.stack, fact.compile_id), self._workspace),
             no_kernel_answer(fact, filename, self._marks),

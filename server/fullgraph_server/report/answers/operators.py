@@ -41,6 +41,13 @@ _MERGED: Final = re.compile(
     r"(?P<one>[\w.]{1,60}) and (?P<other>[\w.]{1,60}\w)"
 )
 """``_merge_output`` in ``torch/_higher_order_ops/cond.py`` (2.13 and 2.15)."""
+_INTERFACE: Final = "user-facing api"
+"""``torch/_dynamo/variables/higher_order_ops.py`` (2.13 and 2.15)."""
+_INTERFACES: Final = {
+    "scan": "torch._higher_order_ops.scan({}, init, xs)",
+    "associative_scan": "torch._higher_order_ops.associative_scan({}, xs, dim)",
+}
+"""Functions of ``torch/_higher_order_ops`` whose operators Dynamo does not take from a program."""
 _GUARDED: Final = "Could not guard on data-dependent expression"
 _TRUTH: Final = "Detected data-dependent branching (e.g. `if my_tensor.sum() > 0:`)."
 _WORDS: Final = {ast.And: "and", ast.Or: "or"}
@@ -181,6 +188,42 @@ def _is_mask(node: ast.expr) -> bool:
         and len(node.ops) == 1
         and not isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn))
     )
+
+
+def raw_operator_answer(
+    fact: GraphBreak | CompileFailure, own: Sequence[StackFrame], workspace: Workspace
+) -> Answer:
+    """Name the function to call instead of an operator that only that function may call."""
+    is_raw = _INTERFACE in fact.explanation or getattr(fact, "error", "") == "InternalTorchDynamoError"
+    source = workspace.source(own[-1].filename) if own and is_raw else None
+    for call in source.nodes_at(own[-1].row) if source else ():
+        operator = dotted(call.func) if isinstance(call, ast.Call) else ""
+        written = _INTERFACES.get(operator.removeprefix("torch.ops.higher_order."))
+        if source is None or not isinstance(call, ast.Call) or written is None:
+            continue
+        given = dotted(call.args[0]) if call.args else ""
+        hints = [f"Call the function instead, {code_span(written.format(given or 'f'))}, which prepares it."]
+        if rows := _rows_asking(source, given):
+            where = row_of(source, rows[0], own[-1].filename)
+            hints.append(f"{code_span(given)} must not need a number of a tensor: `.item()` ({where}).")
+        return Answer(
+            f"{code_span(operator)} is the operator behind a function: it takes only what that makes of its "
+            "arguments.",
+            tuple(hints),
+            instead=True,
+        )
+    return Answer()
+
+
+def _rows_asking(source: SourceFile, name: str) -> list[int]:
+    """List the rows of a function that read a number from a tensor."""
+    return [
+        node.lineno
+        for function in (ast.walk(source.tree) if source.tree and name else ())
+        if isinstance(function, ast.FunctionDef) and function.name == name
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "item"
+    ]
 
 
 def loop_answer(failure: CompileFailure) -> Answer:
