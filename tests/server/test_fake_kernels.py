@@ -28,7 +28,7 @@ lib.define("outer(Tensor x) -> Tensor")
 
 @scale.register_fake
 def _(values, factor):
-    torch._check(factor.dim() == 0)
+    torch._check(factor.dim() == 0, lambda: "dimensions")
     return values @ factor
 
 
@@ -80,7 +80,9 @@ def test_the_line_of_a_fake_kernel_that_calls_further_is_named() -> None:
 
 
 def test_a_check_in_a_fake_kernel_may_be_right() -> None:
-    (hint,) = only(fake(8)).hints
+    finding = only(fake(8))
+    assert "which uncompiled code does not run" in finding.explanation
+    (hint,) = finding.hints
     assert "correct the check, and else the inputs" in hint
 
 

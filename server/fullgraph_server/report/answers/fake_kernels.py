@@ -12,7 +12,6 @@ from fullgraph_compiler.facts import CompileFailure, FailingKernel, GraphBreak, 
 
 from ...text.exports import kernel_hints
 from ...text.markdown import code_span, filled
-from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
 from ...workspace.workspace import Workspace
 from .fake_calls import IN_OPERATOR, raised_in_call
@@ -70,9 +69,7 @@ class _Kernel:
         self._workspace = workspace
         first = kernel.stack[0]
         self._source = workspace.source(first.filename) if workspace.contains(first.filename) else None
-        function = definitions(self._source).function_at(first.row) if self._source else None
-        is_named = isinstance(function, ast.FunctionDef) and function.name == first.function
-        self._function = function if is_named and isinstance(function, ast.FunctionDef) else None
+        self._function = _function_of(first, self._source) if self._source else None
 
     def raises(self) -> Answer:
         """Tell what the function raises, and where."""
@@ -151,6 +148,18 @@ class _Kernel:
         ]
         registered = bool(decorators or given)
         return registered and len(decorators) == len(function.decorator_list) and len(uses) == len(given)
+
+
+def _function_of(frame: StackFrame, source: SourceFile) -> ast.FunctionDef | None:
+    """Return the function of a frame, also where a lambda begins in the same row."""
+    found = [
+        node
+        for node in (ast.walk(source.tree) if source.tree else ())
+        if isinstance(node, ast.FunctionDef)
+        and node.name == frame.function
+        and node.lineno <= frame.row <= (node.end_lineno or frame.row)
+    ]
+    return max(found, key=lambda node: node.lineno, default=None)
 
 
 def _lacking(message: str) -> str:
