@@ -37,10 +37,10 @@ from ..text.remedies import Advice, advice_on_all, sentences
 from ..text.source_names import compile_number, written_name
 from ..workspace.positions import Call, Span
 from ..workspace.workspace import Workspace
-from .answers.compiling import shared_code, static_line
-from .answers.lookups import lookup, names_in
-from .answers.recurrent import allowing_line, unrolled_layer
-from .answers.resumed import Resumed
+from .answers.recompiling.compiling import shared_code, static_line
+from .answers.recompiling.lookups import lookup, names_in
+from .answers.recompiling.recurrent import allowing_line, unrolled_layer
+from .answers.recompiling.resumed import Resumed
 from .finding_builder import FindingBuilder
 from .model import Finding, Report
 from .sizes import condition_behind, relates_sizes, specialization_behind

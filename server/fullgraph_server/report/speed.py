@@ -32,7 +32,7 @@ from fullgraph_compiler.facts import (
 from ..text import messages
 from ..text.hints import cudagraph_hints
 from ..text.remedies import NOT_TRIED
-from .answers.recurrent import unrolled_nodes
+from .answers.recompiling.recurrent import unrolled_nodes
 from .finding_builder import FindingBuilder, MakeFinding
 from .model import Compilation
 from .phases import Part, seconds_of_parts, steps_of

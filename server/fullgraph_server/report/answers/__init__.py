@@ -9,17 +9,16 @@ Nothing is guessed: a cause that the facts and the syntax tree do not show is no
 - ``errors``: answers to errors that do not go with ``torch.compile``
 - ``autograd``: answers about gradients that break a graph, and to errors of AOTAutograd
 - ``fake_calls``: answers to calls that fail with fake tensors
+- ``fake_kernels``: answers to fake kernels that raise, or are missing
 - ``operators``: answers about functions of higher-order operators
 - ``undecided``: answers to branches that only data decide
 - ``calls``: answers to calls that Dynamo cannot trace
 - ``uncompiled``: what to do where nothing is compiled
 - ``options``: answers to names that ``torch.compile`` does not know
 - ``cached``: functions whose cache Dynamo ignores
-- ``compiling``: how a function is compiled
-- ``lookups``: keys that compiled code looks for in a dict or a set
 - ``module_names``: lookups by the names of parameters
-- ``wrapped``: answers about the `OptimizedModule` that `torch.compile` returns for a module
-- ``recurrent``: recurrent layers that torch unrolls
+- ``wrapped``: answers about the ``OptimizedModule`` that ``torch.compile`` returns for a module
 - ``causes``: answers to differences between a compiled call and the same call uncompiled
-- ``resumed``: values that are handed over a graph break
+
+The folder ``recompiling`` has what is behind recompilations and their limit.
 """

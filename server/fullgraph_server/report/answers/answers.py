@@ -23,12 +23,12 @@ from ...workspace.workspace import Workspace
 from ..source_locator import Places
 from .breaks import BreakAnswers
 from .calls import library_answer
-from .compiling import limit_of_thread
 from .errors import ErrorAnswers, first_sentence
 from .fake_calls import fake_call_answer, handler_answer
 from .fake_kernels import kernel_answer
 from .marks import Marks
 from .operators import loop_answer
+from .recompiling.compiling import limit_of_thread
 from .uncompiled import uncompiled_hints
 from .undecided import undecided_answer
 from .words import Answer

@@ -7,9 +7,9 @@ from typing import Final
 
 from fullgraph_compiler.facts import Stack
 
-from ...text.source_names import written_name
-from ...workspace.definitions import definitions
-from ...workspace.workspace import Workspace
+from ....text.source_names import written_name
+from ....workspace.definitions import definitions
+from ....workspace.workspace import Workspace
 
 _LONGEST: Final = 40
 

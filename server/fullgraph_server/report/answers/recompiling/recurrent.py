@@ -9,10 +9,10 @@ from typing import Final
 
 from fullgraph_compiler.facts import GraphCaptured, GraphNode, Specialization
 
-from ...workspace.source import SourceFile
-from ...workspace.workspace import Workspace
-from ..source_locator import Places
-from .words import row_of
+from ....workspace.source import SourceFile
+from ....workspace.workspace import Workspace
+from ...source_locator import Places
+from ..words import row_of
 
 _LAYERS: Final = re.compile(r"[/\\]torch[/\\]nn[/\\]modules[/\\]rnn\.py$")
 _DECOMPOSED: Final = re.compile(r"[/\\]torch[/\\]_decomp[/\\]decompositions\.py$")

@@ -14,12 +14,12 @@ from typing import Final
 
 from fullgraph_compiler.facts import Fact, GraphBreak, GuardFailure, StackFrame
 
-from ...workspace.definitions import definitions
-from ...workspace.ranges import node_at
-from ...workspace.source import SourceFile
-from ...workspace.workspace import Workspace
-from ..source_locator import Function, Places
-from .words import row_of
+from ....workspace.definitions import definitions
+from ....workspace.ranges import node_at
+from ....workspace.source import SourceFile
+from ....workspace.workspace import Workspace
+from ...source_locator import Function, Places
+from ..words import row_of
 
 _STACK_VALUE: Final = re.compile(r"L\['___stack(?P<index>\d{1,4})'\](?P<rest>.*)", re.DOTALL)
 _ITEM: Final = re.compile(r"\[(\d{1,4})\]")

@@ -9,14 +9,14 @@ from typing import Final
 
 from fullgraph_compiler.facts import GuardFailure, RecompileLimit
 
-from ...text.markdown import code_span, filled
-from ...text.remedies import Advice
-from ...workspace.definitions import definitions
-from ...workspace.source import SourceFile
-from ...workspace.workspace import Workspace
-from ..source_locator import Places
-from .marks import Marks, dotted
-from .words import Answer, line_of, row_of
+from ....text.markdown import code_span, filled
+from ....text.remedies import Advice
+from ....workspace.definitions import definitions
+from ....workspace.source import SourceFile
+from ....workspace.workspace import Workspace
+from ...source_locator import Places
+from ..marks import Marks, dotted
+from ..words import Answer, line_of, row_of
 
 _THREAD: Final = re.compile(r"[/\\]threading\.py$")
 _ALIASES: Final = {
