@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler.facts import CompileFailure, FrameStarted, GraphBreak, StackFrame
+from fullgraph_compiler.trace.messages import BUG
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Finding
 from fullgraph_server.workspace.source import SourceFile
@@ -114,9 +115,15 @@ def g(x, axis):
 """
 
 
-def ended(caught: str, error: str, *stack: StackFrame, call: str = "x.softmax(dim=axis)") -> Finding:
+def ended(
+    caught: str,
+    error: str,
+    *stack: StackFrame,
+    call: str = "x.softmax(dim=axis)",
+    explanation: str = "",
+) -> Finding:
     text = CAUGHT.format(call=call, caught=caught)
-    fact = CompileFailure("0/0", "capture", error, "Dimension out of range", stack)
+    fact = CompileFailure("0/0", "capture", error, "Dimension out of range", stack, "", explanation)
     workspace = Workspace(Path("/w"), {FILE: SourceFile(FILE, text)}.get)
     (finding,) = fold(
         "program.py", 1, "2.13.0", (FrameStarted("0/0", "f", FILE, 1), fact), workspace
@@ -138,6 +145,11 @@ def test_a_handler_that_compiling_passes_by_is_named(caught: str) -> None:
 def test_a_handler_of_a_caller_that_is_compiled_is_named() -> None:
     stack = (StackFrame(FILE, 3, "f"), StackFrame(FILE, 8, "g"))
     assert "(line 4)" in ended("IndexError", "IndexError", *stack, call="g(x, axis)").explanation
+
+
+def test_an_error_of_dynamo_itself_is_none_that_a_handler_catches() -> None:
+    finding = ended("Exception", "AttributeError", StackFrame(FILE, 3, "f"), explanation=BUG)
+    assert "would catch" not in finding.explanation
 
 
 @pytest.mark.parametrize("place", [(3, "KeyError"), (5, "IndexError"), (8, "IndexError")])

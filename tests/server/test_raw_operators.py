@@ -46,6 +46,9 @@ def test_an_operator_at_which_dynamo_fails_is_told_alike() -> None:
     assert "`torch._higher_order_ops.associative_scan(add, xs, dim)`" in hint
 
 
-@pytest.mark.parametrize(("call", "said"), [("torch.ops.higher_order.cond(x)", SAID), (RAW, "Another.")])
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [("torch.ops.higher_order.cond(x)", SAID), ("scan(body, x[0], x)", SAID), (RAW, "Another.")],
+)
 def test_other_errors_and_operators_keep_the_words_of_torch(call: str, said: str) -> None:
     assert not any("_higher_order_ops" in hint for hint in only(call, said=said).hints)

@@ -88,6 +88,18 @@ def test_a_number_that_other_code_needs_stays_one() -> None:
     assert "torch._check(peak > 1.0)" in only(rest, "peak > 1.0", text=LIMITER).hints[0]
 
 
+@pytest.mark.parametrize("rest", ["x = x[:peak]", "x = torch.zeros(peak)"])
+def test_a_number_that_the_branch_itself_needs_stays_one(rest: str) -> None:
+    found = only(f"if peak > 1.0:\n        {rest}", "peak > 1.0", text=LIMITER)
+    assert "torch._check(peak > 1.0)" in found.hints[0]
+
+
+@pytest.mark.parametrize("value", ["'low'", "None", "(x, x)"])
+def test_what_is_no_number_or_tensor_is_not_chosen_by_where(value: str) -> None:
+    found = only(f"if peak > 1.0:\n        y = {value}", "peak > 1.0", text=LIMITER)
+    assert "y = torch.where" not in found.hints[0]
+
+
 def test_numbers_that_are_unpacked_or_kept_in_an_object_are_left_alone() -> None:
     for target in ("a, b", "self.peak"):
         text = LIMITER.replace("peak =", f"{target} =")

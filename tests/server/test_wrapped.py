@@ -29,7 +29,7 @@ PROGRAM = """\
 import torch
 from lib import Base
 
-class Model(Base): ...
+class Model(torch.nn.Module): ...
 
 def apply(parts):
     known = [part for part in parts if {look}]
@@ -100,6 +100,7 @@ def test_a_module_of_torchs_own_class_is_not_compiled_in_place() -> None:
     [
         ("isinstance(part, torch.nn.Module)", ""),
         ("isinstance(part, Imported)", ""),
+        ("isinstance(part, Options)", "class Options: ...\n"),
         ("part.ready", ""),
         ("isinstance(part, Model)", "plain = pipe.model._orig_mod\n"),
         ("isinstance(part, Model)", "torch.compile(other)\n"),

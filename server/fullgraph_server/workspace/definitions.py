@@ -107,7 +107,7 @@ class Definitions:
     def _attribute(self, cls: ast.ClassDef, name: str) -> Definition | None:
         for method in cls.body:
             own = self_name(method)
-            for node in _of_scope(method, functions=True) if own else ():
+            for node in nodes_of_scope(method, functions=True) if own else ():
                 for target, written, _ in stored(node) if isinstance(node, ast.stmt) else ():
                     if written == name and _is_attribute_of(target, own):
                         return Definition(node_span(self._source, target), _called(_value(node, target)))
@@ -121,7 +121,7 @@ class Definitions:
         return self._cache[scope, name]
 
     def _stored(self, scope: _Scope, name: str) -> Definition | None:
-        for node in _of_scope(scope):
+        for node in nodes_of_scope(scope):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.name == name:
                 return Definition(header_span(self._source, node))
             if isinstance(node, (ast.Import, ast.ImportFrom)) and name in map(_bound, node.names):
@@ -177,13 +177,13 @@ def held_attributes(source: SourceFile) -> frozenset[str]:
     return frozenset(node.attr for node in read if id(node) not in expected)
 
 
-def _of_scope(node: ast.AST, *, functions: bool = False) -> Iterator[ast.AST]:
+def nodes_of_scope(node: ast.AST, *, functions: bool = False) -> Iterator[ast.AST]:
     """Yield the nodes of a scope in the order of the text, with ``functions`` those of inner ones, too."""
     for child in ast.iter_child_nodes(node):
         yield child
         inner = isinstance(child, (*_FUNCTIONS, ast.ClassDef))
         if not inner or (functions and not isinstance(child, ast.ClassDef)):
-            yield from _of_scope(child, functions=functions)
+            yield from nodes_of_scope(child, functions=functions)
 
 
 def _bound(alias: ast.alias) -> str:

@@ -12,15 +12,19 @@ from fullgraph_compiler.facts import CompileFailure, GraphBreak, StackFrame
 
 from ...text.known_errors import KnownError
 from ...text.markdown import code_span
-from ...workspace.definitions import definitions
+from ...workspace.definitions import definitions, nodes_of_scope
 from ...workspace.source import SourceFile
 from ...workspace.workspace import Workspace
 from .marks import Mark, Marks, dotted
 from .words import Answer, row_of
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
-_SETTERS: Final = frozenset(("requires_grad_", "share_memory_", "retain_grad_", "rename_"))
+_SETTERS: Final = frozenset(("requires_grad_", "share_memory_", "retain_grad_", "rename_", "detach_"))
 """Methods of tensors that end in an underscore, and change no value."""
+_IN_PLACE: Final = frozenset(
+    ("add_", "clamp_", "copy_", "div_", "exp_", "fill_", "mul_", "neg_", "relu_", "sigmoid_", "sub_", "zero_")
+)
+"""Methods that hardly anything but a tensor has."""
 _NO_OPERATION: Final = ("CopySlices", "AccumulateGrad", "Compiled", "CompiledFunction")
 _CAPITAL: Final = re.compile("(?<=[a-z0-9])([A-Z])")
 _UNTRACED: Final = ("GB9186", "GB0123")
@@ -133,7 +137,7 @@ def _returned_as_well(source: SourceFile, call: ast.Call | None, row: int) -> tu
         taken = taken.func if isinstance(taken, ast.Call) else taken.value
     if not isinstance(taken, ast.Name):
         return None
-    behind = [node for node in _own_nodes(function) if getattr(node, "lineno", 0) >= row]
+    behind = [node for node in nodes_of_scope(function) if getattr(node, "lineno", 0) >= row]
     names = (node for node in behind if isinstance(node, ast.Name) and node.id == taken.id)
     if any(isinstance(node.ctx, ast.Store) for node in names):
         return None
@@ -238,14 +242,14 @@ def returned_pullback(_: Marks, error: SeenError) -> Answer | None:
 def _returns_pullback(function: _Function, call: ast.Call) -> bool:
     """Tell whether a function returns what a ``vjp`` in it makes beside the result."""
     names: set[str] = set()
-    for node in _own_nodes(function):
+    for node in nodes_of_scope(function):
         if isinstance(node, ast.Assign) and node.value is call:
             target = node.targets[0]
             items = target.elts[1:2] if isinstance(target, ast.Tuple) else [target]
             names |= {item.id for item in items if isinstance(item, ast.Name)}
     return any(
         item is call or (isinstance(item, ast.Name) and item.id in names)
-        for node in _own_nodes(function)
+        for node in nodes_of_scope(function)
         if isinstance(node, ast.Return)
         for item in _items(node.value)
     )
@@ -264,10 +268,10 @@ def _items(value: ast.expr | None) -> Iterator[ast.expr]:
 
 
 def _writes(function: ast.AST) -> Iterator[_Write]:
-    for node in _own_nodes(function):
+    for node in nodes_of_scope(function):
         if isinstance(node, ast.Call):
             if isinstance(node.func, ast.Attribute) and _is_in_place(node.func.attr):
-                yield _Write(node.lineno, _text(node), is_certain=True)
+                yield _Write(node.lineno, _text(node), is_certain=node.func.attr in _IN_PLACE)
         elif isinstance(node, ast.AugAssign) or (
             isinstance(node, ast.Assign) and any(isinstance(item, ast.Subscript) for item in node.targets)
         ):
@@ -282,16 +286,6 @@ def _text(node: ast.Call | ast.AugAssign | ast.Assign) -> str:
     if isinstance(node, ast.Call):
         return ast.unparse(node.func)[:_LONGEST]
     return ast.unparse(node.target if isinstance(node, ast.AugAssign) else node.targets[0])[:_LONGEST]
-
-
-def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a function that are of no function in it."""
-    waiting: list[ast.AST] = list(ast.iter_child_nodes(function))
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            waiting.extend(ast.iter_child_nodes(node))
 
 
 def _is_in_place(method: str) -> bool:

@@ -21,8 +21,8 @@ _SUBSTITUTES: Final = {
     "cbrt": "`np.sign(x) * np.abs(x) ** (1 / 3)` is the same as `np.cbrt(x)` but for rounding.",
     "clip": "Give `np.clip` bounds that fit the type of the array.",
 }
-_RESET: Final = "Or call `torch.compiler.reset()` when that changes (tried)."
-_EAGERLY: Final = "Or keep the function out of the compiled code: `@torch.compiler.disable`."
+_RESET: Final = "Call `torch.compiler.reset()` ahead of that call (tried)."
+_EAGERLY: Final = "Keep the function out of the compiled code: `@torch.compiler.disable`."
 _AS_ARGUMENT: Final = "Decide it outside of the compiled function, and pass the outcome as an argument."
 _AUTOCAST: Final = "Give `torch.autocast` its `dtype` in the compiled function, from an argument."
 _SET_BEFORE: Final = "Set it before the first call, and leave it so."
@@ -49,8 +49,14 @@ def cause_answer(
     again = f"With {calls} compiled anew{', without caches,' if whole else ''} it is as uncompiled"
     hints = words.hints()
     if not whole:
-        hints = (*hints, _RESET)
+        hints = _or(*hints, _RESET)
     return Answer(note=f"{words.note()}The difference: {difference}. {again}.", hints=hints, title=title)
+
+
+def _or(*hints: str) -> tuple[str, ...]:
+    """Begin the last of several hints as another way: ``Or call``."""
+    *first, last = hints
+    return (*first, f"Or {last[0].lower()}{last[1:]}") if first else (last,)
 
 
 class _Words:
@@ -108,7 +114,7 @@ class _Words:
             return (self._decide_outside(),)
         if kind == "numpy":
             names = dict.fromkeys(item.name for item in self.cause.evidence)
-            return (*(_SUBSTITUTES[name] for name in names if name in _SUBSTITUTES), _EAGERLY)
+            return _or(*(_SUBSTITUTES[name] for name in names if name in _SUBSTITUTES), _EAGERLY)
         if kind == "aliasing":
             written = code_span(self.cause.evidence[1].name)
             return (f"Pass a clone of one of the two, or do not write into {written} in place.",)

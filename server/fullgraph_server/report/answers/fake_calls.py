@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from fullgraph_compiler.facts import CompileFailure, GraphBreak, Stack
+from fullgraph_compiler.trace.messages import BUG
 
 from ...text.exports import kernel_hints
 from ...text.markdown import code_span, filled
@@ -77,6 +78,8 @@ def handler_answer(failure: CompileFailure, traced: Stack, workspace: Workspace)
     On 2.13 Dynamo hands no error of a tensor's operation on to it, on 2.15 most errors of fake tensors.
     """
     raised = raised_in_call(failure.explanation)
+    if raised is None and BUG in failure.explanation:
+        return Answer()  # an error of Dynamo itself, which uncompiled code does not raise
     error = raised[0] if raised else failure.error
     for frame in reversed(traced if failure.phase == "capture" else ()):
         source = workspace.source(frame.filename) if workspace.contains(frame.filename) else None

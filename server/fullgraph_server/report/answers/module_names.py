@@ -39,8 +39,8 @@ def _tests(function: _Function) -> Iterator[ast.Compare]:
     given = {node.arg for node in (*function.args.posonlyargs, *function.args.args)}
     for loop in ast.walk(function):
         if isinstance(loop, ast.For) and _is_of_names(loop.iter, given):
-            target = loop.target.elts[0] if isinstance(loop.target, ast.Tuple) else loop.target
-            name = target.id if isinstance(target, ast.Name) else ""
+            targets = loop.target.elts[:1] if isinstance(loop.target, ast.Tuple) else [loop.target]
+            name = next((target.id for target in targets if isinstance(target, ast.Name)), "")
             for node in loop.body:
                 test = node.test if isinstance(node, ast.If) else None
                 if (

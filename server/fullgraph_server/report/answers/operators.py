@@ -18,6 +18,7 @@ from .marks import dotted
 from .words import Answer, row_of
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_RAW: Final = "torch.ops.higher_order."
 _BRANCHES: Final = {"true_fn": "true", "false_fn": "false"}
 _LOOP: Final = re.compile(
     r"target=torch\.ops\.higher_order\.while_loop\]\(args = \(\S{1,100}, \S{1,100}, "
@@ -198,7 +199,8 @@ def raw_operator_answer(
     source = workspace.source(own[-1].filename) if own and is_raw else None
     for call in source.nodes_at(own[-1].row) if source else ():
         operator = dotted(call.func) if isinstance(call, ast.Call) else ""
-        written = _INTERFACES.get(operator.removeprefix("torch.ops.higher_order."))
+        is_of_torch = operator.startswith(_RAW)
+        written = _INTERFACES.get(operator.removeprefix(_RAW)) if is_of_torch else None
         if source is None or not isinstance(call, ast.Call) or written is None:
             continue
         given = dotted(call.args[0]) if call.args else ""

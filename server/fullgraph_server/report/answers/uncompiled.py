@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import Final
 
 from fullgraph_compiler.facts import CallsWithoutGraph
 
 from ...text.markdown import code_span
-from ...workspace.definitions import definitions
+from ...workspace.definitions import definitions, nodes_of_scope
 from ...workspace.source import SourceFile
 from ...workspace.workspace import Workspace
 from .marks import Mark, Marks
@@ -24,7 +23,9 @@ def uncompiled_hints(fact: CallsWithoutGraph, marks: Marks, workspace: Workspace
         return tuple(dict.fromkeys(map(_dropped, filter(_is_dropped, marks.all("compile")))))
     source = workspace.source(fact.filename) if fact.calls and not fact.off else None
     function = _at(source, fact.row) if source else None
-    if function is None or not any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in _own(function)):
+    if function is None or not any(
+        isinstance(node, (ast.Yield, ast.YieldFrom)) for node in nodes_of_scope(function)
+    ):
         return ()
     name = code_span(fact.function)
     return (f"{name} is a generator function, which Dynamo does not compile: compile what it calls.",)
@@ -93,11 +94,3 @@ def _is_inner(function: ast.AST, name: ast.Name) -> bool:
         isinstance(node, (*_FUNCTIONS, ast.Lambda)) and any(item is name for item in ast.walk(node))
         for node in inner
     )
-
-
-def _own(function: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a function, without those of functions in it."""
-    for child in ast.iter_child_nodes(function):
-        if not isinstance(child, (*_FUNCTIONS, ast.Lambda, ast.ClassDef)):
-            yield child
-            yield from _own(child)

@@ -77,6 +77,8 @@ def _as_tensor(source: SourceFile, row: int) -> tuple[str, ...]:
         elsewhere = [item for item in uses if id(item) not in inside and item is not node.targets[0]]
         if not name or elsewhere or name not in map(dotted, (test.left, *test.comparators)):
             continue
+        if not all(_is_computed_with(item, branch) for item in uses if item is not node.targets[0]):
+            continue
         where = row_of(source, node.lineno, source.filename)
         leave = f"Leave {code_span(name)} a tensor, without `.item()` ({where}), and "
         if chosen := _where(branch):
@@ -86,6 +88,14 @@ def _as_tensor(source: SourceFile, row: int) -> tuple[str, ...]:
             f"{leave}make both branches part of the program: `torch.where` for values, {decided} for code.",
         )
     return ()
+
+
+def _is_computed_with(name: ast.Name, branch: ast.If) -> bool:
+    """Tell whether a name in a branch is an operand, so that a tensor does as well as a number."""
+    return any(
+        isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Compare)) and name in ast.iter_child_nodes(node)
+        for node in ast.walk(branch)
+    )
 
 
 def _is_item(value: ast.expr) -> bool:
@@ -99,7 +109,16 @@ def _where(branch: ast.If) -> str:
     names = {dotted(arm.targets[0]) for arm in assigned}
     if len(branch.body) != 1 or len(branch.orelse) > 1 or len(arms) != len(assigned) or len(names) != 1:
         return ""
+    if not all(map(_may_be_chosen, (arm.value for arm in assigned))):
+        return ""
     name = names.pop()
     values = [ast.unparse(arm.value) for arm in assigned]
     text = f"{name} = torch.where({ast.unparse(branch.test)}, {values[0]}, {(*values, name)[1]})"
     return text if name and len(text) <= _LONGEST else ""
+
+
+def _may_be_chosen(value: ast.expr) -> bool:
+    """Tell whether an expression may be a value of ``torch.where``, by its form."""
+    if isinstance(value, ast.Constant):
+        return isinstance(value.value, (bool, int, float))
+    return not isinstance(value, (ast.Tuple, ast.List, ast.Dict, ast.Set, ast.JoinedStr, ast.Lambda))

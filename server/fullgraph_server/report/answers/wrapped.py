@@ -73,7 +73,9 @@ def raised_answer(
         return Answer()
     if fact.error != "KeyError" and not _is_raised(text, inner.row):
         return Answer()
-    looks = [look for look in _on_stack(own, source) if not look.defined or _is_plain(text, look.defined)]
+    looks = [
+        look for look in _on_stack(own, source) if not look.defined or _is_of_modules(text, look.defined)
+    ]
     if not looks:
         return Answer()
     line = line_of(mark, inner.filename)
@@ -213,11 +215,16 @@ def _of_class(node: ast.AST) -> ast.expr | None:
     return None
 
 
-def _is_plain(text: SourceFile, name: str) -> bool:
-    """Tell whether a file defines a class of this name that decides nothing itself about its instances."""
+def _is_of_modules(text: SourceFile, name: str, known: frozenset[str] = frozenset()) -> bool:
+    """Tell whether a file defines a class of this name that modules are of, by its bases in the file.
+
+    A class with keywords may decide itself about its instances.
+    """
     cls = definitions(text).classes.get(name)
-    bases = {dotted(base).rpartition(".")[2] for base in cls.bases} if cls else set()
-    return cls is not None and not cls.keywords and bases.isdisjoint(("Protocol", "ABC"))
+    if cls is None or cls.keywords or name in known:
+        return False
+    bases = {dotted(base).rpartition(".")[2] for base in cls.bases}
+    return "Module" in bases or any(_is_of_modules(text, base, known | {name}) for base in bases)
 
 
 def _is_raised(text: SourceFile, row: int) -> bool:
