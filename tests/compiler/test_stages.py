@@ -15,7 +15,7 @@ if sys.platform != "linux":
 
 from fullgraph_compiler.cases.case import Case, Graph, Operation
 from fullgraph_compiler.cases.oracle import Kept, Oracle
-from fullgraph_compiler.diagnose import printed, programs, stages
+from fullgraph_compiler.diagnose import printed, programs, stages, wrappers
 from fullgraph_compiler.diagnose.results import ResultRecorder
 from fullgraph_compiler.facts import (
     Fact,
@@ -24,11 +24,14 @@ from fullgraph_compiler.facts import (
     GraphUnchecked,
     MinifyRequest,
     ProgramRaised,
+    RerunsSkipped,
     RunFinished,
+    RunRequest,
     Script,
+    StageChecked,
 )
 from fullgraph_compiler.minify import minifier
-from fullgraph_compiler.processes.children import Ended, run_child
+from fullgraph_compiler.processes.children import Child, Ended, run_child
 
 
 @pytest.mark.parametrize(
@@ -118,3 +121,91 @@ def test_a_minification_says_why_it_has_nothing_to_shrink(
     fault = faults[0] if faults else None
     request = MinifyRequest(1, Script("a.py"), "repro.py", "")
     assert words in minifier._nothing(faults, unchecked, fault, request).message
+
+
+REQUEST = RunRequest(1, Script("a.py"), "stages")
+RAISED = ProgramRaised("ValueError", "no", (), "")
+WRONG = Failure("accuracy", "Numbers", "x is off by 1")
+
+
+def program_runs(
+    monkeypatch: pytest.MonkeyPatch, *raised: Fact, reaches_others: bool, wraps: bool = False
+) -> list[Fact]:
+    """Have the first two runs of a program end at once; return the list that ``climb`` reports to."""
+
+    def start(*_: object) -> Child:
+        end = RunFinished("finished", 1.0, reaches_others=reaches_others)
+        return Child(lambda: (*raised, end), None)
+
+    monkeypatch.setattr(stages, "has_gpu", lambda: True)  # nothing to warm up
+    monkeypatch.setattr(wrappers, "places", lambda _: [()] if wraps else [])
+    monkeypatch.setattr(programs, "start_uncompiled", start)
+    monkeypatch.setattr(programs, "start_eager", start)
+    return []
+
+
+def climbed(facts: list[Fact]) -> list[stages.Fault]:
+    oracle = Oracle(1.0, Kept())
+    return stages.climb(REQUEST, oracle, facts.extend, lambda: None, seeks_causes=True)[0]
+
+
+@pytest.mark.parametrize("reaches_others", [False, True])
+def test_a_program_that_reaches_others_does_not_run_again_without_wrapped_modules(
+    reaches_others: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = program_runs(monkeypatch, RAISED, reaches_others=reaches_others, wraps=True)
+    monkeypatch.setattr(programs, "start_unwrapped", lambda *_: Child(lambda: (RAISED,), None))
+    climbed(facts)
+    ran = any(isinstance(fact, StageChecked) and fact.stage == "unwrapped" for fact in facts)
+    assert (ran, RerunsSkipped() in facts) == (not reaches_others, reaches_others)
+
+
+@pytest.mark.parametrize("reaches_others", [False, True])
+def test_a_program_that_reaches_others_does_not_run_again_for_the_cause_of_a_wrong_call(
+    reaches_others: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = program_runs(monkeypatch, reaches_others=reaches_others)
+    sought: list[object] = []
+    monkeypatch.setattr(stages, "_difference", lambda _: (WRONG, 1))
+    monkeypatch.setattr(stages, "find_cause", lambda *_, **__: sought.append(1))
+    monkeypatch.setattr(programs, "record", lambda *_: None)
+    (fault,) = climbed(facts)
+    assert fault.located.failure == WRONG
+    assert (bool(sought), RerunsSkipped() in facts) == (not reaches_others, reaches_others)
+
+
+@pytest.mark.parametrize("reaches_others", [False, True])
+@pytest.mark.parametrize(
+    ("prints", "runs"), [(["a"], ["compiled", "fused"]), (["b"], ["compiled", "aligned", "fused"])]
+)
+def test_a_program_that_reaches_others_is_compiled_once(
+    reaches_others: bool, prints: list[str], runs: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = program_runs(monkeypatch, reaches_others=reaches_others)
+    ran: list[str] = []
+
+    def run_compiled(
+        _: RunRequest, folder: Path, settings: dict[str, object], *, keeps_results: str = ""
+    ) -> programs.Ran:
+        ran.append(keeps_results or ("aligned" if settings else "compiled"))
+        for stage, lines in (("uncompiled", ["a"]), ("eager", ["a"]), ("compiled", prints)):
+            programs.printed(folder, stage).write_text("\n".join(lines), "utf-8")
+        return programs.Ran(None, 1.0)
+
+    case = Case("dynamo", "inductor", Graph(("x",), (), ()), ("bfloat16",), compile_id="0/0")  # type: ignore[arg-type]
+    for name, value in {
+        "_difference": (None, 0),
+        "saved": [case],
+        "_distinct": [case],
+        "_climb_with": None,
+        "_may_draw": True,
+        "noise_in": None,
+        "find_cause": None,
+        "drawn_in": (),
+        "half_difference": "",
+    }.items():
+        monkeypatch.setattr(stages, name, lambda *_, _value=value, **__: _value)
+    monkeypatch.setattr(programs, "run_compiled", run_compiled)
+    assert climbed(facts) == []
+    assert ran == (runs[:1] if reaches_others else runs)
+    assert (RerunsSkipped() in facts) == reaches_others

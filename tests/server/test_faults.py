@@ -18,6 +18,7 @@ from fullgraph_compiler.facts import (
     Noise,
     OperatorFault,
     ProgramRaised,
+    RerunsSkipped,
     RunFinished,
     SettingFault,
     Stack,
@@ -25,7 +26,7 @@ from fullgraph_compiler.facts import (
     StageChecked,
     TargetProblem,
 )
-from fullgraph_server.report.faults import stage_lines, verdict
+from fullgraph_server.report.faults import open_words, stage_lines, verdict
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Finding, Report
 from fullgraph_server.workspace.positions import Span
@@ -325,6 +326,18 @@ def test_rounding_noise_is_told_with_the_number_of_float64() -> None:
     assert said.endswith(
         "A result of graph 0/0 is rounding noise in float32: 2.5e+08 compiled, 5.9e+07 uncompiled, 9.1e+16 "
         "in float64, to which neither is near. Compute it in float64 to compare."
+    )
+
+
+def test_the_last_line_says_that_a_program_that_reaches_others_did_not_run_again() -> None:
+    words = "The program connects to a server or starts another program, so it did not run again to look for"
+    report = folded(PASSES, StageChecked("compiled", "", OTHERWISE, 1), RerunsSkipped())
+    assert f"the cause is not known. {words} a cause." in verdict(report)
+    located_too = folded(located(WRONG, "eager", "uncompiled", ""), RerunsSkipped())
+    assert open_words(located_too) == f"{words} a cause.", "the finding itself is shown above"
+    others = GraphUnchecked("1/0", "it is x")
+    assert open_words(folded(others, RerunsSkipped())).startswith(
+        "1 graph not checked (1/0), because it is x. "
     )
 
 

@@ -108,7 +108,7 @@ class Ran:
     """The result of a program's run: its failure, if any, with the stack and the compilation.
 
     ``raised`` is the exception that ended it. ``others`` is whether it started processes that were not
-    observed.
+    observed, ``reaches_others`` whether it connected to a server or started another program.
     """
 
     failure: Failure | None
@@ -117,6 +117,7 @@ class Ran:
     compile_id: str = ""
     raised: tuple[ProgramRaised, ...] = ()
     others: bool = False
+    reaches_others: bool = False
 
 
 def observe(request: RunRequest, sink: Sink, prepare: Callable[[], None]) -> tuple[Fact, ...]:
@@ -436,9 +437,10 @@ def how_it_ran(ended: Ended) -> Ran:
     if not ended.answered:
         return Ran(death(ended.code or 0), ended.seconds)
     facts: tuple[Fact, ...] = ended.answer
-    others = any(isinstance(fact, RunFinished) and fact.unobserved for fact in facts)
+    ends = [fact for fact in facts if isinstance(fact, RunFinished)]
+    others, reaches = any(end.unobserved for end in ends), any(end.reaches_others for end in ends)
     ran = next((ran for fact in facts if (ran := _failed(fact, ended.seconds))), Ran(None, ended.seconds))
-    return replace(ran, others=others)
+    return replace(ran, others=others, reaches_others=reaches)
 
 
 def _failed(fact: Fact, seconds: float) -> Ran | None:

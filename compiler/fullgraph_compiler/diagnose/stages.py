@@ -4,7 +4,8 @@
 captured graph then goes through ``aot_eager``, ``aot_eager_decomp_partition`` and the program's own backend:
 each compiles and runs the graph, forward and backward, and the results must match. The first stage that fails
 is at fault, if the program's own backend fails as well. Where no stage is, the whole program runs once more
-with its own backend (``compiled``): it may fail between its graphs, where no stage looks.
+with its own backend (``compiled``): it may fail between its graphs, where no stage looks. Further runs of
+the whole program look for a cause; a program that reaches others does without them.
 (https://docs.pytorch.org/docs/main/user_guide/torch_compiler/torch.compiler_troubleshooting.html)
 """
 
@@ -24,7 +25,17 @@ from ..cases.collect import saved, unsaved
 from ..cases.oracle import Answer, Kept, Oracle
 from ..cases.places import calls_in
 from ..compat import inductor_compat
-from ..facts import Cause, Failure, FaultLocated, GraphUnchecked, RunFinished, RunRequest, Stack, StageChecked
+from ..facts import (
+    Cause,
+    Failure,
+    FaultLocated,
+    GraphUnchecked,
+    RerunsSkipped,
+    RunFinished,
+    RunRequest,
+    Stack,
+    StageChecked,
+)
 from ..observe.live import Sink
 from ..processes.children import run_child, wait_for
 from ..processes.gpu import has_gpu
@@ -60,18 +71,31 @@ class Fault:
     call: RecordedCall | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _WholeRuns:
+    """The first runs of the whole program: their fault, and the graphs that cannot be checked.
+
+    ``reaches_others`` is whether the program connected to a server or started another program.
+    """
+
+    fault: Fault | None
+    unchecked: list[GraphUnchecked]
+    reaches_others: bool
+
+
 def climb(
     request: RunRequest, oracle: Oracle, sink: Sink, speak: Callable[[], None], *, seeks_causes: bool = False
 ) -> tuple[list[Fault], list[GraphUnchecked]]:
     """Return the faults of a program, and the graphs that could not be checked; report both to ``sink``.
 
     ``speak`` makes ``sink`` work in a forked child. With ``seeks_causes`` further runs look for the cause of
-    a difference in the whole program.
+    a difference in the whole program, unless the program reaches others: each run would reach them again.
     """
     # Not a TemporaryDirectory: the children run exit handlers, which would remove it.
     folder = Path(tempfile.mkdtemp(prefix="fullgraph-graphs-"))
     try:
-        fault, unchecked = _run_program(request, folder, sink, speak, seeks_causes=seeks_causes)
+        runs = _run_program(request, folder, sink, speak, seeks_causes=seeks_causes)
+        fault, unchecked = runs.fault, runs.unchecked
         faults = [fault] if fault else []
         wrapped = None if fault else _printed_unwrapped(folder)
         if fault is None or fault.located.stage != "uncompiled":
@@ -82,9 +106,10 @@ def climb(
                 faults += [found] if isinstance(found, Fault) else []
                 unchecked += [found] if isinstance(found, GraphUnchecked) else []
             if not faults and (cases or unchecked):
-                fault = _run_compiled(request, folder, sink, cases, seeks_causes=seeks_causes)
+                reruns = not runs.reaches_others
+                fault = _run_compiled(request, folder, sink, cases, seeks_causes=seeks_causes, reruns=reruns)
                 if seeks_causes and fault is None and any(_HALF.search(repr(case.inputs)) for case in cases):
-                    _compare_halves(request, folder, sink)
+                    _compare_halves(request, folder, sink, reruns=reruns)
                 faults += [fault] if fault else []
         if wrapped is not None:
             faults.append(Fault(replace(wrapped, number=len(faults) + 1)))
@@ -110,7 +135,7 @@ def at_stage(case: Case, stage: str) -> Case:
 
 def _run_program(
     request: RunRequest, folder: Path, sink: Sink, speak: Callable[[], None], *, seeks_causes: bool
-) -> tuple[Fault | None, list[GraphUnchecked]]:
+) -> _WholeRuns:
     """Run the program uncompiled and with Dynamo only.
 
     Return the fault of one of these stages, and the graphs that cannot be checked at the others.
@@ -128,16 +153,20 @@ def _run_program(
         children.remove(child)
         ran[child] = programs.how_it_ran(child.end())
         if child is uncompiled and wrappers.places(folder) and (seeks_causes or ran[child].failure):
+            if ran[child].reaches_others:
+                sink([RerunsSkipped()])
+                continue
             unwrapped = programs.start_unwrapped(request, folder)
             children.add(unwrapped)
     plain, captured = ran[uncompiled], ran[eager]
+    reaches = plain.reaches_others or captured.reaches_others
     sink([StageChecked("uncompiled", "", plain.failure, plain.seconds)])
     if plain.failure is not None:
         itself = ran[unwrapped] if unwrapped is not None else None
         if itself is not None:
             sink([StageChecked(programs.UNWRAPPED, "", itself.failure, itself.seconds)])
         sink([StageChecked("eager", "", captured.failure, captured.seconds)])
-        return Fault(_failed_uncompiled(folder, plain, itself, captured)), []
+        return _WholeRuns(Fault(_failed_uncompiled(folder, plain, itself, captured)), [], reaches)
     failure, number = (captured.failure, 0) if captured.failure else _difference(folder)
     unchecked = unsaved(folder)
     if captured.others:
@@ -145,20 +174,24 @@ def _run_program(
     if captured.others and captured.raised:
         # Its other processes compiled with its own backend: this was not Dynamo alone.
         sink([StageChecked("compiled", "", failure, captured.seconds)])
-        return Fault(_of_compiled(captured)), unchecked
-    cause = find_cause(request, folder, number, whole=False) if number and seeks_causes else None
+        return _WholeRuns(Fault(_of_compiled(captured)), unchecked, reaches)
+    cause = None
+    if number and seeks_causes and reaches:
+        sink([RerunsSkipped()])
+    elif number and seeks_causes:
+        cause = find_cause(request, folder, number, whole=False)
     if failure is not None and cause is not None and cause.kind == "numpy-random":
         # No fault: uncompiled, it draws other numbers of the same kind.
         sink([StageChecked("eager", "", None, captured.seconds)])
         sink([StageChecked("use_numpy_random_stream", "", None, captured.seconds, failure.message)])
-        return None, unchecked
+        return _WholeRuns(None, unchecked, reaches)
     sink([StageChecked("eager", "", failure, captured.seconds)])
     if failure is None:
-        return None, unchecked
+        return _WholeRuns(None, unchecked, reaches)
     call = programs.record(request, folder, number) if number else programs.recorded_call(folder)
     stack = captured.stack or (call.place if call else ())
     located = FaultLocated(1, "eager", "uncompiled", failure, captured.compile_id, stack)
-    return Fault(_with_cause(located, cause), call=call), unchecked
+    return _WholeRuns(Fault(_with_cause(located, cause), call=call), unchecked, reaches)
 
 
 def _failed_uncompiled(
@@ -190,18 +223,27 @@ def _with_cause(located: FaultLocated, cause: Cause | None) -> FaultLocated:
 
 
 def _run_compiled(
-    request: RunRequest, folder: Path, sink: Sink, cases: Sequence[Case], *, seeks_causes: bool
+    request: RunRequest,
+    folder: Path,
+    sink: Sink,
+    cases: Sequence[Case],
+    *,
+    seeks_causes: bool,
+    reruns: bool,
 ) -> Fault | None:
     """Run the program with its own backend; return a fault if it fails. Uncompiled, it did not fail.
 
     ``cases`` are its graphs. Where it fails or prints something else, and they may draw random numbers, it
-    runs again with eager ones. What it prints is a fault only if the cause is found.
+    runs again with eager ones. What it prints is a fault only if the cause is found. Without ``reruns`` it
+    does not run again.
     """
     ran = programs.run_compiled(request, folder, {})
     failure = ran.failure or _printed_otherwise(folder)
     sink([StageChecked("compiled", "", failure, ran.seconds), *ran.raised])
     drawing = [case for case in cases if case.backend in _DECOMPOSING and _may_draw(case)]
-    if failure is not None and drawing:
+    if failure is not None and not reruns and (drawing or (seeks_causes and not ran.failure)):
+        sink([RerunsSkipped()])
+    if failure is not None and drawing and reruns:
         aligned = programs.run_compiled(request, folder, _EAGER_RANDOM)
         other = aligned.failure or _printed_otherwise(folder)
         said, drawn = ("", ()) if other else (failure.message or failure.error, drawn_in(drawing))
@@ -212,7 +254,9 @@ def _run_compiled(
         _tell_noise(cases, request.patience, sink)
     if ran.failure:
         return Fault(_of_compiled(ran))
-    return _printed_fault(request, folder, sink, failure) if failure is not None and seeks_causes else None
+    if failure is None or not seeks_causes or not reruns:
+        return None
+    return _printed_fault(request, folder, sink, failure)
 
 
 def _printed_fault(request: RunRequest, folder: Path, sink: Sink, failure: Failure) -> Fault | None:
@@ -232,8 +276,11 @@ def _printed_fault(request: RunRequest, folder: Path, sink: Sink, failure: Failu
     return Fault(_with_cause(located, cause))
 
 
-def _compare_halves(request: RunRequest, folder: Path, sink: Sink) -> None:
+def _compare_halves(request: RunRequest, folder: Path, sink: Sink, *, reruns: bool) -> None:
     """Tell it if results in half precision differ, and are equal if each operation rounds as uncompiled."""
+    if not reruns:
+        sink([RerunsSkipped()])
+        return
     programs.run_compiled(request, folder, _EAGER_RANDOM, keeps_results="fused")
     otherwise = half_difference(folder, "fused")
     if not otherwise:

@@ -95,6 +95,7 @@ from .outcome import (
     RanDry,
     RecipeTried,
     ReproWritten,
+    RerunsSkipped,
     ResultsCompared,
     RunFinished,
     SettingFault,
@@ -255,6 +256,7 @@ __all__ = [
     "RecompileLimit",
     "RecordText",
     "ReproWritten",
+    "RerunsSkipped",
     "ResultsCompared",
     "RunFinished",
     "RunRequest",
@@ -349,6 +351,7 @@ Fact: TypeAlias = (
     | RecipeTried
     | MinifyProgress
     | ReproWritten
+    | RerunsSkipped
     | ResultsCompared
     | StatementsTried
     | CallsSeen

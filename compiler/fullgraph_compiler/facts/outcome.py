@@ -97,6 +97,11 @@ class GraphUnchecked:
 
 
 @dataclass(frozen=True, slots=True)
+class RerunsSkipped:
+    """The whole program did not run again to look for a cause, because it reaches others."""
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """A value in two runs of the same code, uncompiled: ``before``, and ``now`` in the call that differs.
 

@@ -60,6 +60,10 @@ _OTHERWISE = {
 }
 """What is to be said of a run in which a difference goes away."""
 
+_NOT_RERUN = (
+    "The program connects to a server or starts another program, so it did not run again to look for a cause."
+)
+
 
 def add_faults(
     builders: Sequence[FindingBuilder],
@@ -130,7 +134,16 @@ def verdict(report: Report) -> str:
         _OTHERWISE[stage.stage].format(stage.otherwise, drawn=_drawn_words(stage, report)) for stage in aside
     ]
     notes += [_noise_words(noise) for noise in report.noise[:1]]
+    notes += [_NOT_RERUN] if report.reruns_skipped else []
     return " ".join((f"{said.rstrip('.')}.", *notes)) if notes else said
+
+
+def open_words(report: Report) -> str:
+    """Say what was not checked and whether runs were skipped, for a report whose findings are shown."""
+    unchecked = unchecked_words(report)
+    if not report.reruns_skipped:
+        return unchecked
+    return f"{unchecked}. {_NOT_RERUN}" if unchecked else _NOT_RERUN
 
 
 def _noise_words(noise: Noise) -> str:

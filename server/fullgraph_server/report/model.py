@@ -511,6 +511,8 @@ class Report:
     """The graphs whose stages could not be checked."""
     noise: tuple[Noise, ...] = ()
     """Results of graphs that rounding decides, if the stages found any."""
+    reruns_skipped: bool = False
+    """Whether the stages left out the runs that look for a cause, because the program reaches others."""
     recipes: tuple[RecipeTried, ...] = ()
     """The results of the program with a part of the compiler off, if that was tried."""
     files: Mapping[str, SourceFile | None] = field(default_factory=dict, compare=False)

@@ -9,7 +9,7 @@ from typing import TextIO
 from fullgraph_compiler.facts import StageChecked
 from rich.text import Text
 
-from ...report.faults import stage_lines, unchecked_words, verdict
+from ...report.faults import open_words, stage_lines, verdict
 from ...report.model import Report
 from ..output import clean_console
 from ..resolve import as_typed
@@ -35,7 +35,7 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noq
         failures = [finding for finding in report.findings if finding.severity == "error" or finding.fault]
         for finding in failures:
             print_finding(console, checked, finding)
-        conclusion = unchecked_words(report) if failures else verdict(report)
+        conclusion = open_words(report) if failures else verdict(report)
         if conclusion:
             console.print(Text(conclusion, "bold"))
         for finding in failures:
