@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -158,6 +159,17 @@ def test_a_program_that_reaches_others_does_not_run_again_without_wrapped_module
     climbed(facts)
     ran = any(isinstance(fact, StageChecked) and fact.stage == "unwrapped" for fact in facts)
     assert (ran, RerunsSkipped() in facts) == (not reaches_others, reaches_others)
+
+
+def test_a_run_without_wrapped_modules_that_takes_too_long_tells_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    facts = program_runs(monkeypatch, RAISED, reaches_others=False, wraps=True)
+    monkeypatch.setattr(programs, "start_unwrapped", lambda *_: Child(lambda: time.sleep(60), 0.1))
+    (fault,) = climbed(facts)
+    assert fault.located.stage == "uncompiled"
+    checked = [fact.stage for fact in facts if isinstance(fact, StageChecked)]
+    assert checked == ["uncompiled", "eager"]
 
 
 @pytest.mark.parametrize("reaches_others", [False, True])

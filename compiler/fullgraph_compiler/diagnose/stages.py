@@ -163,6 +163,8 @@ def _run_program(
     sink([StageChecked("uncompiled", "", plain.failure, plain.seconds)])
     if plain.failure is not None:
         itself = ran[unwrapped] if unwrapped is not None else None
+        if itself is not None and itself.failure is not None and itself.failure.kind == "hang":
+            itself = None  # it alone has a time limit: what it would have done is not known
         if itself is not None:
             sink([StageChecked(programs.UNWRAPPED, "", itself.failure, itself.seconds)])
         sink([StageChecked("eager", "", captured.failure, captured.seconds)])
