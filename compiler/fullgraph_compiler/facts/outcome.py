@@ -51,19 +51,25 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class StageChecked:
-    """The result of one graph at one stage; ``failure`` is ``None`` if it passes.
+    """The result of a graph, or of the program, at one stage; no ``failure`` if it passes.
 
-    The stages are ``uncompiled`` and ``eager`` for the whole program (``compile_id`` is empty), between them
-    ``unwrapped`` where the uncompiled one fails and ``torch.compile`` wraps modules, which it does not in
-    that run; then
-    ``aot_eager``, ``aot_eager_decomp_partition`` and the program's own backend (``inductor``) for each graph.
-    If none of these fails, the whole program runs with its own backend (``compiled``), and with the random
-    numbers of eager code (``fallback_random``) if it may fail because of its own ones. There, a failure with
-    the ``error`` ``Output`` only says that the program printed something else. Runs in
-    which a difference goes away have it as ``otherwise``: with ``emulate_precision_casts`` results in half
-    precision are equal, with ``use_numpy_random_stream`` what draws NumPy's random numbers, and with each
-    call ``compiled anew`` what prints something else, with ``fallback_random`` what draws random numbers by
-    the operations ``drawn``.
+    Without a ``compile_id`` it is a run of the whole program:
+
+    - ``uncompiled``
+    - ``unwrapped``: the same, but ``torch.compile`` returns each module itself; only if ``uncompiled`` fails
+    - ``eager``: Dynamo alone
+    - ``compiled``: its own backend, if no stage before fails
+    - ``fallback_random``: the same with the random numbers of eager code, if ``compiled`` may differ by them
+
+    Each graph has ``aot_eager``, ``aot_eager_decomp_partition`` and the program's own backend (``inductor``).
+    A failure of ``compiled`` with the ``error`` ``Output`` only says that the program printed something else.
+
+    ``otherwise`` describes a difference that goes away in this run of the whole program:
+
+    - ``emulate_precision_casts``: results in half precision differed
+    - ``use_numpy_random_stream``: NumPy's random numbers differed
+    - ``compiled anew`` (each call is): the program printed something else
+    - ``fallback_random``: the random numbers differed that the operations ``drawn`` draw
     """
 
     stage: str
