@@ -233,7 +233,7 @@ def test_an_exception_of_the_program_itself() -> None:
     finding = only(folded(raised, StageChecked("uncompiled", "", fault.failure, 0.1), fault))
     assert finding.message == "ValueError: no"
     assert finding.explanation == (
-        "It fails without torch.compile too: the compiler is not at fault.\n\n    uncompiled  fails  0.1 s"
+        "It fails with Dynamo disabled too: the compiler is not at fault.\n\n    uncompiled  fails  0.1 s"
     )
     assert not finding.minifiable
 
@@ -249,7 +249,7 @@ def test_a_crash_of_dynamo_leaves_nothing_to_make_a_repro_of() -> None:
 @pytest.mark.parametrize(
     ("alone", "words"),
     [
-        (Failure("error", "ValueError", "no"), "It fails without torch.compile too: the compiler is not"),
+        (Failure("error", "ValueError", "no"), "It fails with Dynamo disabled too: the compiler is not"),
         (Failure("error", "TypeError", "no"), "Under Dynamo alone it fails in another way (TypeError)"),
         (None, "Under Dynamo alone it passes"),
     ],

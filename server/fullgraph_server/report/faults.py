@@ -342,10 +342,12 @@ def _cause_uncompiled(failure: Failure, stages: Iterable[StageChecked]) -> str:
             "It fails with Dynamo disabled, too. Where `torch.compile` returns each module itself, not an "
             f"`OptimizedModule`, it fails in another way ({itself.failure.error})."
         )
+    # Without the run ``unwrapped`` it may be that ``torch.compile`` wraps a module.
+    how = "with Dynamo disabled" if itself is None else "without torch.compile"
     if alone is None or (alone.failure and _way(alone.failure) == _way(failure)):
-        return "It fails without torch.compile too: the compiler is not at fault."
+        return f"It fails {how} too: the compiler is not at fault."
     other = "passes" if alone.failure is None else f"fails in another way ({alone.failure.error})"
-    return f"It fails without torch.compile. Under Dynamo alone it {other}; more was not compared."
+    return f"It fails {how}. Under Dynamo alone it {other}; more was not compared."
 
 
 def _way(failure: Failure) -> tuple[str, str]:
