@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 import os
 import random
@@ -18,10 +19,11 @@ import torch
 if sys.platform != "linux":
     pytest.skip("the stages of a program are forked, on Linux only", allow_module_level=True)
 
-from fullgraph_compiler.diagnose import causes, stages
+from fullgraph_compiler.diagnose import causes, paths, stages
 from fullgraph_compiler.diagnose.divergence import parting
 from fullgraph_compiler.diagnose.followed import is_followed
-from fullgraph_compiler.diagnose.paths import PathRecorder
+from fullgraph_compiler.diagnose.hooks import HookRegistry
+from fullgraph_compiler.diagnose.paths import ENTERED, PathRecorder, place
 from fullgraph_compiler.diagnose.programs import Marks
 from fullgraph_compiler.facts import Cause, Fact, FaultLocated, RunRequest, Script, StageChecked
 from fullgraph_compiler.processes.children import run_child
@@ -284,6 +286,53 @@ def test_functions_whose_translation_or_cache_differs_are_named() -> None:
     assert no_cache == [None, None], "it is not called, or runs"
     assert cached.evidence[0].name == "kept"
     assert source_of(asked).endswith("torch.compiler.is_compiling()")
+
+
+def test_the_first_call_of_a_function_has_its_instructions() -> None:
+    def unasked(x: torch.Tensor) -> torch.Tensor:
+        sys._getframe().f_trace_opcodes = False  # as Python 3.13 begins
+        x = x + 1
+        return x * 2
+
+    def look() -> tuple[list[bool], set[int]]:
+        set_trace, asked = sys.settrace, []
+
+        def settrace(function: Any) -> None:
+            asked.append(sys._getframe(1).f_trace_opcodes)
+            set_trace(function)
+
+        sys.settrace = settrace
+        (path,) = followed(unasked, change()).paths
+        offsets = (event & ENTERED for event in path.events if event >> 32 == 0)
+        return asked, {place(unasked.__code__, offset).row for offset in offsets if offset != ENTERED}
+
+    asked, rows = run_child(look).answer
+    assert asked[0], "Python 3.12 looks when the tracer is set"
+    first = unasked.__code__.co_firstlineno
+    assert {first + 2, first + 3} <= rows
+
+
+@pytest.mark.parametrize("behind", [0, 2, 4])
+def test_a_loop_that_ends_goes_on_at_its_target_or_behind_it(behind: int) -> None:
+    code = steps.__code__
+    listed = list(dis.get_instructions(code))
+    (at,) = (index for index, item in enumerate(listed) if item.opname == "FOR_ITER")
+    body, end = listed[at + 1].offset, listed[at].argval + behind
+
+    def path(number: int, *offsets: int) -> paths.Path:
+        new = paths.Path(number, number, "steps", (), (), (), frozenset(), {})
+        new.frames.append(paths.Entered(code, -1, 0))
+        new.events.extend((ENTERED, *offsets))
+        return new
+
+    ended, went_on = path(1, listed[at].offset, end), path(2, listed[at].offset, body)
+    for before, now, words in (
+        (ended, went_on, ("ended", "went on")),
+        (went_on, ended, ("went on", "ended")),
+    ):
+        found = parting(before, now, HookRegistry(lambda: 0))
+        assert found is not None
+        assert (found.kind, found.evidence[0].before, found.evidence[0].now) == ("loop", *words)
 
 
 def test_what_is_of_a_library_is_followed_but_not_torch_itself() -> None:

@@ -53,6 +53,8 @@ def _way(before: Path, now: Path, hooks: HookRegistry, at: int) -> _Found | None
     if at == 0:
         return None
     frame, offset = now.events[at - 1] >> 32, now.events[at - 1] & _OFFSET
+    if offset == ENTERED:
+        return None
     stack = now.stack(frame, offset)
     called = [_entered(path, at) for path in (before, now)]
     if any(called):
@@ -65,9 +67,10 @@ def _way(before: Path, now: Path, hooks: HookRegistry, at: int) -> _Found | None
     if jump is None or left is None or right is None:
         return None
     if jump.opname == "FOR_ITER":
-        words = {True: "ended", False: "went on"}
+        # The body is next. Since Python 3.12 a loop that ends jumps behind its target, which is END_FOR.
+        old, new = ("went on" if offset < to < jump.argval else "ended" for to in (left, right))
         row = now.stack(frame, 0, stack[-1].row)  # its columns are those of the whole loop
-        return "loop", (Evidence("", words[left == jump.argval], words[right == jump.argval], row),)
+        return "loop", (Evidence("", old, new, row),)
     was, became = _truth(jump, left), _truth(jump, right)
     if not was or not became:
         return None

@@ -130,6 +130,9 @@ class PathRecorder(CallWatcher):
         self._tracer = _Tracer(path, [(name, value) for name, value in inputs if _has_version(value)])
         self._before = sys.gettrace()
         self._numpy.install()
+        # Without this, and its like in ``_step``, the first call of a function has no instructions in
+        # Python 3.12 and 3.13.
+        sys._getframe().f_trace_opcodes = True
         sys.settrace(self._tracer.enter)
 
     def end(self, _call: Call, _result: Any) -> None:
@@ -200,6 +203,7 @@ class _Tracer:
             if len(self._path.events) >= _MOST_EVENTS:
                 return None
         elif event in ("line", "return"):
+            frame.f_trace_opcodes = True
             self._look(frame, number)
             self._rows[number] = frame.f_lineno
         return self._step
