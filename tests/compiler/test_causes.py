@@ -335,6 +335,18 @@ def test_a_loop_that_ends_goes_on_at_its_target_or_behind_it(behind: int) -> Non
         assert (found.kind, found.evidence[0].before, found.evidence[0].now) == ("loop", *words)
 
 
+def test_no_cause_is_told_if_one_of_the_earlier_graphs_may_fit() -> None:
+    def look() -> list[Cause | None]:
+        right, left = change(current=BOX.right), change(current=BOX.left)
+        recorder = followed(identity, right, left, left)
+        marks = (Marks(frozenset({1})), Marks(frozenset({1, 2})))
+        return [causes._follow(recorder, 3, item).parted for item in marks]
+
+    only, fits = run_child(look).answer
+    assert only is not None
+    assert fits is None
+
+
 def test_what_is_of_a_library_is_followed_but_not_torch_itself() -> None:
     assert is_followed("/x/train.py")
     assert is_followed("/x/lib/python3.12/site-packages/transformers/a.py")

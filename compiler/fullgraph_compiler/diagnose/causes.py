@@ -132,7 +132,10 @@ def _follow(recorder: paths.PathRecorder, number: int, marks: Marks) -> _Followe
 
 
 def _parted(now: paths.Path, before: list[paths.Path], hooks: HookRegistry, marks: Marks) -> Cause | None:
-    """Return the only cause that the earlier compilations allow, whichever of them the call has reused."""
+    """Return the only cause that the earlier compilations allow, whichever of them the call has reused.
+
+    ``None`` if a graph of one of them may fit the call: that one may be the reused graph.
+    """
     if now.number in marks.compiled:
         return None
     candidates = [
@@ -141,11 +144,12 @@ def _parted(now: paths.Path, before: list[paths.Path], hooks: HookRegistry, mark
         if path.number in marks.compiled and path.number < now.number
         if (path.name, path.kind) == (now.name, now.kind)
     ]
-    found = [
-        cause
-        for path in candidates
-        if (cause := parting(path, now, hooks, marks.breaks)) and not _is_eager(cause, marks)
-    ]
+    found: list[Cause] = []
+    for path in candidates:
+        cause = parting(path, now, hooks, marks.breaks)
+        if cause is None or _is_eager(cause, marks):
+            return None
+        found.append(cause)
     distinct = {(cause.kind, tuple(item.stack for item in cause.evidence)) for cause in found}
     return found[-1] if len(distinct) == 1 else None
 
