@@ -274,7 +274,7 @@ def test_functions_whose_translation_or_cache_differs_are_named() -> None:
         assert np.fix.__module__ == "numpy", "NumPy is as before"
         first, second, other = recorder.paths
         return [
-            causes._translated(first),
+            causes._translated(first, Marks()),
             causes._cached(first, [first, second]),
             causes._cached(other, [first, second]),
             causes._cached(second, [first, second]),
@@ -345,6 +345,30 @@ def test_no_cause_is_told_if_one_of_the_earlier_graphs_may_fit() -> None:
     only, fits = run_child(look).answer
     assert only is not None
     assert fits is None
+
+
+def rounded(x: Any) -> Any:
+    return np.fix(x)
+
+
+def test_numpy_in_code_that_is_not_compiled_is_no_cause() -> None:
+    def through(x: Any) -> Any:
+        return rounded(x)
+
+    def look() -> list[Cause | None]:
+        (path,) = followed(through, lambda f: f(np.array([1.5, 2.5]))).paths
+        file, row = rounded.__code__.co_filename, through.__code__.co_firstlineno + 1
+        marks = (
+            Marks(),
+            Marks(breaks=frozenset({(file, row)})),
+            Marks(eager=frozenset({(file, "rounded")})),
+            Marks(breaks=frozenset({(file, row - 1)}), eager=frozenset({(file, "through")})),
+        )
+        return [causes._translated(path, item) for item in marks]
+
+    compiled, behind_break, eager, elsewhere = run_child(look).answer
+    assert compiled.evidence[0].name == elsewhere.evidence[0].name == "fix"
+    assert behind_break is eager is None
 
 
 def test_what_is_of_a_library_is_followed_but_not_torch_itself() -> None:

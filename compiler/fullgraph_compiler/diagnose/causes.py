@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from ..cases import checking
-from ..facts import Cause, Evidence, RunRequest
+from ..facts import Cause, Evidence, RunRequest, Stack
 from ..processes.children import Child, run_child, wait_for
 from . import paths, printed, programs, results
 from .divergence import parting
@@ -124,7 +124,7 @@ def _follow(recorder: paths.PathRecorder, number: int, marks: Marks) -> _Followe
     parted = (_parted(path, recorder.paths, recorder.hooks, marks) for path in chosen)
     return _Followed(
         next(filter(None, parted), None),
-        next(filter(None, map(_translated, chosen)), None),
+        next(filter(None, (_translated(path, marks) for path in chosen)), None),
         next(filter(None, map(_asked, chosen)), None),
         next(filter(None, (_cached(path, recorder.paths) for path in chosen)), None),
         any("random" in entered.code.co_names for path in chosen for entered in path.frames),
@@ -147,24 +147,29 @@ def _parted(now: paths.Path, before: list[paths.Path], hooks: HookRegistry, mark
     found: list[Cause] = []
     for path in candidates:
         cause = parting(path, now, hooks, marks.breaks)
-        if cause is None or _is_eager(cause, marks):
+        if cause is None or _is_eager(cause.evidence[0].stack, marks):
             return None
         found.append(cause)
     distinct = {(cause.kind, tuple(item.stack for item in cause.evidence)) for cause in found}
     return found[-1] if len(distinct) == 1 else None
 
 
-def _is_eager(cause: Cause, marks: Marks) -> bool:
-    """Tell whether the code that a cause is about is not compiled."""
-    frame = cause.evidence[0].stack[-1] if cause.evidence[0].stack else None
-    return frame is not None and (frame.filename, frame.function) in marks.eager
+def _is_eager(stack: Stack, marks: Marks) -> bool:
+    """Tell whether the function that a stack ends in is not compiled."""
+    return bool(stack) and (stack[-1].filename, stack[-1].function) in marks.eager
 
 
-def _translated(path: paths.Path) -> Cause | None:
-    """Return the calls of NumPy whose translation differs, one for each function and line."""
+def _translated(path: paths.Path, marks: Marks) -> Cause | None:
+    """Return the calls of NumPy whose translation differs, one for each function and line.
+
+    Where the program is not compiled, it calls NumPy itself.
+    """
     evidence: dict[tuple[Any, ...], Evidence] = {}
     for frame, offset, found in path.translated:
         stack = path.stack(frame, offset)
+        crossed = {(call.filename, call.row) for call in stack[len(path.caller) :]}
+        if crossed & marks.breaks or _is_eager(stack, marks):
+            continue
         item = Evidence(found.name, found.numpy, found.torch, stack)
         evidence.setdefault((found.name, stack[-1].filename, stack[-1].row), item)
     if not evidence:
