@@ -224,6 +224,62 @@ def test_a_hook_is_a_cause_if_it_comes_after_the_call_that_compiles(late: bool) 
     assert "register_forward_hook" in source_of(found)
 
 
+@pytest.mark.parametrize("removes", [True, False])
+def test_a_hook_is_removed_only_if_the_program_removes_it(removes: bool) -> None:
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2))
+
+    def hook(*_: Any) -> None:
+        net.training = False
+
+    def look() -> Cause | None:
+        recorder = PathRecorder()
+        recorder.install()
+        handle = net[0].register_forward_hook(hook)
+        compiled = torch.compile(net)
+        compiled(TWO)
+        if removes:
+            handle.remove()
+        else:
+            net[0]._forward_hooks.clear()
+        compiled(TWO)
+        return parting(*recorder.paths, recorder.hooks)
+
+    found = run_child(look).answer
+    assert (found is not None and found.kind == "hook") == removes
+    if removes:
+        assert (found.evidence[0].before, found.evidence[0].now) == ("ran", "does not run")
+        assert source_of(found).startswith("def hook")
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_module_that_always_had_a_hook_is_no_change_of_hooks(first: int) -> None:
+    class Half(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x / 2
+
+    parts = [Half(), Half()]
+
+    def hook(*_: Any) -> None:
+        BOX.hooked = True
+
+    def turned(x: torch.Tensor) -> torch.Tensor:
+        y: torch.Tensor = BOX.part(x)
+        return y
+
+    def look() -> Cause | None:
+        recorder = PathRecorder()
+        recorder.install()
+        parts[0].register_forward_pre_hook(hook)
+        compiled = torch.compile(turned)
+        for part in (parts[first], parts[1 - first]):
+            BOX.part = part
+            compiled(TWO)
+        return parting(*recorder.paths, recorder.hooks)
+
+    found = run_child(look).answer
+    assert found is None or found.kind != "hook"
+
+
 def test_a_call_that_compiled_something_has_no_stale_graph() -> None:
     def look() -> list[Cause | None]:
         recorder = followed(identity, change(), change(current=BOX.right))

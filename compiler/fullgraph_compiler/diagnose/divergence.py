@@ -45,11 +45,16 @@ _Found: TypeAlias = tuple[CauseKind, tuple[Evidence, ...]]
 def _way(before: Path, now: Path, hooks: HookRegistry, at: int) -> _Found | None:
     """Return what makes the calls take another way at an event; ``None`` if it is not known."""
     for path in (now, before):
-        if (code := _entered(path, at)) is not None and (hooks_of := hooks.registered(code)):
-            old, new = ("did not run", "runs") if path is now else ("ran", "does not run")
+        code = _entered(path, at)
+        if code is None:
+            continue
+        changes = hooks.registered(code) if path is now else hooks.removed(code)
+        late = [item.stack for item in changes if before.number <= item.calls < now.number]
+        if late and path is now:
+            return "hook", (Evidence(code.co_name, "did not run", "runs", late[0]),)
+        if late:
             own = path.stack(path.events[at] >> 32, 0, code.co_firstlineno)
-            late = [item.stack for item in hooks_of if before.number <= item.calls < now.number]
-            return "hook", (Evidence(code.co_name, old, new, late[0] if late and path is now else own),)
+            return "hook", (Evidence(code.co_name, "ran", "does not run", own),)
     if at == 0:
         return None
     frame, offset = now.events[at - 1] >> 32, now.events[at - 1] & _OFFSET

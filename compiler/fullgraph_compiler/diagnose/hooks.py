@@ -1,4 +1,4 @@
-"""The hooks that a program registers on modules, with the places where it does."""
+"""The hooks that a program registers on modules and removes, with the places where it does."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _METHODS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A hook that was registered after so many calls of compiled functions."""
+    """A hook that was registered, or removed, after so many calls of compiled functions."""
 
     calls: int
     stack: Stack
@@ -38,28 +38,49 @@ class HookRegistry:
     def __init__(self, calls: Callable[[], int]) -> None:
         self._calls = calls
         self._hooks: dict[CodeType, list[Registered]] = {}
+        self._removed: dict[CodeType, list[Registered]] = {}
+        self._handles: dict[int, CodeType] = {}
 
     def install(self) -> None:
         """Take note of what is registered from now on."""
         for name in _METHODS:
             setattr(torch.nn.Module, name, self._noting(getattr(torch.nn.Module, name)))
+        handle: Any = torch.utils.hooks.RemovableHandle
+        handle.remove = self._noting_removal(handle.remove)
 
     def registered(self, code: CodeType) -> list[Registered]:
         """Return where a function was registered as a hook, in order."""
         return self._hooks.get(code, [])
 
+    def removed(self, code: CodeType) -> list[Registered]:
+        """Return where a function was removed as a hook, in order."""
+        return self._removed.get(code, [])
+
     def _noting(self, register: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(register)
         def register_and_note(module: torch.nn.Module, hook: Any, *args: Any, **kwargs: Any) -> Any:
+            handle = register(module, hook, *args, **kwargs)
             code = _code(hook)
             if code is not None:
-                calls = calling_stack(sys._getframe(1))
-                own = tuple(frame for frame in calls if is_followed(frame.filename))
-                place = Registered(self._calls(), own)
-                self._hooks.setdefault(code, []).append(place)
-            return register(module, hook, *args, **kwargs)
+                self._handles[handle.id] = code
+                self._note(self._hooks, code)
+            return handle
 
         return register_and_note
+
+    def _noting_removal(self, remove: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(remove)
+        def remove_and_note(handle: Any) -> Any:
+            code = self._handles.pop(handle.id, None)
+            if code is not None:
+                self._note(self._removed, code)
+            return remove(handle)
+
+        return remove_and_note
+
+    def _note(self, changes: dict[CodeType, list[Registered]], code: CodeType) -> None:
+        own = tuple(frame for frame in calling_stack(sys._getframe(2)) if is_followed(frame.filename))
+        changes.setdefault(code, []).append(Registered(self._calls(), own))
 
 
 def _code(hook: Any) -> CodeType | None:
