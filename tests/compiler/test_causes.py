@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import dis
 import functools
 import os
+import pickle
 import random
 import sys
 from collections.abc import Callable
@@ -425,6 +427,22 @@ def test_numpy_in_code_that_is_not_compiled_is_no_cause() -> None:
     compiled, behind_break, eager, elsewhere = run_child(look).answer
     assert compiled.evidence[0].name == elsewhere.evidence[0].name == "fix"
     assert behind_break is eager is None
+
+
+def test_functions_of_numpy_keep_their_methods_in_a_followed_call() -> None:
+    def accumulate(x: Any) -> Any:
+        top = np.maximum.accumulate(x)
+        np.add.at(top, [0], 1)
+        assert copy.deepcopy(np.add) is np.add is pickle.loads(pickle.dumps(np.add))
+        return np.add.reduce(top) + np.fix(x)
+
+    def look() -> tuple[list[float], list[str]]:
+        results: list[Any] = []
+        array = np.array([1.5, 0.5])
+        (path,) = followed(accumulate, lambda f: results.append(f(array))).paths
+        return results[0].tolist(), [found.name for _, _, found in path.translated]
+
+    assert run_child(look).answer == ([5.0, 4.0], ["fix"])
 
 
 def test_what_is_of_a_library_is_followed_but_not_torch_itself() -> None:

@@ -43,7 +43,7 @@ class NumpyCalls:
             original = getattr(numpy, name, None)
             if callable(original) and not isinstance(original, type) and name not in _NOT_COMPARED:
                 self._saved[name] = original
-                setattr(numpy, name, self._watched(name, original, translation))
+                setattr(numpy, name, _Watched(self, name, original, translation))
 
     def remove(self) -> None:
         """Put NumPy's functions back."""
@@ -51,26 +51,49 @@ class NumpyCalls:
             setattr(sys.modules["numpy"], name, original)
         self._saved = {}
 
-    def _watched(self, name: str, original: Any, translation: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if self._inside or "out" in kwargs:
-                return original(*args, **kwargs)
-            self._inside = True
-            try:
-                # What raises uncompiled or cannot be translated is another matter.
-                with contextlib.suppress(Exception):
-                    given = dynamo_compat.as_translated_numpy(args)
-                    named = {key: dynamo_compat.as_translated_numpy(value) for key, value in kwargs.items()}
-                    translated = dynamo_compat.as_numpy_array(translation(*given, **named))
-                    result = original(*args, **kwargs)
-                    if difference := _difference(name, result, translated):
-                        self._found(sys._getframe(1), difference)
-                    return result
-                return original(*args, **kwargs)
-            finally:
-                self._inside = False
+    def compare(
+        self, frame: FrameType, watched: _Watched, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Return what a function of NumPy gives, after a comparison with its translation."""
+        original = watched.original
+        if self._inside or "out" in kwargs:
+            return original(*args, **kwargs)
+        self._inside = True
+        try:
+            # What raises uncompiled or cannot be translated is another matter.
+            with contextlib.suppress(Exception):
+                given = dynamo_compat.as_translated_numpy(args)
+                named = {key: dynamo_compat.as_translated_numpy(value) for key, value in kwargs.items()}
+                translated = dynamo_compat.as_numpy_array(watched.translation(*given, **named))
+                result = original(*args, **kwargs)
+                if difference := _difference(watched.name, result, translated):
+                    self._found(frame, difference)
+                return result
+            return original(*args, **kwargs)
+        finally:
+            self._inside = False
 
-        return call
+
+class _Watched:
+    """A function of NumPy whose calls are compared. It has the attributes of the function, as ``reduce``."""
+
+    def __init__(
+        self, calls: NumpyCalls, name: str, original: Callable[..., Any], translation: Callable[..., Any]
+    ) -> None:
+        self._calls = calls
+        self.name = name
+        self.original = original
+        self.translation = translation
+        self.__module__ = "numpy"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._calls.compare(sys._getframe(1), self, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.original, name)
+
+    def __reduce__(self) -> str:
+        return self.name  # copies and pickles are of the name in NumPy, as those of a function are
 
 
 def _difference(name: str, result: Any, translated: Any) -> Translated | None:
