@@ -445,6 +445,24 @@ def test_functions_of_numpy_keep_their_methods_in_a_followed_call() -> None:
     assert run_child(look).answer == ([5.0, 4.0], ["fix"])
 
 
+def test_huge_numbers_and_strings_are_followed_in_short() -> None:
+    def huge(x: torch.Tensor, size: int) -> torch.Tensor:
+        large = size << 99_999
+        text = "a" * 70
+        return x * (large % 7) * len(text)
+
+    def look() -> tuple[list[str], bool]:
+        calls = [lambda f, size=size: f(TWO, size) for size in (1 << 20_000, 1 << 20_001)]
+        first, second = followed(huge, *calls).paths
+        return [seen.value for seen in first.values], first.shape == second.shape
+
+    assert run_child(look).answer == (["'" + "a" * 58 + "…"], False)
+    assert paths._text("a\n" * 10**6) == repr("a\n" * 99)[:59] + "…"
+    assert paths._text("b" * 58) == repr("b" * 58)
+    assert paths._text(2**200) is None
+    assert paths._text(2**200 - 1) is not None
+
+
 def test_what_is_of_a_library_is_followed_but_not_torch_itself() -> None:
     assert is_followed("/x/train.py")
     assert is_followed("/x/lib/python3.12/site-packages/transformers/a.py")

@@ -25,6 +25,8 @@ ENTERED = (1 << 32) - 1
 """The offset of an event that is no instruction, but the begin of a frame."""
 _MOST_EVENTS = 100_000
 _LONGEST = 60
+_MOST_BITS = 200
+_PLAIN = (type(None), bool, int, float, str)
 _IMPURE = frozenset(
     ("os", "_collections_abc", "genericpath", "time", "random", "datetime", "uuid", "secrets")
 )
@@ -234,9 +236,9 @@ def _plain(frame: FrameType) -> Iterator[tuple[str, str]]:
 
 
 def _text(value: Any) -> str | None:
-    """Return the text of a number, a string or ``None``; ``None`` for all else."""
-    if value is None or type(value) in (bool, int, float, str):
-        text = repr(value)
+    """Return the text of a number, a string or ``None``; ``None`` for all else, and for huge integers."""
+    if type(value) in _PLAIN and not (type(value) is int and value.bit_length() > _MOST_BITS):
+        text = repr(value[:_LONGEST] if type(value) is str else value)
         return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
     return None
 
@@ -251,7 +253,7 @@ def _inputs(call: Call) -> Iterator[tuple[str, Any]]:
     except (TypeError, ValueError):
         given = {str(place): value for place, value in enumerate(call.args)} | call.kwargs
     for name, value in given.items():
-        if _text(value) is not None:
+        if type(value) in _PLAIN:
             yield name, value
         for inner, tensor in tensors_in(value):
             yield f"{name}{inner}", tensor
@@ -266,7 +268,10 @@ def _kind_of(named: tuple[str, Any]) -> str:
 
 def _shape_of(named: tuple[str, Any]) -> str:
     name, value = named
-    return f"{name} {[*value.shape]}" if isinstance(value, torch.Tensor) else f"{name} {value!r}"
+    if isinstance(value, torch.Tensor):
+        return f"{name} {[*value.shape]}"
+    # Python limits the decimal digits of an integer, but not the hexadecimal ones.
+    return f"{name} {hex(value) if type(value) is int else repr(value)}"
 
 
 def _sharing(inputs: list[tuple[str, Any]]) -> Iterator[tuple[str, str]]:
