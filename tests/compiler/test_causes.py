@@ -463,6 +463,16 @@ def test_huge_numbers_and_strings_are_followed_in_short() -> None:
     assert paths._text(2**200 - 1) is not None
 
 
+def test_a_path_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    def long(x: torch.Tensor) -> torch.Tensor:
+        for _ in range(100):
+            x = x + 1
+        return x
+
+    monkeypatch.setattr(paths, "_MOST_EVENTS", 50)
+    assert run_child(lambda: len(followed(long, change()).paths[0].events)).answer == 50
+
+
 def test_what_is_of_a_library_is_followed_but_not_torch_itself() -> None:
     assert is_followed("/x/train.py")
     assert is_followed("/x/lib/python3.12/site-packages/transformers/a.py")

@@ -200,12 +200,12 @@ class _Tracer:
 
     def _step(self, frame: FrameType, event: str, _: Any) -> Any:
         number = self._numbers[frame]
+        more = len(self._path.events) < _MOST_EVENTS
         if event == "opcode":
-            self._path.events.append(number << 32 | frame.f_lasti)
-            if len(self._path.events) >= _MOST_EVENTS:
-                return None
+            if more:
+                self._path.events.append(number << 32 | frame.f_lasti)
         elif event in ("line", "return"):
-            frame.f_trace_opcodes = True
+            frame.f_trace_opcodes = more
             self._look(frame, number)
             self._rows[number] = frame.f_lineno
         return self._step
