@@ -473,6 +473,11 @@ def test_a_path_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert run_child(lambda: len(followed(long, change()).paths[0].events)).answer == 50
 
 
+def test_views_of_one_memory_are_paired_up_to_a_limit() -> None:
+    views = [(str(index), MEMORY[:3]) for index in range(1000)]
+    assert len({*paths._sharing(views)}) == 50 * 49 // 2
+
+
 def test_what_is_of_a_library_is_followed_but_not_torch_itself() -> None:
     assert is_followed("/x/train.py")
     assert is_followed("/x/lib/python3.12/site-packages/transformers/a.py")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import sys
 from array import array
 from collections.abc import Callable, Iterator
@@ -26,6 +27,7 @@ ENTERED = (1 << 32) - 1
 _MOST_EVENTS = 100_000
 _LONGEST = 60
 _MOST_BITS = 200
+_MOST_SHARING = 50
 _PLAIN = (type(None), bool, int, float, str)
 _IMPURE = frozenset(
     ("os", "_collections_abc", "genericpath", "time", "random", "datetime", "uuid", "secrets")
@@ -275,13 +277,13 @@ def _shape_of(named: tuple[str, Any]) -> str:
 
 
 def _sharing(inputs: list[tuple[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Yield the names of inputs that have one memory."""
+    """Yield pairs of the names of inputs that have one memory, for the first ``_MOST_SHARING`` of each."""
     owners: dict[int, list[str]] = {}
     for name, value in inputs:
         if _has_version(value) and value.numel():
             owners.setdefault(value.untyped_storage().data_ptr(), []).append(name)
     for names in owners.values():
-        yield from ((first, second) for at, first in enumerate(names) for second in names[at + 1 :])
+        yield from itertools.combinations(names[:_MOST_SHARING], 2)
 
 
 def _has_version(value: Any) -> bool:
