@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dis
 import functools
@@ -21,7 +22,7 @@ import torch
 if sys.platform != "linux":
     pytest.skip("the stages of a program are forked, on Linux only", allow_module_level=True)
 
-from fullgraph_compiler.diagnose import causes, paths, stages
+from fullgraph_compiler.diagnose import causes, paths, programs, stages
 from fullgraph_compiler.diagnose.divergence import parting
 from fullgraph_compiler.diagnose.followed import is_followed
 from fullgraph_compiler.diagnose.hooks import HookRegistry
@@ -476,6 +477,24 @@ def test_a_path_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_views_of_one_memory_are_paired_up_to_a_limit() -> None:
     views = [(str(index), MEMORY[:3]) for index in range(1000)]
     assert len({*paths._sharing(views)}) == 50 * 49 // 2
+
+
+@pytest.mark.parametrize("error", [ValueError, SystemExit, KeyboardInterrupt])
+def test_a_call_that_ends_the_program_is_followed_no_longer(error: type[BaseException]) -> None:
+    def leaving(x: torch.Tensor) -> torch.Tensor:
+        raise error(x.ndim)
+
+    def look() -> list[bool]:
+        before = sys.gettrace(), np.fix, torch.compiler.is_compiling
+        found = []
+        for recorder in (PathRecorder(), programs._PretendingRecorder()):
+            recorder.install()
+            with contextlib.suppress(error):
+                torch.compile(leaving)(TWO)
+            found.append((sys.gettrace(), np.fix, torch.compiler.is_compiling) == before)
+        return found
+
+    assert run_child(look).answer == [True, True]
 
 
 def test_what_is_of_a_library_is_followed_but_not_torch_itself() -> None:

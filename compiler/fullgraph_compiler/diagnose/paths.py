@@ -139,15 +139,11 @@ class PathRecorder(CallWatcher):
         sys._getframe().f_trace_opcodes = True
         sys.settrace(self._tracer.enter)
 
-    def end(self, _call: Call, _result: Any) -> None:
+    def leave(self, _call: Call) -> None:
         """Stop following a call."""
         sys.settrace(self._before)
         self._numpy.remove()
         self._tracer = None
-
-    def fail(self, call: Call, _: Exception) -> None:
-        """Stop following a call that raises."""
-        self.end(call, None)
 
     def _translate(self, frame: FrameType, found: Translated) -> None:
         if self._tracer is not None:

@@ -341,16 +341,11 @@ class _PretendingRecorder(ResultRecorder):
         for name, own in self._own.items():
             setattr(torch.compiler, name, functools.partial(_pretend, own))
 
-    def end(self, call: Call, result: Any) -> None:
+    def leave(self, call: Call) -> None:
         """Tell it the truth again."""
+        super().leave(call)
         for name, own in self._own.items():
             setattr(torch.compiler, name, own)
-        super().end(call, result)
-
-    def fail(self, call: Call, error: Exception, /) -> None:
-        """Tell it the truth again."""
-        self.end(call, None)
-        super().fail(call, error)
 
 
 def _pretend(own: Callable[[], bool]) -> bool:

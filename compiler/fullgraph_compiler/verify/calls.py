@@ -51,6 +51,8 @@ class TooLongError(BaseException):
 class CallWatcher:
     """What is told of the first calls: ``begin`` before one, then ``end`` with its result or ``fail``.
 
+    ``leave`` comes before these two, and also after an exception that is no ``Exception``.
+
     With ``compiled=False`` the functions run uncompiled, also in processes that the program starts.
     """
 
@@ -73,6 +75,9 @@ class CallWatcher:
 
     def begin(self, call: Call) -> None:
         """Take note that a call begins."""
+
+    def leave(self, call: Call) -> None:
+        """Undo what ``begin`` did for a call, whatever ended it: ``SystemExit`` and the like, too."""
 
     def end(self, call: Call, result: Any) -> None:
         """Take note of the result of a call."""
@@ -99,7 +104,10 @@ class CallWatcher:
             self.begin(this)
             self._depth += 1
             try:
-                result = called(*args, **kwargs)
+                try:
+                    result = called(*args, **kwargs)
+                finally:
+                    self.leave(this)
             except Exception as error:
                 self.fail(this, error)
                 raise
