@@ -497,6 +497,25 @@ def test_a_call_that_ends_the_program_is_followed_no_longer(error: type[BaseExce
     assert run_child(look).answer == [True, True]
 
 
+def test_a_comparison_that_died_finds_nothing_equal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for stage in ("uncompiled", "fused"):
+        torch.save({(1, "result"): TWO.half()}, programs.results(tmp_path, stage))
+    assert causes.half_difference(tmp_path, "fused") == ""
+    programs.results(tmp_path, "fused").unlink()
+    assert causes.half_difference(tmp_path, "fused") is None
+
+    ran = programs.Ran(None, 1.0)
+    request = RunRequest(1, Script("a.py"), "stages")
+    facts: list[Fact] = []
+    monkeypatch.setattr(programs, "run_compiled", lambda *_, **__: ran)
+    for rounded_difference, count in ((None, 0), ("x by 1", 0), ("", 1)):
+        differences = {"fused": "x by 1", "rounded": rounded_difference}
+        monkeypatch.setattr(stages, "half_difference", lambda _, stage, found=differences: found[stage])
+        facts.clear()
+        stages._compare_halves(request, tmp_path, facts.extend)
+        assert len(facts) == count
+
+
 def test_what_is_of_a_library_is_followed_but_not_torch_itself() -> None:
     assert is_followed("/x/train.py")
     assert is_followed("/x/lib/python3.12/site-packages/transformers/a.py")

@@ -83,8 +83,11 @@ def _does_as_compiled(child: Child, folder: Path, number: int) -> bool:
     return child.end().answered and _is_right(folder, ("eager", programs.CHANGED), number)
 
 
-def half_difference(folder: Path, stage: str) -> str:
-    """Describe how results in half precision differ from the uncompiled ones; empty if they are equal."""
+def half_difference(folder: Path, stage: str) -> str | None:
+    """Describe how results in half precision differ from the uncompiled ones; empty if they are equal.
+
+    ``None`` if the comparison died.
+    """
 
     def compare() -> str:
         plain, other = (results.load(programs.results(folder, name)) for name in ("uncompiled", stage))
@@ -98,7 +101,7 @@ def half_difference(folder: Path, stage: str) -> str:
         return ""
 
     ended = run_child(compare)
-    return ended.answer if ended.answered else ""
+    return ended.answer if ended.answered else None
 
 
 def _is_right(folder: Path, stages: tuple[str, str], number: int) -> bool:

@@ -288,7 +288,7 @@ def _compare_halves(request: RunRequest, folder: Path, sink: Sink, *, reruns: bo
     if not otherwise:
         return
     ran = programs.run_compiled(request, folder, _EAGER_RANDOM | _EAGER_ROUNDING, keeps_results="rounded")
-    if ran.failure is None and not half_difference(folder, "rounded"):
+    if ran.failure is None and half_difference(folder, "rounded") == "":
         sink([StageChecked("emulate_precision_casts", "", None, ran.seconds, otherwise)])
 
 
