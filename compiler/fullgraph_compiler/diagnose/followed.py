@@ -29,6 +29,7 @@ def is_followed(filename: str) -> bool:
 
 def caches() -> list[tuple[CodeType, Any]]:
     """Return the functions whose results ``functools`` keeps, by their code."""
+    gc.unfreeze()  # those of libraries that were imported ahead of the run are among what was frozen
     found = [thing for thing in gc.get_objects() if type(thing) is functools._lru_cache_wrapper]
     codes = [(getattr(thing.__wrapped__, "__code__", None), thing) for thing in found]
     return [(code, thing) for code, thing in codes if isinstance(code, CodeType)]
