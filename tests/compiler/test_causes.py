@@ -23,7 +23,7 @@ import torch
 if sys.platform != "linux":
     pytest.skip("the stages of a program are forked, on Linux only", allow_module_level=True)
 
-from fullgraph_compiler.diagnose import causes, paths, programs, stages
+from fullgraph_compiler.diagnose import causes, paths, programs, stages, translated
 from fullgraph_compiler.diagnose.divergence import parting
 from fullgraph_compiler.diagnose.followed import is_followed
 from fullgraph_compiler.diagnose.hooks import HookRegistry
@@ -447,6 +447,22 @@ def test_functions_of_numpy_keep_their_methods_in_a_followed_call() -> None:
         return results[0].tolist(), [found.name for _, _, found in path.translated]
 
     assert run_child(look).answer == ([5.0, 4.0], ["fix"])
+
+
+def test_a_function_of_numpy_that_raises_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[Any] = []
+
+    def refuse(x: Any) -> Any:
+        calls.append(x)
+        raise ValueError("no")
+
+    monkeypatch.setattr(np, "fix", refuse)
+    numpy_calls = translated.NumpyCalls(lambda *_: None)
+    numpy_calls.install()
+    with pytest.raises(ValueError, match="no"):
+        np.fix(np.ones(2))
+    numpy_calls.remove()
+    assert len(calls) == 1
 
 
 def test_huge_numbers_and_strings_are_followed_in_short() -> None:

@@ -390,10 +390,10 @@ def _retire(entry: Any) -> None:
 
 
 def numpy_translations() -> dict[str, Callable[..., Any]]:
-    """Return the functions that Dynamo traces in the place of NumPy's, by their names there.
+    """Return torch's translations of NumPy's functions, by their names in NumPy.
 
-    ``torch/_numpy/__init__.py`` has them: 2.11 to 2.15. Dynamo maps functions by name, too
-    (``NumpyVariable.call_function`` in ``variables/misc.py``).
+    They are in ``torch/_numpy/__init__.py``: 2.11 to 2.15. Dynamo traces them instead of NumPy's functions,
+    and finds them by name (``NumpyVariable.call_function`` in ``variables/misc.py``).
     """
     import torch._numpy
 

@@ -1,8 +1,8 @@
-"""Why a compiled program is not what it is uncompiled: the cause, from further runs of the whole program.
+"""Find why a compiled program differs from the uncompiled one, by running the whole program again.
 
-One run compiles the calls anew: if they are right then, a graph was reused that does not fit. Another one is
-uncompiled, and follows each call: the first point at which the call that differs leaves the way of the call
-that was compiled is what no guard has seen.
+One run compiles the calls again: if they are right then, torch had reused a graph that does not fit. Another
+run is uncompiled and follows each call. No guard checks the first point at which the call that differs leaves
+the path of the call that was compiled.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NUMPY_RANDOM = {"torch._dynamo.config.use_numpy_random_stream": True}
 
 @dataclass(frozen=True, slots=True)
 class _Followed:
-    """What the followed calls show: causes to be told, and those that need a further run."""
+    """The causes that the followed calls show; ``asked`` and ``cached`` need another run to confirm them."""
 
     parted: Cause | None = None
     known: Cause | None = None

@@ -64,7 +64,7 @@ def _way(before: Path, now: Path, hooks: HookRegistry, at: int) -> _Found | None
     called = [_entered(path, at) for path in (before, now)]
     if any(called):
         if {code for code, _ in caches()} & {*called}:
-            return None  # whether it runs or its result is kept is no decision of the program
+            return None  # the cache decides whether the function runs, not the program
         first, second = (getattr(code, "co_qualname", code.co_name) if code else "" for code in called)
         return "called", (Evidence("", first, second, stack),)
     jump = _instructions(now.frames[frame].code).get(offset)

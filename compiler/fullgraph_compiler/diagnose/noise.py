@@ -14,7 +14,7 @@ from ..facts import Noise
 from ..processes.children import run_child
 
 _FAR: Final = 0.01
-"""Of a result: a number that is as far from float64 tells nothing of it."""
+"""The relative error, beside float64, from which a number is rounding noise."""
 
 
 def noise_in(case: Case, seconds: float) -> Noise | None:

@@ -264,51 +264,52 @@ def start_anew(
 
     With ``whole`` it has its own backend, else none. Results and what it prints are saved in ``folder``.
     """
+    graphs = folder / ANEW
+    graphs.mkdir(exist_ok=True)
 
-    def work() -> None:
-        silence()
-        recorder = _AnewRecorder(number)
-        lines = PrintedLines()
-        graphs = folder / ANEW
-        graphs.mkdir(exist_ok=True)
+    def prepare() -> None:
+        if not whole:
+            GraphKeeper(graphs).install()
+        settings_compat.pin_settings({**_NO_CACHES, **settings})
 
-        def prepare() -> None:
-            recorder.install()
-            if not whole:
-                GraphKeeper(graphs).install()
-            settings_compat.pin_settings({**_NO_CACHES, **settings})
-            lines.install()
-
-        observe(replace(request, depth="alone" if whole else "graph"), lambda _: None, prepare)
-        recorder.save(results(folder, ANEW))
-        lines.save(printed(folder, ANEW))
-
-    return Child(work, request.patience)
+    again = replace(request, depth="alone" if whole else "graph")
+    return _start_silently(again, folder, ANEW, lambda: _AnewRecorder(number), prepare)
 
 
 def start_pretending(request: RunRequest, folder: Path) -> Child:
     """Start a child that runs the program uncompiled, but tells it that it is being compiled."""
-    return _start_changed(request, folder, _PretendingRecorder)
+    uncompiled = replace(request, depth="graph")
+    return _start_silently(uncompiled, folder, CHANGED, _PretendingRecorder)
 
 
 def start_forgetting(request: RunRequest, folder: Path, calls: frozenset[int]) -> Child:
     """Start a child that runs the program uncompiled, and empties its caches ahead of ``calls``."""
-    return _start_changed(request, folder, functools.partial(_ForgettingRecorder, calls))
+    uncompiled = replace(request, depth="graph")
+    return _start_silently(uncompiled, folder, CHANGED, lambda: _ForgettingRecorder(calls))
 
 
-def _start_changed(request: RunRequest, folder: Path, make: Callable[[], ResultRecorder]) -> Child:
+def _start_silently(
+    request: RunRequest,
+    folder: Path,
+    stage: str,
+    make_recorder: Callable[[], ResultRecorder],
+    prepare: Callable[[], None] = lambda: None,
+) -> Child:
+    """Start a child that runs the program, shows nothing, and saves its results and what it prints."""
+
     def work() -> None:
         silence()
-        recorder = make()
+        recorder = make_recorder()
         lines = PrintedLines()
 
-        def prepare() -> None:
+        def prepare_all() -> None:
             recorder.install()
+            prepare()
             lines.install()
 
-        observe(replace(request, depth="graph"), lambda _: None, prepare)
-        recorder.save(results(folder, CHANGED))
-        lines.save(printed(folder, CHANGED))
+        observe(request, lambda _: None, prepare_all)
+        recorder.save(results(folder, stage))
+        lines.save(printed(folder, stage))
 
     return Child(work, request.patience)
 

@@ -60,16 +60,12 @@ class NumpyCalls:
             return original(*args, **kwargs)
         self._inside = True
         try:
-            # What raises uncompiled or cannot be translated is another matter.
+            translated = _translated(watched, args, kwargs)  # first: the function may write into arguments
+            result = original(*args, **kwargs)
             with contextlib.suppress(Exception):
-                given = dynamo_compat.as_translated_numpy(args)
-                named = {key: dynamo_compat.as_translated_numpy(value) for key, value in kwargs.items()}
-                translated = dynamo_compat.as_numpy_array(watched.translation(*given, **named))
-                result = original(*args, **kwargs)
                 if difference := _difference(watched.name, result, translated):
                     self._found(frame, difference)
-                return result
-            return original(*args, **kwargs)
+            return result
         finally:
             self._inside = False
 
@@ -94,6 +90,15 @@ class _Watched:
 
     def __reduce__(self) -> str:
         return self.name  # copies and pickles are of the name in NumPy, as those of a function are
+
+
+def _translated(watched: _Watched, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return the result of torch's translation; ``None`` if it does not take these arguments."""
+    with contextlib.suppress(Exception):
+        given = dynamo_compat.as_translated_numpy(args)
+        named = {key: dynamo_compat.as_translated_numpy(value) for key, value in kwargs.items()}
+        return dynamo_compat.as_numpy_array(watched.translation(*given, **named))
+    return None
 
 
 def _difference(name: str, result: Any, translated: Any) -> Translated | None:

@@ -6,16 +6,16 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
 from fullgraph_compiler.facts import CompileFailure, GraphBreak, StackFrame
 
-from ...text.known_errors import KnownError
 from ...text.markdown import code_span
 from ...workspace.definitions import definitions, nodes_of_scope
 from ...workspace.source import SourceFile
 from ...workspace.workspace import Workspace
-from .marks import Mark, Marks, dotted
+from .marks import Marks, dotted
+from .seen_errors import SeenError
 from .words import Answer, row_of
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
@@ -36,38 +36,6 @@ _DETACH: Final = (
 _KEEPS: Final = ("retain_graph", "create_graph")
 _MOST: Final = 4
 _LONGEST: Final = 60
-
-
-class SeenError(Protocol):
-    """An error that a program raised, or that ended a compilation."""
-
-    @property
-    def known(self) -> KnownError:
-        """What is known of such errors."""
-        ...
-
-    @property
-    def name(self) -> str:
-        """The name in the message."""
-        ...
-
-    @property
-    def row(self) -> int:
-        """The row of the program that the error is in; 0 for none."""
-        ...
-
-    @property
-    def source(self) -> SourceFile | None:
-        """The file in which the error was raised."""
-        ...
-
-    def line(self, mark: Mark) -> str:
-        """Name the line of a mark."""
-        ...
-
-    def calls(self) -> Iterator[ast.Call]:
-        """Yield the calls in the lines of the stack, those of the innermost line first."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

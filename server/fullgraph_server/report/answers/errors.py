@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
 from fullgraph_compiler.facts import StackFrame
 
-from ...text.known_errors import KnownError, known_error
+from ...text.known_errors import known_error
 from ...text.markdown import code_span
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
 from . import autograd, options
 from .marks import Mark, Marks, dotted
 from .module_names import name_lookups
-from .words import Answer, line_of, row_of, written
+from .seen_errors import SeenError
+from .words import Answer, row_of, written
 
 _MODULE: Final = "torch/nn/modules/module.py"
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
@@ -43,7 +44,7 @@ class ErrorAnswers:
         known = known_error(message, stack[-1].filename if stack else "")
         if known is None:
             return Answer()
-        found = _Error(known, message, own, self._source, self._untraced)
+        found = SeenError(known, message, own, self._source, self._untraced)
         refine = _REFINED.get(known.name)
         answer = refine(self._marks, found) if refine else None
         if answer is None and known.in_program:
@@ -58,40 +59,6 @@ class ErrorAnswers:
         )
 
 
-class _Error:
-    """An error of the program, and the calls of its own that led to it."""
-
-    def __init__(
-        self,
-        known: KnownError,
-        message: str,
-        own: Sequence[StackFrame],
-        source: Callable[[str], SourceFile | None],
-        untraced: Collection[tuple[str, int]],
-    ) -> None:
-        self.untraced = untraced
-        self.known, self.message, self._own, self._source = known, message, own, source
-        self.filename, self.row = (own[-1].filename, own[-1].row) if own else ("", 0)
-        named = known.message.search(message)
-        self.name = named["name"] if named and "name" in named.re.groupindex else ""
-
-    @property
-    def source(self) -> SourceFile | None:
-        """The file in which the error was raised."""
-        return self._source(self.filename) if self.filename else None
-
-    def line(self, mark: Mark) -> str:
-        """Name the line of a mark."""
-        return line_of(mark, self.filename)
-
-    def calls(self) -> Iterator[ast.Call]:
-        """Yield the calls that begin in the lines of the stack, those of the innermost line first."""
-        for frame in reversed(self._own):
-            source = self._source(frame.filename)
-            nodes = source.nodes_at(frame.row) if source else ()
-            yield from (node for node in nodes if isinstance(node, ast.Call))
-
-
 def first_sentence(message: str) -> str:
     """Return the first sentence of a message, ahead of torch's own advice."""
     line = next((line.strip() for line in message.splitlines() if line.strip()), "")
@@ -99,7 +66,7 @@ def first_sentence(message: str) -> str:
     return sentence[0] if sentence else line
 
 
-def _double_backward(marks: Marks, error: _Error) -> Answer | None:
+def _double_backward(marks: Marks, error: SeenError) -> Answer | None:
     asked = marks.all("create_graph")
     if not asked:
         return None
@@ -122,7 +89,7 @@ def _double_backward(marks: Marks, error: _Error) -> Answer | None:
     )
 
 
-def _backward_again(marks: Marks, error: _Error) -> Answer | None:
+def _backward_again(marks: Marks, error: SeenError) -> Answer | None:
     """Tell a backward for each of several results from one that reaches back into the step before."""
     names = {name for mark in marks.all("compile") for name in _callables(mark)}
     loop = _loop_around(error.source, error.row)
@@ -144,7 +111,7 @@ def _backward_again(marks: Marks, error: _Error) -> Answer | None:
     return Answer(error.known.explanation, tuple(hints))
 
 
-def _transformed(marks: Marks, error: _Error) -> Answer | None:
+def _transformed(marks: Marks, error: SeenError) -> Answer | None:
     mark = marks.only("compile")
     function = mark.definition.name if mark and mark.definition else dotted(mark.argument) if mark else ""
     if mark is None or not function:
@@ -163,7 +130,7 @@ def _transformed(marks: Marks, error: _Error) -> Answer | None:
     )
 
 
-def _state_names(marks: Marks, error: _Error) -> Answer | None:
+def _state_names(marks: Marks, error: SeenError) -> Answer | None:
     """Tell which is compiled: the module that gets a state, or the one that the state is of."""
     expected = "_orig_mod." in error.message.partition("Unexpected key")[0]
     which = "The module that gets the state is one" if expected else "The state is of one"
@@ -175,7 +142,7 @@ def _state_names(marks: Marks, error: _Error) -> Answer | None:
     )
 
 
-def _false_lookups(marks: Marks, error: _Error) -> list[str]:
+def _false_lookups(marks: Marks, error: SeenError) -> list[str]:
     """Tell the tests in the same file that the names of a compiled module make false, without an error."""
     source, filename = error.source, error.filename
     if source is None:
@@ -189,7 +156,7 @@ def _false_lookups(marks: Marks, error: _Error) -> list[str]:
     ]
 
 
-def _pickled(marks: Marks, error: _Error) -> Answer | None:
+def _pickled(marks: Marks, error: SeenError) -> Answer | None:
     mark = marks.named("compile", error.name)
     if mark is None or mark.definition is not None or mark.argument is None:
         return None
@@ -204,10 +171,10 @@ def _pickled(marks: Marks, error: _Error) -> Answer | None:
     )
 
 
-def _traced(verb: str) -> Callable[[Marks, _Error], Answer | None]:
+def _traced(verb: str) -> Callable[[Marks, SeenError], Answer | None]:
     """Make the answer for a function that traces a compiled one, or code that calls it."""
 
-    def answer(marks: Marks, error: _Error) -> Answer | None:
+    def answer(marks: Marks, error: SeenError) -> Answer | None:
         names = (dotted(argument) for call in error.calls() for argument in call.args)
         for name in names:
             if mark := _compiled_as(marks, name):
@@ -218,7 +185,7 @@ def _traced(verb: str) -> Callable[[Marks, _Error], Answer | None]:
     return answer
 
 
-def _plain(marks: Marks, error: _Error, mark: Mark, name: str, verb: str) -> str:
+def _plain(marks: Marks, error: SeenError, mark: Mark, name: str, verb: str) -> str:
     """Advise what to trace instead of what a mark compiles."""
     if mark.in_place:
         return f"{verb.capitalize()} {code_span(name)} ahead of {error.line(mark)}."
@@ -236,7 +203,7 @@ def _plain(marks: Marks, error: _Error, mark: Mark, name: str, verb: str) -> str
     return f"{verb.capitalize()} the module that was compiled: {code_span(f'{name}._orig_mod')}."
 
 
-def _calls_compiled(marks: Marks, error: _Error) -> Answer | None:
+def _calls_compiled(marks: Marks, error: SeenError) -> Answer | None:
     """Tell that the line of an error calls a compiled function, while something traces the code around it."""
     for node in error.calls():
         name = dotted(node.func)
@@ -256,7 +223,7 @@ def _compiled_as(marks: Marks, name: str) -> Mark | None:
     return found[0] if len(found) == 1 else None
 
 
-def _compiled_twice(marks: Marks, error: _Error) -> Answer | None:
+def _compiled_twice(marks: Marks, error: SeenError) -> Answer | None:
     for wraps in marks.all("wraps"):
         wrapped = dotted(wraps.argument)
         mark = _compiled_as(marks, wrapped)
@@ -274,7 +241,7 @@ def _compiled_twice(marks: Marks, error: _Error) -> Answer | None:
     return None
 
 
-def _assigned_step(marks: Marks, error: _Error) -> Answer | None:
+def _assigned_step(marks: Marks, error: SeenError) -> Answer | None:
     found = [mark for mark in marks.all("compile") if "step" in mark.names]
     if len(found) != 1:
         return None
@@ -286,7 +253,7 @@ def _assigned_step(marks: Marks, error: _Error) -> Answer | None:
     )
 
 
-def _operator_aliases(marks: Marks, error: _Error) -> Answer | None:
+def _operator_aliases(marks: Marks, error: SeenError) -> Answer | None:
     found = {name: mark for mark in marks.all("custom_op") if (name := _operator_name(mark, error.name))}
     if len(found) != 1:
         return None
@@ -311,7 +278,7 @@ def _operator_name(mark: Mark, name: str) -> str:
     return written if isinstance(written, str) and written.rpartition("::")[2] == name else ""
 
 
-def _lost_number(marks: Marks, error: _Error) -> Answer | None:
+def _lost_number(marks: Marks, error: SeenError) -> Answer | None:
     """Advise on a tensor that is given for a number, unless an operator of the program may be at fault."""
     if not error.row or marks.mention("torch.library"):
         return None
@@ -330,7 +297,7 @@ def _lost_number(marks: Marks, error: _Error) -> Answer | None:
     return Answer(error.known.explanation, tuple(hints))
 
 
-def _unpacked(error: _Error) -> tuple[list[str], str] | None:
+def _unpacked(error: SeenError) -> tuple[list[str], str] | None:
     """Find the assignment that unpacks a variable into names, one of which a call of the line is given."""
     given = {dotted(item) for call in error.calls() for item in call.args}
     function = definitions(error.source).function_at(error.row) if error.source else None
@@ -360,7 +327,7 @@ def _loop_around(source: SourceFile | None, row: int) -> ast.For | ast.AsyncFor 
     return max(loops, key=lambda node: node.lineno, default=None)
 
 
-_REFINED: Final[Mapping[str, Callable[[Marks, _Error], Answer | None]]] = {
+_REFINED: Final[Mapping[str, Callable[[Marks, SeenError], Answer | None]]] = {
     "double-backward": _double_backward,
     "backward-again": _backward_again,
     "compiled-backward-in-transform": _transformed,

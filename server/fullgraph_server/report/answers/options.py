@@ -5,30 +5,17 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from ...text.markdown import code_span
 from .marks import Marks
+from .seen_errors import SeenError
 from .words import Answer
 
 _NAME: Final = re.compile(r"'([\w.]{1,100})'")
 _BACKENDS: Final = ("aot_eager", "cudagraphs", "eager", "inductor", "openxla", "tvm")
 """Backends of torch itself (``torch._dynamo.list_backends(None)``, 2.11 to 2.15)."""
 _CLOSE: Final = 0.6
-
-
-class SeenError(Protocol):
-    """An error that a program raised."""
-
-    @property
-    def name(self) -> str:
-        """The name in the message."""
-        ...
-
-    @property
-    def message(self) -> str:
-        """What the error says."""
-        ...
 
 
 def unknown_option(_: Marks, error: SeenError) -> Answer:
