@@ -68,12 +68,65 @@ for _ in range(12):
 """
 """The limit ends it, so that the advice lets it go on."""
 UNSPECIALIZED = "allow_unspec_int_on_nn_module = True` and compile with `dynamic=True`."
+BRANCH = """
+import torch
+
+@torch.compile(backend="eager"{})
+def f(x):
+    x = x + 1
+    if x.sum() > 0:
+        x = x * 2
+    return x
+
+f(torch.ones(3))
+"""
+WHERE = "Choose with `torch.where`: with `x = torch.where(x.sum() > 0, x * 2, x)`"
+CAUGHT = """
+import torch
+
+def rows(x, axis):
+    try:
+        return x.select(axis, 0)
+    except IndexError:
+        return x
+
+@torch.compile(backend="eager")
+def f(x):
+    return rows(x, 7) + 1
+
+f(torch.ones(3))
+"""
+"""The error of a call with fake tensors is not caught by the ``except`` that Dynamo traces."""
+BY_CLASS = """
+import torch
+
+class Head(torch.nn.Module):
+    def forward(self, x):
+        return x
+
+head = Head()
+head = torch.compile(head, backend="eager")
+head(torch.ones(2))
+if type(head) is not Head:
+    raise ValueError("no head")
+"""
+WRONG = """
+import torch
+
+@torch.compile(backend="eager")
+def f(x):
+    return x * 2
+
+f(torch.ones(3))
+raise ValueError("of the program")
+"""
 REACHING = SIZES + "\nimport subprocess, sys\nsubprocess.run([sys.executable, '-c', ''])\n"
 
 
 @pytest.fixture(autouse=True)
 def _on_any_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(advising, "_LONGEST", 1e6)
+    monkeypatch.setattr(advising, "_LONGEST_OF_BREAKS", 1e6)
 
 
 def findings(folder: Path, program: str) -> list[Any]:
@@ -115,3 +168,28 @@ def test_what_lets_a_program_go_on_helps(tmp_path: Path) -> None:
 
 def test_what_others_can_tell_does_not_run_again(tmp_path: Path) -> None:
     assert hints(tmp_path, REACHING) == [f"{MARKED} (Not tried.)"]
+
+
+def test_a_break_comes_with_the_line_that_removes_it(tmp_path: Path) -> None:
+    assert hints(tmp_path, BRANCH.format(""), "GB0170") == [f"{WHERE}, this break is gone."]
+
+
+def test_an_error_comes_with_what_ends_it(tmp_path: Path) -> None:
+    assert hints(tmp_path, BRANCH.format(", fullgraph=True"), "GB0170") == [
+        f"{WHERE}, the program gets to its end.",
+        "Without `fullgraph=True` (line 4), the program gets to its end, with 1 graph break.",
+    ]
+
+
+def test_a_function_that_dynamo_fails_at_is_kept_out_of_graphs(tmp_path: Path) -> None:
+    way = "With `@torch.compiler.disable` above `rows` (line 4), the program gets to its end"
+    assert f"{way}, with 1 graph break." in hints(tmp_path, CAUGHT, "capture-error")
+
+
+def test_a_module_is_compiled_in_place_where_its_class_is_asked_for(tmp_path: Path) -> None:
+    way = "With `head.compile(backend='eager')`, and `head` in place of what `torch.compile` returns (line 9)"
+    assert f"{way}, the program gets to its end." in hints(tmp_path, BY_CLASS, "target-error")
+
+
+def test_an_error_of_the_program_is_told_to_be_one(tmp_path: Path) -> None:
+    assert hints(tmp_path, WRONG, "target-error") == ["Uncompiled, the program fails in the same way."]

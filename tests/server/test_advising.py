@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from fullgraph_server.fixes.advising import Outcome, can_be_tried, with_outcomes
+from fullgraph_server.fixes.advising import Outcome, Outcomes, Told, can_be_tried, with_outcomes
 from fullgraph_server.report.model import Finding, Report
 from fullgraph_server.text.remedies import Advice, Remedy, sentences
 from fullgraph_server.workspace.positions import Span
@@ -30,7 +30,7 @@ def left(told: Report, mark: Outcome = "unknown", dynamic: Outcome = "unknown") 
     """The hints that are left, after the first, which is no advice on a recompilation."""
     (finding,) = told.findings
     key = finding.code, finding.message, finding.span
-    (found,) = with_outcomes(told, {(key, MARK): mark, (key, DYNAMIC): dynamic}).findings
+    (found,) = with_outcomes(told, Outcomes({(key, MARK): mark, (key, DYNAMIC): dynamic})).findings
     assert found.hints[0] == "Of a library."
     assert found.hints[1:] == sentences(found.advice)
     return found.hints[1:]
@@ -67,3 +67,26 @@ def test_a_program_runs_again_where_that_is_short_and_nobody_else_notices(change
     assert can_be_tried(report(EITHER))
     assert not can_be_tried(report(EITHER, **changes))
     assert not can_be_tried(report(REASON))
+
+
+HINTS = "Set `a = True`.", "Leave `fullgraph=True` (line 2) out.", "Write `c`."
+
+
+@pytest.mark.parametrize(
+    ("told", "hints"),
+    [
+        ([Told(("`a = ",), "With `a = True`, it ends.")], ("With `a = True`, it ends.", *HINTS[1:])),
+        ([Told(("fullgraph=True", "line 2"))], (HINTS[0], HINTS[2])),
+        ([Told(("fullgraph=True", "line 3"))], HINTS),
+        ([Told(("x",), "Write `y`.", whole=True), Told(("`c`",))], ("Write `y`.",)),
+        ([Told(("x",), "", whole=True)], HINTS),
+    ],
+)
+def test_what_was_shown_takes_the_place_of_hints_that_say_the_same(
+    told: list[Told], hints: tuple[str, ...]
+) -> None:
+    finding = Finding("capture-error", "GB0059", "error", "it failed", SPAN, hints=HINTS)
+    run = Report("/w/a.py", 1, findings=(finding,), status="raised")
+    key = finding.code, finding.message, finding.span
+    (left,) = with_outcomes(run, Outcomes(ways_out={key: tuple(told)})).findings
+    assert left.hints == hints

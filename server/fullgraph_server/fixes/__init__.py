@@ -3,7 +3,7 @@
 - ``model``: edits, fixes, verdicts
 - ``editing``: edits applied to a text, and the statements that they replace
 - ``widening``: what edits replace of whole functions, with what they compute elsewhere
-- ``advising``: advice on recompilations, applied
+- ``advising``: advice, applied, and what else may help against errors and breaks
 - ``changes``: what an edit changed of a report: findings that are gone, and what became worse
 - ``patches``: patches of installed packages
 - ``experiments``: runs of a program with edits, trials, comparisons

@@ -155,7 +155,7 @@ class Proofs(RunObserver):
         known = self._proved.get(target)
         if known is not None and _is_of_same_text(known.base.report, report):
             return False
-        return any(self.can_try(report, finding) for finding in report.findings)
+        return can_be_tried(report) or any(self.can_try(report, item) for item in report.findings)
 
     def _begin(self, target: str, *, is_ahead: bool) -> tuple[_Search, asyncio.Task[Proved | None]]:
         search = _Search(is_ahead)
@@ -196,8 +196,9 @@ class Proofs(RunObserver):
         base = await prover.as_it_is()
         proved = self._proved[target] = Proved(base, ())
         nondeterminism = await prover.nondeterminism(base)
-        if self._runs is not None and not nondeterminism and can_be_tried(base.report):
-            outcomes = await outcomes_of(prover, base.report)
+        shown = self._runs.report(target) if self._runs is not None else None
+        if self._runs is not None and shown is not None and can_be_tried(shown):
+            outcomes = await outcomes_of(prover, shown)
             self._runs.revise([target], lambda report: with_outcomes(report, outcomes))
         total = len(prover.fixable(base.report))
         async for tried in try_all(prover, base, self._candidates):
