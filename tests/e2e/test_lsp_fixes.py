@@ -34,6 +34,7 @@ def toy_example(a, b):
 if __name__ == "__main__":
     toy_example(torch.ones(10), torch.ones(10))
 """
+BROKEN = "    torch._dynamo.graph_break()\n"
 LOGGED = """\
 import logging
 import torch
@@ -231,6 +232,17 @@ async def test_advice_on_a_recompilation_is_tried_unasked(editor: Editor, tmp_pa
     assert finding(editor, "recompile").message.endswith(
         "or compile with `dynamic=True`, to keep one graph for every size."
     )
+
+
+async def test_what_may_end_an_error_is_tried_unasked(editor: Editor, tmp_path: Path) -> None:
+    whole = TOY.replace("@torch.compile", "@torch.compile(fullgraph=True)").replace(BROKEN, "")
+    await opened(editor, tmp_path / "whole.py", whole, "short")
+    # The first run may be a long one, since it imports torch.
+    await editor.command("fullgraph.run", editor.uri)
+    await tried(editor)  # waits for what is tried ahead of time
+    message = finding(editor, "GB0170").message
+    assert message.endswith(", the program gets to its end.")
+    assert "Choose with `torch.where`: with `" in message
 
 
 async def test_what_changes_behaviour_stands_apart_and_is_confirmed(
