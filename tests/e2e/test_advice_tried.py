@@ -80,7 +80,7 @@ def f(x):
 
 f(torch.ones(3))
 """
-WHERE = "Choose with `torch.where`: with `x = torch.where(x.sum() > 0, x * 2, x)`"
+WHERE = "Choose with `torch.where`: with `x = torch.where(x.sum() > 0, x * 2, x)` (line 7)"
 CAUGHT = """
 import torch
 
@@ -109,6 +109,22 @@ head = torch.compile(head, backend="eager")
 head(torch.ones(2))
 if type(head) is not Head:
     raise ValueError("no head")
+"""
+RATE = """
+import torch
+
+net = torch.nn.Linear(2, 2)
+opt = torch.optim.Adam(net.parameters(), lr=0.1)
+
+@torch.compile(backend="eager")
+def step():
+    opt.step()
+
+for rate in (0.1, 0.2, 0.3):
+    net(torch.ones(2)).sum().backward()
+    opt.param_groups[0]["lr"] = rate
+    step()
+print(round(opt.param_groups[0]["lr"], 3))
 """
 WRONG = """
 import torch
@@ -187,9 +203,15 @@ def test_a_function_that_dynamo_fails_at_is_kept_out_of_graphs(tmp_path: Path) -
 
 
 def test_a_module_is_compiled_in_place_where_its_class_is_asked_for(tmp_path: Path) -> None:
-    way = "With `head.compile(backend='eager')`, and `head` in place of what `torch.compile` returns (line 9)"
+    way = "With `head.compile(backend='eager')` in place of line 9"
     assert f"{way}, the program gets to its end." in hints(tmp_path, BY_CLASS, "target-error")
 
 
 def test_an_error_of_the_program_is_told_to_be_one(tmp_path: Path) -> None:
     assert hints(tmp_path, WRONG, "target-error") == ["Uncompiled, the program fails in the same way."]
+
+
+def test_an_error_that_an_edit_brings_is_told_with_it(tmp_path: Path) -> None:
+    (told,) = hints(tmp_path, RATE)
+    assert told.startswith("Give the optimizer its learning rate as a tensor")
+    assert "With it, line 15 raises TypeError: type Tensor doesn't define __round__ method." in told

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from fullgraph_server.fixes.advising import Outcome, Outcomes, Told, can_be_tried, with_outcomes
+from fullgraph_server.fixes.advising import Became, Outcome, Outcomes, can_be_tried, with_outcomes
+from fullgraph_server.fixes.tries import Told
 from fullgraph_server.report.model import Finding, Report
 from fullgraph_server.text.remedies import Advice, Remedy, sentences
 from fullgraph_server.workspace.positions import Span
@@ -30,7 +31,8 @@ def left(told: Report, mark: Outcome = "unknown", dynamic: Outcome = "unknown") 
     """The hints that are left, after the first, which is no advice on a recompilation."""
     (finding,) = told.findings
     key = finding.code, finding.message, finding.span
-    (found,) = with_outcomes(told, Outcomes({(key, MARK): mark, (key, DYNAMIC): dynamic})).findings
+    became = {(key, MARK): Became(mark), (key, DYNAMIC): Became(dynamic)}
+    (found,) = with_outcomes(told, Outcomes(became)).findings
     assert found.hints[0] == "Of a library."
     assert found.hints[1:] == sentences(found.advice)
     return found.hints[1:]
@@ -80,6 +82,7 @@ HINTS = "Set `a = True`.", "Leave `fullgraph=True` (line 2) out.", "Write `c`."
         ([Told(("fullgraph=True", "line 3"))], HINTS),
         ([Told(("x",), "Write `y`.", whole=True), Told(("`c`",))], ("Write `y`.",)),
         ([Told(("x",), "", whole=True)], HINTS),
+        ([Told((), "Uncompiled, it ends.")], ("Uncompiled, it ends.", *HINTS)),
     ],
 )
 def test_what_was_shown_takes_the_place_of_hints_that_say_the_same(

@@ -10,7 +10,7 @@ import pytest
 from fixing import FILE, span_of
 from fullgraph_server.fixes.editing import edited
 from fullgraph_server.fixes.model import Context
-from fullgraph_server.fixes.rules.ways_out import WayOut, ways_out
+from fullgraph_server.fixes.rules.ways_out import WayOut, unwrapped, ways_out
 from fullgraph_server.report.model import Compilation, Finding, FindingKind, Report
 from fullgraph_server.workspace.positions import Call, Span
 from fullgraph_server.workspace.source import SourceFile
@@ -113,16 +113,39 @@ def test_an_error_of_a_break_is_edited_as_the_break() -> None:
             return y
     """).lstrip()
     tried = offered(text, "y.sum() > 0", code="GB0170")
-    assert next(iter(tried)) == "Choose with `torch.where`: with `y = torch.where(y.sum() > 0, y * 2, y)`"
-
-
-def test_modules_are_compiled_in_place() -> None:
-    text = (
-        "import torch\n\nnet = torch.nn.Linear(2, 2)\nfast = torch.compile(net, mode='default')\nfast.name\n"
+    assert (
+        next(iter(tried))
+        == "Choose with `torch.where`: with `y = torch.where(y.sum() > 0, y * 2, y)` (line 6)"
     )
-    tried = offered(text, "fast.name", "target-error")
-    change = "With `net.compile(mode='default')`, and `net` in place of what `torch.compile` returns (line 4)"
-    assert "fast = (net.compile(mode='default'), net)[1]\n" in tried[change]
+
+
+@pytest.mark.parametrize(
+    ("line", "change", "after"),
+    [
+        (
+            "fast = torch.compile(net, mode='default')",
+            "With `fast = net` and `net.compile(mode='default')` in place of line 2",
+            "\nfast = net\nnet.compile(mode='default')\n",
+        ),
+        (
+            "net = torch.compile(Net())",
+            "With `net = Net()` and `net.compile()` in place of line 2",
+            "\nnet = Net()\nnet.compile()\n",
+        ),
+        (
+            "self.net = torch.compile(self.net)",
+            "With `self.net.compile()` in place of line 2",
+            "\nself.net.compile()\n",
+        ),
+    ],
+)
+def test_modules_are_compiled_in_place(line: str, change: str, after: str) -> None:
+    assert after in offered(f"import torch\n{line}\nfailing()\n", "failing()", "target-error")[change]
+
+
+def test_what_is_compiled_comes_back_as_it_is() -> None:
+    source = SourceFile(FILE, "import torch\nfast = torch.compile(Net(), dynamic=True)\n")
+    assert edited(source, unwrapped({FILE: source}).edits) == "import torch\nfast = (Net())\n"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 - ``model``: edits, fixes, verdicts
 - ``editing``: edits applied to a text, and the statements that they replace
 - ``widening``: what edits replace of whole functions, with what they compute elsewhere
-- ``advising``: advice, applied, and what else may help against errors and breaks
+- ``advising``: advice, applied
+- ``tries``: what may help against errors and breaks, applied
 - ``changes``: what an edit changed of a report: findings that are gone, and what became worse
 - ``patches``: patches of installed packages
 - ``experiments``: runs of a program with edits, trials, comparisons

@@ -5,8 +5,8 @@ So is what may end an error, advice or not (``fixes/rules/ways_out.py``): what h
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -14,38 +14,32 @@ from time import monotonic
 from typing import Final, Literal, TypeAlias
 
 from ..report.model import Finding, Report
-from ..text.messages import counted
 from ..text.remedies import Advice, Remedy, left_of, sentences
 from ..workspace.positions import Span
-from .changes import counts_of, drifts_of, gone, worse
-from .experiments import How, State
+from .experiments import State
 from .model import Context, Fix
 from .proof import Prover
 from .rules.recompilations import recompilations
-from .rules.ways_out import WayOut, ways_out
+from .rules.ways_out import ways_out
+from .tries import Told, helps, new_error, tried
 
 Outcome: TypeAlias = Literal["helps", "fails", "unknown"]
 _Key: TypeAlias = tuple[str, str, Span]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a run with a way out has shown, as a sentence; empty if it did not help.
+class Became:
+    """What became of a remedy; ``then`` says which error ended the run with it, where none did before."""
 
-    ``names`` is the code by which hints name the same.
-    """
-
-    names: tuple[str, ...]
-    sentence: str = ""
-    whole: bool = False
-    """Whether it says all that is to be written: then other hints say less."""
+    outcome: Outcome
+    then: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
     """What became of remedies, and of ways out, by the finding that each is for."""
 
-    remedies: Mapping[tuple[_Key, Remedy], Outcome] = field(default_factory=dict)
+    remedies: Mapping[tuple[_Key, Remedy], Became] = field(default_factory=dict)
     ways_out: Mapping[_Key, tuple[Told, ...]] = field(default_factory=dict)
 
 
@@ -56,11 +50,7 @@ _LONGEST_OF_BREAKS: Final = 8.0
 """The seconds after which no other try against a graph break begins: the program works all the same."""
 _AT_ITS_END: Final = (*_GOES_ON, "raised")
 _MOST_WAYS: Final = 2
-"""The number of edits that are tried of a remedy, and of ways out that are told of one finding."""
-_DISABLE: Final = "TORCHDYNAMO_DISABLE=1"
-"""What torch's hints name to run a program uncompiled."""
-_PASSES: Final = "Uncompiled, the program gets to its end."
-_FAILS_TOO: Final = "Uncompiled, the program fails in the same way."
+"""The number of edits that are tried of a remedy."""
 
 
 def can_be_tried(report: Report) -> bool:
@@ -76,16 +66,16 @@ async def outcomes_of(prover: Prover, report: Report) -> Outcomes:
     again = await prover.as_it_is()
     if again.failure or _to_try(again.report) != _to_try(report):
         return Outcomes()  # each run of it differs
-    remedies: dict[tuple[_Key, Remedy], Outcome] = {}
+    remedies: dict[tuple[_Key, Remedy], Became] = {}
     ways: dict[_Key, tuple[Told, ...]] = {}
     for finding in report.findings:
         became = await _outcomes(prover, base, finding, end)
-        remedies.update({(_key(finding), remedy): outcome for remedy, outcome in became.items()})
+        remedies.update({(_key(finding), remedy): one for remedy, one in became.items()})
     for finding in (item for item in report.findings if item.severity == "error"):
-        ways[_key(finding)] = tuple([told async for told in _told(prover, base, finding, end)])
+        ways[_key(finding)] = tuple([told async for told in tried(prover, base, finding, end)])
     end = min(end, monotonic() + _LONGEST_OF_BREAKS)
     for finding in (item for item in report.findings if item.kind == "graph-break"):
-        ways[_key(finding)] = tuple([told async for told in _told(prover, base, finding, end)])
+        ways[_key(finding)] = tuple([told async for told in tried(prover, base, finding, end)])
     return Outcomes(remedies, ways)
 
 
@@ -120,44 +110,37 @@ def _are_apart(fixes: Sequence[Fix]) -> bool:
     return all(first[0] != second[0] or first[2] <= second[1] for first, second in pairwise(spans))
 
 
-async def _outcomes(prover: Prover, base: State, finding: Finding, end: float) -> Mapping[Remedy, Outcome]:
+async def _outcomes(prover: Prover, base: State, finding: Finding, end: float) -> Mapping[Remedy, Became]:
     """Run the program with each remedy that the advice on a finding names."""
     ways = {remedy: _ways(base.report, finding, remedy) for remedy in finding.remedies}
-    became: dict[Remedy, Outcome] = {}
+    became: dict[Remedy, Became] = {}
     for remedy, fixes in ways.items():
         if monotonic() < end:
-            became[remedy] = await _outcome(prover, base, finding, [[fix] for fix in fixes], end)
-    together = [remedy for remedy in _first_remedies(finding) if became.get(remedy) == "fails"]
+            became[remedy] = await _became(prover, base, finding, [[fix] for fix in fixes], end)
+    failing = [remedy for remedy, one in became.items() if one == Became("fails")]
+    together = [remedy for remedy in _first_remedies(finding) if remedy in failing]
     fixes = [ways[remedy][0] for remedy in together]
     if len(fixes) > 1 and _are_apart(fixes) and monotonic() < end:
         # Of values that change together, one alone helps nothing.
-        became.update(dict.fromkeys(together, await _outcome(prover, base, finding, [fixes], end)))
+        became.update(dict.fromkeys(together, await _became(prover, base, finding, [fixes], end)))
     return became
 
 
-async def _outcome(
+async def _became(
     prover: Prover, base: State, finding: Finding, tries: Sequence[Sequence[Fix]], end: float
-) -> Outcome:
+) -> Became:
     """Run the program with each of some sets of edits, until one helps or the time is over."""
-    outcome: Outcome = "unknown"
+    became = Became("unknown")
     for fixes in tries:
         if monotonic() >= end:
             break
         after = await prover.with_fixes(base, fixes)
         if after.failure:
             continue
-        if _helps(finding, base.report, after.report):
-            return "helps"
-        outcome = "fails"
-    return outcome
-
-
-def _helps(finding: Finding, before: Report, after: Report) -> bool:
-    drifts = drifts_of(before, after)
-    if gone(finding, before, after, drifts):
-        return False
-    goes_on = before.status == "raised" and after.status in _GOES_ON
-    return goes_on or not worse(before, after, drifts)
+        if helps(finding, base.report, after.report):
+            return Became("helps")
+        became = Became("fails", new_error(base.report, after.report))
+    return became
 
 
 def _ways(report: Report, finding: Finding, remedy: Remedy) -> Sequence[Fix]:
@@ -165,80 +148,33 @@ def _ways(report: Report, finding: Finding, remedy: Remedy) -> Sequence[Fix]:
     return [*recompilations(alone, Context(report, report.files))][:_MOST_WAYS]
 
 
-async def _told(prover: Prover, base: State, finding: Finding, end: float) -> AsyncIterator[Told]:
-    """Run the program with each way out of an error or a break, and yield what that has shown."""
-    plain = await _uncompiled(prover, base, finding) if monotonic() < end else ""
-    left = deque(ways_out(finding, Context(base.report, base.report.files)))
-    helping: list[WayOut] = []
-    while left and monotonic() < end and len(helping) < _MOST_WAYS:
-        way = left.popleft()
-        is_needless = any(
-            set(less.edits).issubset(way.edits) or less.kind == way.kind == "line" for less in helping
-        )
-        if is_needless or (plain == _FAILS_TOO and way.kind != "in-place"):
-            continue
-        after = await prover.with_fixes(base, [way.fix])
-        sentence = "" if after.failure else _shown(way, finding, base.report, after.report)
-        if sentence and way.parts:
-            left.extendleft(reversed(way.parts))
-        elif not (after.failure or way.parts):
-            helping += [way] if sentence else []
-            yield Told(way.names, sentence, whole=way.kind == "line")
-    if plain and not (helping and plain == _FAILS_TOO):
-        yield Told((_DISABLE,), plain)
-
-
-async def _uncompiled(prover: Prover, base: State, finding: Finding) -> str:
-    """Say how the program ends uncompiled where an error ended it that need not be the compiler's."""
-    is_open = finding.kind == "target-error" or any(_DISABLE in hint for hint in finding.hints)
-    if finding.severity != "error" or not is_open or base.report.status != "raised":
-        return ""
-    plain = await prover.state(base.texts, How(uncompiled=True))
-    if plain.report.status in _GOES_ON:
-        return _PASSES
-    same = {item.message for item in plain.report.findings if item.kind == finding.kind}
-    return _FAILS_TOO if plain.report.status == "raised" and finding.message in same else ""
-
-
-def _shown(way: WayOut, finding: Finding, before: Report, after: Report) -> str:
-    """Say what a run with a way out has shown; empty if it did not help."""
-    is_error = finding.severity == "error"
-    if not _helps(finding, before, after) and not (is_error and _goes_on(finding, before, after)):
-        return ""
-    breaks = counts_of(after).breaks
-    left = f", with {counted(breaks, 'graph break')}" if is_error and breaks else ""
-    gone = f"this {'error' if is_error else 'break'} is gone"
-    shown = "the program gets to its end" if is_error and before.status == "raised" else gone
-    return f"{way.change}, {shown}{left}.{way.cost and f' {way.cost}'}"
-
-
-def _goes_on(finding: Finding, before: Report, after: Report) -> bool:
-    """Tell whether a program goes on where an error ended it, or does without one that it caught."""
-    if before.status == "raised":
-        return after.status in _GOES_ON
-    errors = [
-        Counter(item.message for item in one.findings if item.severity == "error") for one in (before, after)
-    ]
-    return after.status == before.status and errors[1] <= errors[0] - Counter([finding.message])
-
-
 def _left(finding: Finding, outcomes: Outcomes) -> Finding:
     """Leave the advice on a finding that helped, or else what was not tried."""
     advice: list[Advice] = []
     for item in finding.advice:
         became = {
-            remedy: outcomes.remedies.get((_key(finding), remedy), "unknown") for remedy in item.remedies
+            remedy: outcomes.remedies.get((_key(finding), remedy), Became("unknown"))
+            for remedy in item.remedies
         }
-        helping = [remedy for remedy, outcome in became.items() if outcome == "helps"]
-        unknown = [remedy for remedy, outcome in became.items() if outcome == "unknown"]
+        helping = [remedy for remedy, one in became.items() if one.outcome == "helps"]
+        unknown = [remedy for remedy, one in became.items() if one.outcome == "unknown"]
+        raising = [remedy for remedy, one in became.items() if one.then]
         if helping:
             advice += [replace(one, helps=True) for one in left_of(item, helping)]
         elif unknown or not became:
             advice += left_of(item, unknown)
+        else:
+            advice += [_with_error(one, became) for remedy in raising[:1] for one in left_of(item, [remedy])]
     given = sentences(finding.advice)
     others = tuple(hint for hint in finding.hints if hint not in given)
     told = outcomes.ways_out.get(_key(finding), ())
     return replace(finding, advice=tuple(advice), hints=_with_told((*others, *sentences(advice)), told))
+
+
+def _with_error(advice: Advice, became: Mapping[Remedy, Became]) -> Advice:
+    """Say which error comes with a piece of advice: it may be all that is left to mend."""
+    then = next(one.then for one in became.values() if one.then)
+    return replace(advice, sentence=f"{advice.sentence} With it, {then}.", helps=True)
 
 
 def _with_told(hints: Sequence[str], told: Sequence[Told]) -> tuple[str, ...]:
@@ -246,5 +182,8 @@ def _with_told(hints: Sequence[str], told: Sequence[Told]) -> tuple[str, ...]:
     shown = [item.sentence for item in told if item.sentence]
     if any(item.sentence and item.whole for item in told):
         return tuple(shown)
-    left = [hint for hint in hints if not any(all(name in hint for name in item.names) for item in told)]
-    return *shown, *left
+    return *shown, *(hint for hint in hints if not any(_is_same(hint, item) for item in told))
+
+
+def _is_same(hint: str, told: Told) -> bool:
+    return bool(told.names) and all(name in hint for name in told.names)

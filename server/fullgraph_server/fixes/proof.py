@@ -34,6 +34,7 @@ _Parts = Callable[[SourceFile, Sequence[Edit]], list[Replaced]]
 
 _AT_ITS_END: Final = ("finished", "exited", "raised")
 WAITS: Final = "the whole compiler runs with it once somebody asks for fixes"
+_GRAPHS: Final = How()
 _ALONE: Final = How("alone")
 _EXACTLY: Final = How("alone", exact=True)
 
@@ -59,9 +60,9 @@ class Prover(Experiments):
         """Run the target as it is."""
         return await self.state({text.filename: text.text for text in self.plan.texts})
 
-    async def with_fixes(self, state: State, fixes: Iterable[Fix]) -> State:
+    async def with_fixes(self, state: State, fixes: Iterable[Fix], how: How = _GRAPHS) -> State:
         """Run the target with fixes of the texts of a state."""
-        return await self.state(_with(state, fixes))
+        return await self.state(_with(state, fixes), how)
 
     async def in_environment(self, state: State, variables: Mapping[str, str]) -> State:
         """Run the target with the texts of a state and more variables of the environment."""

@@ -6,14 +6,16 @@ Each is a guess. Only what a run of the program with it has shown is told (``fix
 from __future__ import annotations
 
 import ast
+import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from ...report.model import Finding
 from ...text.markdown import code_span
 from ...workspace.positions import Call, Span
+from ...workspace.source import SourceFile
 from ..editing import edited_texts
 from ..model import Context, Edit, Fix
 from .calls import is_compile
@@ -49,8 +51,8 @@ _LONGEST_LINE: Final = 100
 """The number and the length of lines that are shown as they are to be written."""
 
 
-Kind: TypeAlias = Literal["line", "in-place", "other"]
-"""``line`` writes the line of a finding anew, ``in-place`` makes ``torch.compile`` return no other module."""
+Kind: TypeAlias = Literal["line", "named", "other"]
+"""``line`` writes the line of a finding anew, ``named`` makes a setting that torch names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,26 +131,30 @@ def _named_settings(finding: Finding, code: Code) -> Iterator[WayOut]:
     said = "\n".join((*finding.hints, finding.explanation, finding.text))
     for name, value in dict.fromkeys(_SETTING.findall(said)):
         text = f"{name} = {value}"
-        yield WayOut(f"With {code_span(text)}", (name,), (code.setting(text),))
+        yield WayOut(f"With {code_span(text)}", (name,), (code.setting(text),), "named")
 
 
 def _fixes(finding: Finding, context: Context) -> Iterator[WayOut]:
     """Edit the line as the catalogue of breaks has it; an error of ``fullgraph=True`` is such a break."""
     for fix in candidates(replace(finding, kind="graph-break"), context)[:_MOST_EDITS]:
         lines = list(_new_lines(fix, context))
-        is_short = len(lines) <= _MOST_LINES and all(len(line) <= _LONGEST_LINE for line in lines)
-        written = " and ".join(map(code_span, lines)) if is_short else "that"
+        is_short = len(lines) <= _MOST_LINES and all(len(line) <= _LONGEST_LINE for _, line in lines)
+        written = " and ".join(f"{code_span(line)} (line {row})" for row, line in lines) if is_short else ""
+        command = " (`fullgraph fix` shows it)" if finding.kind == "graph-break" else ""
         cost = "" if fix.safety == "safe" else fix.change
-        yield WayOut(f"{fix.title}: with {written}", (fix.title,), fix.edits, "line", cost)
+        change = f"{fix.title}: with {written}" if written else f"{fix.title}{command}: with that"
+        yield WayOut(change, (fix.title,), fix.edits, "line", cost)
 
 
-def _new_lines(fix: Fix, context: Context) -> Iterator[str]:
-    """Yield the lines that a fix adds or changes, without those of imports."""
+def _new_lines(fix: Fix, context: Context) -> Iterator[tuple[int, str]]:
+    """Yield the lines that a fix adds or changes, with the row of what they replace; imports are left out."""
     for before, after in edited_texts(context.files, fix.edits).values():
-        known = set(before.splitlines())
-        for line in after.splitlines():
-            if line not in known and line.strip() and not line.startswith(("import ", "from ")):
-                yield line.strip()
+        old, new = before.splitlines(), after.splitlines()
+        changes = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+        for tag, row, _, first, last in changes:
+            for line in new[first:last] if tag != "equal" else ():
+                if line.strip() and not line.startswith(("import ", "from ")):
+                    yield row + 1, line.strip()
 
 
 def _without_fullgraph(codes: list[Code]) -> Iterator[WayOut]:
@@ -204,19 +210,30 @@ def _in_place(codes: list[Code]) -> Iterator[WayOut]:
     """Compile modules in place, which keeps their classes and the names of their states."""
     for code in codes:
         for statement in code.all(ast.Assign):
-            call = statement.value
-            if not isinstance(call, ast.Call) or not is_compile(call) or len(call.args) != 1:
-                continue
-            module = dotted(call.args[0])
-            if not module:
+            call, name = statement.value, dotted(statement.targets[0])
+            if not isinstance(call, ast.Call) or not is_compile(call) or len(call.args) != 1 or not name:
                 continue
             given = ", ".join(ast.unparse(word) for word in call.keywords)
-            written = f"{module}.compile({given})"
-            edits = (code.replaced(call, f"({written}, {module})[1]"),)
-            change = (
-                f"With {code_span(written)}, and {code_span(module)} in place of what `torch.compile` returns"
-            )
-            yield WayOut(f"{change} ({_line(code, statement)})", (f"{module}.compile(",), edits, "in-place")
+            module = dotted(call.args[0])
+            compiled = f"{module or name}.compile({given})"
+            lines = [compiled] if module == name else [f"{name} = {code.assigned(call.args[0])}", compiled]
+            behind = code.after(statement, lines[1:]) if lines[1:] else None
+            if behind is not None or module == name:
+                edits = (code.replaced(statement, lines[0]), *([behind] if behind is not None else []))
+                change = f"With {' and '.join(map(code_span, lines))} in place of {_line(code, statement)}"
+                yield WayOut(change, (f"{module or name}.compile(",), edits)
+
+
+def unwrapped(files: Mapping[str, SourceFile | None]) -> Fix:
+    """Make calls of ``torch.compile`` return what they are given."""
+    edits = [
+        code.replaced(call, f"({code.text(call.args[0])})")
+        for source in files.values()
+        if source is not None and (code := code_of(source)) is not None
+        for call in code.all(ast.Call)
+        if is_compile(call) and len(call.args) == 1
+    ]
+    return WayOut("Uncompiled", (), tuple(edits)).fix
 
 
 def _fixed_sizes(codes: list[Code]) -> Iterator[WayOut]:
