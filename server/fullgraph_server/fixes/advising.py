@@ -165,10 +165,19 @@ def _left(finding: Finding, outcomes: Outcomes) -> Finding:
             advice += left_of(item, unknown)
         else:
             advice += [_with_error(one, became) for remedy in raising[:1] for one in left_of(item, [remedy])]
+    if any(item.helps and item.remedies for item in advice):
+        # That it has to be so is refuted.
+        advice = _as_first([item for item in advice if not item.explains])
     given = sentences(finding.advice)
     others = tuple(hint for hint in finding.hints if hint not in given)
     told = outcomes.ways_out.get(_key(finding), ())
     return replace(finding, advice=tuple(advice), hints=_with_told((*others, *sentences(advice)), told))
+
+
+def _as_first(advice: Sequence[Advice]) -> list[Advice]:
+    """Leave "too" out of the first sentence: what it followed on is not told."""
+    first, *others = advice
+    return [replace(first, sentence=first.sentence.replace("`, too: ", "`: ", 1)), *others]
 
 
 def _with_error(advice: Advice, became: Mapping[Remedy, Became]) -> Advice:

@@ -64,6 +64,7 @@ from ..workspace.workspace import Workspace
 from .answers.answers import Answers
 from .answers.cached import cached_builders
 from .answers.causes import cause_answer
+from .answers.nested import nested_builders
 from .caches.model import Caches
 from .caches.uses import cache_builders, caches_of, with_caches
 from .exports.findings import export_builders
@@ -227,6 +228,7 @@ class _FindingFacts:
             *self._recompilations.late_compilations(),
             *speed_builders(self._facts, self._finding),
             *cached_builders(self._facts, self._finding, self._places, self._workspace),
+            *nested_builders(self._facts, self._finding, self._places, self._workspace),
             *cache_builders(self._caches, self._finding),
             *map(self._after_it, export_builders(self._facts, self._finding, self._places, self._workspace)),
             *map(self._after_it, refused_marks(self._facts, self._finding, self._places, self._workspace)),

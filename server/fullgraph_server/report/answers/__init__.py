@@ -6,6 +6,7 @@ Nothing is guessed: a cause that the facts and the syntax tree do not show is no
 - ``words``: an answer, and how it names lines
 - ``marks``: where a source compiles functions, keeps them out of graphs, or registers hooks
 - ``breaks``: answers to graph breaks
+- ``coded``: answers by the id of a break, where torch has no hint
 - ``seen_errors``: an error, and the calls of the program that led to it
 - ``errors``: answers to errors that do not go with ``torch.compile``
 - ``autograd``: answers about gradients that break a graph, and to errors of AOTAutograd
@@ -17,6 +18,7 @@ Nothing is guessed: a cause that the facts and the syntax tree do not show is no
 - ``uncompiled``: what to do where nothing is compiled
 - ``options``: answers to names that ``torch.compile`` does not know
 - ``cached``: functions whose cache Dynamo ignores
+- ``nested``: compiled functions that lose their options in compiled code
 - ``module_names``: lookups by the names of parameters
 - ``wrapped``: answers about the ``OptimizedModule`` that ``torch.compile`` returns for a module
 - ``causes``: answers to differences between a compiled call and the same call uncompiled

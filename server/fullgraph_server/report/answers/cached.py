@@ -11,11 +11,10 @@ from fullgraph_compiler.facts import Fact, GraphCaptured, StackFrame
 
 from ...text.markdown import code_span
 from ...text.messages import counted
-from ...workspace.definitions import definitions
 from ...workspace.workspace import Workspace
 from ..finding_builder import FindingBuilder, MakeFinding
 from ..source_locator import Places
-from .marks import Mark, dotted, marks_of
+from .marks import Mark, dotted, mark_around
 from .words import row_of, written
 
 _MEANING: Final = (
@@ -35,7 +34,7 @@ def cached_builders(
         for mark, frames in _cached(graph, places, workspace):
             name = mark.name
             share = f"{len(frames)} of the {counted(len(graph.nodes), 'operation')}"
-            call = _call(graph, name, workspace)
+            call = call_of(graph, name, workspace)
             stack = (call[0] if call else frames[0],)
             filename = stack[0].filename
             message = f"Dynamo ignores the cache of {code_span(name)}: {share} in this graph come from it"
@@ -65,21 +64,13 @@ def _cached(
     compiled = places.functions.get(graph.compile_id)
     found: dict[Mark, list[StackFrame]] = {}
     for node in graph.nodes:
-        mark = _mark_around(node.frame, workspace)
+        mark = mark_around("cached", node.frame, workspace)
         if mark is not None and (compiled is None or mark.name != compiled.name):
             found.setdefault(mark, []).append(node.frame)
     yield from found.items()
 
 
-def _mark_around(frame: StackFrame, workspace: Workspace) -> Mark | None:
-    """Return the decorator that caches the function around a place of the program."""
-    source = workspace.source(frame.filename) if workspace.contains(frame.filename) else None
-    marks = [mark for mark in marks_of(source) if mark.use == "cached"] if source else []
-    function = definitions(source).function_at(frame.row) if source and marks else None
-    return next((mark for mark in marks if function is not None and mark.definition is function), None)
-
-
-def _call(graph: GraphCaptured, name: str, workspace: Workspace) -> tuple[StackFrame, ast.Call] | None:
+def call_of(graph: GraphCaptured, name: str, workspace: Workspace) -> tuple[StackFrame, ast.Call] | None:
     """Find the first call of a function by its name on the way to the operations of a graph."""
     for frame in graph.calls:
         source = workspace.source(frame.filename) if workspace.contains(frame.filename) else None

@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
+from fullgraph_compiler.facts import StackFrame
+
+from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
+from ...workspace.workspace import Workspace
 
 Use: TypeAlias = Literal[
     "compile",
@@ -151,6 +155,14 @@ class Marks:
             for source in self._sources()
             for node in (ast.walk(source.tree) if source.tree else ())
         )
+
+
+def mark_around(use: Use, frame: StackFrame, workspace: Workspace) -> Mark | None:
+    """Return the decorator of one use on the function around a place of the program."""
+    source = workspace.source(frame.filename) if workspace.contains(frame.filename) else None
+    marks = [mark for mark in marks_of(source) if mark.use == use] if source else []
+    function = definitions(source).function_at(frame.row) if source and marks else None
+    return next((mark for mark in marks if function is not None and mark.definition is function), None)
 
 
 @lru_cache(maxsize=256)

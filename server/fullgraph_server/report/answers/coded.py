@@ -1,0 +1,46 @@
+"""Answers by the id of a break, where torch has no hint (``torch/_dynamo/graph_break_registry.json``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from fullgraph_compiler.facts import CompileFailure, GraphBreak
+
+from .words import Answer
+
+_AS_NEW: Final = "Make a tensor of the size that is needed, in the place of one that is resized."
+_STATIC: Final = (
+    "Write it as a `@staticmethod` of the class: Dynamo traces `forward` and `backward` as functions."
+)
+_OF_NUMPY: Final = "Use a function of torch in its place, or do this outside of what is compiled."
+_HINTS: Final[Mapping[str, str]] = {
+    "GB0016": "Use the jagged layout: `torch.nested.nested_tensor(..., layout=torch.jagged)`.",
+    "GB0053": "Wrap the module with `use_orig_params=True`.",
+    "GB0104": "Read `grad_fn` outside of what is compiled.",
+    "GB0108": "Return the tensor, and call `retain_grad()` on it behind the compiled call.",
+    "GB0125": (
+        "Set `requires_grad` ahead of the compiled call, on the tensor that is passed: the code that is "
+        "compiled then finds it so."
+    ),
+    "GB0126": _AS_NEW,
+    "GB0127": _AS_NEW,
+    "GB0129": _AS_NEW,
+    "GB0130": _AS_NEW,
+    "GB0151": "Ask `inspect` ahead of the compiled call, and keep what it says.",
+    "GB0157": _OF_NUMPY,
+    "GB0158": _OF_NUMPY,
+    "GB0159": _OF_NUMPY,
+    "GB0271": "Keep this in an attribute of the object, or set it outside of what is compiled.",
+    "GB0346": _STATIC,
+    "GB0348": _STATIC,
+    "GB0352": _STATIC,
+    "GB3383": "Make this object outside of what is compiled, and pass it.",
+    "GB5976": "Compare `data_ptr()` outside of what is compiled.",
+}
+
+
+def coded_answer(fact: GraphBreak | CompileFailure) -> Answer:
+    """Return what to do at a break for which torch has no hint; nothing where torch has one."""
+    hint = _HINTS.get(fact.code, "")
+    return Answer("", (hint,)) if hint and not fact.hints else Answer()
