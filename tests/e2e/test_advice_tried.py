@@ -102,7 +102,7 @@ import torch
 
 class Head(torch.nn.Module):
     def forward(self, x):
-        return x
+        return x + 1
 
 head = Head()
 head = torch.compile(head, backend="eager")
@@ -126,6 +126,32 @@ for rate in (0.1, 0.2, 0.3):
     step()
 print(round(opt.param_groups[0]["lr"], 3))
 """
+LOST = """
+import torch
+
+def shown(x):
+    print("x", x)
+    return x + 1
+
+@torch.compile(backend="eager")
+def f(x):
+    return shown(x) * 2
+
+f(torch.ones(2))
+"""
+"""In a function that Dynamo traces within another, torch drops what it should print after the graph."""
+SHAPED = """
+import torch
+
+@torch.compile(backend="eager")
+def f(x):
+    if x.sum() > 2:
+        return x.sum()
+    return x
+
+f(torch.ones(3))
+"""
+"""By ``torch.where`` the result would have another shape."""
 WRONG = """
 import torch
 
@@ -215,3 +241,11 @@ def test_an_error_that_an_edit_brings_is_told_with_it(tmp_path: Path) -> None:
     (told,) = hints(tmp_path, RATE)
     assert told.startswith("Give the optimizer its learning rate as a tensor")
     assert "With it, line 15 raises TypeError: type Tensor doesn't define __round__ method." in told
+
+
+def test_what_changes_results_is_not_told(tmp_path: Path) -> None:
+    assert not any("this break is gone" in hint for hint in hints(tmp_path, SHAPED, "GB0170"))
+
+
+def test_what_torch_would_not_print_is_not_reordered(tmp_path: Path) -> None:
+    assert not any("reorderable_logging_functions.add" in hint for hint in hints(tmp_path, LOST, "GB0059"))

@@ -80,15 +80,17 @@ HINTS = "Set `a = True`.", "Leave `fullgraph=True` (line 2) out.", "Write `c`."
         ([Told(("`a = ",), "With `a = True`, it ends.")], ("With `a = True`, it ends.", *HINTS[1:])),
         ([Told(("fullgraph=True", "line 2"))], (HINTS[0], HINTS[2])),
         ([Told(("fullgraph=True", "line 3"))], HINTS),
-        ([Told(("x",), "Write `y`.", whole=True), Told(("`c`",))], ("Write `y`.",)),
+        ([Told(("x",), "Write `y`.", True, whole=True), Told(("`c`",))], ("Write `y`.",)),
         ([Told(("x",), "", whole=True)], HINTS),
+        ([Told(("x",), "Without `x`, it ends.", helps=True)], ("Without `x`, it ends.", *HINTS[:2])),
         ([Told((), "Uncompiled, it ends.")], ("Uncompiled, it ends.", *HINTS)),
     ],
 )
 def test_what_was_shown_takes_the_place_of_hints_that_say_the_same(
     told: list[Told], hints: tuple[str, ...]
 ) -> None:
-    finding = Finding("capture-error", "GB0059", "error", "it failed", SPAN, hints=HINTS)
+    text = f"It failed.\n  Hint: {HINTS[2]}"
+    finding = Finding("capture-error", "GB0059", "error", "it failed", SPAN, hints=HINTS, text=text)
     run = Report("/w/a.py", 1, findings=(finding,), status="raised")
     key = finding.code, finding.message, finding.span
     (left,) = with_outcomes(run, Outcomes(ways_out={key: tuple(told)})).findings

@@ -361,7 +361,9 @@ def test_what_a_function_of_an_operator_returns_is_named_with_what_to_write() ->
     assert finding.message == "Dynamo cannot trace `b.sum() < 0`", "the operator is no library of its own"
     assert finding.hints == hints[:1]
     written = replace(failure, text="Encountered input mutation during higher order op tracing")
-    assert only(folded(written)).hints == ("Write to a copy of the input, made with `.clone()`.",)
+    assert only(folded(written)).hints == (
+        "Compute a new tensor instead of writing into the input, and return it from the function.",
+    )
 
 
 def test_a_failure_without_a_stack_stands_on_the_function_name() -> None:

@@ -146,6 +146,65 @@ def test_modules_are_compiled_in_place(line: str, change: str, after: str) -> No
 def test_what_is_compiled_comes_back_as_it_is() -> None:
     source = SourceFile(FILE, "import torch\nfast = torch.compile(Net(), dynamic=True)\n")
     assert edited(source, unwrapped({FILE: source}).edits) == "import torch\nfast = (Net())\n"
+    text = "from torch import compile\n\n@compile(dynamic=True)\ndef f(x):\n    return x\n\ng = compile(f)\n"
+    source = SourceFile(FILE, text)
+    assert edited(source, unwrapped({FILE: source}).edits) == (
+        "from torch import compile\n\n@(lambda it: it)\ndef f(x):\n    return x\n\ng = (f)\n"
+    )
+
+
+def test_each_of_several_calls_is_changed_by_itself_first() -> None:
+    text = dedent("""
+        import torch as t
+
+        f = t.compile(one, fullgraph=True)
+        g = t.compile(two, fullgraph=True)
+        failing()
+    """).lstrip()
+    tried = offered(text, "failing()")
+    first, second, both = (change for change in tried if change.startswith("Without `fullgraph"))
+    assert first == "Without `fullgraph=True` (line 3)"
+    assert second == "Without `fullgraph=True` (line 4)"
+    assert both == "Without `fullgraph=True` (lines 3 and 4)"
+    assert "one, fullgraph=False" in tried[first]
+    assert "two, fullgraph=True" in tried[first]
+    assert "one, fullgraph=False" in tried[both]
+    assert "two, fullgraph=False" in tried[both]
+    assert "With `dynamic=False` (lines 3 and 4)" in tried
+
+
+def test_a_line_of_another_file_is_named_with_it() -> None:
+    failing = SourceFile("/w/nets.py", "import torch\nstrange()\n")
+    main = SourceFile("/w/main.py", "import torch\nf = torch.compile(g, fullgraph=True)\n")
+    finding = Finding("capture-error", "capture-error", "error", "it failed", span_of(failing, "strange()"))
+    report = Report(main.filename, 1)
+    ways = ways_out(finding, Context(report, {item.filename: item for item in (failing, main)}))
+    assert "Without `fullgraph=True` (main.py:2)" in [way.change for way in ways]
+
+
+def test_objects_of_the_program_are_no_settings_and_its_functions_no_modules() -> None:
+    text = dedent("""
+        import torch
+        from torch._dynamo import config as chosen
+
+        chosen.specialize_int = True
+        self.config.verbose = True
+
+        def f(x):
+            return x
+
+        fast = torch.compile(f)
+        failing()
+    """).lstrip()
+    tried = offered(text, "failing()")
+    assert "Without `chosen.specialize_int = True` (line 4)" in tried
+    assert not any("verbose" in change or "f.compile(" in change for change in tried)
+
+
+def test_the_name_of_torch_is_that_of_the_program() -> None:
+    text = PROGRAM.replace("import torch\n", "import torch as t\n", 1).replace("torch.compile(", "t.compile(")
+    (change,) = [change for change in offered(text, "strange(x)", stack=STACK) if "disable" in change]
+    assert change.startswith("With `@t.compiler.disable` above `inner`")
 
 
 @pytest.mark.parametrize(
@@ -155,7 +214,7 @@ def test_what_is_compiled_comes_back_as_it_is() -> None:
         ("torch.export.export(net, (x,), strict=True)", "With `strict=False` (line 3)", "strict=False)"),
         (
             "torch.export.export(net, (x,), dynamic_shapes=({0: torch.export.Dim('n')},))",
-            "With `Dim.AUTO` in place of `torch.export.Dim('n')` (line 3)",
+            "With `Dim.AUTO` in place of the `Dim` of line 3",
             "({0: torch.export.Dim.AUTO},))",
         ),
     ],

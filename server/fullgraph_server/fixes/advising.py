@@ -72,10 +72,10 @@ async def outcomes_of(prover: Prover, report: Report) -> Outcomes:
         became = await _outcomes(prover, base, finding, end)
         remedies.update({(_key(finding), remedy): one for remedy, one in became.items()})
     for finding in (item for item in report.findings if item.severity == "error"):
-        ways[_key(finding)] = tuple([told async for told in tried(prover, base, finding, end)])
+        ways[_key(finding)] = tuple([told async for told in tried(prover, base, finding, again, end)])
     end = min(end, monotonic() + _LONGEST_OF_BREAKS)
     for finding in (item for item in report.findings if item.kind == "graph-break"):
-        ways[_key(finding)] = tuple([told async for told in tried(prover, base, finding, end)])
+        ways[_key(finding)] = tuple([told async for told in tried(prover, base, finding, again, end)])
     return Outcomes(remedies, ways)
 
 
@@ -171,7 +171,9 @@ def _left(finding: Finding, outcomes: Outcomes) -> Finding:
     given = sentences(finding.advice)
     others = tuple(hint for hint in finding.hints if hint not in given)
     told = outcomes.ways_out.get(_key(finding), ())
-    return replace(finding, advice=tuple(advice), hints=_with_told((*others, *sentences(advice)), told))
+    return replace(
+        finding, advice=tuple(advice), hints=_with_told((*others, *sentences(advice)), told, finding.text)
+    )
 
 
 def _as_first(advice: Sequence[Advice]) -> list[Advice]:
@@ -186,12 +188,17 @@ def _with_error(advice: Advice, became: Mapping[Remedy, Became]) -> Advice:
     return replace(advice, sentence=f"{advice.sentence} With it, {then}.", helps=True)
 
 
-def _with_told(hints: Sequence[str], told: Sequence[Told]) -> tuple[str, ...]:
-    """Put what was shown in the place of hints that say the same or less, or were refuted."""
+def _with_told(hints: Sequence[str], told: Sequence[Told], text: str) -> tuple[str, ...]:
+    """Put what was shown in the place of hints that say the same or less, or were refuted.
+
+    Less is what torch says by itself, in its ``text``, where something helps.
+    """
     shown = [item.sentence for item in told if item.sentence]
     if any(item.sentence and item.whole for item in told):
         return tuple(shown)
-    return *shown, *(hint for hint in hints if not any(_is_same(hint, item) for item in told))
+    is_mended = any(item.helps for item in told)
+    left = (hint for hint in hints if not any(_is_same(hint, item) for item in told))
+    return *shown, *(hint for hint in left if not (is_mended and hint in text))
 
 
 def _is_same(hint: str, told: Told) -> bool:

@@ -79,6 +79,7 @@ class State:
     """What its calls have shown with other sizes, if those were tried."""
     left_out: tuple[str, ...] = ()
     failure: str = ""
+    exit_code: int = 0
 
 
 @dataclass
@@ -153,7 +154,8 @@ class Experiments:
         sizes = tuple(fact for fact in facts if isinstance(fact, SizeTried))
         end = _first(facts, RunFinished)
         left_out = end.left_out if end is not None else ()
-        return State(texts, report, "".join(printed), record, sizes, left_out, _own_failure(facts))
+        code = (end.exit_code or 0) if end is not None else 0
+        return State(texts, report, "".join(printed), record, sizes, left_out, _own_failure(facts), code)
 
     # -- comparisons, trials and observations ----------------------------------------------------
 

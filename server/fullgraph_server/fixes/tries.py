@@ -11,7 +11,7 @@ from typing import Final
 from ..report.model import Finding, Report
 from ..text.messages import counted
 from .changes import counts_of, drifts_of, gone, worse
-from .experiments import How, State
+from .experiments import CannotTryError, How, State
 from .model import Context
 from .proof import Prover
 from .rules.ways_out import WayOut, unwrapped, ways_out
@@ -22,7 +22,9 @@ _GOES_ON: Final = ("finished", "exited")
 _DISABLE: Final = "TORCHDYNAMO_DISABLE=1"
 """What torch's hints name to run a program uncompiled."""
 _PASSES: Final = "Uncompiled, the program gets to its end."
+_PASSES_UNWRAPPED: Final = "Without `torch.compile`, the program gets to its end."
 _FAILS_TOO: Final = "Uncompiled, the program fails in the same way."
+_FAILS_OTHERWISE: Final = "Uncompiled, the program fails, too: {message}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,35 +36,52 @@ class Told:
 
     names: tuple[str, ...]
     sentence: str = ""
+    helps: bool = False
     whole: bool = False
     """Whether it says all that is to be written: then other hints say less."""
 
 
-async def tried(prover: Prover, base: State, finding: Finding, end: float) -> AsyncIterator[Told]:
+@dataclass(frozen=True, slots=True)
+class _Plain:
+    """How a program runs uncompiled: the run, if it gets to its end, and else a sentence on its error."""
+
+    state: State | None = None
+    told: str = ""
+
+
+async def tried(
+    prover: Prover, base: State, finding: Finding, again: State, end: float
+) -> AsyncIterator[Told]:
     """Run the program with each way out of an error or a break, and yield what that has shown.
 
-    No other run begins after ``end``, as :func:`time.monotonic` counts.
+    ``again`` is a run of the program as it is. No other run begins after ``end``, as
+    :func:`time.monotonic` counts.
     """
-    plain = await _uncompiled(prover, base, finding) if monotonic() < end else ""
-    left = deque(ways_out(finding, Context(base.report, base.report.files)))
+    ways = ways_out(finding, Context(base.report, base.report.files))
+    if not ways or monotonic() >= end:
+        return
+    is_error = finding.severity == "error"
+    plain = await _uncompiled(prover, base, finding) if is_error else _Plain(again)
+    left = deque(ways if plain.state is not None else ())
     helping: list[WayOut] = []
     while left and monotonic() < end and len(helping) < _MOST_HELPING:
         way = left.popleft()
-        is_needless = any(
-            set(less.edits).issubset(way.edits) or less.kind == way.kind == "line" for less in helping
-        )
-        if is_needless or plain == _FAILS_TOO:
+        if any(set(less.edits).issubset(way.edits) or less.kind == way.kind == "line" for less in helping):
             continue
         after = await prover.with_fixes(base, [way.fix])
-        sentence = "" if after.failure else _shown(way, finding, base.report, after.report)
+        sentence = "" if after.failure else _shown(way, finding, base.report, after)
+        must_agree = way.kind == "line" or base.report.status != "raised"
+        if sentence and must_agree and not await _agree(prover, way, plain.state, after):
+            sentence = ""
         if sentence and way.parts:
             left.extendleft(reversed(way.parts))
         elif not (after.failure or way.parts):
             helping += [way] if sentence else []
             following = _following(way, base.report, after.report)
-            yield Told(way.names, sentence or following, whole=way.kind == "line")
-    if plain:
-        yield Told((_DISABLE,), "" if helping else plain)
+            yield Told(way.names, sentence or following, bool(sentence), whole=way.kind == "line")
+    is_open = finding.kind == "target-error" or any(_DISABLE in hint for hint in finding.hints)
+    if is_error and is_open and plain.told:
+        yield Told((_DISABLE,), "" if helping else plain.told)
 
 
 def helps(finding: Finding, before: Report, after: Report) -> bool:
@@ -83,30 +102,48 @@ def new_error(before: Report, after: Report) -> str:
     return f"{_line(error, before, after)} raises {error.message}" if error is not None else ""
 
 
-async def _uncompiled(prover: Prover, base: State, finding: Finding) -> str:
-    """Say how the program ends uncompiled where an error ended it that need not be the compiler's.
+async def _uncompiled(prover: Prover, base: State, finding: Finding) -> _Plain:
+    """Run the program uncompiled, and where it fails, once more with what ``torch.compile`` is given."""
+    plain = await prover.with_fixes(base, [], How(uncompiled=True))
+    if _is_at_its_end(plain):
+        return _Plain(plain, _PASSES)
+    bare = await prover.with_fixes(base, [unwrapped(base.report.files)], How(uncompiled=True))
+    if _is_at_its_end(bare):
+        return _Plain(bare, _PASSES_UNWRAPPED)
+    errors = [item for item in bare.report.findings if item.severity == "error"]
+    if any((item.kind, item.message) == (finding.kind, finding.message) for item in errors):
+        return _Plain(None, _FAILS_TOO)
+    if base.report.status == bare.report.status == "raised" and errors:
+        return _Plain(None, _FAILS_OTHERWISE.format(message=errors[0].message))
+    return _Plain()
 
-    ``torch.compile`` then returns each module itself: what wraps it may be the cause.
-    """
-    is_open = finding.kind == "target-error" or any(_DISABLE in hint for hint in finding.hints)
-    if finding.severity != "error" or not is_open or base.report.status != "raised":
-        return ""
-    plain = await prover.with_fixes(base, [unwrapped(base.report.files)], How(uncompiled=True))
-    if plain.report.status in _GOES_ON:
-        return _PASSES
-    same = {item.message for item in plain.report.findings if item.kind == finding.kind}
-    return _FAILS_TOO if plain.report.status == "raised" and finding.message in same else ""
+
+async def _agree(prover: Prover, way: WayOut, before: State | None, after: State) -> bool:
+    """Tell whether compiled calls give what they gave before, or uncompiled where an error ended them."""
+    if before is None:
+        return False
+    try:
+        compared = await prover.compare(before.record, after.record, errors_differ=way.errors_differ)
+    except CannotTryError:
+        return False
+    return not compared.difference
 
 
-def _shown(way: WayOut, finding: Finding, before: Report, after: Report) -> str:
+def _is_at_its_end(state: State) -> bool:
+    return not state.failure and state.report.status in _GOES_ON and not state.exit_code
+
+
+def _shown(way: WayOut, finding: Finding, before: Report, state: State) -> str:
     """Say what a run with a way out has shown; empty if it did not help."""
-    is_error = finding.severity == "error"
+    is_error, after = finding.severity == "error", state.report
     if not helps(finding, before, after) and not (is_error and _goes_on(finding, before, after)):
         return ""
-    breaks = counts_of(after).breaks
-    left = f", with {counted(breaks, 'graph break')}" if is_error and breaks else ""
-    gone = f"this {'error' if is_error else 'break'} is gone"
-    shown = "the program gets to its end" if is_error and before.status == "raised" else gone
+    counts = counts_of(after)
+    if not counts.graphs or (before.status == "raised" and not _is_at_its_end(state)):
+        return ""
+    ends_it = is_error and before.status == "raised"
+    shown = "the program gets to its end" if ends_it else f"this {'error' if is_error else 'break'} is gone"
+    left = f", with {counted(counts.breaks, 'graph break')}" if ends_it and counts.breaks else ""
     return f"{way.change}, {shown}{left}.{way.cost and f' {way.cost}'}"
 
 
@@ -141,4 +178,4 @@ def _goes_on(finding: Finding, before: Report, after: Report) -> bool:
     errors = [
         Counter(item.message for item in one.findings if item.severity == "error") for one in (before, after)
     ]
-    return after.status == before.status and errors[1] <= errors[0] - Counter([finding.message])
+    return after.status in _GOES_ON and errors[1] <= errors[0] - Counter([finding.message])

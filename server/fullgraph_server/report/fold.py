@@ -322,7 +322,7 @@ class _FindingFacts:
         if hints.RETURNS_ALIAS in fact.text:
             return (hints.RETURN_A_COPY,)
         if hints.WRITES_INPUT in fact.text:
-            return (hints.WRITE_TO_A_COPY,)
+            return (hints.RETURN_A_NEW_ONE,)
         place = self._places.place(fact.stack, fact.compile_id)
         return hints.break_hints(fact.hints, in_library=place.library is not None)
 

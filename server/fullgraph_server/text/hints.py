@@ -26,7 +26,7 @@ RETURNS_ALIAS = "-to-output aliasing detected"
 """What torch says of a function of a higher-order operator that returns an input or a view of one."""
 RETURN_A_COPY = "Return a copy of it: add `.clone()`."
 WRITES_INPUT = "Encountered input mutation during higher order op tracing"
-WRITE_TO_A_COPY = "Write to a copy of the input, made with `.clone()`."
+RETURN_A_NEW_ONE = "Compute a new tensor instead of writing into the input, and return it from the function."
 _ABOUT_TORCH = re.compile(r"^Set |torch\._dynamo\.config|TORCH|issue to PyTorch|earlier graph break")
 """Hints that are about settings or torch itself, rather than the code where the graph breaks."""
 

@@ -85,7 +85,7 @@ def prints(finding: Finding, context: Context) -> Iterator[Fix]:
     statement = code.parent(call)
     if is_output and (name == "print" or _is_imported(code, name)):
         text = f"torch._dynamo.config.reorderable_logging_functions.add({name})"
-        if text not in code.source.text:
+        if text not in code.source.text and _is_in_root(finding, context):
             yield replace(_REORDER, edits=(code.setting(text),))
     if not isinstance(statement, ast.Expr) or not (is_output or is_logging):
         return
@@ -95,6 +95,16 @@ def prints(finding: Finding, context: Context) -> Iterator[Fix]:
     if name == "print" and (text := _with_operator(code, call)):
         yield replace(_OPERATOR, edits=(code.replaced(call, code.of_torch(text)), *code.importing_torch()))
     yield replace(_REMOVE, edits=(code.removed(statement),))
+
+
+def _is_in_root(finding: Finding, context: Context) -> bool:
+    """Tell whether a line is of a function that is compiled, and not traced within another one.
+
+    Of one that is traced so, torch 2.11 to 2.15 drops what is printed.
+    """
+    compiled = {(item.span.filename, item.function) for item in context.report.compilations}
+    stack = [(call.filename, call.function) for call in finding.stack]
+    return not any(call in compiled for call in stack[:-1])
 
 
 def _settings(finding: Finding, context: Context) -> Iterator[Fix]:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TypeVar
 
+from ...workspace.imports import dotted as dotted
+from ...workspace.imports import imports, resolved
 from ...workspace.positions import Span
 from ...workspace.ranges import node_span
 from ...workspace.source import SourceFile
@@ -325,6 +327,10 @@ class Code:
         """Tell whether the code has a name anywhere, as that of a variable, an attribute or a keyword."""
         return name in self._used
 
+    def meaning(self, node: ast.AST | None) -> str:
+        """Return a dotted name with the module that its first name was imported from."""
+        return resolved(node, self._imports)
+
     def new_name(self, wanted: str) -> str:
         """Return a name that nothing in the file has yet."""
         name, number = wanted, 1
@@ -342,6 +348,10 @@ class Code:
     def module_names(self) -> frozenset[str]:
         """The names that statements of the module bind."""
         return frozenset(name for statement in self.tree.body for name in stored(statement))
+
+    @cached_property
+    def _imports(self) -> Mapping[str, str]:
+        return imports(self.tree)
 
     @cached_property
     def _used(self) -> frozenset[str]:
@@ -485,16 +495,6 @@ def bound(statement: ast.stmt) -> set[str]:
     if isinstance(statement, (ast.With, ast.AsyncWith)):
         return set().union(*(bound(item) for item in statement.body))
     return set() if isinstance(statement, ast.Delete) else stored(statement)
-
-
-def dotted(node: ast.AST | None) -> str:
-    """Return a dotted name as it is written (``torch.nn.functional``); empty for anything else."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        owner = dotted(node.value)
-        return f"{owner}.{node.attr}" if owner else ""
-    return ""
 
 
 def called(node: ast.AST | None) -> str:

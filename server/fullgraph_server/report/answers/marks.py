@@ -11,6 +11,8 @@ from typing import Final, Literal, TypeAlias
 from fullgraph_compiler.facts import StackFrame
 
 from ...workspace.definitions import definitions
+from ...workspace.imports import dotted as dotted
+from ...workspace.imports import imports, resolved
 from ...workspace.source import SourceFile
 from ...workspace.workspace import Workspace
 
@@ -170,7 +172,7 @@ def marks_of(source: SourceFile) -> Sequence[Mark]:
     """Find the marks in a source."""
     if source.tree is None:
         return ()
-    imported = _imports(source.tree)
+    imported = imports(source.tree)
     found: list[Mark] = []
     decorators: set[int] = set()
     assigned: dict[int, tuple[str, ...]] = {}
@@ -189,22 +191,14 @@ def marks_of(source: SourceFile) -> Sequence[Mark]:
     return sorted(found, key=lambda mark: mark.row)
 
 
-def dotted(node: ast.AST | None) -> str:
-    """Write a name or a path of attributes; empty for another expression."""
-    if isinstance(node, ast.Attribute):
-        before = dotted(node.value)
-        return f"{before}.{node.attr}" if before else ""
-    return node.id if isinstance(node, ast.Name) else ""
-
-
 def _decorator(
     source: SourceFile, item: ast.expr, definition: _Definition, imported: Mapping[str, str]
 ) -> Mark | None:
     call = item if isinstance(item, ast.Call) else None
     function = call.func if call else item
-    if call and _resolved(function, imported) == _PARTIAL and call.args:
+    if call and resolved(function, imported) == _PARTIAL and call.args:
         function = call.args[0]
-    use = _FUNCTIONS.get(_resolved(function, imported))
+    use = _FUNCTIONS.get(resolved(function, imported))
     if use is None:
         return None
     argument = call.args[0] if call and call.args else None
@@ -214,9 +208,9 @@ def _decorator(
 def _call(
     source: SourceFile, node: ast.Call, imported: Mapping[str, str], names: tuple[str, ...]
 ) -> Mark | None:
-    resolved = _resolved(node.func, imported)
+    name = resolved(node.func, imported)
     argument = node.args[0] if node.args else None
-    use: Use | None = _FUNCTIONS.get(resolved)
+    use: Use | None = _FUNCTIONS.get(name)
     attribute = node.func.attr if isinstance(node.func, ast.Attribute) else ""
     in_place = use is None and attribute == "compile" and not node.args and _keywords(node).keys() <= _OPTIONS
     if in_place and isinstance(node.func, ast.Attribute):
@@ -236,22 +230,6 @@ def _call(
 
 def _keywords(call: ast.Call | None) -> dict[str, ast.expr]:
     return {item.arg: item.value for item in (call.keywords if call else ()) if item.arg}
-
-
-def _resolved(node: ast.expr, imported: Mapping[str, str]) -> str:
-    """Write a path of attributes from the module on that its first name was imported from."""
-    root, dot, rest = dotted(node).partition(".")
-    return f"{imported.get(root, root)}{dot}{rest}"
-
-
-def _imports(tree: ast.Module) -> dict[str, str]:
-    names: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names.update({item.asname: item.name for item in node.names if item.asname})
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names.update({item.asname or item.name: f"{node.module}.{item.name}" for item in node.names})
-    return names
 
 
 def _defined_name(mark: Mark) -> str:
