@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from fullgraph_server.cli import main
-from fullgraph_server.fixes import advising
+from fullgraph_server.fixes.trying import advising
 
 SIZES = """
 import torch

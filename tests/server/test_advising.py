@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from fullgraph_server.fixes.advising import Became, Outcome, Outcomes, can_be_tried, with_outcomes
-from fullgraph_server.fixes.tries import Told
+from fullgraph_server.fixes.trying.advising import Became, Outcome, Outcomes, can_be_tried, with_outcomes
+from fullgraph_server.fixes.trying.tries import Told
 from fullgraph_server.report.model import Finding, Report
 from fullgraph_server.text.remedies import Advice, Remedy, sentences
 from fullgraph_server.workspace.positions import Span

@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 from fullgraph_compiler.facts import Depth
 
-from ..fixes.advising import can_be_tried, outcomes_of, with_outcomes
 from ..fixes.experiments import CannotTryError
+from ..fixes.trying.advising import can_be_tried, outcomes_of, with_outcomes
 from ..report.faults import is_incomplete
 from ..report.model import Report
 from ..report.profile import can_change

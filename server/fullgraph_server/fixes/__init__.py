@@ -3,8 +3,6 @@
 - ``model``: edits, fixes, verdicts
 - ``editing``: edits applied to a text, and the statements that they replace
 - ``widening``: what edits replace of whole functions, with what they compute elsewhere
-- ``advising``: advice, applied
-- ``tries``: what may help against errors and breaks, applied
 - ``changes``: what an edit changed of a report: findings that are gone, and what became worse
 - ``patches``: patches of installed packages
 - ``experiments``: runs of a program with edits, trials, comparisons
@@ -20,6 +18,7 @@
 - ``unshown``: what an edit may change that no run of the program shows
 - ``samples``: these programs
 - ``words``: what is said of fixes and verdicts
+- ``trying/``: what may help against a finding, tried before it is told
 - ``effects/``: what functions do beside their results, read from their source
 - ``operators/``: functions that cannot be traced, made operators of torch
 - ``rules/``: the catalogue of edits for each kind of finding

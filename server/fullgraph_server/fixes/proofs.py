@@ -17,7 +17,6 @@ from ..runs.schedule import RunObserver, Runs
 from ..runs.slot import TargetState
 from ..runs.suitability import unsuited
 from ..workspace.targets import Target
-from .advising import can_be_tried, outcomes_of, with_outcomes
 from .changes import fixable
 from .experiments import State
 from .model import Context
@@ -25,6 +24,7 @@ from .operators.rule import calls_wanted
 from .plans import Plan, shortest
 from .proof import Prover
 from .search import Candidates, Tried, try_all
+from .trying.advising import can_be_tried, outcomes_of, with_outcomes
 
 _log = logging.getLogger(__name__)
 

@@ -62,9 +62,9 @@ from ..workspace.source import SourceFile
 from ..workspace.targets import PYTEST
 from ..workspace.workspace import Workspace
 from .answers.answers import Answers
-from .answers.cached import cached_builders
 from .answers.causes import cause_answer
-from .answers.nested import nested_builders
+from .answers.inlined.cached import cached_builders
+from .answers.inlined.nested import nested_builders
 from .caches.model import Caches
 from .caches.uses import cache_builders, caches_of, with_caches
 from .exports.findings import export_builders

@@ -14,7 +14,7 @@
 - ``config``: ``[tool.fullgraph]`` of pyproject.toml
 - ``settings_schema``: every setting of editors and of pyproject.toml
 - ``setting_types``: the types of settings, and the validator of both
-- ``names``: where names get their values
+- ``names``: where names get their values, and what imported ones stand for
 - ``definitions``: where parameters, variables and attributes are defined
 - ``constructions``: how the source makes objects of its classes
 - ``own_folder``: the folder ``.fullgraph`` of a workspace

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TypeVar
 
-from ...workspace.imports import dotted as dotted
-from ...workspace.imports import imports, resolved
+from ...workspace.names import dotted as dotted
+from ...workspace.names import imports, resolved
 from ...workspace.positions import Span
 from ...workspace.ranges import node_span
 from ...workspace.source import SourceFile

@@ -17,11 +17,10 @@ Nothing is guessed: a cause that the facts and the syntax tree do not show is no
 - ``calls``: answers to calls that Dynamo cannot trace
 - ``uncompiled``: what to do where nothing is compiled
 - ``options``: answers to names that ``torch.compile`` does not know
-- ``cached``: functions whose cache Dynamo ignores
-- ``nested``: compiled functions that lose their options in compiled code
 - ``module_names``: lookups by the names of parameters
 - ``wrapped``: answers about the ``OptimizedModule`` that ``torch.compile`` returns for a module
 - ``causes``: answers to differences between a compiled call and the same call uncompiled
 
-The folder ``recompiling`` has what is behind recompilations and their limit.
+The folder ``recompiling`` has what is behind recompilations and their limit, ``inlined`` what decorators do
+that Dynamo traces without.
 """

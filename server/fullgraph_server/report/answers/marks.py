@@ -11,8 +11,8 @@ from typing import Final, Literal, TypeAlias
 from fullgraph_compiler.facts import StackFrame
 
 from ...workspace.definitions import definitions
-from ...workspace.imports import dotted as dotted
-from ...workspace.imports import imports, resolved
+from ...workspace.names import dotted as dotted
+from ...workspace.names import imports, resolved
 from ...workspace.source import SourceFile
 from ...workspace.workspace import Workspace
 

@@ -1,6 +1,6 @@
 """Ways out of an error or a break: what a developer of torch would try on any program, as edits.
 
-Each is a guess. Only what a run of the program with it has shown is told (``fixes/tries.py``).
+Each is a guess. Only what a run of the program with it has shown is told (``tries.py``).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ...workspace.positions import Call, Span
 from ...workspace.source import SourceFile
 from ..editing import edited_texts
 from ..model import Context, Edit, Fix
-from .catalogue import candidates
-from .syntax import Code, Function, code_of, dotted
+from ..rules.catalogue import candidates
+from ..rules.syntax import Code, Function, code_of, dotted
 
 _SETTING: Final = re.compile(
     r"\b(torch\._(?:dynamo|inductor|functorch)\.config\.\w{1,80}) ?= ?(True|False)\b"

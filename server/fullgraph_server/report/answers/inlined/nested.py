@@ -11,13 +11,13 @@ from typing import Final
 
 from fullgraph_compiler.facts import Fact, GraphCaptured, StackFrame
 
-from ...text.markdown import code_span
-from ...workspace.workspace import Workspace
-from ..finding_builder import FindingBuilder, MakeFinding
-from ..source_locator import Places
+from ....text.markdown import code_span
+from ....workspace.workspace import Workspace
+from ...finding_builder import FindingBuilder, MakeFinding
+from ...source_locator import Places
+from ..marks import Mark, mark_around
+from ..words import row_of
 from .cached import call_of
-from .marks import Mark, mark_around
-from .words import row_of
 
 _OPTIONS: Final = ("backend", "mode", "options", "dynamic")
 """The parameters of ``torch.compile`` that say how a graph is made; ``fullgraph`` is none."""

@@ -9,13 +9,13 @@ from typing import Final
 
 from fullgraph_compiler.facts import Fact, GraphCaptured, StackFrame
 
-from ...text.markdown import code_span
-from ...text.messages import counted
-from ...workspace.workspace import Workspace
-from ..finding_builder import FindingBuilder, MakeFinding
-from ..source_locator import Places
-from .marks import Mark, dotted, mark_around
-from .words import row_of, written
+from ....text.markdown import code_span
+from ....text.messages import counted
+from ....workspace.workspace import Workspace
+from ...finding_builder import FindingBuilder, MakeFinding
+from ...source_locator import Places
+from ..marks import Mark, dotted, mark_around
+from ..words import row_of, written
 
 _MEANING: Final = (
     "{decorator} ({line}) keeps results for uncompiled calls only. Dynamo traces the function below it: its "

@@ -13,15 +13,15 @@ from pathlib import Path
 from time import monotonic
 from typing import Final, Literal, TypeAlias
 
-from ..report.model import Finding, Report
-from ..text.remedies import Advice, Remedy, left_of, sentences
-from ..workspace.positions import Span
-from .experiments import State
-from .model import Context, Fix
-from .proof import Prover
-from .rules.recompilations import recompilations
-from .rules.ways_out import ways_out
+from ...report.model import Finding, Report
+from ...text.remedies import Advice, Remedy, left_of, sentences
+from ...workspace.positions import Span
+from ..experiments import State
+from ..model import Context, Fix
+from ..proof import Prover
+from ..rules.recompilations import recompilations
 from .tries import Told, helps, new_error, tried
+from .ways_out import ways_out
 
 Outcome: TypeAlias = Literal["helps", "fails", "unknown"]
 _Key: TypeAlias = tuple[str, str, Span]

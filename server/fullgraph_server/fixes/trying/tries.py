@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Final
 
-from ..report.model import Finding, Report
-from ..text.messages import counted
-from .changes import counts_of, drifts_of, gone, worse
-from .experiments import CannotTryError, How, State
-from .model import Context
-from .proof import Prover
-from .rules.ways_out import WayOut, unwrapped, ways_out
+from ...report.model import Finding, Report
+from ...text.messages import counted
+from ..changes import counts_of, drifts_of, gone, worse
+from ..experiments import CannotTryError, How, State
+from ..model import Context
+from ..proof import Prover
+from .ways_out import WayOut, unwrapped, ways_out
 
 _MOST_HELPING: Final = 2
 """The number of ways out that are told of one finding."""
