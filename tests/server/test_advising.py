@@ -30,7 +30,7 @@ def report(*given: Advice, **changes: object) -> Report:
 def left(told: Report, mark: Outcome = "unknown", dynamic: Outcome = "unknown") -> tuple[str, ...]:
     """The hints that are left, after the first, which is no advice on a recompilation."""
     (finding,) = told.findings
-    key = finding.code, finding.message, finding.span
+    key = finding.kind, finding.code, finding.message, finding.span
     became = {(key, MARK): Became(mark), (key, DYNAMIC): Became(dynamic)}
     (found,) = with_outcomes(told, Outcomes(became)).findings
     assert found.hints[0] == "Of a library."
@@ -92,6 +92,6 @@ def test_what_was_shown_takes_the_place_of_hints_that_say_the_same(
     text = f"It failed.\n  Hint: {HINTS[2]}"
     finding = Finding("capture-error", "GB0059", "error", "it failed", SPAN, hints=HINTS, text=text)
     run = Report("/w/a.py", 1, findings=(finding,), status="raised")
-    key = finding.code, finding.message, finding.span
+    key = finding.kind, finding.code, finding.message, finding.span
     (left,) = with_outcomes(run, Outcomes(ways_out={key: tuple(told)})).findings
     assert left.hints == hints

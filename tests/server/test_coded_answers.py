@@ -30,5 +30,18 @@ def test_a_hint_of_torch_stays_alone() -> None:
     assert coded_answer(broken("GB9999")).hints == ()
 
 
-def broken(code: str, *hints: str) -> GraphBreak:
-    return GraphBreak("0/0", code, "it breaks", "", hints, "", "", (), skips_frame=False, text="")
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("TypeError <built-in function sdpa>: 'is_causal' must be bool", "'is_causal' must be bool"),
+        ("call_method UserDefined strange", "call_method UserDefined strange"),
+    ],
+)
+def test_what_torch_explains_to_its_developers_alone_is_told(said: str, told: str) -> None:
+    text = f"TypeError when making fake tensor call\n  Explanation: \n\n  Developer debug context: {said}\n"
+    assert coded_answer(broken("GB0112", "Do this.", text=text)).note == told
+    assert coded_answer(broken("GB0112", "Do this.", text=text, explanation="Why.")).note == ""
+
+
+def broken(code: str, *hints: str, text: str = "", explanation: str = "") -> GraphBreak:
+    return GraphBreak("0/0", code, "it breaks", explanation, hints, "", "", (), skips_frame=False, text=text)

@@ -80,6 +80,14 @@ def test_forward_mode_without_vmap_is_another_error() -> None:
     assert "INTERNAL ASSERT" in only(PRIMAL).explanation
 
 
+def test_what_torch_has_not_of_numpy_is_named() -> None:
+    finding = only("""AttributeError("'ndarray' object has no attribute '__round__'")""")
+    assert finding.explanation.startswith(
+        "The call raises AttributeError: 'ndarray' object has no attribute '__round__'. Dynamo computes with"
+    )
+    assert finding.hints[0].endswith("`torch._dynamo.config.trace_numpy = False`.")
+
+
 def test_another_error_is_told_by_itself() -> None:
     finding = only(r"""ValueError("it's: got 2\nof 3")""", call="call_method add(*(FakeTensor(...)), **{})")
     assert finding.explanation == "The call raises ValueError: it's: got 2\nof 3"

@@ -1,4 +1,4 @@
-"""Names in a source: what assignments, loops and parameters give values, and what imported names stand for."""
+"""Names in a source: what assignments, loops and parameters give values, and what imported ones are."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from .tries import Told, helps, new_error, tried
 from .ways_out import ways_out
 
 Outcome: TypeAlias = Literal["helps", "fails", "unknown"]
-_Key: TypeAlias = tuple[str, str, Span]
+_Key: TypeAlias = tuple[str, str, str, Span]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def _tries(report: Report, finding: Finding) -> bool:
 
 
 def _key(finding: Finding) -> _Key:
-    return finding.code, finding.message, finding.span
+    return finding.kind, finding.code, finding.message, finding.span
 
 
 def _first_remedies(finding: Finding) -> list[Remedy]:

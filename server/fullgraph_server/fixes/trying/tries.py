@@ -156,7 +156,7 @@ def _following(way: WayOut, before: Report, after: Report) -> str:
     if item is None:
         return ""
     hint = f" {item.hints[0]}" if item.hints else ""
-    return f"{way.change}, the next is: {item.message} ({_line(item, before, after)}).{hint}"
+    return f"{way.change} alone, this follows: {item.message} ({_line(item, before, after)}).{hint}"
 
 
 def _is_known(finding: Finding, report: Report) -> bool:

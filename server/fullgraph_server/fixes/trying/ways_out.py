@@ -31,6 +31,7 @@ _SOURCE: Final = (
     "https://docs.pytorch.org/docs/main/user_guide/torch_compiler/torch.compiler_troubleshooting.html"
 )
 _ERRORS: Final = ("capture-error", "compile-error", "export-error", "target-error")
+_OF_EXPORTS: Final = ("capture-error", "export-error")
 _COMPILE: Final = ("torch.compile", "torch.compiler.compile")
 _EXPORT: Final = ("torch.export.export", "torch.export")
 _MARK: Final = "torch._dynamo.mark_dynamic"
@@ -108,9 +109,9 @@ def ways_out(finding: Finding, context: Context) -> list[WayOut]:
     return [
         *narrow,
         *_maybe_marked(finding, codes, place),
-        *_in_place(codes, place),
+        *(_in_place(codes, place) if finding.kind == "target-error" else ()),
         *_default_settings(codes, place),
-        *_exported_otherwise(codes, place),
+        *(_exported_otherwise(codes, place) if finding.kind in _OF_EXPORTS else ()),
         *whole,
         *(_without(way, whole) for way in _disabled(finding, context, place)),
         _known_settings(codes[0]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -14,6 +15,10 @@ _STATIC: Final = (
     "Write it as a `@staticmethod` of the class: Dynamo traces `forward` and `backward` as functions."
 )
 _OF_NUMPY: Final = "Use a function of torch in its place, or do this outside of what is compiled."
+_CONTEXT: Final = re.compile(
+    r"Developer debug context: (?:TypeError <[^<>\n]{1,200}>: )?(?P<said>[^\n]{1,1000})"
+)
+"""``torch/_dynamo/exc.py``, with what ``GB0112`` puts ahead (2.11 to 2.15)."""
 _HINTS: Final[Mapping[str, str]] = {
     "GB0016": "Use the jagged layout: `torch.nested.nested_tensor(..., layout=torch.jagged)`.",
     "GB0053": "Wrap the module with `use_orig_params=True`.",
@@ -41,6 +46,7 @@ _HINTS: Final[Mapping[str, str]] = {
 
 
 def coded_answer(fact: GraphBreak | CompileFailure) -> Answer:
-    """Return what to do at a break for which torch has no hint; nothing where torch has one."""
-    hint = _HINTS.get(fact.code, "")
-    return Answer("", (hint,)) if hint and not fact.hints else Answer()
+    """Return what torch says for its developers alone, and what to do; nothing where torch tells users."""
+    context = _CONTEXT.search(fact.text) if fact.code and not fact.explanation.strip() else None
+    hint = _HINTS.get(fact.code, "") if not fact.hints else ""
+    return Answer(context["said"] if context else "", (hint,) if hint else ())

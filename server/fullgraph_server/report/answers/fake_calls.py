@@ -27,6 +27,16 @@ _NO_FAKE: Final = re.compile(r"no fake impl registered for <CustomOpDef\((?P<nam
 """``torch/_library/custom_ops.py`` (2.11 to 2.15)."""
 _LEAF: Final = "leaf Variable that requires grad is being used in an in-place operation"
 """``torch/csrc/autograd/VariableTypeUtils.h`` (2.11 to 2.15)."""
+_LACKING: Final = re.compile(r"'ndarray' object has no attribute '(?P<name>\w{1,100})'")
+"""How Python says that ``torch._numpy.ndarray`` lacks something (``torch/_numpy/_ndarray.py``)."""
+_LACKING_NOTE: Final = (
+    "The call raises AttributeError: {said}. Dynamo computes with `torch._numpy` in the place of NumPy: its "
+    "arrays have no `{name}`."
+)
+_LACKING_HINT: Final = (
+    "Compute this outside of what is compiled, or with tensors (`torch.from_numpy`); or let NumPy run "
+    "uncompiled: `torch._dynamo.config.trace_numpy = False`."
+)
 _LEAF_NOTE: Final = (
     "It writes into a tensor that gradients are computed for, such as a parameter, while they are: autograd "
     "allows that in no code, compiled or not."
@@ -187,9 +197,15 @@ def _leaf_in_place(said: str, _: str, __: Marks) -> tuple[str, str] | None:
     return _LEAF_NOTE, "Write within `torch.no_grad()`, or compute a new tensor instead of writing in place."
 
 
+def _of_numpy(said: str, _: str, __: Marks) -> tuple[str, str] | None:
+    found = _LACKING.search(said)
+    return (filled(_LACKING_NOTE, said=said, name=found["name"]), _LACKING_HINT) if found else None
+
+
 _KNOWN: Final[tuple[Callable[[str, str, Marks], tuple[str, str] | None], ...]] = (
     _without_fake,
     _leaf_in_place,
     _forward_mode,
+    _of_numpy,
 )
 """What is known of messages: a note and a hint, or nothing."""

@@ -89,7 +89,8 @@ def static_line(compile_id: str, places: Places, workspace: Workspace) -> str:
     names = [frame.filename for frame in places.calling_stack(compile_id)] + (
         [function.filename] if function else []
     )
-    sources = [source for name in dict.fromkeys(names) if (source := workspace.source(name))]
+    own = filter(workspace.contains, dict.fromkeys(names))  # libraries compile functions for themselves
+    sources = [source for name in own if (source := workspace.source(name))]
     marks = Marks(lambda: sources).compiling(places.name_of(compile_id))
     values = [mark.keywords.get("dynamic") for mark in marks]
     if not marks or not all(isinstance(node, ast.Constant) and node.value is False for node in values):
