@@ -126,6 +126,24 @@ for rate in (0.1, 0.2, 0.3):
     step()
 print(round(opt.param_groups[0]["lr"], 3))
 """
+LOCKED = """
+import threading, torch
+
+lock = threading.Lock()
+
+def scaled(x, factor):
+    return x * len(factor)
+
+@torch.compile(backend="eager")
+def f(x, factors):
+    with lock:
+        for factor in factors:
+            x = scaled(x, factor)
+        return x
+
+f(torch.ones(3), ("a", "bc", "def"))
+"""
+"""The break leaves the function in the loop to be compiled by itself, for each text."""
 LOST = """
 import torch
 
@@ -249,3 +267,8 @@ def test_what_changes_results_is_not_told(tmp_path: Path) -> None:
 
 def test_what_torch_would_not_print_is_not_reordered(tmp_path: Path) -> None:
     assert not any("reorderable_logging_functions.add" in hint for hint in hints(tmp_path, LOST, "GB0059"))
+
+
+def test_recompilations_that_go_with_a_break_are_told(tmp_path: Path) -> None:
+    (told,) = [hint for hint in hints(tmp_path, LOCKED, "GB0142") if "this break is gone" in hint]
+    assert "this break is gone, and 2 recompilations with it." in told

@@ -43,5 +43,12 @@ def test_what_torch_explains_to_its_developers_alone_is_told(said: str, told: st
     assert coded_answer(broken("GB0112", "Do this.", text=text, explanation="Why.")).note == ""
 
 
+def test_optimizers_stay_out_of_graphs() -> None:
+    said = "the function `Optimizer.zero_grad` should not be traced."
+    answer = coded_answer(broken("GB0008", "Apply `@torch._dynamo.dont_skip_tracing`.", explanation=said))
+    assert answer.instead
+    assert "Compile what computes the loss" in answer.hints[0]
+
+
 def broken(code: str, *hints: str, text: str = "", explanation: str = "") -> GraphBreak:
     return GraphBreak("0/0", code, "it breaks", explanation, hints, "", "", (), skips_frame=False, text=text)

@@ -144,6 +144,9 @@ def _shown(way: WayOut, finding: Finding, before: Report, state: State) -> str:
     ends_it = is_error and before.status == "raised"
     shown = "the program gets to its end" if ends_it else f"this {'error' if is_error else 'break'} is gone"
     left = f", with {counted(counts.breaks, 'graph break')}" if ends_it and counts.breaks else ""
+    fewer = counts_of(before).recompiles - counts.recompiles
+    if fewer > 0 and not is_error:
+        left = f", and {counted(fewer, 'recompilation')} with it"
     return f"{way.change}, {shown}{left}.{way.cost and f' {way.cost}'}"
 
 

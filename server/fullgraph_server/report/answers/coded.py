@@ -45,8 +45,17 @@ _HINTS: Final[Mapping[str, str]] = {
 }
 
 
+_OPTIMIZER: Final = re.compile(r"`Optimizer\.(?:zero_grad|step)`")
+_OF_OPTIMIZER: Final = (
+    "Torch keeps its optimizers out of graphs on purpose. Compile what computes the loss, and call "
+    "`zero_grad`, `backward` and `step` outside of it."
+)
+
+
 def coded_answer(fact: GraphBreak | CompileFailure) -> Answer:
     """Return what torch says for its developers alone, and what to do; nothing where torch tells users."""
+    if fact.code in ("GB0007", "GB0008") and _OPTIMIZER.search(fact.explanation):
+        return Answer("", (_OF_OPTIMIZER,), instead=True)
     context = _CONTEXT.search(fact.text) if fact.code and not fact.explanation.strip() else None
     hint = _HINTS.get(fact.code, "") if not fact.hints else ""
     return Answer(context["said"] if context else "", (hint,) if hint else ())
