@@ -247,7 +247,7 @@ def test_a_function_that_dynamo_fails_at_is_kept_out_of_graphs(tmp_path: Path) -
 
 
 def test_a_module_is_compiled_in_place_where_its_class_is_asked_for(tmp_path: Path) -> None:
-    way = "With `head.compile(backend='eager')` in place of line 9"
+    way = "With `head.compile(backend='eager')` instead of line 9"
     assert f"{way}, the program gets to its end." in hints(tmp_path, BY_CLASS, "target-error")
 
 

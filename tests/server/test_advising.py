@@ -5,11 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from fullgraph_server.fixes.trying.advising import Became, Outcome, Outcomes, can_be_tried, with_outcomes
-from fullgraph_server.fixes.trying.tries import Told
-from fullgraph_server.report.model import Finding, Report
+from fullgraph_compiler.facts import Severity
+from fullgraph_server.fixes.trying.advising import (
+    Outcome,
+    Outcomes,
+    RemedyOutcome,
+    can_be_tried,
+    with_outcomes,
+)
+from fullgraph_server.fixes.trying.tries import TryResult
+from fullgraph_server.report.model import Finding, FindingKind, Report
 from fullgraph_server.text.remedies import Advice, Remedy, sentences
 from fullgraph_server.workspace.positions import Span
+from fullgraph_server.workspace.source import SourceFile
 
 SPAN = Span("/w/a.py", 3, 1, 3, 5)
 MARK, DYNAMIC = Remedy("mark", ("torch._dynamo.mark_dynamic(x, 0)",)), Remedy("dynamic")
@@ -31,7 +39,7 @@ def left(told: Report, mark: Outcome = "unknown", dynamic: Outcome = "unknown") 
     """The hints that are left, after the first, which is no advice on a recompilation."""
     (finding,) = told.findings
     key = finding.kind, finding.code, finding.message, finding.span
-    became = {(key, MARK): Became(mark), (key, DYNAMIC): Became(dynamic)}
+    became = {(key, MARK): RemedyOutcome(mark), (key, DYNAMIC): RemedyOutcome(dynamic)}
     (found,) = with_outcomes(told, Outcomes(became)).findings
     assert found.hints[0] == "Of a library."
     assert found.hints[1:] == sentences(found.advice)
@@ -77,17 +85,17 @@ HINTS = "Set `a = True`.", "Leave `fullgraph=True` (line 2) out.", "Write `c`."
 @pytest.mark.parametrize(
     ("told", "hints"),
     [
-        ([Told(("`a = ",), "With `a = True`, it ends.")], ("With `a = True`, it ends.", *HINTS[1:])),
-        ([Told(("fullgraph=True", "line 2"))], (HINTS[0], HINTS[2])),
-        ([Told(("fullgraph=True", "line 3"))], HINTS),
-        ([Told(("x",), "Write `y`.", True, whole=True), Told(("`c`",))], ("Write `y`.",)),
-        ([Told(("x",), "", whole=True)], HINTS),
-        ([Told(("x",), "Without `x`, it ends.", helps=True)], ("Without `x`, it ends.", *HINTS[:2])),
-        ([Told((), "Uncompiled, it ends.")], ("Uncompiled, it ends.", *HINTS)),
+        ([TryResult(("`a = ",), "With `a = True`, it ends.")], ("With `a = True`, it ends.", *HINTS[1:])),
+        ([TryResult(("fullgraph=True", "line 2"))], (HINTS[0], HINTS[2])),
+        ([TryResult(("fullgraph=True", "line 3"))], HINTS),
+        ([TryResult(("x",), "Write `y`.", True, whole=True), TryResult(("`c`",))], ("Write `y`.",)),
+        ([TryResult(("x",), "", whole=True)], HINTS),
+        ([TryResult(("x",), "Without `x`, it ends.", helps=True)], ("Without `x`, it ends.", *HINTS[:2])),
+        ([TryResult((), "Uncompiled, it ends.")], ("Uncompiled, it ends.", *HINTS)),
     ],
 )
 def test_what_was_shown_takes_the_place_of_hints_that_say_the_same(
-    told: list[Told], hints: tuple[str, ...]
+    told: list[TryResult], hints: tuple[str, ...]
 ) -> None:
     text = f"It failed.\n  Hint: {HINTS[2]}"
     finding = Finding("capture-error", "GB0059", "error", "it failed", SPAN, hints=HINTS, text=text)
@@ -95,3 +103,34 @@ def test_what_was_shown_takes_the_place_of_hints_that_say_the_same(
     key = finding.kind, finding.code, finding.message, finding.span
     (left,) = with_outcomes(run, Outcomes(ways_out={key: tuple(told)})).findings
     assert left.hints == hints
+
+
+def test_what_has_to_be_so_stays_where_nothing_else_helps() -> None:
+    told = report(EITHER, REASON)
+    (finding,) = told.findings
+    key = finding.kind, finding.code, finding.message, finding.span
+    raising = RemedyOutcome("fails", "line 9 raises TypeError: no")
+    outcomes = Outcomes({(key, remedy): raising for remedy in (MARK, DYNAMIC)})
+    hints = with_outcomes(told, outcomes).findings[0].hints[1:]
+    assert hints == ("Mark `x`. With it, line 9 raises TypeError: no.", REASON.sentence)
+    helping = Outcomes({(key, MARK): RemedyOutcome("helps"), (key, DYNAMIC): RemedyOutcome("fails")})
+    assert with_outcomes(told, helping).findings[0].hints[1:] == ("Mark `x`.",)
+
+
+@pytest.mark.parametrize(
+    ("kind", "severity", "text", "tried"),
+    [
+        ("target-error", "error", "fast = torch.compile(net)", True),
+        ("target-error", "error", "net()", False),
+        ("target-error", "information", "fast = torch.compile(net)", False),
+        ("capture-error", "error", "net()", True),
+        ("recompile-limit", "error", "fast = torch.compile(net)", False),
+    ],
+)
+def test_programs_run_again_for_errors_of_what_they_compile(
+    kind: FindingKind, severity: Severity, text: str, tried: bool
+) -> None:
+    finding = Finding(kind, kind, severity, "it failed", SPAN)
+    files = {"/w/a.py": SourceFile("/w/a.py", text)}
+    run = Report("/w/a.py", 1, findings=(finding,), status="raised", seconds=2.0, files=files)
+    assert can_be_tried(run) == tried

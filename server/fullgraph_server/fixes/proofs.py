@@ -72,6 +72,8 @@ class Proofs(RunObserver):
         self._proved: dict[str, Proved] = {}
         self._searches: dict[str, tuple[_Search, asyncio.Task[Proved | None]]] = {}
         self._tasks: set[asyncio.Task[Proved | None]] = set()
+        self._told: dict[str, int] = {}
+        """By target, the generation of the report that says what became of its advice."""
 
     def connect(self, runs: Runs) -> None:
         """Prove beside these runs, ahead of time where that is wanted."""
@@ -192,12 +194,18 @@ class Proofs(RunObserver):
             await prover.close()
             shutil.rmtree(folder, ignore_errors=True)
 
+    def _is_untold(self, report: Report) -> bool:
+        """Tell whether the advice of a report can be tried, and was not."""
+        return can_be_tried(report) and self._told.get(report.target) != report.generation
+
     async def _try(self, target: str, prover: Prover, progress: Progress) -> Proved:
         base = await prover.as_it_is()
         proved = self._proved[target] = Proved(base, ())
         nondeterminism = await prover.nondeterminism(base)
         shown = self._runs.report(target) if self._runs is not None else None
-        if self._runs is not None and shown is not None and can_be_tried(shown):
+        is_steady = not nondeterminism or base.report.status == "raised"
+        if self._runs is not None and shown is not None and is_steady and self._is_untold(shown):
+            self._told[target] = shown.generation
             outcomes = await outcomes_of(prover, shown)
             self._runs.revise([target], lambda report: with_outcomes(report, outcomes))
         total = len(prover.fixable(base.report))

@@ -105,8 +105,8 @@ EDITOR = (
             ),
             quoted=False,
         ),
-        "When fixes for graph breaks and recompilations are tried: each is offered with what running the "
-        "program with it has shown.",
+        "When fixes for graph breaks and recompilations are tried, and what may help against errors: each is "
+        "offered with what running the program with it has shown.",
         default="short",
         scope="resource",
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ...report.model import Compilation, Finding
@@ -257,3 +257,52 @@ def _is_compile_name(name: str) -> bool:
     return name == "torch.compile" or (
         name.endswith(".compile") and name.partition(".")[0] in ("torch", "th", "pt")
     )
+
+
+def put_behind(code: Code, node: ast.expr, text: str) -> Edit:
+    """Insert text behind an expression."""
+    span = code.span(node)
+    return Edit(replace(span, row=span.end_row, column=span.end_column), text)
+
+
+def with_keyword(code: Code, call: ast.Call, text: str) -> Edit:
+    """Add a keyword behind the last argument of a call."""
+    last = max((*call.args, *(word.value for word in call.keywords)), key=_end, default=None)
+    if last is not None:
+        whole = code.text(call)
+        if len(call.args) == 1 and isinstance(call.args[0], ast.GeneratorExp) and not call.keywords:
+            span = code.span(call)
+            return Edit(span, f"{whole[:-1]}, {text})")
+        end = code.span(last)
+        tail = _tail(code, call, last)
+        # A bracket around the last argument closes first.
+        return Edit(
+            replace(end, row=tail[0], column=tail[1], end_row=tail[0], end_column=tail[1]), f", {text}"
+        )
+    span = code.span(call)
+    return Edit(
+        replace(span, row=span.end_row, column=span.end_column - 1, end_column=span.end_column - 1), text
+    )
+
+
+def _tail(code: Code, call: ast.Call, last: ast.expr) -> tuple[int, int]:
+    """Return the place behind the last argument and the brackets around it."""
+    end, limit = code.span(last), code.span(call)
+    row, column = end.end_row, end.end_column
+    depth = 0
+    place = (row, column)
+    while (row, column) < (limit.end_row, limit.end_column - 1):
+        line = code.source.line(row)
+        character = line[column - 1 : column]
+        if not character or character == "#":
+            row, column = row + 1, 1
+            continue
+        if character == ")":
+            depth += 1
+            place = (row, column + 1)
+        column += 1
+    return place
+
+
+def _end(node: ast.expr) -> tuple[int, int]:
+    return node.end_lineno or node.lineno, node.end_col_offset or 0

@@ -120,6 +120,11 @@ def _overlap(first: Edit, second: Edit) -> bool:
     return start < end and not (is_insertion and start == (first.span.row, first.span.column))
 
 
+def has_rules(finding: Finding) -> bool:
+    """Tell whether there are rules for a graph break of this id."""
+    return finding.code in _BREAKS or not finding.code.startswith("GB")
+
+
 def rules_of(finding: Finding) -> tuple[Rule, ...]:
     """Return the rules for a finding, by its kind and code."""
     if finding.kind == "graph-break":

@@ -98,13 +98,17 @@ def prints(finding: Finding, context: Context) -> Iterator[Fix]:
 
 
 def _is_in_root(finding: Finding, context: Context) -> bool:
-    """Tell whether a line is of a function that is compiled, and not traced within another one.
+    """Tell whether a line is of the function that each of its compilations is of.
 
-    Of one that is traced so, torch 2.11 to 2.15 drops what is printed.
+    Of a function that Dynamo traces within another one, torch 2.11 to 2.15 drops what is printed.
     """
-    compiled = {(item.span.filename, item.function) for item in context.report.compilations}
-    stack = [(call.filename, call.function) for call in finding.stack]
-    return not any(call in compiled for call in stack[:-1])
+    compiled = {
+        (item.span.filename, item.function.rpartition(".")[2])
+        for item in context.report.compilations
+        if item.compile_id in finding.compile_ids
+    }
+    place = {(call.filename, call.function.rpartition(".")[2]) for call in finding.stack[-1:]}
+    return not (compiled and place) or compiled == place
 
 
 def _settings(finding: Finding, context: Context) -> Iterator[Fix]:

@@ -12,9 +12,19 @@ from ...text.remedies import Remedy, RemedyKind
 from ..effects.reading import effects_of
 from ..model import Context, Edit, Fix
 from .arguments import neutral_entries, neutral_tensors, stacked, whole_tensors
-from .calls import Compiled, before_calls, compile_calls, compiled, decorated, guarded_name, root_of
+from .calls import (
+    Compiled,
+    before_calls,
+    compile_calls,
+    compiled,
+    decorated,
+    guarded_name,
+    put_behind,
+    root_of,
+    with_keyword,
+)
 from .state import earlier, earlier_attribute, earlier_undone, made_once
-from .syntax import Code, dotted, free
+from .syntax import dotted, free
 
 _PAGE = "https://docs.pytorch.org/docs/stable/compile/dynamic_shapes_core_concepts.html"
 _MARK = Fix(
@@ -244,7 +254,7 @@ def _dynamic(made: Compiled) -> list[Edit]:
     edits: list[Edit] = []
     for node in dict.fromkeys(compile_calls(made.code, made.calls, made.function)):
         if not isinstance(node, ast.Call):
-            edits.append(_behind(made.code, node, "(dynamic=True)"))
+            edits.append(put_behind(made.code, node, "(dynamic=True)"))
             continue
         if any(word.arg is None for word in node.keywords):  # `**options` may have one
             continue
@@ -254,56 +264,8 @@ def _dynamic(made: Compiled) -> list[Edit]:
         if given is not None:
             edits.append(made.code.replaced(given.value, "True"))
         else:
-            edits.append(_with_keyword(made.code, node, "dynamic=True"))
+            edits.append(with_keyword(made.code, node, "dynamic=True"))
     return edits
-
-
-def _behind(code: Code, node: ast.expr, text: str) -> Edit:
-    span = code.span(node)
-    return Edit(replace(span, row=span.end_row, column=span.end_column), text)
-
-
-def _with_keyword(code: Code, call: ast.Call, text: str) -> Edit:
-    """Add a keyword behind the last argument of a call."""
-    last = max((*call.args, *(word.value for word in call.keywords)), key=_end, default=None)
-    if last is not None:
-        whole = code.text(call)
-        if len(call.args) == 1 and isinstance(call.args[0], ast.GeneratorExp) and not call.keywords:
-            span = code.span(call)
-            return Edit(span, f"{whole[:-1]}, {text})")
-        end = code.span(last)
-        tail = _tail(code, call, last)
-        # A bracket around the last argument closes first.
-        return Edit(
-            replace(end, row=tail[0], column=tail[1], end_row=tail[0], end_column=tail[1]), f", {text}"
-        )
-    span = code.span(call)
-    return Edit(
-        replace(span, row=span.end_row, column=span.end_column - 1, end_column=span.end_column - 1), text
-    )
-
-
-def _tail(code: Code, call: ast.Call, last: ast.expr) -> tuple[int, int]:
-    """Return the place behind the last argument and the brackets around it."""
-    end, limit = code.span(last), code.span(call)
-    row, column = end.end_row, end.end_column
-    depth = 0
-    place = (row, column)
-    while (row, column) < (limit.end_row, limit.end_column - 1):
-        line = code.source.line(row)
-        character = line[column - 1 : column]
-        if not character or character == "#":
-            row, column = row + 1, 1
-            continue
-        if character == ")":
-            depth += 1
-            place = (row, column + 1)
-        column += 1
-    return place
-
-
-def _end(node: ast.expr) -> tuple[int, int]:
-    return node.end_lineno or node.lineno, node.end_col_offset or 0
 
 
 # -- arguments -----------------------------------------------------------------------------------------
@@ -368,7 +330,7 @@ def _drop_last(made: Compiled) -> Iterator[Fix]:
         and not any(word.arg == "drop_last" for word in node.keywords)
     ]  # fmt: skip
     if loaders:
-        yield replace(_DROP, edits=tuple(_with_keyword(code, node, "drop_last=True") for node in loaders))
+        yield replace(_DROP, edits=tuple(with_keyword(code, node, "drop_last=True") for node in loaders))
 
 
 def _ranked(made: Compiled, template: ast.Call, place: ast.expr) -> Iterator[Fix]:

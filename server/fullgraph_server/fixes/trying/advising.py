@@ -1,6 +1,6 @@
 """Advice is tried: the program runs with it, and what does not help is dropped.
 
-So is what may end an error, advice or not (``fixes/rules/ways_out.py``): what helped is told.
+So is what may end an error, advice or not (``ways_out.py``): what helped is told.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from ..experiments import State
 from ..model import Context, Fix
 from ..proof import Prover
 from ..rules.recompilations import recompilations
-from .tries import Told, helps, new_error, tried
-from .ways_out import ways_out
+from .tries import GOES_ON, TryResult, helps, new_error, tried
+from .ways_out import may_help
 
 Outcome: TypeAlias = Literal["helps", "fails", "unknown"]
-_Key: TypeAlias = tuple[str, str, str, Span]
+_FindingKey: TypeAlias = tuple[str, str, str, Span]
 
 
 @dataclass(frozen=True, slots=True)
-class Became:
+class RemedyOutcome:
     """What became of a remedy; ``then`` says which error ended the run with it, where none did before."""
 
     outcome: Outcome
@@ -39,16 +39,15 @@ class Became:
 class Outcomes:
     """What became of remedies, and of ways out, by the finding that each is for."""
 
-    remedies: Mapping[tuple[_Key, Remedy], Became] = field(default_factory=dict)
-    ways_out: Mapping[_Key, tuple[Told, ...]] = field(default_factory=dict)
+    remedies: Mapping[tuple[_FindingKey, Remedy], RemedyOutcome] = field(default_factory=dict)
+    ways_out: Mapping[_FindingKey, tuple[TryResult, ...]] = field(default_factory=dict)
 
 
 _LONGEST: Final = 20.0
 """The seconds that a run may take, with its imports, and after which no other try begins."""
-_GOES_ON: Final = ("finished", "exited")
 _LONGEST_OF_BREAKS: Final = 8.0
 """The seconds after which no other try against a graph break begins: the program works all the same."""
-_AT_ITS_END: Final = (*_GOES_ON, "raised")
+_AT_ITS_END: Final = (*GOES_ON, "raised")
 _MOST_WAYS: Final = 2
 """The number of edits that are tried of a remedy."""
 
@@ -66,8 +65,8 @@ async def outcomes_of(prover: Prover, report: Report) -> Outcomes:
     again = await prover.as_it_is()
     if again.failure or _to_try(again.report) != _to_try(report):
         return Outcomes()  # each run of it differs
-    remedies: dict[tuple[_Key, Remedy], Became] = {}
-    ways: dict[_Key, tuple[Told, ...]] = {}
+    remedies: dict[tuple[_FindingKey, Remedy], RemedyOutcome] = {}
+    ways: dict[_FindingKey, tuple[TryResult, ...]] = {}
     for finding in report.findings:
         became = await _outcomes(prover, base, finding, end)
         remedies.update({(_key(finding), remedy): one for remedy, one in became.items()})
@@ -84,16 +83,16 @@ def with_outcomes(report: Report, outcomes: Outcomes) -> Report:
     return replace(report, findings=tuple(_left(finding, outcomes) for finding in report.findings))
 
 
-def _to_try(report: Report) -> Counter[_Key]:
+def _to_try(report: Report) -> Counter[_FindingKey]:
     return Counter(_key(finding) for finding in report.findings if finding.advice or _tries(report, finding))
 
 
 def _tries(report: Report, finding: Finding) -> bool:
     """Tell whether there is something to try against a finding."""
-    return bool(finding.remedies or ways_out(finding, Context(report, report.files)))
+    return bool(finding.remedies) or may_help(finding, report)
 
 
-def _key(finding: Finding) -> _Key:
+def _key(finding: Finding) -> _FindingKey:
     return finding.kind, finding.code, finding.message, finding.span
 
 
@@ -110,14 +109,16 @@ def _are_apart(fixes: Sequence[Fix]) -> bool:
     return all(first[0] != second[0] or first[2] <= second[1] for first, second in pairwise(spans))
 
 
-async def _outcomes(prover: Prover, base: State, finding: Finding, end: float) -> Mapping[Remedy, Became]:
+async def _outcomes(
+    prover: Prover, base: State, finding: Finding, end: float
+) -> Mapping[Remedy, RemedyOutcome]:
     """Run the program with each remedy that the advice on a finding names."""
     ways = {remedy: _ways(base.report, finding, remedy) for remedy in finding.remedies}
-    became: dict[Remedy, Became] = {}
+    became: dict[Remedy, RemedyOutcome] = {}
     for remedy, fixes in ways.items():
         if monotonic() < end:
             became[remedy] = await _became(prover, base, finding, [[fix] for fix in fixes], end)
-    failing = [remedy for remedy, one in became.items() if one == Became("fails")]
+    failing = [remedy for remedy, one in became.items() if one == RemedyOutcome("fails")]
     together = [remedy for remedy in _first_remedies(finding) if remedy in failing]
     fixes = [ways[remedy][0] for remedy in together]
     if len(fixes) > 1 and _are_apart(fixes) and monotonic() < end:
@@ -128,9 +129,9 @@ async def _outcomes(prover: Prover, base: State, finding: Finding, end: float) -
 
 async def _became(
     prover: Prover, base: State, finding: Finding, tries: Sequence[Sequence[Fix]], end: float
-) -> Became:
+) -> RemedyOutcome:
     """Run the program with each of some sets of edits, until one helps or the time is over."""
-    became = Became("unknown")
+    became = RemedyOutcome("unknown")
     for fixes in tries:
         if monotonic() >= end:
             break
@@ -138,8 +139,8 @@ async def _became(
         if after.failure:
             continue
         if helps(finding, base.report, after.report):
-            return Became("helps")
-        became = Became("fails", new_error(base.report, after.report))
+            return RemedyOutcome("helps")
+        became = RemedyOutcome("fails", new_error(finding, base.report, after.report))
     return became
 
 
@@ -151,21 +152,23 @@ def _ways(report: Report, finding: Finding, remedy: Remedy) -> Sequence[Fix]:
 def _left(finding: Finding, outcomes: Outcomes) -> Finding:
     """Leave the advice on a finding that helped, or else what was not tried."""
     advice: list[Advice] = []
+    is_helped = False
     for item in finding.advice:
         became = {
-            remedy: outcomes.remedies.get((_key(finding), remedy), Became("unknown"))
+            remedy: outcomes.remedies.get((_key(finding), remedy), RemedyOutcome("unknown"))
             for remedy in item.remedies
         }
         helping = [remedy for remedy, one in became.items() if one.outcome == "helps"]
         unknown = [remedy for remedy, one in became.items() if one.outcome == "unknown"]
         raising = [remedy for remedy, one in became.items() if one.then]
         if helping:
+            is_helped = True
             advice += [replace(one, helps=True) for one in left_of(item, helping)]
         elif unknown or not became:
             advice += left_of(item, unknown)
         else:
             advice += [_with_error(one, became) for remedy in raising[:1] for one in left_of(item, [remedy])]
-    if any(item.helps and item.remedies for item in advice):
+    if is_helped:
         # That it has to be so is refuted.
         advice = _as_first([item for item in advice if not item.explains])
     given = sentences(finding.advice)
@@ -182,14 +185,14 @@ def _as_first(advice: Sequence[Advice]) -> list[Advice]:
     return [replace(first, sentence=first.sentence.replace("`, too: ", "`: ", 1)), *others]
 
 
-def _with_error(advice: Advice, became: Mapping[Remedy, Became]) -> Advice:
+def _with_error(advice: Advice, became: Mapping[Remedy, RemedyOutcome]) -> Advice:
     """Say which error comes with a piece of advice: it may be all that is left to mend."""
     then = next(one.then for one in became.values() if one.then)
     return replace(advice, sentence=f"{advice.sentence} With it, {then}.", helps=True)
 
 
-def _with_told(hints: Sequence[str], told: Sequence[Told], text: str) -> tuple[str, ...]:
-    """Put what was shown in the place of hints that say the same or less, or were refuted.
+def _with_told(hints: Sequence[str], told: Sequence[TryResult], text: str) -> tuple[str, ...]:
+    """Put what was shown instead of hints that say the same or less, or were refuted.
 
     Less is what torch says by itself, in its ``text``, where something helps.
     """
@@ -201,5 +204,5 @@ def _with_told(hints: Sequence[str], told: Sequence[Told], text: str) -> tuple[s
     return *shown, *(hint for hint in left if not (is_mended and hint in text))
 
 
-def _is_same(hint: str, told: Told) -> bool:
+def _is_same(hint: str, told: TryResult) -> bool:
     return bool(told.names) and all(name in hint for name in told.names)

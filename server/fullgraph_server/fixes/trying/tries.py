@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Final
 
+from ...report.answers.words import row_of
 from ...report.model import Finding, Report
 from ...text.messages import counted
 from ..changes import counts_of, drifts_of, gone, worse
@@ -16,9 +17,12 @@ from ..model import Context
 from ..proof import Prover
 from .ways_out import WayOut, unwrapped, ways_out
 
+_OF_LINE: Final = ("line", "unshown")
+"""The kinds of ways out that write lines anew, of which results have to agree."""
 _MOST_HELPING: Final = 2
 """The number of ways out that are told of one finding."""
-_GOES_ON: Final = ("finished", "exited")
+GOES_ON: Final = ("finished", "exited")
+"""The statuses of a run that got to its end."""
 _DISABLE: Final = "TORCHDYNAMO_DISABLE=1"
 """What torch's hints name to run a program uncompiled."""
 _PASSES: Final = "Uncompiled, the program gets to its end."
@@ -28,7 +32,7 @@ _FAILS_OTHERWISE: Final = "Uncompiled, the program fails, too: {message}"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TryResult:
     """What a run with a way out has shown, as a sentence; empty if it did not help.
 
     ``names`` is the code by which hints name the same.
@@ -42,7 +46,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plain:
+class _UncompiledRun:
     """How a program runs uncompiled: the run, if it gets to its end, and else a sentence on its error."""
 
     state: State | None = None
@@ -51,37 +55,45 @@ class _Plain:
 
 async def tried(
     prover: Prover, base: State, finding: Finding, again: State, end: float
-) -> AsyncIterator[Told]:
+) -> AsyncIterator[TryResult]:
     """Run the program with each way out of an error or a break, and yield what that has shown.
 
-    ``again`` is a run of the program as it is. No other run begins after ``end``, as
+    ``again`` is a run of the program as it is. No other way out is tried after ``end``, as
     :func:`time.monotonic` counts.
     """
     ways = ways_out(finding, Context(base.report, base.report.files))
     if not ways or monotonic() >= end:
         return
     is_error = finding.severity == "error"
-    plain = await _uncompiled(prover, base, finding) if is_error else _Plain(again)
+    plain = await _uncompiled(prover, base, finding) if is_error else _UncompiledRun(again)
     left = deque(ways if plain.state is not None else ())
     helping: list[WayOut] = []
     while left and monotonic() < end and len(helping) < _MOST_HELPING:
         way = left.popleft()
-        if any(set(less.edits).issubset(way.edits) or less.kind == way.kind == "line" for less in helping):
+        if any(_is_enough(less, way) for less in helping):
             continue
         after = await prover.with_fixes(base, [way.fix])
         sentence = "" if after.failure else _shown(way, finding, base.report, after)
-        must_agree = way.kind == "line" or base.report.status != "raised"
-        if sentence and must_agree and not await _agree(prover, way, plain.state, after):
-            sentence = ""
+        must_agree = way.kind in _OF_LINE or base.report.status != "raised"
         if sentence and way.parts:
             left.extendleft(reversed(way.parts))
-        elif not (after.failure or way.parts):
-            helping += [way] if sentence else []
-            following = _following(way, base.report, after.report)
-            yield Told(way.names, sentence or following, bool(sentence), whole=way.kind == "line")
+            continue
+        if after.failure or way.parts:
+            continue
+        if sentence and must_agree and not await _agree(prover, way, plain.state, after):
+            continue  # that says nothing against it: results may differ in each run
+        helping += [way] if sentence else []
+        following = _following(way, base.report, after.report, finding.span.filename)
+        yield TryResult(way.names, sentence or following, bool(sentence), whole=way.kind == "line")
     is_open = finding.kind == "target-error" or any(_DISABLE in hint for hint in finding.hints)
     if is_error and is_open and plain.told:
-        yield Told((_DISABLE,), "" if helping else plain.told)
+        yield TryResult((_DISABLE,), "" if helping else plain.told)
+
+
+def _is_enough(less: WayOut, more: WayOut) -> bool:
+    """Tell whether a way out that helps makes another one needless: a part of it, or another such line."""
+    is_part = set(less.edits).issubset(more.edits)
+    return is_part or (less.kind in _OF_LINE and more.kind in _OF_LINE)
 
 
 def helps(finding: Finding, before: Report, after: Report) -> bool:
@@ -89,33 +101,36 @@ def helps(finding: Finding, before: Report, after: Report) -> bool:
     drifts = drifts_of(before, after)
     if gone(finding, before, after, drifts):
         return False
-    goes_on = before.status == "raised" and after.status in _GOES_ON
+    goes_on = before.status == "raised" and after.status in GOES_ON
     return goes_on or not worse(before, after, drifts)
 
 
-def new_error(before: Report, after: Report) -> str:
-    """Say which error ends a program with an edit that got to its end without; empty if none does."""
-    if before.status not in _GOES_ON or after.status != "raised":
+def new_error(finding: Finding, before: Report, after: Report) -> str:
+    """Say which error ends a program with an edit for a finding, and does not without; empty if none does."""
+    if before.status not in GOES_ON or after.status != "raised":
         return ""
     errors = (item for item in after.findings if item.severity == "error")
     error = next((item for item in errors if not _is_known(item, before)), None)
-    return f"{_line(error, before, after)} raises {error.message}" if error is not None else ""
+    if error is None:
+        return ""
+    line = _line(error, before, after, finding.span.filename)
+    return f"{line or 'the program'} raises {error.message}"
 
 
-async def _uncompiled(prover: Prover, base: State, finding: Finding) -> _Plain:
+async def _uncompiled(prover: Prover, base: State, finding: Finding) -> _UncompiledRun:
     """Run the program uncompiled, and where it fails, once more with what ``torch.compile`` is given."""
     plain = await prover.with_fixes(base, [], How(uncompiled=True))
     if _is_at_its_end(plain):
-        return _Plain(plain, _PASSES)
+        return _UncompiledRun(plain, _PASSES)
     bare = await prover.with_fixes(base, [unwrapped(base.report.files)], How(uncompiled=True))
     if _is_at_its_end(bare):
-        return _Plain(bare, _PASSES_UNWRAPPED)
-    errors = [item for item in bare.report.findings if item.severity == "error"]
+        return _UncompiledRun(bare, _PASSES_UNWRAPPED)
+    errors = [item for item in plain.report.findings if item.severity == "error"]
     if any((item.kind, item.message) == (finding.kind, finding.message) for item in errors):
-        return _Plain(None, _FAILS_TOO)
-    if base.report.status == bare.report.status == "raised" and errors:
-        return _Plain(None, _FAILS_OTHERWISE.format(message=errors[0].message))
-    return _Plain()
+        return _UncompiledRun(None, _FAILS_TOO)
+    if base.report.status == plain.report.status == "raised" and errors:
+        return _UncompiledRun(None, _FAILS_OTHERWISE.format(message=errors[0].message))
+    return _UncompiledRun()
 
 
 async def _agree(prover: Prover, way: WayOut, before: State | None, after: State) -> bool:
@@ -130,7 +145,7 @@ async def _agree(prover: Prover, way: WayOut, before: State | None, after: State
 
 
 def _is_at_its_end(state: State) -> bool:
-    return not state.failure and state.report.status in _GOES_ON and not state.exit_code
+    return not state.failure and state.report.status in GOES_ON and not state.exit_code
 
 
 def _shown(way: WayOut, finding: Finding, before: Report, state: State) -> str:
@@ -150,7 +165,7 @@ def _shown(way: WayOut, finding: Finding, before: Report, state: State) -> str:
     return f"{way.change}, {shown}{left}.{way.cost and f' {way.cost}'}"
 
 
-def _following(way: WayOut, before: Report, after: Report) -> str:
+def _following(way: WayOut, before: Report, after: Report, filename: str) -> str:
     """Say what comes next with a setting that torch names and that does not suffice, with its first hint."""
     if way.kind != "named":
         return ""
@@ -158,27 +173,29 @@ def _following(way: WayOut, before: Report, after: Report) -> str:
     item = next((item for item in found if not _is_known(item, before)), None)
     if item is None:
         return ""
+    line = _line(item, before, after, filename)
     hint = f" {item.hints[0]}" if item.hints else ""
-    return f"{way.change} alone, this follows: {item.message} ({_line(item, before, after)}).{hint}"
+    return f"{way.change} alone, this follows: {item.message}{line and f' ({line})'}.{hint}"
 
 
 def _is_known(finding: Finding, report: Report) -> bool:
     return any((item.code, item.message) == (finding.code, finding.message) for item in report.findings)
 
 
-def _line(finding: Finding, before: Report, after: Report) -> str:
-    """Name the line of a finding of a run with an edit, as it is without."""
-    filename, row = finding.span.filename, finding.span.row
-    source = before.files.get(filename)
-    row = drifts_of(before, after)(filename).earlier(row) or row
-    return f"line {source.row_words(row) if source else row}"
+def _line(finding: Finding, before: Report, after: Report, filename: str) -> str:
+    """Name the line of a finding of a run with an edit, as it is without, on a finding in a file."""
+    source = before.files.get(finding.span.filename)
+    if source is None or finding.of_run:
+        return ""
+    row = drifts_of(before, after)(source.filename).earlier(finding.span.row) or finding.span.row
+    return row_of(source, row, filename)
 
 
 def _goes_on(finding: Finding, before: Report, after: Report) -> bool:
     """Tell whether a program goes on where an error ended it, or does without one that it caught."""
     if before.status == "raised":
-        return after.status in _GOES_ON
+        return after.status in GOES_ON
     errors = [
         Counter(item.message for item in one.findings if item.severity == "error") for one in (before, after)
     ]
-    return after.status in _GOES_ON and errors[1] <= errors[0] - Counter([finding.message])
+    return after.status in GOES_ON and errors[1] <= errors[0] - Counter([finding.message])

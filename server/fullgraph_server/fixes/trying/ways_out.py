@@ -6,20 +6,19 @@ Each is a guess. Only what a run of the program with it has shown is told (``tri
 from __future__ import annotations
 
 import ast
-import difflib
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
-from ...report.model import Finding
+from ...report.answers.words import row_of
+from ...report.model import Finding, Report
 from ...text.markdown import code_span
 from ...workspace.positions import Call, Span
 from ...workspace.source import SourceFile
-from ..editing import edited_texts
 from ..model import Context, Edit, Fix
-from ..rules.catalogue import candidates
+from ..rules.calls import put_behind, with_keyword
+from ..rules.catalogue import candidates, has_rules
 from ..rules.syntax import Code, Function, code_of, dotted
 
 _SETTING: Final = re.compile(
@@ -55,8 +54,9 @@ _LONGEST_LINE: Final = 100
 _EACH_SIZE: Final = "Each size is then compiled by itself."
 _MAY_BE_FIXED: Final = "A size that the code needs as a number is then fixed."
 
-Kind: TypeAlias = Literal["line", "named", "other"]
-"""``line`` writes the line of a finding anew, ``named`` makes a setting that torch names."""
+Kind: TypeAlias = Literal["line", "unshown", "named", "other"]
+"""``line`` writes the line of a finding anew, ``unshown`` more than is told; ``named`` makes a setting that
+torch names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,27 +82,36 @@ class WayOut:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """An edit of one place in a file."""
+    """An edit of a file, and the node whose line is named."""
 
     code: Code
     node: ast.expr | ast.stmt
-    text: str
+    edit: Edit
 
-    @property
-    def edit(self) -> Edit:
-        return self.code.replaced(self.node, self.text)
+
+def may_help(finding: Finding, report: Report) -> bool:
+    """Tell whether there may be something to try against a finding, without looking for it."""
+    if finding.kind == "graph-break":
+        return has_rules(finding) or bool(_SETTING.search("".join((*finding.hints, finding.text))))
+    is_of_compiler = finding.kind != "target-error" or (report.status == "raised" and _compiles_any(report))
+    return finding.kind in _ERRORS and finding.severity == "error" and is_of_compiler
+
+
+def _compiles_any(report: Report) -> bool:
+    """Tell whether a program compiled or exported something, or has what would."""
+    texts = (source.text for source in report.files.values() if source is not None)
+    return bool(report.compilations or report.exports) or any("compile(" in text for text in texts)
 
 
 def ways_out(finding: Finding, context: Context) -> list[WayOut]:
     """Return what to try against an error, or against a break, the best first."""
-    codes = list(_codes(finding, context))
-    is_error = finding.kind in _ERRORS
-    if not codes or not (is_error or finding.kind == "graph-break"):
+    codes = list(_codes(finding, context)) if may_help(finding, context.report) else []
+    if not codes:
         return []
     narrow = list(_named_settings(finding, codes[0]))
     if finding.kind in ("graph-break", "capture-error"):
         narrow += _fixes(finding, context)
-    if not is_error:
+    if finding.kind == "graph-break":
         return narrow
     place = _Place(finding.span.filename)
     whole = list(_without_fullgraph(codes, place))
@@ -128,16 +137,11 @@ def unwrapped(files: Mapping[str, SourceFile | None]) -> Fix:
         if code is None:
             continue
         decorators = {item for function in code.functions() for item in function.decorator_list}
-        edits += (
-            code.replaced(item, "(lambda it: it)")
-            for item in decorators
-            if code.meaning(item.func if isinstance(item, ast.Call) else item) in _COMPILE
-        )
-        edits += (
-            code.replaced(call, f"({code.text(call.args[0])})")
-            for call in _calls(code, _COMPILE)
-            if call not in decorators and len(call.args) == 1
-        )
+        for item in _compiles(code):
+            if item in decorators:
+                edits.append(code.replaced(item, "(lambda it: it)"))
+            elif isinstance(item, ast.Call) and len(item.args) == 1:
+                edits.append(code.replaced(item, f"({code.text(item.args[0])})"))
     return WayOut("Uncompiled", (), tuple(edits)).fix
 
 
@@ -147,12 +151,9 @@ class _Place:
 
     filename: str
 
-    def line(self, code: Code, node: ast.AST) -> str:
+    def line(self, code: Code, node: ast.expr | ast.stmt) -> str:
         """Name the line of a node, with its file if that is another one."""
-        row: int = node.lineno  # type: ignore[attr-defined]
-        if code.source.filename == self.filename:
-            return f"line {code.source.row_words(row)}"
-        return f"{os.path.basename(code.source.filename)}:{code.source.place(row)}"
+        return row_of(code.source, node.lineno, self.filename)
 
     def lines(self, changes: Sequence[_Change]) -> str:
         """Name the lines of changes, each once."""
@@ -191,22 +192,22 @@ def _calls(code: Code, names: Sequence[str]) -> Iterator[ast.Call]:
 
 
 def _compiles(code: Code) -> Iterator[ast.expr]:
-    """Yield the calls of ``torch.compile``, and where it is a decorator without brackets."""
-    yield from _calls(code, _COMPILE)
+    """Yield the calls of ``torch.compile`` that are in no other one, and it alone as a decorator."""
+    calls = list(_calls(code, _COMPILE))
+    for call in calls:
+        if not any(outer in calls for outer in code.around(code.parent(call) or code.tree)):
+            yield call
     for function in code.functions():
         yield from (item for item in function.decorator_list if code.meaning(item) in _COMPILE)
 
 
-def _with_keyword(code: Code, call: ast.expr, name: str, value: str) -> str:
-    """Write a call with another value of a keyword."""
-    if not isinstance(call, ast.Call):
-        return f"{code.text(call)}({name}={value})"
-    given = next((word for word in call.keywords if word.arg == name), None)
-    if given is not None:
-        return code.text(call, {given.value: value})
-    inside = code.text(call)[:-1].rstrip()
-    is_empty = not call.args and not call.keywords
-    return f"{inside}{'' if is_empty or inside.endswith(',') else ', '}{name}={value})"
+def _with_option(code: Code, node: ast.expr, name: str, value: str) -> _Change:
+    """Give ``torch.compile``, or another function, a keyword."""
+    if not isinstance(node, ast.Call):
+        return _Change(code, node, put_behind(code, node, f"({name}={value})"))
+    given = next((word for word in node.keywords if word.arg == name), None)
+    edit = with_keyword(code, node, f"{name}={value}") if given is None else code.replaced(given.value, value)
+    return _Change(code, node, edit)
 
 
 def _without(way: WayOut, whole: Sequence[WayOut]) -> WayOut:
@@ -229,30 +230,46 @@ def _named_settings(finding: Finding, code: Code) -> Iterator[WayOut]:
 def _fixes(finding: Finding, context: Context) -> Iterator[WayOut]:
     """Edit the line as the catalogue of breaks has it; an error of ``fullgraph=True`` is such a break."""
     for fix in candidates(replace(finding, kind="graph-break"), context)[:_MOST_EDITS]:
-        lines = list(_new_lines(fix, context))
+        lines = _new_lines(fix, context, finding.span.filename)
         is_short = 0 < len(lines) <= _MOST_LINES and all(len(line) <= _LONGEST_LINE for _, line in lines)
-        written = " and ".join(f"{code_span(line)} (line {row})" for row, line in lines) if is_short else ""
+        written = " and ".join(f"{code_span(line)} ({row})" for row, line in lines) if is_short else ""
         command = " (`fullgraph fix` shows it)" if finding.kind == "graph-break" else ""
         cost = "" if fix.safety == "safe" else fix.change
         change = f"{fix.title}: with {written}" if written else f"{fix.title}{command}: with that"
         if written or command:
-            yield WayOut(change, (fix.title,), fix.edits, "line", cost, fix.errors_differ)
+            kind: Kind = "line" if written else "unshown"
+            yield WayOut(change, (fix.title,), fix.edits, kind, cost, fix.errors_differ)
 
 
-def _new_lines(fix: Fix, context: Context) -> Iterator[tuple[int, str]]:
-    """Yield the lines that a fix adds or changes, with the row of what they replace; imports are left out."""
-    for before, after in edited_texts(context.files, fix.edits).values():
-        old, new = before.splitlines(), after.splitlines()
-        changes = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-        for tag, row, _, first, last in changes:
-            for line in new[first:last] if tag != "equal" else ():
-                if line.strip() and not line.startswith(("import ", "from ")):
-                    yield row + 1, line.strip()
+def _new_lines(fix: Fix, context: Context, filename: str) -> list[tuple[str, str]]:
+    """List the lines that a fix writes, but imports, with words for what each replaces.
+
+    The list is empty where two edits are of one line.
+    """
+    rows = [(edit.span.filename, row) for edit in fix.edits for row in {edit.span.row, edit.span.end_row}]
+    if len(rows) > len(set(rows)):
+        return []
+    found: list[tuple[str, str]] = []
+    for edit in sorted(fix.edits, key=lambda edit: (edit.span.filename, edit.span.row)):
+        if (source := context.files.get(edit.span.filename)) is not None:
+            place = row_of(source, edit.span.row, filename)
+            found += ((place, line) for line in _written(edit, source))
+    return found
+
+
+def _written(edit: Edit, source: SourceFile) -> Iterator[str]:
+    """Yield the lines of a file that an edit makes others, as they are then; imports are left out."""
+    span = edit.span
+    first, last = source.line(span.row), source.line(span.end_row)
+    old = [source.line(row) for row in range(span.row, span.end_row + 1)]
+    for line in f"{first[: span.column - 1]}{edit.text}{last[span.end_column - 1 :]}".split("\n"):
+        if line.strip() and line not in old and not line.startswith(("import ", "from ")):
+            yield line.strip()
 
 
 def _without_fullgraph(codes: Sequence[Code], place: _Place) -> Iterator[WayOut]:
     found = [
-        _Change(code, word.value, "False")
+        _Change(code, word.value, code.replaced(word.value, "False"))
         for code in codes
         for call in code.all(ast.Call)
         for word in call.keywords
@@ -279,7 +296,7 @@ def _maybe_marked(finding: Finding, codes: Sequence[Code], place: _Place) -> Ite
 
     def changes(name: str) -> list[_Change]:
         return [
-            _Change(code, call, f"{_beside(code, call.func, name)}({', '.join(map(code.text, call.args))})")
+            _Change(code, call, code.replaced(call, _marking(code, call, name)))
             for code, call in found
             if name != "mark_dynamic" or call.keywords
         ]
@@ -291,17 +308,19 @@ def _maybe_marked(finding: Finding, codes: Sequence[Code], place: _Place) -> Ite
     )
     yield from place.ways(
         changes("maybe_mark_dynamic"),
-        lambda lines: f"With `maybe_mark_dynamic` in place of `mark_dynamic` ({lines})",
+        lambda lines: f"With `maybe_mark_dynamic` instead of `mark_dynamic` ({lines})",
         ("maybe_mark_dynamic",),
         _MAY_BE_FIXED,
     )
 
 
-def _beside(code: Code, function: ast.expr, name: str) -> str:
-    """Write another function of the same module."""
-    if isinstance(function, ast.Attribute):
-        return f"{code.text(function.value)}.{name}"
-    return code.of_torch(f"torch._dynamo.{name}")
+def _marking(code: Code, call: ast.Call, name: str) -> str:
+    """Write the call of a mark with another function of the same module, and without keywords."""
+    function = call.func
+    module = (
+        code.text(function.value) if isinstance(function, ast.Attribute) else code.of_torch("torch._dynamo")
+    )
+    return f"{module}.{name}({', '.join(map(code.text, call.args))})"
 
 
 def _in_place(codes: Sequence[Code], place: _Place) -> Iterator[WayOut]:
@@ -309,10 +328,9 @@ def _in_place(codes: Sequence[Code], place: _Place) -> Iterator[WayOut]:
     for code in codes:
         for statement in code.all(ast.Assign):
             call, name = statement.value, dotted(statement.targets[0])
-            is_one = (
-                isinstance(call, ast.Call) and code.meaning(call.func) in _COMPILE and len(call.args) == 1
-            )
-            if not isinstance(call, ast.Call) or not is_one or not name:
+            if not (isinstance(call, ast.Call) and len(call.args) == len(statement.targets) == 1 and name):
+                continue
+            if code.meaning(call.func) not in _COMPILE:
                 continue
             given = ", ".join(ast.unparse(word) for word in call.keywords)
             module = dotted(call.args[0])
@@ -324,17 +342,13 @@ def _in_place(codes: Sequence[Code], place: _Place) -> Iterator[WayOut]:
             if behind is not None or module == name:
                 edits = (code.replaced(statement, lines[0]), *([behind] if behind is not None else []))
                 written = " and ".join(map(code_span, lines))
-                change = f"With {written} in place of {place.line(code, statement)}"
+                change = f"With {written} instead of {place.line(code, statement)}"
                 yield WayOut(change, (f"{module or name}.compile(",), edits)
 
 
 def _fixed_sizes(codes: Sequence[Code], place: _Place) -> Iterator[WayOut]:
     """Compile each size by itself."""
-    found = [
-        _Change(code, call, _with_keyword(code, call, "dynamic", "False"))
-        for code in codes
-        for call in _compiles(code)
-    ]
+    found = [_with_option(code, call, "dynamic", "False") for code in codes for call in _compiles(code)]
     yield from place.ways(
         found, lambda lines: f"With `dynamic=False` ({lines})", ("dynamic=False",), _EACH_SIZE
     )
@@ -362,13 +376,13 @@ def _exported_otherwise(codes: Sequence[Code], place: _Place) -> Iterator[WayOut
         for call in calls:
             given = next((word for word in call.keywords if word.arg == "strict"), None)
             strict = "False" if given is not None and code.text(given.value) == "True" else "True"
-            edit = _Change(code, call, _with_keyword(code, call, "strict", strict)).edit
+            edit = _with_option(code, call, "strict", strict).edit
             change = f"With {code_span(f'strict={strict}')} ({place.line(code, call)})"
             yield WayOut(change, (f"strict={strict}",), (edit,))
         dims = [node for node in code.all(ast.expr) if _is_dim(code, node)] if calls else []
         yield from place.ways(
-            [_Change(code, node, f"{code.text(_dim_of(node))}.AUTO") for node in dims],
-            lambda lines: f"With `Dim.AUTO` in place of the `Dim` of {lines}",
+            [_Change(code, node, code.replaced(node, f"{code.text(_dim_of(node))}.AUTO")) for node in dims],
+            lambda lines: f"With `Dim.AUTO` instead of the `Dim` of {lines}",
             ("Dim.AUTO",),
             _MAY_BE_FIXED,
         )
@@ -388,11 +402,7 @@ def _dim_of(node: ast.expr) -> ast.expr:
 
 def _traced_only(codes: Sequence[Code], place: _Place) -> Iterator[WayOut]:
     """Leave out all that comes after Dynamo."""
-    found = [
-        _Change(code, call, _with_keyword(code, call, "backend", '"eager"'))
-        for code in codes
-        for call in _compiles(code)
-    ]
+    found = [_with_option(code, call, "backend", '"eager"') for code in codes for call in _compiles(code)]
     yield from place.ways(
         found,
         lambda lines: f'With `backend="eager"` ({lines}), which runs graphs as Dynamo traces them',
@@ -408,9 +418,9 @@ def _disabled(finding: Finding, context: Context, place: _Place) -> Iterator[Way
         function = _function_at(code, call) if code is not None else None
         if code is None or function is None or _is_of_operator(code, function):
             continue
-        row, indent = function.lineno, code.indentation(function)
-        if code.source.line(row)[: len(indent)].strip() or not code.is_first(function):
+        if not code.is_first(function):
             continue
+        row, indent = function.lineno, code.indentation(function)
         decorator = code.of_torch("@torch.compiler.disable")
         edit = Edit(Span(call.filename, row, 1, row, 1), f"{indent}{decorator}\n")
         name = code_span(function.name)

@@ -10,11 +10,11 @@ from fullgraph_compiler.facts import CompileFailure, GraphBreak
 
 from .words import Answer
 
-_AS_NEW: Final = "Make a tensor of the size that is needed, in the place of one that is resized."
+_AS_NEW: Final = "Make a tensor of the size that is needed, instead of resizing one."
 _STATIC: Final = (
     "Write it as a `@staticmethod` of the class: Dynamo traces `forward` and `backward` as functions."
 )
-_OF_NUMPY: Final = "Use a function of torch in its place, or do this outside of what is compiled."
+_OF_NUMPY: Final = "Use a function of torch instead, or do this outside of what is compiled."
 _CONTEXT: Final = re.compile(
     r"Developer debug context: (?:TypeError <[^<>\n]{1,200}>: )?(?P<said>[^\n]{1,1000})"
 )
@@ -23,16 +23,13 @@ _HINTS: Final[Mapping[str, str]] = {
     "GB0016": "Use the jagged layout: `torch.nested.nested_tensor(..., layout=torch.jagged)`.",
     "GB0053": "Wrap the module with `use_orig_params=True`.",
     "GB0104": "Read `grad_fn` outside of what is compiled.",
-    "GB0108": "Return the tensor, and call `retain_grad()` on it behind the compiled call.",
-    "GB0125": (
-        "Set `requires_grad` ahead of the compiled call, on the tensor that is passed: the code that is "
-        "compiled then finds it so."
-    ),
+    "GB0108": "Return the tensor, and call `retain_grad()` on it after the compiled call.",
+    "GB0125": ("Set `requires_grad` before the compiled call, on the tensor that is passed to it."),
     "GB0126": _AS_NEW,
     "GB0127": _AS_NEW,
     "GB0129": _AS_NEW,
     "GB0130": _AS_NEW,
-    "GB0151": "Ask `inspect` ahead of the compiled call, and keep what it says.",
+    "GB0151": "Call `inspect` before the compiled call, and keep the result.",
     "GB0157": _OF_NUMPY,
     "GB0158": _OF_NUMPY,
     "GB0159": _OF_NUMPY,

@@ -30,7 +30,7 @@ _LEAF: Final = "leaf Variable that requires grad is being used in an in-place op
 _LACKING: Final = re.compile(r"'ndarray' object has no attribute '(?P<name>\w{1,100})'")
 """How Python says that ``torch._numpy.ndarray`` lacks something (``torch/_numpy/_ndarray.py``)."""
 _LACKING_NOTE: Final = (
-    "The call raises AttributeError: {said}. Dynamo computes with `torch._numpy` in the place of NumPy: its "
+    "The call raises AttributeError: {said}. Dynamo computes with `torch._numpy` instead of NumPy: its "
     "arrays have no `{name}`."
 )
 _LACKING_HINT: Final = (

@@ -1,12 +1,12 @@
 """Compiled functions that another compiled function calls: Dynamo traces them, without their own options.
 
-So does torch 2.11 to 2.15 (``torch/_dynamo/variables/functions.py``).
+This holds for torch 2.11 to 2.15 (``torch/_dynamo/variables/functions.py``).
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from fullgraph_compiler.facts import Fact, GraphCaptured, StackFrame
@@ -15,12 +15,13 @@ from ....text.markdown import code_span
 from ....workspace.workspace import Workspace
 from ...finding_builder import FindingBuilder, MakeFinding
 from ...source_locator import Places
-from ..marks import Mark, mark_around
+from ..marks import Mark, Marks, mark_around
 from ..words import row_of
 from .cached import call_of
 
 _OPTIONS: Final = ("backend", "mode", "options", "dynamic")
-"""The parameters of ``torch.compile`` that say how a graph is made; ``fullgraph`` is none."""
+"""The parameters of ``torch.compile`` that say how a graph is made, without ``fullgraph``."""
+_DEFAULTS: Final = ("None", "'default'", "'inductor'")
 _MEANING: Final = (
     "A compiled function that compiled code calls is traced as any other: its operations are in the graph of "
     "the caller, which is compiled with the caller's options. Those of {line} hold where uncompiled code "
@@ -35,38 +36,60 @@ _ADVICE: Final = (
 def nested_builders(
     facts: Sequence[Fact], finding: MakeFinding, places: Places, workspace: Workspace
 ) -> Iterator[FindingBuilder]:
-    """Build a finding for each compiled function with options that a graph goes through, on its call."""
+    """Build a finding for each compiled function that loses options in a graph, on its call."""
     builders: dict[Mark, FindingBuilder] = {}
     for graph in facts:
         if not isinstance(graph, GraphCaptured):
             continue
-        for mark, frame in _nested(graph, places, workspace):
-            given = ", ".join(
-                f"{key}={ast.unparse(value)}" for key, value in mark.keywords.items() if key in _OPTIONS
-            )
-            call = call_of(graph, mark.name, workspace)
-            stack = (call[0] if call else frame,)
-            name = code_span(mark.name)
-            made = finding(
-                "perf-hint",
-                "information",
-                f"{name} is traced into this graph, without its own {code_span(given)}",
-                stack,
-                graph.compile_id,
-                explanation=_MEANING.format(line=row_of(mark.source, mark.row, stack[0].filename), name=name),
-                hints=(_ADVICE.format(name=name),),
-            )
-            builders.setdefault(mark, FindingBuilder(made)).compile_ids.add(graph.compile_id)
+        for mark, (frame, lost) in _nested(graph, places, workspace).items():
+            if mark not in builders:
+                call = call_of(graph, mark.name, workspace)
+                stack = (call[0] if call else frame,)
+                name, options = code_span(mark.name), " and ".join(map(code_span, lost))
+                line = row_of(mark.source, mark.row, stack[0].filename)
+                made = finding(
+                    "perf-hint",
+                    "information",
+                    f"{name} is traced into this graph, without its own {options}",
+                    stack,
+                    graph.compile_id,
+                    explanation=_MEANING.format(line=line, name=name),
+                    hints=(_ADVICE.format(name=name),),
+                )
+                builders[mark] = FindingBuilder(made)
+            builders[mark].compile_ids.add(graph.compile_id)
     yield from builders.values()
 
 
-def _nested(graph: GraphCaptured, places: Places, workspace: Workspace) -> Iterator[tuple[Mark, StackFrame]]:
-    """Yield the compiled functions that a graph goes through, but the one that it is of."""
+def _nested(
+    graph: GraphCaptured, places: Places, workspace: Workspace
+) -> Mapping[Mark, tuple[StackFrame, Sequence[str]]]:
+    """Find the compiled functions that a graph goes through, but its own, with the options that are lost."""
     compiled = places.functions.get(graph.compile_id)
-    found: dict[Mark, StackFrame] = {}
+    source = workspace.source(compiled.filename) if compiled is not None else None
+    if compiled is None or source is None:
+        return {}
+    own = Marks(lambda: (source,)).compiling(compiled.name)
+    if not own:
+        return {}
+    found: dict[Mark, tuple[StackFrame, Sequence[str]]] = {}
     for node in graph.nodes:
         mark = mark_around("compile", node.frame, workspace)
-        is_own = mark is not None and compiled is not None and mark.name == compiled.name
-        if mark is not None and not is_own and any(key in mark.keywords for key in _OPTIONS):
-            found.setdefault(mark, node.frame)
-    yield from found.items()
+        if mark is not None and mark not in found and mark.name != compiled.name:
+            lost = [
+                name for name in _OPTIONS if _value(mark, name) not in {_value(item, name) for item in own}
+            ]
+            found[mark] = node.frame, [name for name in lost if _value(mark, name)]
+    return {mark: (frame, lost) for mark, (frame, lost) in found.items() if lost}
+
+
+def _is_lost(option: str, mark: Mark, own: Sequence[Mark]) -> bool:
+    """Tell whether a function is compiled with an option that none of its caller's marks has."""
+    value = _value(mark, option)
+    return bool(value) and value not in {_value(item, option) for item in own}
+
+
+def _value(mark: Mark, option: str) -> str:
+    """Write what an option is set to; empty for its default."""
+    text = ast.unparse(mark.keywords[option]) if option in mark.keywords else ""
+    return "" if text in _DEFAULTS else text
