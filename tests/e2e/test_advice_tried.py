@@ -180,6 +180,16 @@ def f(x):
 f(torch.ones(3))
 raise ValueError("of the program")
 """
+EXPORTED = """
+import torch
+
+class Head(torch.nn.Module):
+    def forward(self, x):
+        return x + 1
+
+program = torch.export.export(Head(), (torch.ones(1, 2),))
+program.module()(torch.ones(4, 2))
+"""
 REACHING = SIZES + "\nimport subprocess, sys\nsubprocess.run([sys.executable, '-c', ''])\n"
 
 
@@ -272,3 +282,8 @@ def test_what_torch_would_not_print_is_not_reordered(tmp_path: Path) -> None:
 def test_recompilations_that_go_with_a_break_are_told(tmp_path: Path) -> None:
     (told,) = [hint for hint in hints(tmp_path, LOCKED, "GB0142") if "this break is gone" in hint]
     assert "this break is gone, and 2 recompilations with it." in told
+
+
+def test_an_error_of_an_exported_program_is_not_said_to_be_the_programs(tmp_path: Path) -> None:
+    (found,) = [item for item in findings(tmp_path, EXPORTED) if item["code"] == "target-error"]
+    assert not any("Uncompiled" in hint for hint in found["hints"])

@@ -138,6 +138,22 @@ def test_sizes_are_constants_where_the_program_says_so() -> None:
     assert told[0].startswith("With `dynamic=False` (line 4), each size of `x` is a graph of its own")
 
 
+def test_what_a_library_compiles_for_itself_is_no_option_of_the_program() -> None:
+    text = "import torch\nmade = torch.compile(create, dynamic=False)\n\n\n\n\n\n\nmade(1)\n"
+    own = "@torch.compile\ndef create(x):\n    return x\n\nfast = torch.compile(create)\n"
+    files = {FILE: SourceFile(FILE, text), LIBRARY: SourceFile(LIBRARY, own)}
+    workspace = Workspace(Path("/w"), files.get)
+    number = [
+        GuardInstalled(each, "L['x']", "EQUALS_MATCH", value, "", ())
+        for each, value in (("0/0", "4"), ("0/1", "6"))
+    ]
+    begun = [FrameStarted(each, "create", LIBRARY, 2, (CALL,)) for each in ("0/0", "0/1")]
+    failure = GuardFailure("0/0", "L['x']", "EQUALS_MATCH", "L['x'] == 4", "4", "6")
+    facts = (*begun, *number, Recompile("0/1", (failure,)))
+    (finding,) = fold("program.py", 1, "2.13.0", facts, workspace).findings
+    assert finding.hints[0].startswith("With `dynamic=False` (")
+
+
 @pytest.mark.parametrize(("beside", "of_module"), [("._modules['lin']", True), (".other", False)])
 def test_the_numbers_of_modules_are_told_apart_from_those_of_other_objects(
     beside: str, of_module: bool

@@ -86,7 +86,8 @@ async def tried(
         following = _following(way, base.report, after.report, finding.span.filename)
         yield TryResult(way.names, sentence or following, bool(sentence), whole=way.kind == "line")
     is_open = finding.kind == "target-error" or any(_DISABLE in hint for hint in finding.hints)
-    if is_error and is_open and plain.told:
+    # An export fails uncompiled as well: that acquits nobody.
+    if is_error and is_open and plain.told and not base.report.exports:
         yield TryResult((_DISABLE,), "" if helping else plain.told)
 
 
