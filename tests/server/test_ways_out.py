@@ -98,6 +98,8 @@ def test_a_break_that_is_no_error_is_edited_alone() -> None:
     tried = offered(text, "print(x)", "graph-break", code="GB0059", severity="warning")
     assert tried
     assert all("print" in change for change in tried)
+    guarded = "with `if not torch.compiler.is_compiling():` and `print(x)` (line 5)"
+    assert any(change.endswith(guarded) for change in tried)
     assert offered(text, "print(x)", "recompile", severity="information") == {}
 
 

@@ -232,13 +232,21 @@ def _fixes(finding: Finding, context: Context) -> Iterator[WayOut]:
     for fix in candidates(replace(finding, kind="graph-break"), context)[:_MOST_EDITS]:
         lines = _new_lines(fix, context, finding.span.filename)
         is_short = 0 < len(lines) <= _MOST_LINES and all(len(line) <= _LONGEST_LINE for _, line in lines)
-        written = " and ".join(f"{code_span(line)} ({row})" for row, line in lines) if is_short else ""
+        written = _shown(lines) if is_short else ""
         command = " (`fullgraph fix` shows it)" if finding.kind == "graph-break" else ""
         cost = "" if fix.safety == "safe" else fix.change
         change = f"{fix.title}: with {written}" if written else f"{fix.title}{command}: with that"
         if written or command:
             kind: Kind = "line" if written else "unshown"
             yield WayOut(change, (fix.title,), fix.edits, kind, cost, fix.errors_differ)
+
+
+def _shown(lines: Sequence[tuple[str, str]]) -> str:
+    """Quote lines, those that replace the same one together: `` `a` and `b` (line 3) ``."""
+    places: dict[str, list[str]] = {}
+    for place, line in lines:
+        places.setdefault(place, []).append(code_span(line))
+    return " and ".join(f"{' and '.join(quoted)} ({place})" for place, quoted in places.items())
 
 
 def _new_lines(fix: Fix, context: Context, filename: str) -> list[tuple[str, str]]:
