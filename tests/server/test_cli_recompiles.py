@@ -25,7 +25,7 @@ from fullgraph_compiler.facts import (
     StackFrame,
     TargetProblem,
 )
-from fullgraph_server.fixes import advising
+from fullgraph_server.fixes.trying import advising
 from fullgraph_server.runs import execution
 
 PROGRAM = """\
