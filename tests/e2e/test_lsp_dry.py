@@ -41,7 +41,8 @@ async def editor(lsp_client: Editor, tmp_path: Path) -> AsyncIterator[None]:
         "[[tool.fullgraph.targets]]\n"
         f'name = "large"\nscript = "program.py"\nargs = ["too-large", "{lsp_client.program}"]\n'
     )
-    lsp_client.set_configuration({"fullgraph": {"interpreter": str(python)}})
+    # The worker plays no proofs.
+    lsp_client.set_configuration({"fullgraph": {"interpreter": str(python), "tryFixes": "asked"}})
     await lsp_client.initialize_session(
         types.InitializeParams(
             capabilities=attrs.evolve(CAPABILITIES, experimental={"commands": {"commands": COMMANDS}}),

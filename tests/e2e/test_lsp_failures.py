@@ -115,7 +115,8 @@ async def open_workspace(lsp_client: Editor, tmp_path: Path, capabilities: types
         + '  { name = "module", module = "package.program", args = ["--n", "1"] },\n'
         + "]\n"
     )
-    lsp_client.set_configuration({"fullgraph": {"interpreter": str(python)}})
+    # The worker plays no proofs.
+    lsp_client.set_configuration({"fullgraph": {"interpreter": str(python), "tryFixes": "asked"}})
     lsp_client.folder, lsp_client.program, lsp_client.gate = folder, program, gate
     await lsp_client.initialize_session(
         types.InitializeParams(

@@ -47,7 +47,8 @@ async def editor(lsp_client: Editor, tmp_path: Path) -> AsyncIterator[None]:
         )
         + "]\n"
     )
-    lsp_client.set_configuration({"fullgraph": {"interpreter": str(python)}})
+    # The worker plays no proofs.
+    lsp_client.set_configuration({"fullgraph": {"interpreter": str(python), "tryFixes": "asked"}})
     lsp_client.program = folder / "program.py"
     lsp_client.gates = gates
     await lsp_client.open_folder(folder)

@@ -37,7 +37,8 @@ async def editor(lsp_client: Editor, tmp_path: Path) -> AsyncIterator[None]:
     (folder / "pyproject.toml").write_text(
         '[[tool.fullgraph.targets]]\nname = "source"\nscript = "program.py"\nargs = ["source"]\n'
     )
-    lsp_client.set_configuration({"fullgraph": {"interpreter": str(python)}})
+    # The worker plays no proofs.
+    lsp_client.set_configuration({"fullgraph": {"interpreter": str(python), "tryFixes": "asked"}})
     await lsp_client.open_folder(folder)
     yield
     await lsp_client.shutdown_session()
