@@ -180,6 +180,16 @@ def f(x):
 f(torch.ones(3))
 raise ValueError("of the program")
 """
+HALVED = """
+import torch
+from torch.export import Dim, export
+
+class Halves(torch.nn.Module):
+    def forward(self, x):
+        return x.reshape(x.shape[0] // 2, 2, 3)
+
+export(Halves(), (torch.ones(4, 3),), dynamic_shapes=({0: Dim("n")},))
+"""
 EXPORTED = """
 import torch
 
@@ -287,3 +297,9 @@ def test_recompilations_that_go_with_a_break_are_told(tmp_path: Path) -> None:
 def test_an_error_of_an_exported_program_is_not_said_to_be_the_programs(tmp_path: Path) -> None:
     (found,) = [item for item in findings(tmp_path, EXPORTED) if item["code"] == "target-error"]
     assert not any("Uncompiled" in hint for hint in found["hints"])
+
+
+def test_an_export_is_tried_with_other_sizes(tmp_path: Path) -> None:
+    way = "With `Dim.AUTO` instead of the `Dim` of line 9, the program gets to its end."
+    cost = "A size that the code needs as a number is then fixed."
+    assert f"{way} {cost}" in hints(tmp_path, HALVED, "size-constraint")

@@ -65,7 +65,9 @@ async def tried(
     if not ways or monotonic() >= end:
         return
     is_error = finding.severity == "error"
-    plain = await _uncompiled(prover, base, finding) if is_error else _UncompiledRun(again)
+    # An export fails in an uncompiled run as well.
+    is_compiled = is_error and finding.kind != "export-error"
+    plain = await _uncompiled(prover, base, finding) if is_compiled else _UncompiledRun(again)
     left = deque(ways if plain.state is not None else ())
     helping: list[WayOut] = []
     while left and monotonic() < end and len(helping) < _MOST_HELPING:
@@ -155,7 +157,7 @@ def _shown(way: WayOut, finding: Finding, before: Report, state: State) -> str:
     if not helps(finding, before, after) and not (is_error and _goes_on(finding, before, after)):
         return ""
     counts = counts_of(after)
-    if not counts.graphs or (before.status == "raised" and not _is_at_its_end(state)):
+    if not (counts.graphs or after.exports) or (before.status == "raised" and not _is_at_its_end(state)):
         return ""
     ends_it = is_error and before.status == "raised"
     shown = "the program gets to its end" if ends_it else f"this {'error' if is_error else 'break'} is gone"
