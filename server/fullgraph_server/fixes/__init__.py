@@ -18,7 +18,7 @@
 - ``unshown``: what an edit may change that no run of the program shows
 - ``samples``: these programs
 - ``words``: what is said of fixes and verdicts
-- ``trying/``: what may help against a finding, tried before it is told
+- ``trying/``: runs of a short program with changes that may help, before the user asks for fixes
 - ``effects/``: what functions do beside their results, read from their source
 - ``operators/``: functions that cannot be traced, made operators of torch
 - ``rules/``: the catalogue of edits for each kind of finding

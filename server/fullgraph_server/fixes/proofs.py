@@ -72,8 +72,8 @@ class Proofs(RunObserver):
         self._proved: dict[str, Proved] = {}
         self._searches: dict[str, tuple[_Search, asyncio.Task[Proved | None]]] = {}
         self._tasks: set[asyncio.Task[Proved | None]] = set()
-        self._told: dict[str, int] = {}
-        """By target, the generation of the report that says what became of its advice."""
+        self._advised: dict[str, int] = {}
+        """By target, the generation of the report whose advice was tried."""
 
     def connect(self, runs: Runs) -> None:
         """Prove beside these runs, ahead of time where that is wanted."""
@@ -194,9 +194,9 @@ class Proofs(RunObserver):
             await prover.close()
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _is_untold(self, report: Report) -> bool:
-        """Tell whether the advice of a report can be tried, and was not."""
-        return can_be_tried(report) and self._told.get(report.target) != report.generation
+    def _is_unadvised(self, report: Report) -> bool:
+        """Tell whether the advice of a report can be tried, and has not been."""
+        return can_be_tried(report) and self._advised.get(report.target) != report.generation
 
     async def _try(self, target: str, prover: Prover, progress: Progress) -> Proved:
         base = await prover.as_it_is()
@@ -204,9 +204,9 @@ class Proofs(RunObserver):
         nondeterminism = await prover.nondeterminism(base)
         shown = self._runs.report(target) if self._runs is not None else None
         is_steady = not nondeterminism or base.report.status == "raised"
-        if self._runs is not None and shown is not None and is_steady and self._is_untold(shown):
-            self._told[target] = shown.generation
+        if self._runs is not None and shown is not None and is_steady and self._is_unadvised(shown):
             outcomes = await outcomes_of(prover, shown)
+            self._advised[target] = shown.generation
             self._runs.revise([target], lambda report: with_outcomes(report, outcomes))
         total = len(prover.fixable(base.report))
         async for tried in try_all(prover, base, self._candidates):

@@ -1,6 +1,6 @@
-"""What may help against a finding of a short program, tried before it is told.
+"""Runs of a short program with changes that may help against a finding, before the user asks for fixes.
 
-- ``advising``: advice on recompilations, applied; the entry point
-- ``tries``: ways out of errors and breaks, applied
-- ``ways_out``: what to try against errors and breaks, as edits
+- ``advising``: runs with advice on recompilations; the entry point
+- ``tries``: runs with ways out of errors and breaks
+- ``ways_out``: edits that may end an error or remove a break
 """

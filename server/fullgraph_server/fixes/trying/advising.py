@@ -1,6 +1,6 @@
-"""Advice is tried: the program runs with it, and what does not help is dropped.
+"""Tries of advice: the program runs with it, and the report drops advice that does not help.
 
-So is what may end an error, advice or not (``ways_out.py``): what helped is told.
+It also runs with general ways out of an error (``ways_out.py``), and the report names those that help.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..experiments import State
 from ..model import Context, Fix
 from ..proof import Prover
 from ..rules.recompilations import recompilations
-from .tries import GOES_ON, TryResult, helps, new_error, tried
+from .tries import GOES_ON, TryResult, helps, new_error, try_ways_out
 from .ways_out import may_help
 
 Outcome: TypeAlias = Literal["helps", "fails", "unknown"]
@@ -29,7 +29,7 @@ _FindingKey: TypeAlias = tuple[str, str, str, Span]
 
 @dataclass(frozen=True, slots=True)
 class RemedyOutcome:
-    """What became of a remedy; ``then`` says which error ended the run with it, where none did before."""
+    """Whether a remedy helps; ``then`` names the error that ended only the run with it."""
 
     outcome: Outcome
     then: str = ""
@@ -37,7 +37,7 @@ class RemedyOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """What became of remedies, and of ways out, by the finding that each is for."""
+    """The outcomes of remedies, and the results of ways out, by their finding."""
 
     remedies: Mapping[tuple[_FindingKey, Remedy], RemedyOutcome] = field(default_factory=dict)
     ways_out: Mapping[_FindingKey, tuple[TryResult, ...]] = field(default_factory=dict)
@@ -70,11 +70,13 @@ async def outcomes_of(prover: Prover, report: Report) -> Outcomes:
     for finding in report.findings:
         became = await _outcomes(prover, base, finding, end)
         remedies.update({(_key(finding), remedy): one for remedy, one in became.items()})
-    for finding in (item for item in report.findings if item.severity == "error"):
-        ways[_key(finding)] = tuple([told async for told in tried(prover, base, finding, again, end)])
-    end = min(end, monotonic() + _LONGEST_OF_BREAKS)
-    for finding in (item for item in report.findings if item.kind == "graph-break"):
-        ways[_key(finding)] = tuple([told async for told in tried(prover, base, finding, again, end)])
+    errors = [item for item in report.findings if item.severity == "error"]
+    breaks = [item for item in report.findings if item.kind == "graph-break"]
+    for group, seconds in ((errors, _LONGEST), (breaks, _LONGEST_OF_BREAKS)):
+        last = min(end, monotonic() + seconds)
+        for finding in group:
+            results = try_ways_out(prover, base, finding, again, last)
+            ways[_key(finding)] = tuple([result async for result in results])
     return Outcomes(remedies, ways)
 
 
@@ -173,14 +175,16 @@ def _left(finding: Finding, outcomes: Outcomes) -> Finding:
         advice = _as_first([item for item in advice if not item.explains])
     given = sentences(finding.advice)
     others = tuple(hint for hint in finding.hints if hint not in given)
-    told = outcomes.ways_out.get(_key(finding), ())
+    results = outcomes.ways_out.get(_key(finding), ())
     return replace(
-        finding, advice=tuple(advice), hints=_with_told((*others, *sentences(advice)), told, finding.text)
+        finding,
+        advice=tuple(advice),
+        hints=_with_results((*others, *sentences(advice)), results, finding.text),
     )
 
 
 def _as_first(advice: Sequence[Advice]) -> list[Advice]:
-    """Leave "too" out of the first sentence: what it followed on is not told."""
+    """Remove "too" from the first sentence: the advice before it is gone."""
     first, *others = advice
     return [replace(first, sentence=first.sentence.replace("`, too: ", "`: ", 1)), *others]
 
@@ -191,18 +195,18 @@ def _with_error(advice: Advice, became: Mapping[Remedy, RemedyOutcome]) -> Advic
     return replace(advice, sentence=f"{advice.sentence} With it, {then}.", helps=True)
 
 
-def _with_told(hints: Sequence[str], told: Sequence[TryResult], text: str) -> tuple[str, ...]:
-    """Put what was shown instead of hints that say the same or less, or were refuted.
+def _with_results(hints: Sequence[str], results: Sequence[TryResult], text: str) -> tuple[str, ...]:
+    """Replace hints by the results of tries that name the same code.
 
-    Less is what torch says by itself, in its ``text``, where something helps.
+    Where a try helps, torch's own hints, which stand in its ``text``, are left out.
     """
-    shown = [item.sentence for item in told if item.sentence]
-    if any(item.sentence and item.whole for item in told):
-        return tuple(shown)
-    is_mended = any(item.helps for item in told)
-    left = (hint for hint in hints if not any(_is_same(hint, item) for item in told))
-    return *shown, *(hint for hint in left if not (is_mended and hint in text))
+    given = [item.sentence for item in results if item.sentence]
+    if any(item.sentence and item.whole for item in results):
+        return tuple(given)
+    is_mended = any(item.helps for item in results)
+    left = (hint for hint in hints if not any(_is_same(hint, item) for item in results))
+    return *given, *(hint for hint in left if not (is_mended and hint in text))
 
 
-def _is_same(hint: str, told: TryResult) -> bool:
-    return bool(told.names) and all(name in hint for name in told.names)
+def _is_same(hint: str, result: TryResult) -> bool:
+    return bool(result.names) and all(name in hint for name in result.names)

@@ -1,4 +1,4 @@
-"""Tries of ways out of an error or a break: the program runs with each, and what that has shown is told."""
+"""Tries of ways out of an error or a break: each is a run of the program, whose result is a sentence."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ class _UncompiledRun:
     """How a program runs uncompiled: the run, if it gets to its end, and else a sentence on its error."""
 
     state: State | None = None
-    told: str = ""
+    sentence: str = ""
 
 
-async def tried(
+async def try_ways_out(
     prover: Prover, base: State, finding: Finding, again: State, end: float
 ) -> AsyncIterator[TryResult]:
     """Run the program with each way out of an error or a break, and yield what that has shown.
@@ -65,7 +65,7 @@ async def tried(
     if not ways or monotonic() >= end:
         return
     is_error = finding.severity == "error"
-    # An export fails in an uncompiled run as well.
+    # An uncompiled run makes exports, too: that it fails says nothing of them.
     is_compiled = is_error and finding.kind != "export-error"
     plain = await _uncompiled(prover, base, finding) if is_compiled else _UncompiledRun(again)
     left = deque(ways if plain.state is not None else ())
@@ -75,7 +75,7 @@ async def tried(
         if any(_is_enough(less, way) for less in helping):
             continue
         after = await prover.with_fixes(base, [way.fix])
-        sentence = "" if after.failure else _shown(way, finding, base.report, after)
+        sentence = "" if after.failure else _result(way, finding, base.report, after)
         must_agree = way.kind in _OF_LINE or base.report.status != "raised"
         if sentence and way.parts:
             left.extendleft(reversed(way.parts))
@@ -88,9 +88,8 @@ async def tried(
         following = _following(way, base.report, after.report, finding.span.filename)
         yield TryResult(way.names, sentence or following, bool(sentence), whole=way.kind == "line")
     is_open = finding.kind == "target-error" or any(_DISABLE in hint for hint in finding.hints)
-    # An export fails uncompiled as well: that acquits nobody.
-    if is_error and is_open and plain.told and not base.report.exports:
-        yield TryResult((_DISABLE,), "" if helping else plain.told)
+    if is_error and is_open and plain.sentence and not base.report.exports:
+        yield TryResult((_DISABLE,), "" if helping else plain.sentence)
 
 
 def _is_enough(less: WayOut, more: WayOut) -> bool:
@@ -151,7 +150,7 @@ def _is_at_its_end(state: State) -> bool:
     return not state.failure and state.report.status in GOES_ON and not state.exit_code
 
 
-def _shown(way: WayOut, finding: Finding, before: Report, state: State) -> str:
+def _result(way: WayOut, finding: Finding, before: Report, state: State) -> str:
     """Say what a run with a way out has shown; empty if it did not help."""
     is_error, after = finding.severity == "error", state.report
     if not helps(finding, before, after) and not (is_error and _goes_on(finding, before, after)):
@@ -169,7 +168,7 @@ def _shown(way: WayOut, finding: Finding, before: Report, state: State) -> str:
 
 
 def _following(way: WayOut, before: Report, after: Report, filename: str) -> str:
-    """Say what comes next with a setting that torch names and that does not suffice, with its first hint."""
+    """Name the error or break that follows if a setting that torch names is not enough, with a hint."""
     if way.kind != "named":
         return ""
     found = (item for item in after.findings if item.severity == "error" or item.kind == "graph-break")
