@@ -6,6 +6,7 @@ Run ``python scripts/protocol_types.py`` after a change of the messages. A test 
 from __future__ import annotations
 
 import inspect
+import json
 import types
 import typing
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any, Literal
 
 import attrs
 from fullgraph_server import protocol
+from fullgraph_server.analyses.registry import analyses
 from lsprotocol import types as lsp
 
 OUTPUT = Path(__file__).parent.parent / "extension" / "src" / "protocol.ts"
@@ -40,7 +42,33 @@ def typescript() -> str:
         + "\n",
     ]
     parts += [_interface(cls) for cls in messages]
-    return "\n".join(parts)
+    return "\n".join([*parts, _analyses()])
+
+
+def _analyses() -> str:
+    """Return the registry of analyses, those that editors offer."""
+    shown = [(item.id, item.in_editor) for item in analyses().values() if item.in_editor is not None]
+    rows = [
+        {
+            "id": name,
+            "command": editor.command,
+            "client": f"fullgraph.{editor.client}",
+            "title": editor.title,
+            "question": editor.question,
+            "group": editor.group,
+            "opens": editor.opens,
+        }
+        for name, editor in shown
+    ]
+    lines = [
+        "/** An analysis: the command of the server, and that of the client. */",
+        "export interface Analysis {",
+    ]
+    lines += [f"  {name}: string;" for name in rows[0]]
+    lines += ["}", "", '/** The analyses of fullgraph_server/analyses, in the order of "Analyze…". */']
+    lines += ["export const ANALYSES: readonly Analysis[] = ["]
+    lines += [f"  {json.dumps(row, ensure_ascii=False)}," for row in rows]
+    return "\n".join([*lines, "];", ""])
 
 
 def _interface(cls: type[Any]) -> str:

@@ -14,23 +14,16 @@ import type { ClientContext } from "./server/client";
 import { debugRepro, debugTarget } from "./actions/debug";
 import { copyEnvironment } from "./server/environment";
 import { showExplanation } from "./shared/explanation";
-import {
-  copyBugReport,
-  findLateCompilations,
-  findStage,
-  minify,
-  type Named,
-  profileRecompilations,
-  tryRecipes,
-} from "./actions/failures";
+import { analyze, copyBugReport, minify, type Named } from "./actions/failures";
 import { openRepro } from "./shared/repros";
 import { openKernels, quickFix, showSource } from "./actions/kernels";
 import type { ArtifactNode, FindingNode, GuardNode, RankNode, TargetNode } from "./targets/nodes";
 import { pickTarget } from "./actions/pick";
 import { dryRun, previewKernels } from "./actions/previews";
 import {
+  ANALYSES,
+  type Analysis,
   CLEAR,
-  COMPILE_TIMES,
   OPEN_ARTIFACT,
   OPEN_REPRO,
   RUN_ON_SAVE,
@@ -39,7 +32,6 @@ import {
   SHOW_RESULTS,
   SHOW_SOURCE,
   SHOW_TARGET,
-  SPEED,
   STOP,
   type TargetItem,
 } from "./protocol";
@@ -69,6 +61,7 @@ export function registerCommands(
   atLine: AtLine,
 ): Disposable[] {
   const handlers: Record<string, Handler> = {
+    ...Object.fromEntries(ANALYSES.map((analysis) => [analysis.client, analysisHandler(analysis)])),
     "fullgraph.analyzeFile": (uri?: unknown, selected?: unknown) =>
       analyzeFiles(server, extension.workspaceState, urisOf(uri, selected)),
     "fullgraph.analyze": () => chooseAnalysis(),
@@ -118,13 +111,6 @@ export function registerCommands(
     ),
     "fullgraph.openReport": (named?: unknown) => reports.open(nodeOf(named)),
     "fullgraph.exportReport": (named?: unknown) => reports.export(nodeOf(named)),
-    "fullgraph.measureCompileTimes": (named?: unknown) =>
-      reports.measure(COMPILE_TIMES, nodeOf(named)),
-    "fullgraph.measureSpeed": (named?: unknown) => reports.measure(SPEED, nodeOf(named)),
-    "fullgraph.profileRecompilations": (named?: unknown) =>
-      profileRecompilations(server, nodeOf(named)),
-    "fullgraph.findStage": (named?: unknown) => findStage(server, nodeOf(named)),
-    "fullgraph.tryRecipes": (named?: unknown) => tryRecipes(server, nodeOf(named)),
     "fullgraph.minifyFailure": (named?: unknown) => minify(server, nodeOf(named)),
     "fullgraph.debugTarget": (named?: unknown) => debugTarget(server, nodeOf(named), false),
     "fullgraph.debugUncompiled": (named?: unknown) => debugTarget(server, nodeOf(named), true),
@@ -133,8 +119,6 @@ export function registerCommands(
     "fullgraph.goToOrigin": onItem(
       ({ guard }: GuardNode) => guard.originLocation && showSource(guard.originLocation),
     ),
-    "fullgraph.findLateCompilations": (named?: unknown) =>
-      findLateCompilations(server, nodeOf(named)),
     "fullgraph.toggleGraphMarks": () => showGraphMarks(!showsGraphMarks()),
     "fullgraph.pinLine": () => atLine.pin(true),
     "fullgraph.unpinLine": () => atLine.pin(false),
@@ -166,6 +150,14 @@ export function registerCommands(
     [SHOW_TARGET]: (target: string) => targets.reveal(target),
   };
   return Object.entries(handlers).map(([id, handler]) => commands.registerCommand(id, handler));
+
+  /** Those that take more than a target have a handler of their own above. */
+  function analysisHandler({ command, opens }: Analysis): Handler {
+    return (named?: unknown) =>
+      opens === "report"
+        ? reports.measure(command, nodeOf(named))
+        : analyze(server, command, nodeOf(named));
+  }
 }
 
 /** A command for an item of a view. VS Code passes none if the view was listed anew while a menu was open. */

@@ -24,11 +24,8 @@ export const RUN = "fullgraph.run";
 export const STAGES = "fullgraph.stages";
 export const RECIPES = "fullgraph.recipes";
 export const RECOMPILES = "fullgraph.recompiles";
-export const FROZEN = "fullgraph.frozen";
 export const KERNELS = "fullgraph.kernels";
 export const ASSEMBLY = "fullgraph.assembly";
-export const COMPILE_TIMES = "fullgraph.compileTimes";
-export const SPEED = "fullgraph.speed";
 export const READ_TRACE = "fullgraph.readTrace";
 export const TRACE_DIFF = "fullgraph.traceDiff";
 export const MINIFY = "fullgraph.minify";
@@ -565,3 +562,29 @@ export interface FindingData {
   explanation: string;
   minify?: MinifyOptions;
 }
+
+/** An analysis: the command of the server, and that of the client. */
+export interface Analysis {
+  id: string;
+  command: string;
+  client: string;
+  title: string;
+  question: string;
+  group: string;
+  opens: string;
+}
+
+/** The analyses of fullgraph_server/analyses, in the order of "Analyze…". */
+export const ANALYSES: readonly Analysis[] = [
+  {"id": "dry-run", "command": "fullgraph.run", "client": "fullgraph.dryRun", "title": "Dry Run", "question": "The same with tensors that have no data: for models of any size", "group": "graph breaks, guards, recompilations", "opens": ""},
+  {"id": "speed", "command": "fullgraph.speed", "client": "fullgraph.measureSpeed", "title": "Why Is It Not Faster?", "question": "Compiled calls beside uncompiled ones, what their time goes to, and why", "group": "speed", "opens": "report"},
+  {"id": "kernels", "command": "fullgraph.kernels", "client": "fullgraph.openKernels", "title": "Open Generated Kernels", "question": "The Triton or C++ that TorchInductor writes, beside your lines", "group": "generated code", "opens": ""},
+  {"id": "preview", "command": "fullgraph.kernels", "client": "fullgraph.previewKernels", "title": "Preview Kernels for…", "question": "The Triton kernels for a GPU that this machine need not have", "group": "generated code", "opens": ""},
+  {"id": "build", "command": "fullgraph.assembly", "client": "fullgraph.openAssembly", "title": "Open Compiled Kernels (Assembly)", "question": "What they are built to: PTX, SASS, LLVM IR or assembly", "group": "generated code", "opens": ""},
+  {"id": "recompiles", "command": "fullgraph.recompiles", "client": "fullgraph.profileRecompilations", "title": "Profile Recompilations", "question": "Each recompilation, what changed before it, and what it cost", "group": "recompilations and compile time", "opens": "profile"},
+  {"id": "late-compile", "command": "fullgraph.frozen", "client": "fullgraph.findLateCompilations", "title": "Find Compilations After the Warm-up", "question": "Calls that compile when everything should be compiled already", "group": "recompilations and compile time", "opens": ""},
+  {"id": "times", "command": "fullgraph.compileTimes", "client": "fullgraph.measureCompileTimes", "title": "Why Is Compilation Slow?", "question": "Cold and warm compiler caches compared, part by part of the compiler", "group": "recompilations and compile time", "opens": "report"},
+  {"id": "stages", "command": "fullgraph.stages", "client": "fullgraph.findStage", "title": "Which Stage Is at Fault?", "question": "Eager, Dynamo, AOTAutograd, TorchInductor: the first that fails or differs", "group": "failures and wrong results", "opens": ""},
+  {"id": "minify", "command": "fullgraph.minify", "client": "fullgraph.minifyFailure", "title": "Minify This Failure", "question": "A short program that fails in the same way", "group": "failures and wrong results", "opens": ""},
+  {"id": "recipes", "command": "fullgraph.recipes", "client": "fullgraph.tryRecipes", "title": "Try Workarounds for a Crash", "question": "Turn off one part of the compiler at a time, also when memory runs out", "group": "failures and wrong results", "opens": ""},
+];

@@ -25,16 +25,10 @@ To a client with the capability ``experimental.fullgraphOutput``; else it goes t
     ``fullgraph/output`` ``OutputParams``: a program has printed something.
 Commands (``workspace/executeCommand``):
     ``fullgraph.run [target, DryRunOptions?]`` -> ``RunSummary``, once the run is over. Other runs:
-    ``fullgraph.stages [target]`` -> ``RunSummary``: compiles up to one stage of the compiler after the other.
-    ``fullgraph.recipes [target]`` -> ``RunSummary``: turns off one part of the compiler after the other.
-    ``fullgraph.recompiles [target]`` -> ``RunSummary``: keeps one compilation of each function; its
-    ``document`` is the profile of recompilations.
-    ``fullgraph.frozen [target]`` -> ``RunSummary``: finds compilations after the warm-up.
     ``fullgraph.kernels [target, DryRunOptions?]`` -> ``RunSummary``: stops compilations when TorchInductor
     has written its code.
-    ``fullgraph.assembly [target]`` -> ``RunSummary``: builds all kernels.
-    ``fullgraph.compileTimes [target]`` -> ``RunSummary``: runs with cold and then with warm caches.
-    ``fullgraph.speed [target]`` -> ``RunSummary``: measures compiled calls beside uncompiled ones.
+    The command of each other analysis, as in ``fullgraph.stages [target]`` -> ``RunSummary``: ``analyses/``
+    has all. ``document`` of the answer of ``fullgraph.recompiles`` is the profile of recompilations.
     ``fullgraph.readTrace [path or URI, rank?]`` -> ``RunSummary``: makes a trace, or one of its ranks, a
     target, which is read again when it grows.
     ``fullgraph.traceDiff [target, target]`` -> ``string``: the URI of a document that compares two traces.
@@ -70,6 +64,7 @@ from fullgraph_compiler.facts import Severity
 from lsprotocol import types
 from pygls.protocol import LanguageServerProtocol, default_converter
 
+from .analyses.registry import command_of
 from .report.model import FindingKind, TimeKind
 from .report.phases import Part
 from .runs.slot import RunState
@@ -95,17 +90,14 @@ STATUS = "fullgraph/status"
 OUTPUT = "fullgraph/output"
 
 RUN = "fullgraph.run"
-STAGES = "fullgraph.stages"
-RECIPES = "fullgraph.recipes"
-RECOMPILES = "fullgraph.recompiles"
-FROZEN = "fullgraph.frozen"
-KERNELS = "fullgraph.kernels"
-ASSEMBLY = "fullgraph.assembly"
-COMPILE_TIMES = "fullgraph.compileTimes"
-SPEED = "fullgraph.speed"
+STAGES = command_of("stages")
+RECIPES = command_of("recipes")
+RECOMPILES = command_of("recompiles")
+KERNELS = command_of("kernels")
+ASSEMBLY = command_of("build")
 READ_TRACE = "fullgraph.readTrace"
 TRACE_DIFF = "fullgraph.traceDiff"
-MINIFY = "fullgraph.minify"
+MINIFY = command_of("minify")
 TRY_FIXES = "fullgraph.tryFixes"
 STOP = "fullgraph.stop"
 CLEAR = "fullgraph.clear"

@@ -11,7 +11,7 @@ import pytest
 if sys.platform != "linux":
     pytest.skip("each try is forked, on Linux only", allow_module_level=True)
 
-from fullgraph_compiler.diagnose.recipes import try_recipes
+from fullgraph_compiler.analyses.recipes import try_recipes
 from fullgraph_compiler.facts import Fact, RecipeTried, RunFinished, RunRequest, Script, TargetProblem
 from fullgraph_compiler.processes.children import run_child
 

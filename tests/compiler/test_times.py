@@ -97,8 +97,8 @@ def test_the_second_run_finds_the_graphs_of_the_first(tmp_path: Path, device: st
 def test_a_program_that_fails_is_timed_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, argument: str, error: str, told: list[str]
 ) -> None:
+    from fullgraph_compiler.analyses.times import measure_times
     from fullgraph_compiler.compat import inductor_compat
-    from fullgraph_compiler.diagnose.times import measure_times
 
     monkeypatch.setattr(inductor_compat, "warm_up_cpp", lambda: None)  # there is nothing to build
     path = tmp_path / "program.py"

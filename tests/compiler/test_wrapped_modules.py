@@ -10,7 +10,7 @@ import pytest
 if sys.platform != "linux":
     pytest.skip("the stages of a program are forked, on Linux only", allow_module_level=True)
 
-from fullgraph_compiler.diagnose.stages import run_stages
+from fullgraph_compiler.analyses.stages import run_stages
 from fullgraph_compiler.diagnose.wrappers import knows_wrapper, printed_otherwise
 from fullgraph_compiler.facts import Fact, FaultLocated, RunRequest, Script, SourceText
 from fullgraph_compiler.processes.children import run_child

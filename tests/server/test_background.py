@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 from fullgraph_compiler.facts import Switches
+from fullgraph_server.analyses.registry import verdict
 from fullgraph_server.report.model import Report
 from fullgraph_server.runs import schedule
-from fullgraph_server.runs.layers import as_layer, verdict
+from fullgraph_server.runs.layers import as_layer
 from test_layers import finding, report
 from test_slot import Execution, Place
 

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 from fullgraph_compiler.facts import CacheLookup, Fact, FrameStarted, RunFinished
 from fullgraph_compiler.trace import Interpreter, TraceRecord
+from fullgraph_server.analyses.shown import Line, Shown
+from fullgraph_server.analyses.times import ANALYSIS
 from fullgraph_server.cli.fail_on import FAIL_ON
 from fullgraph_server.cli.formats.checked import Checked
 from fullgraph_server.cli.formats.json import report_object
-from fullgraph_server.cli.formats.times import cache_lines
 from fullgraph_server.compare.comparison import compare
 from fullgraph_server.compare.comparison_markdown import keys
 from fullgraph_server.compare.ranks import RankReport, merged
@@ -395,7 +396,11 @@ def missing(log: Log) -> Report:
 
 
 def test_a_table_and_the_reasons_are_lines_of_text(log: Log) -> None:
-    lines = [*cache_lines(missing(log).caches)]
+    workspace = Workspace(log.path.parent)
+    shown = Shown(missing(log), workspace, "model.py", None, lambda name, row: f"{name}:{row}", "")
+    assert ANALYSIS.lines is not None
+    items = [item for item in ANALYSIS.lines(shown) if isinstance(item, Line)]
+    lines = ["".join(text for text, _ in item.parts) for item in items]
     assert lines[:2] == ["in the caches   found  missed  left out", "FX graph cache      1       1         0"]
     assert lines[3].partition("model.py:3 ")[2] == (
         "forward (0/1): Not in the FX graph cache. Its key differs from that of compilation 0/0: "

@@ -15,18 +15,16 @@ import fullgraph_server.cli
 import pytest
 from click.testing import CliRunner
 from fullgraph_compiler.facts import RunFinished
+from fullgraph_server.analyses.registry import analyses
 from fullgraph_server.cli import main
 from fullgraph_server.cli.formats import (
     COMPARISON_FORMATS,
     FORMATS,
-    RECIPES_FORMATS,
-    RECOMPILES_FORMATS,
-    STAGES_FORMATS,
     Checked,
     capabilities,
     kernels,
-    times,
 )
+from fullgraph_server.cli.formats.analysed import formats_of
 from fullgraph_server.cli.formats.comparison import compared
 from fullgraph_server.cli.output import clean, clean_console
 from fullgraph_server.client.shown_text import _OWN, create_shown_converter
@@ -66,10 +64,8 @@ def writers() -> dict[str, Write]:
     """All that writes a report, by name."""
     groups = {
         "check": FORMATS,
-        "stages": STAGES_FORMATS,
-        "recipes": RECIPES_FORMATS,
-        "recompiles": RECOMPILES_FORMATS,
-        "own": {"kernels": kernels.write, "times": times.write, "capabilities": capabilities.write},
+        "own": {"kernels": kernels.write, "capabilities": capabilities.write},
+        **{item.id: formats for item in analyses().values() if (formats := formats_of(item)) is not None},
     }
     found: dict[str, Write] = {}
     for group, formats in groups.items():

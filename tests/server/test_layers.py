@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 from fullgraph_compiler.facts import CacheLookup, Depth, RanDry, TimesMeasured
+from fullgraph_server.analyses.registry import layer_label, verdict
 from fullgraph_server.report.caches.model import Caches, CacheUse
 from fullgraph_server.report.model import Finding, Layer, Report
 from fullgraph_server.runs import schedule
-from fullgraph_server.runs.layers import as_layer, layer_label, verdict, with_layers
+from fullgraph_server.runs.layers import as_layer, with_layers
 from fullgraph_server.workspace.positions import Call, Span
 from fullgraph_server.workspace.source import SourceFile
 from test_slot import Place

@@ -22,16 +22,17 @@ from fullgraph_compiler.facts import (
     StackFrame,
     TimePart,
 )
+from fullgraph_server.analyses.registry import command_of, layer_label, verdict
 from fullgraph_server.client.documents import Documents
 from fullgraph_server.client.projection import View, project
 from fullgraph_server.commands import performance
 from fullgraph_server.commands import run as commands
 from fullgraph_server.features import inlay_hint
 from fullgraph_server.features.artifacts import ArtifactDocuments
-from fullgraph_server.protocol import PERFORMANCE, SPEED, PerformanceItem, ReportParams, SpeedItem
+from fullgraph_server.protocol import PERFORMANCE, PerformanceItem, ReportParams, SpeedItem
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report
-from fullgraph_server.runs.layers import layer_label, verdict, with_layers
+from fullgraph_server.runs.layers import with_layers
 from fullgraph_server.workspace.drift import Drift
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.targets import Target
@@ -232,7 +233,7 @@ async def test_the_command_discards_changes_of_files_and_answers_with_the_verdic
         SimpleNamespace(find=lambda _: target),  # type: ignore[arg-type]
         *(SimpleNamespace(), SimpleNamespace()),  # type: ignore[arg-type]
     )
-    summary = await client.handlers[SPEED](FILE)
+    summary = await client.handlers[command_of("speed")](FILE)
     assert (summary.layer, layer_label(told)) == ("speed", "Speed")
     assert asked == [(FILE, "speed", {"files": "discard"})]
     assert client.messages == [verdict(told)]

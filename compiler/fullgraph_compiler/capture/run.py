@@ -16,8 +16,6 @@ from ..compat import (
     backend_compat,
     binaries,
     dynamo_compat,
-    inductor_compat,
-    kernel_compat,
     preview_compat,
     settings_compat,
     torch_compat,
@@ -50,6 +48,7 @@ from ..preview import no_preview, preview_of
 from ..preview.elsewhere import Elsewhere
 from ..preview.here import Here
 from . import switches
+from .depths import go_as_deep
 from .examples import run_examples
 from .pytest_node import run_test
 from .scripts import run_script
@@ -120,7 +119,7 @@ def _prepare_compiler(request: RunRequest, preview: _Preview) -> list[ModuleType
     os.environ.update(request.variables)
     switches.apply(request.switches)
     # Another interpreter compiles the graphs of a preview elsewhere.
-    loaded = [] if isinstance(preview, Elsewhere) else _go_as_deep(request)
+    loaded = [] if isinstance(preview, Elsewhere) else go_as_deep(request)
     dynamo_compat.place_frames()
     note_names()
     trace_compat.observe_exports()
@@ -199,42 +198,6 @@ def _collect(
     for kernel in binaries.read_kernels(loaded):
         sink([kernel])
     sink(last)
-
-
-def _go_as_deep(request: RunRequest) -> list[ModuleType]:
-    """Make the compiler stop at the requested depth and report; return the list of modules that it loads."""
-    if request.depth in ("graph", "recompiles", "late-compile"):
-        if request.switches.without_data:
-            backend_compat.stop_after_dynamo()
-        else:
-            backend_compat.stop_after_aot()
-        if request.depth == "recompiles":
-            dynamo_compat.keep_one_entry()
-    elif request.depth == "kernels":
-        _report_kernels(request.cache)
-        inductor_compat.write_code_only()
-    elif request.depth == "build":
-        _report_kernels(request.cache)
-        return kernel_compat.keep_loaded()
-    elif request.depth == "alone":
-        if request.cache:
-            inductor_compat.keep_kernels_in(request.cache)
-        inductor_compat.import_inductor()
-        if request.exact:
-            inductor_compat.compute_as_uncompiled()
-    elif request.depth == "speed":
-        _report_kernels(request.cache)
-    elif request.depth == "times":
-        kernel_compat.trace_hints()
-    return []
-
-
-def _report_kernels(cache: str) -> None:
-    inductor_compat.prepare(cache)
-    inductor_compat.track_provenance()
-    kernel_compat.note_launches()
-    kernel_compat.trace_fusion()
-    kernel_compat.trace_hints()
 
 
 def _run_program(request: RunRequest) -> Outcome:

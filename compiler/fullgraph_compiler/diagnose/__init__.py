@@ -1,4 +1,4 @@
-"""Diagnosis of failures and slow compilation: stages, recipes, times, bisection.
+"""Diagnosis of failures: stages, causes, bisection.
 
 - ``stages``: run a program through the stages of the compiler, and name the first that fails
 - ``programs``: run a program in a child: uncompiled, with Dynamo alone, or with its own backend
@@ -16,6 +16,4 @@
 - ``draws``: operations in graphs that draw random numbers
 - ``chosen``: settings of the program without which a failing graph passes
 - ``noise``: results of graphs that rounding decides
-- ``recipes``: run a crashing program with parts of the compiler off
-- ``times``: compile time with cold and with warm caches
 """

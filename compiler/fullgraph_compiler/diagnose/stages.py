@@ -22,7 +22,7 @@ from pathlib import Path
 from ..cases import checking, repro
 from ..cases.case import Case
 from ..cases.collect import saved, unsaved
-from ..cases.oracle import Answer, Kept, Oracle
+from ..cases.oracle import Answer, Oracle
 from ..cases.places import calls_in
 from ..compat import inductor_compat
 from ..facts import (
@@ -31,7 +31,6 @@ from ..facts import (
     FaultLocated,
     GraphUnchecked,
     RerunsSkipped,
-    RunFinished,
     RunRequest,
     Stack,
     StageChecked,
@@ -116,16 +115,6 @@ def climb(
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return faults, unchecked
-
-
-def run_stages(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
-    """Check all stages as a run of its own: report the faults, bisected, and ``RunFinished``."""
-    begun = time.monotonic()
-    inductor_compat.prepare(request.cache)
-    faults, _ = climb(request, Oracle(request.patience, Kept()), sink, speak, seeks_causes=True)
-    for fault in faults:
-        sink([_completed(fault, request.patience)])
-    sink([RunFinished("finished", time.monotonic() - begun, 0)])
 
 
 def at_stage(case: Case, stage: str) -> Case:
@@ -314,7 +303,7 @@ def _printed_otherwise(folder: Path) -> Failure | None:
     return Failure("accuracy", "Output", words) if words else None
 
 
-def _completed(fault: Fault, seconds: float) -> FaultLocated:
+def completed(fault: Fault, seconds: float) -> FaultLocated:
     """Add the operator that misleads the compiler, else the part of TorchInductor at fault."""
     located = fault.located
     if fault.case is not None and located.failure.kind in ("error", "accuracy"):

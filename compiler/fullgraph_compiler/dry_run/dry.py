@@ -27,12 +27,10 @@ from ..compat.fake_compat import (
     without_data,
 )
 from ..facts import (
-    Depth,
     ExampleCall,
     Examples,
     GivenValue,
     Program,
-    RunRequest,
     Stack,
     StackFrame,
     TargetProblem,
@@ -42,8 +40,6 @@ from . import array_files, checkpoints, idioms
 from .given import of_graph, row_in, unused, value_of
 from .unknown import UnknownArray, UnknownNumber, is_unknown
 
-_DEPTHS: Final[tuple[Depth, ...]] = ("graph", "recompiles", "late-compile", "kernels")
-"""The depths of a dry run; the other ones run compiled code."""
 _OURS: Final = os.path.dirname(os.path.dirname(__file__))
 _OPERATIONS: Final = {
     "item": "the value of a tensor (`item()`, `if`, `float()`)",
@@ -51,17 +47,6 @@ _OPERATIONS: Final = {
     "nonzero": "the nonzero elements of a tensor (`nonzero()`, a mask as an index)",
     "masked_select": "the selected elements of a tensor (`masked_select()`)",
 }
-
-
-def unsuited(request: RunRequest) -> str:
-    """Return a sentence that says why a request cannot run without data; empty if it can."""
-    if not request.switches.without_data:
-        return ""
-    if request.depth not in _DEPTHS:
-        return "A dry run has no data, and this depth runs compiled code: leave out dry-run and device."
-    if request.variables:
-        return "A dry run has no data that ranks could exchange: leave out dry-run and device, or ranks."
-    return ""
 
 
 def run_dry(run: Callable[[], Outcome], program: Program) -> Outcome:

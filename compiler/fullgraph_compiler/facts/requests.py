@@ -15,10 +15,8 @@ CHANNEL_LOST = 113
 COMPILER = "torch._inductor.compile_fx"
 """The library that workers import ahead of runs at depth ``alone``: TorchInductor, 2.11 to 2.15."""
 
-Depth: TypeAlias = Literal[
-    "graph", "recompiles", "late-compile", "kernels", "build", "alone", "times", "speed", "stages", "recipes"
-]
-"""The depth of a run:
+Depth: TypeAlias = str
+"""The depth of a run, the name of a module of ``fullgraph_compiler.analyses``:
 
 - ``graph``: Dynamo and AOTAutograd; their graphs run eagerly.
 - ``recompiles``: the same, but each frame keeps one compilation only, so that every change of a guarded value

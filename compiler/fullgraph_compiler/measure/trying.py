@@ -4,7 +4,7 @@ An uncompiled run shows which variants apply. Each runs in a child with caches o
 does not depend on the program, then in another one with the caches that the first has left; the calls of that
 one are made again as for ``fullgraph speed``. After all variants, that is done once more in reverse order:
 times of different processes cannot be measured in turn, but so it shows how much they vary by themselves.
-What is cold and warm is said in :mod:`..diagnose.times`.
+What is cold and warm is said in :mod:`..analyses.times`.
 """
 
 from __future__ import annotations

@@ -121,11 +121,9 @@ def _describe() -> dict[str, object]:
 
 
 def _run(channel: Channel, params: Any, folder: str) -> None:
-    from ..dry_run.dry import unsuited
     from ..facts import (
         CallsRequest,
         CompareRequest,
-        MinifyRequest,
         RunFinished,
         RunRequest,
         TargetProblem,
@@ -164,46 +162,13 @@ def _run(channel: Channel, params: Any, folder: str) -> None:
 
         observe_calls(request, sink)
         return
-    deep = isinstance(request, MinifyRequest) or request.depth in ("times", "speed", "stages", "recipes")
-    if deep and sys.platform != "linux":
-        problem = TargetProblem(
-            "error", "Times, speed, stages, recipes and repros need Linux, because they fork the process."
-        )
-        sink([problem, RunFinished("not-started", 0.0)])
-    elif isinstance(request, RunRequest) and unsuited(request):
-        sink([TargetProblem("error", unsuited(request)), RunFinished("not-started", 0.0)])
-    elif isinstance(request, MinifyRequest):
-        from ..minify.minifier import minify
+    from ..analyses.entry import entry_of
 
-        minify(request, sink, channel.adopt)
-    elif request.depth == "times":
-        from ..diagnose.times import measure_times
-
-        measure_times(request, sink, channel.adopt)
-    elif request.depth == "speed" and request.switches.variants:
-        from ..measure.trying import try_variants
-
-        try_variants(request, sink, channel.adopt)
-    elif request.depth == "speed":
-        from ..measure.speed import measure_speed
-
-        measure_speed(request, sink, channel.adopt)
-    elif request.depth == "stages":
-        from ..diagnose.stages import run_stages
-
-        run_stages(request, sink, channel.adopt)
-    elif request.depth == "recipes":
-        from ..diagnose.recipes import try_recipes
-
-        try_recipes(request, sink, channel.adopt)
-    elif request.record:
-        from ..verify.running import run_recorded
-
-        run_recorded(request, sink)
+    entry = entry_of(request)
+    if problem := entry.unsuited(request):
+        sink([TargetProblem("error", problem), RunFinished("not-started", 0.0)])
     else:
-        from ..capture.run import run
-
-        run(request, sink)
+        entry.run(request, sink, channel.adopt)
 
 
 def _die_with_server(channel: Channel) -> None:

@@ -7,6 +7,7 @@ import {
   window,
   workspace,
 } from "vscode";
+import { ANALYSES } from "../protocol";
 import { lastPython } from "../shared/lastPython";
 
 export interface AnalysisPick extends QuickPickItem {
@@ -54,71 +55,21 @@ export function analysisPicks(uri: Uri | undefined): AnalysisPick[] {
       l10n.t("The same, as a script with arguments that you type"),
     ),
     pick("analyzeTest", l10n.t("Analyze Test at Cursor"), l10n.t("The same, for one test")),
-    pick(
-      "dryRun",
-      l10n.t("Dry Run"),
-      l10n.t("The same with tensors that have no data: for models of any size"),
-    ),
+    ...analysesOf("graph breaks, guards, recompilations"),
     another,
     separator(l10n.t("speed")),
-    pick(
-      "measureSpeed",
-      l10n.t("Why Is It Not Faster?"),
-      l10n.t("Compiled calls beside uncompiled ones, what their time goes to, and why"),
-    ),
+    ...analysesOf("speed"),
     separator(l10n.t("generated code")),
-    pick(
-      "openKernels",
-      l10n.t("Open Generated Kernels"),
-      l10n.t("The Triton or C++ that TorchInductor writes, beside your lines"),
-    ),
-    pick(
-      "previewKernels",
-      l10n.t("Preview Kernels for…"),
-      l10n.t("The Triton kernels for a GPU that this machine need not have"),
-    ),
-    pick(
-      "openAssembly",
-      l10n.t("Open Compiled Kernels (Assembly)"),
-      l10n.t("What they are built to: PTX, SASS, LLVM IR or assembly"),
-    ),
+    ...analysesOf("generated code"),
     pick(
       "openReport",
       l10n.t("Open Compile Report"),
       l10n.t("Compile time, graphs and kernels on a page that can be exported"),
     ),
     separator(l10n.t("recompilations and compile time")),
-    pick(
-      "profileRecompilations",
-      l10n.t("Profile Recompilations"),
-      l10n.t("Each recompilation, what changed before it, and what it cost"),
-    ),
-    pick(
-      "findLateCompilations",
-      l10n.t("Find Compilations After the Warm-up"),
-      l10n.t("Calls that compile when everything should be compiled already"),
-    ),
-    pick(
-      "measureCompileTimes",
-      l10n.t("Why Is Compilation Slow?"),
-      l10n.t("Cold and warm compiler caches compared, part by part of the compiler"),
-    ),
+    ...analysesOf("recompilations and compile time"),
     separator(l10n.t("failures and wrong results")),
-    pick(
-      "findStage",
-      l10n.t("Which Stage Is at Fault?"),
-      l10n.t("Eager, Dynamo, AOTAutograd, TorchInductor: the first that fails or differs"),
-    ),
-    pick(
-      "minifyFailure",
-      l10n.t("Minify This Failure"),
-      l10n.t("A short program that fails in the same way"),
-    ),
-    pick(
-      "tryRecipes",
-      l10n.t("Try Workarounds for a Crash"),
-      l10n.t("Turn off one part of the compiler at a time, also when memory runs out"),
-    ),
+    ...analysesOf("failures and wrong results"),
     pick(
       "copyBugReport",
       l10n.t("Copy Bug Report"),
@@ -136,6 +87,15 @@ export function analysisPicks(uri: Uri | undefined): AnalysisPick[] {
       l10n.t("Breakpoints in functions that are compiled otherwise"),
     ),
   ];
+}
+
+/** The analyses of the server's registry with a heading. */
+function analysesOf(heading: string): AnalysisPick[] {
+  return ANALYSES.filter(({ group }) => group === heading).map(({ client, title, question }) => ({
+    label: title,
+    detail: question,
+    command: client,
+  }));
 }
 
 function pick(name: string, label: string, detail: string): AnalysisPick {

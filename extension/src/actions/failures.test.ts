@@ -1,14 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
-import {
-  copyBugReport,
-  findStage,
-  minify,
-  type Named,
-  profileRecompilations,
-  tryRecipes,
-} from "./failures";
+import { analyze, copyBugReport, minify, type Named } from "./failures";
 import { minified } from "../shared/repros";
-import { BUG_REPORT, MINIFY, RECIPES, RECOMPILES, STAGES } from "../protocol";
+import { BUG_REPORT, MINIFY, STAGES } from "../protocol";
 import type { Server } from "../server/server";
 import { finding, target } from "../testing/reports";
 import { answers, clipboard, shown, Uri, ViewColumn, window } from "../testing/vscode";
@@ -60,17 +53,13 @@ test("before there was a Python file, the user is told", async () => {
 });
 
 test("what a menu names is meant", async () => {
-  await findStage(server, TARGET);
-  await findStage(server, found());
-  await tryRecipes(server, TARGET);
-  await profileRecompilations(server, TARGET);
+  await analyze(server, STAGES, TARGET);
+  await analyze(server, STAGES, found());
   await minify(server, TARGET);
   await minify(server, found({ minify: FAILURE }));
   expect(commands).toEqual([
     [STAGES, "toy"],
     [STAGES, "toy"],
-    [RECIPES, "toy"],
-    [RECOMPILES, "toy"],
     [MINIFY, "toy"],
     [MINIFY, "toy", FAILURE],
   ]);

@@ -2,40 +2,19 @@ import { env, l10n } from "vscode";
 import { neededPython } from "../shared/lastPython";
 import { agrees, confirm, reply } from "../shared/messages";
 import type { FindingNode, LayerNode, TargetNode } from "../targets/nodes";
-import {
-  BUG_REPORT,
-  type BugReportItem,
-  FROZEN,
-  MINIFY,
-  type MinifyOptions,
-  RECIPES,
-  RECOMPILES,
-  STAGES,
-} from "../protocol";
+import { BUG_REPORT, type BugReportItem, MINIFY, type MinifyOptions } from "../protocol";
 import type { Server } from "../server/server";
 
 /** The node that a menu of the view passes to a command; `undefined` from the palette. */
 export type Named = TargetNode | FindingNode | LayerNode | undefined;
 
-async function runOn(server: Server, command: string, named: Named): Promise<void> {
+/** Run an analysis of a target by its command. The server, or a page that the client opens, has the result. */
+export async function analyze(server: Server, command: string, named: Named): Promise<void> {
   const target = targetOf(named);
   if (target !== undefined) {
     await server.command(command, target);
   }
 }
-
-/** Find the stage of the compiler that is at fault. The server shows the result. */
-export const findStage = (server: Server, named: Named) => runOn(server, STAGES, named);
-
-/** Try recipes against crashes and lack of memory. The server shows which ones help. */
-export const tryRecipes = (server: Server, named: Named) => runOn(server, RECIPES, named);
-
-/** Profile the recompilations of a target. The client opens the profile. */
-export const profileRecompilations = (server: Server, named: Named) =>
-  runOn(server, RECOMPILES, named);
-
-/** Find the calls that need a compilation after the warm-up. The server says how many there are. */
-export const findLateCompilations = (server: Server, named: Named) => runOn(server, FROZEN, named);
 
 /** Shrink a failure to a repro: the selected one, else the first one of the target. */
 export async function minify(server: Server, named: Named): Promise<void> {

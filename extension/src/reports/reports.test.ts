@@ -1,13 +1,11 @@
 import type { ExtensionContext } from "vscode";
 import { beforeEach, expect, test } from "vitest";
 import {
-  COMPILE_TIMES,
   KERNELS,
   type LayerItem,
   LAYERS,
   type PerformanceItem,
   type RunSummary,
-  SPEED,
 } from "../protocol";
 import type { ToPage } from "./page/messages";
 import { Reports } from "./reports";
@@ -118,15 +116,15 @@ test("a layer opens its own report", async () => {
 
 test("a run that was stopped opens nothing", async () => {
   status = "cancelled";
-  await reports.measure(COMPILE_TIMES, NODE);
-  expect(commanded).toEqual([[COMPILE_TIMES, ID]]);
+  await reports.measure("fullgraph.compileTimes", NODE);
+  expect(commanded).toEqual([["fullgraph.compileTimes", ID]]);
   expect(window.panels).toEqual([]);
 });
 
 test("what was measured is shown, of the layer that the run has made", async () => {
   ran = { layer: "speed" };
-  await reports.measure(SPEED, NODE);
-  expect(commanded).toEqual([[SPEED, ID]]);
+  await reports.measure("fullgraph.speed", NODE);
+  expect(commanded).toEqual([["fullgraph.speed", ID]]);
   expect(asked).toEqual([{ target: ID, layer: "speed" }]);
   expect(window.panels).toHaveLength(1);
 });

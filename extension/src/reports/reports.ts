@@ -12,13 +12,12 @@ import { Drawings } from "./drawings";
 import { type Named, targetOf } from "../actions/failures";
 import { confirm } from "../shared/messages";
 import {
-  type COMPILE_TIMES,
+  ANALYSES,
   KERNELS,
   type LayerItem,
   LAYERS,
   PERFORMANCE,
   type PerformanceItem,
-  type SPEED,
   type StatusParams,
 } from "../protocol";
 import { ReportPanel } from "./reportPanel";
@@ -37,7 +36,7 @@ interface ResultPick extends QuickPickItem {
 }
 
 /** The layers that are reported without kernels. */
-const MEASURED = ["times", "speed"];
+const MEASURED = ANALYSES.filter(({ opens }) => opens === "report").map(({ id }) => id);
 
 /** The reports that are open, one panel for each result of a target. */
 export class Reports implements Disposable {
@@ -60,7 +59,7 @@ export class Reports implements Disposable {
   }
 
   /** Measure compile times, or the speed of compiled calls, and show the report. */
-  async measure(command: typeof COMPILE_TIMES | typeof SPEED, named: Named): Promise<void> {
+  async measure(command: string, named: Named): Promise<void> {
     const target = targetOf(named);
     const report = target === undefined ? undefined : await this.run(command, target);
     if (report) {

@@ -26,29 +26,26 @@ import { minified } from "../shared/repros";
 import { forget, reply, showOutput } from "../shared/messages";
 import type { Milestones } from "../shared/milestones";
 import {
-  ASSEMBLY,
-  COMPILE_TIMES,
+  ANALYSES,
   KERNEL_SCHEME,
-  KERNELS,
   MINIFY,
   type MinifySummary,
   OPEN_ARTIFACT,
   OPEN_REPRO,
   RAISE_LIMIT,
   READ_TRACE,
-  RECIPES,
-  RECOMPILES,
   RUN,
   type RunSummary,
   SHOW_EXPLANATION,
   SHOW_SOURCE,
   SHOW_TARGET,
-  SPEED,
-  STAGES,
 } from "../protocol";
 import type { PythonExtensions } from "./python";
 import { withInterpreter } from "./settings";
 import { NOTEBOOK_TYPE, PAGES } from "../shared/uris";
+
+/** The commands that run a target. */
+const RUNS = new Set([RUN, RAISE_LIMIT, READ_TRACE, ...ANALYSES.map(({ command }) => command)]);
 
 /** The objects that the client's parts share. */
 export interface ClientContext {
@@ -156,36 +153,22 @@ function middleware({ python, milestones }: ClientContext): Middleware {
       },
     },
     async executeCommand(command, args, next) {
-      switch (command) {
-        case RUN:
-        case KERNELS:
-        case STAGES:
-        case RECIPES:
-        case ASSEMBLY:
-        case COMPILE_TIMES:
-        case SPEED:
-        case RAISE_LIMIT:
-        case READ_TRACE:
-          forget();
-          return milestones.duringRun(async () => (await next(command, args)) as unknown);
-        case RECOMPILES: {
-          forget();
-          const summary = await milestones.duringRun(
-            async () => (await next(command, args)) as RunSummary | undefined,
-          );
-          if (summary?.document !== undefined) {
-            await showPage(summary.document);
-          }
-          return summary;
-        }
-        case MINIFY: {
-          const summary = (await next(command, args)) as MinifySummary | undefined;
-          await minified(summary);
-          return summary;
-        }
-        default:
-          return next(command, args) as unknown;
+      if (command === MINIFY) {
+        const summary = (await next(command, args)) as MinifySummary | undefined;
+        await minified(summary);
+        return summary;
       }
+      if (!RUNS.has(command)) {
+        return next(command, args) as unknown;
+      }
+      forget();
+      const summary = await milestones.duringRun(
+        async () => (await next(command, args)) as RunSummary | undefined,
+      );
+      if (summary?.document !== undefined) {
+        await showPage(summary.document);
+      }
+      return summary;
     },
     async provideTextDocumentContent(uri, token, next) {
       const text = await next(uri, token);

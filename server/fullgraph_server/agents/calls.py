@@ -20,7 +20,7 @@ from ..runs.limits import WorkerRequest, with_limits
 from ..runs.plan import Job, Plan
 from ..runs.program_run import OnOutput, Run
 from ..runs.progress import RunProgress
-from ..runs.suitability import Purpose, unsuited
+from ..runs.suitability import unsuited
 from ..text.urls import is_url, urls_in, without_secrets
 from ..workers.pool import WorkerPool
 from ..workspace.positions import TRACE, Span
@@ -151,7 +151,7 @@ class Call:
     planner: Callable[[str], Awaitable[Plan]]
     progress: Callable[[str], None]
 
-    async def plan(self, name: str, purpose: Purpose = "graph") -> Plan:
+    async def plan(self, name: str, purpose: str = "graph") -> Plan:
         """Return the plan of a target's next run, if it suits a purpose and is of the workspace."""
         if is_url(name.partition(ARGUMENTS)[0]):
             raise ToolError("No URL is opened here: name a file of the workspace by its path.")

@@ -1,6 +1,7 @@
 """The command line: ``fullgraph check``, ``fix``, ``stages``, ``minify``, ``lsp``, ``mcp`` and more.
 
 - ``app``: the commands
+- ``analyses``: the commands of analyses
 - ``options``: the options that commands share
 - ``session``: workers, settings and signals of a command
 - ``resolve``: from names on the command line to targets

@@ -14,23 +14,21 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
-from fullgraph_compiler.facts import Depth, Level
+from fullgraph_compiler.facts import Level
 
 from .. import __version__
+from ..analyses.analysis import Analysis
+from ..analyses.registry import analyses
 from ..runs.effective_settings import Overrides
 from ..traces.reading import Detail
 from ..workspace.bundled import worker_folder
 from ..workspace.targets import Target
+from .analyses import commands
 from .best import GOALS, Goal
 from .formats import (
     COMPARISON_FORMATS,
     DEVICES_FORMATS,
     FORMATS,
-    RECIPES_FORMATS,
-    RECOMPILES_FORMATS,
-    SPEED_FORMATS,
-    STAGES_FORMATS,
-    TIMES_FORMATS,
     Format,
 )
 from .formats.capabilities import write as write_capabilities
@@ -79,24 +77,6 @@ def check(
 
 @main.command(no_args_is_help=True)
 @of_one_target
-@format_option(STAGES_FORMATS)
-@with_switches
-def stages(target: Target, overrides: Overrides, output: str) -> int:
-    """Find the stage of the compiler that is at fault.
-
-    TARGET, named as for check, runs uncompiled, then captured by Dynamo alone; then each of its
-    graphs goes through the stages of the compiler, forward and backward, and results are compared.
-    Where nothing is at fault, it runs once more as a whole, compiled.
-
-    The exit code is 0 if nothing is at fault, 1 if something is, 2 if the target could not be
-    started, and 3 if nothing is at fault in the graphs that were checked, but some could not be, or
-    the compiled program prints other lines than the uncompiled one.
-    """
-    return _check([target], overrides, STAGES_FORMATS[output], depth="stages")
-
-
-@main.command(no_args_is_help=True)
-@of_one_target
 @RANKS
 @click.option(
     "-o",
@@ -117,29 +97,12 @@ def kernels(target: Target, overrides: Overrides, output: Path | None, build: bo
     started.
     """
     write = functools.partial(write_kernels, folder=output)
-    return _check([target], overrides, write, depth="build" if build else "kernels")
+    return _check([target], overrides, write, analysis=analyses()["build" if build else "kernels"])
 
 
 @main.command(no_args_is_help=True)
 @of_one_target
-@format_option(TIMES_FORMATS)
-@with_switches
-def times(target: Target, overrides: Overrides, output: str) -> int:
-    """Show why compilation is slow, and what costs speed afterwards.
-
-    TARGET, named as for check, runs with cold compiler caches, then with warm ones, each time in
-    a process of its own: a table shows both, which part of the compiler takes how much, and which
-    graphs the warm caches do not hold, with the reason.
-
-    The exit code is 0 if nothing fails, 1 if something does, and 2 if the target could not be
-    started.
-    """
-    return _check([target], overrides, TIMES_FORMATS[output], depth="times")
-
-
-@main.command(no_args_is_help=True)
-@of_one_target
-@format_option(SPEED_FORMATS)
+@format_option(("text", "json"))
 @click.option(
     "--fail-under",
     type=click.FloatRange(min=0, min_open=True),
@@ -184,74 +147,7 @@ def speed(
         raise click.UsageError("--best-for chooses among what --try measures: give --try, too")
     if tries:
         return try_target(target, overrides, output, best_for or GOALS[0])
-    return measure_target(target, overrides, SPEED_FORMATS[output], fail_under)
-
-
-@main.command(no_args_is_help=True)
-@functools.partial(of_one_target, timeout=TIMEOUT)
-@RANKS
-@format_option(FORMATS)
-@click.option(
-    "--warm-up",
-    type=click.IntRange(min=1),
-    help="How many calls of each compiled function may compile.  [default: 1]",
-    metavar="N",
-)
-@with_switches
-def frozen(target: Target, overrides: Overrides, output: str, warm_up: int | None) -> int:
-    """Find late compilations: those after the warm-up.
-
-    TARGET, named as for check, runs and compiles as it is. Each compilation after the first calls
-    of a compiled function is shown with its cause, on the line of the call.
-
-    The exit code is 0 if there is none and nothing fails, else 1, and 2 if the target could not be
-    started.
-    """
-    if warm_up is not None:
-        overrides = replace(overrides, switches={**overrides.switches, "warm_up": warm_up})
-    return _check([target], overrides, FORMATS[output], depth="late-compile")
-
-
-@main.command(no_args_is_help=True)
-@functools.partial(of_one_target, timeout=TIMEOUT)
-@RANKS
-@format_option(RECOMPILES_FORMATS)
-@click.option(
-    "--try-dynamic",
-    is_flag=True,
-    help="If something is compiled again, run TARGET a second time with --dynamic on, and compare.",
-)
-@with_switches
-def recompiles(target: Target, overrides: Overrides, output: str, try_dynamic: bool) -> int:
-    """Show why functions are compiled again, and from where.
-
-    TARGET, named as for check, runs with one compilation kept of each function, and no limit on how
-    often it may be compiled: the worst case, in which each change of a guarded value shows.
-
-    The exit code is 0 if nothing fails, 1 if something does, and 2 if the target could not be
-    started.
-    """
-    if try_dynamic and "dynamic" in overrides.switches:
-        raise click.UsageError("--try-dynamic sets --dynamic itself: give one of them")
-    return _check(
-        [target], overrides, RECOMPILES_FORMATS[output], depth="recompiles", try_dynamic=try_dynamic
-    )
-
-
-@main.command(no_args_is_help=True)
-@of_one_target
-@format_option(RECIPES_FORMATS)
-@with_switches
-def recipes(target: Target, overrides: Overrides, output: str) -> int:
-    """Try what torch's FAQ advises for crashes and memory.
-
-    TARGET, named as for check, runs as it is, then with one part of the compiler off after the
-    other, then uncompiled: a table shows what it gets through with, and how much memory it takes.
-    Each time it may use three quarters of --memory.
-
-    The exit code is 0 if it gets through as it is, 1 if not, and 2 if it could not be started.
-    """
-    return _check([target], overrides, RECIPES_FORMATS[output], depth="recipes")
+    return measure_target(target, overrides, output, fail_under)
 
 
 @main.command(no_args_is_help=True)
@@ -503,7 +399,7 @@ def devices(output: str, checked: bool, python: str | None) -> None:
         program = shutil.copy(f"{worker_folder()}preview/self_test.py", folder)
         (target,) = resolve_targets(Asked((program,)), Path.cwd())
         overrides = Overrides(Path.cwd(), python, switches={"device": "h100"})
-        sys.exit(_check([target], overrides, write_capabilities, depth="kernels"))
+        sys.exit(_check([target], overrides, write_capabilities, analysis=analyses()["kernels"]))
 
 
 @main.command()
@@ -538,12 +434,14 @@ def _check(
     overrides: Overrides,
     write: Format,
     fail_on: str = "failure",
-    depth: Depth = "graph",
     known: KnownFindings | None = None,
-    *,
-    try_dynamic: bool = False,
+    analysis: Analysis | None = None,
 ) -> int:
     # Imported late: the modules for workers take time and memory, and traces are read without them.
     from .check import check_targets
 
-    return check_targets(targets, overrides, write, fail_on, depth, known, try_dynamic=try_dynamic)
+    return check_targets(targets, overrides, write, fail_on, known, analysis)
+
+
+for _command in commands():
+    main.add_command(_command)

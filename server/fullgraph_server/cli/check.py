@@ -9,15 +9,15 @@ from functools import partial
 from pathlib import Path
 
 import click
-from fullgraph_compiler.facts import Depth
 
+from ..analyses.analysis import Analysis
+from ..analyses.registry import analyses
 from ..fixes.experiments import CannotTryError
 from ..fixes.trying.advising import can_be_tried, outcomes_of, with_outcomes
 from ..report.faults import is_incomplete
 from ..report.model import Report
-from ..report.profile import can_change
 from ..runs.effective_settings import Overrides
-from ..runs.suitability import REPEATING, unsuited
+from ..runs.suitability import unsuited
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
 from .fail_on import FAIL_ON
@@ -36,18 +36,19 @@ def check_targets(
     overrides: Overrides,
     write: Format,
     fail_on: str = "failure",
-    depth: Depth = "graph",
     baseline: KnownFindings | None = None,
-    *,
-    try_dynamic: bool = False,
+    analysis: Analysis | None = None,
 ) -> int:
-    """Run the targets, write their reports to stdout, and return the exit code."""
+    """Run an analysis of the targets, write the reports to stdout, and return the exit code.
+
+    Without one, the analysis is the ordinary run.
+    """
+    analysis = analysis or analyses()["graph"]
     for target in targets:
-        if problem := unsuited(target, depth):
+        if problem := unsuited(target, analysis.id):
             raise click.UsageError(problem)
-    once = depth not in REPEATING and not try_dynamic
-    session = Session(overrides, once=once, timed=depth == "times")
-    check = _Check(session, fail_on, depth, baseline, try_dynamic=try_dynamic)
+    session = Session(overrides, once=not analysis.repeats, timed=analysis.timed)
+    check = _Check(session, fail_on, analysis, baseline)
     try:
         write(check.reports(targets), len(targets), sys.stdout)
     finally:
@@ -60,20 +61,13 @@ def check_targets(
 
 class _Check:
     def __init__(
-        self,
-        session: Session,
-        fail_on: str,
-        depth: Depth,
-        baseline: KnownFindings | None,
-        *,
-        try_dynamic: bool,
+        self, session: Session, fail_on: str, analysis: Analysis, baseline: KnownFindings | None
     ) -> None:
         self.session = session
         self._failing = FAIL_ON[fail_on]
         self._wants_all = fail_on != "never"
-        self._depth = depth
+        self._analysis = analysis
         self._baseline = baseline
-        self._try_dynamic = try_dynamic
         self._not_started = False
         self._found = False
         self._unchecked = False
@@ -104,14 +98,11 @@ class _Check:
 
     def _check(self, target: Target) -> Checked:
         workspace = Workspace(workspace_root(target))
-        report = self.session.report(target, workspace, self._depth)
-        if self._depth == "graph":
+        report = self.session.report(target, workspace, self._analysis.id)
+        if self._analysis.id == "graph":
             report = self._with_tried_advice(target, workspace, report)
         known = self._baseline.of(report, workspace.root) if self._baseline else None
-        dynamic = None
-        if self._try_dynamic and can_change(report) and not self.session.signalled:
-            dynamic = self.session.report(target, workspace, self._depth, dynamic="on")
-        return Checked(target, report, workspace, known, dynamic)
+        return Checked(target, report, workspace, known)
 
     def _with_tried_advice(self, target: Target, workspace: Workspace, report: Report) -> Report:
         """Run the program with the advice of a report, where that does not take long."""

@@ -6,23 +6,26 @@ import sys
 
 import click
 
+from ..analyses.registry import analyses
 from ..runs.effective_settings import Overrides
 from ..runs.suitability import unsuited
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
 from .best import Goal, best_for
-from .formats import Checked, Format
+from .formats import FORMATS, Checked
+from .formats.analysed import formats_of
 from .formats.variants import VARIANTS_FORMATS
 from .session import NOT_STARTED, Session, workspace_root
 
 _FAILED = 1
 
 
-def measure_target(target: Target, overrides: Overrides, write: Format, fail_under: float | None) -> int:
+def measure_target(target: Target, overrides: Overrides, output: str, fail_under: float | None) -> int:
     """Measure a target, write its report to stdout, and return the exit code."""
     checked, ended = _measured(target, overrides)
     report = checked.report
-    write(iter([checked]), 1, sys.stdout)
+    formats = formats_of(analyses()["speed"]) or FORMATS
+    formats[output](iter([checked]), 1, sys.stdout)
     if ended:
         return ended
     if report.speed is None or not report.speed.measured.samples:

@@ -9,8 +9,8 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
+from ..analyses.registry import verdict
 from ..report.model import Finding, Layer, Report
-from ..runs.layers import verdict
 from ..runs.schedule import RunObserver
 from ..text.visible import visible
 from .capabilities import experimental_capability

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 from pygls.lsp.server import LanguageServer
 
+from ..analyses.registry import layer_label
 from ..client.documents import Documents, Places
 from ..client.findings import names_of
 from ..client.targets import NoTarget, Targets
@@ -34,7 +35,6 @@ from ..report.kernels import by_kernel, config_words, count_launches, operators,
 from ..report.measured.speed import memory_words, outside_words
 from ..report.model import Code, Compilation, Launch, Report, Speed
 from ..report.phases import steps_of
-from ..runs.layers import layer_label
 from ..runs.schedule import Runs
 from .report import ReportItems, dry_item, layer_argument
 

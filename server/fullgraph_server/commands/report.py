@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import get_args
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from ..analyses.registry import analyses, layer_label, verdict
 from ..client.arguments import refusal
 from ..client.documents import Places
 from ..client.findings import minify_options
@@ -37,7 +37,6 @@ from ..protocol import (
 from ..report.kernels import operators, spans_of
 from ..report.model import Finding, FrameReport, Guard, Layer, RankSummary, Report
 from ..report.origins import is_ambient, is_of_library, origin_of
-from ..runs.layers import layer_label, verdict
 from ..runs.schedule import Runs
 from ..text import devices
 from ..text.messages import KIND_NAMES
@@ -73,10 +72,9 @@ def register(server: LanguageServer, targets: Targets, runs: Runs, items: Report
 
 def layer_argument(name: str | None) -> Layer:
     """Return the layer that a request names, or raise a refusal; the target's own result without a name."""
-    layer = next((layer for layer in get_args(Layer) if layer == (name or "")), None)
-    if layer is None:
+    if name and name not in (analysis.layer for analysis in analyses().values()):
         raise refusal(f"There is no layer {name!r} of a target.")
-    return layer  # type: ignore[no-any-return]
+    return name or ""
 
 
 def _importance(report: Report, guard: Guard) -> tuple[int, bool, bool]:

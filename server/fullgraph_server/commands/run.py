@@ -2,56 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import attrs
-from fullgraph_compiler.facts import Depth
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from ..analyses.analysis import Analysis, InEditor
+from ..analyses.registry import analyses, verdict
 from ..client.arguments import misuse, refusal, run_arguments, target_argument
 from ..client.messages import show_message
 from ..client.targets import Targets
 from ..features.profile import profile_uri
 from ..fixes.proofs import Proofs
 from ..protocol import (
-    ASSEMBLY,
     CLEAR,
-    COMPILE_TIMES,
-    FROZEN,
     KERNELS,
+    MINIFY,
     RAISE_LIMIT,
-    RECIPES,
-    RECOMPILES,
     RUN,
     RUN_ON_SAVE,
     SHOW_RESULTS,
-    SPEED,
-    STAGES,
     STOP,
     RunSummary,
 )
 from ..report.model import Report
-from ..runs.layers import verdict
 from ..runs.minification import Minifications
 from ..runs.schedule import Runs
 from ..runs.suitability import unsuited
 
-_WITHOUT_RESULT = ("cancelled", "not-started")
-"""Statuses of a run after which there is no verdict."""
-
-_COMMANDS: Final[Sequence[tuple[str, Depth, bool]]] = (
-    (ASSEMBLY, "build", False),
-    (COMPILE_TIMES, "times", False),
-    (STAGES, "stages", True),
-    (FROZEN, "late-compile", True),
-    (RECIPES, "recipes", True),
-    (SPEED, "speed", True),
-)
-"""Commands that take a target alone: the depth of the run, and whether its verdict is a message."""
-_SWITCHES: Final[Mapping[Depth, Mapping[str, Any]]] = {"speed": {"files": "discard"}}
-"""Switches of runs at a depth: what makes calls of the program again must change no file."""
+_WITH_ARGUMENTS: Final = (RUN, KERNELS, MINIFY)
+"""Commands of analyses that take more than a target."""
 
 
 def summary(target: str, report: Report | None) -> RunSummary:
@@ -72,8 +54,10 @@ def register(
     server: LanguageServer, runs: Runs, targets: Targets, minifications: Minifications, proofs: Proofs
 ) -> None:
     """Serve the commands."""
-    for command, depth, tells in _COMMANDS:
-        server.command(command)(_command(server, runs, targets, command, depth, tells=tells))
+    for analysis in analyses().values():
+        shown = analysis.in_editor
+        if shown is not None and shown.command not in _WITH_ARGUMENTS:
+            server.command(shown.command)(_command(server, runs, targets, analysis, shown))
 
     @server.command(RUN)
     async def run(*args: Any) -> RunSummary:
@@ -89,14 +73,6 @@ def register(
     async def raise_limit(*args: Any) -> RunSummary:
         target = target_argument(targets, RAISE_LIMIT, args)
         return summary(target.id, await runs.raise_limit(target.id))
-
-    @server.command(RECOMPILES)
-    async def recompiles(*args: Any) -> RunSummary:
-        name = _suited_target(targets, RECOMPILES, args, "recompiles")
-        report = await runs.start(name, "recompiles")
-        answer = summary(name, report)
-        has_result = report is not None and report.status is not None and report.status not in _WITHOUT_RESULT
-        return attrs.evolve(answer, document=profile_uri(report)) if report and has_result else answer
 
     @server.command(STOP)
     async def stop(*args: Any) -> None:
@@ -128,32 +104,24 @@ def register(
 
 
 def _command(
-    server: LanguageServer,
-    runs: Runs,
-    targets: Targets,
-    command: str,
-    depth: Depth,
-    *,
-    tells: bool,
+    server: LanguageServer, runs: Runs, targets: Targets, analysis: Analysis, shown: InEditor
 ) -> Callable[..., Awaitable[RunSummary]]:
-    """Make a command that runs a target at a depth, and ``tells`` the verdict on its report or not."""
+    """Make the command of an analysis, which takes a target."""
 
     async def run(*args: Any) -> RunSummary:
-        name = _suited_target(targets, command, args, depth)
-        report = await runs.start(name, depth, _SWITCHES.get(depth))
-        told = verdict(report) if tells and report is not None else None
-        if told is not None and report is not None:
+        target = target_argument(targets, shown.command, args)
+        if problem := unsuited(target, analysis.id):
+            raise refusal(problem)
+        report = await runs.start(target.id, analysis.id, analysis.switches)
+        answer = summary(target.id, report)
+        if report is None:
+            return answer
+        if shown.announced and (told := verdict(report)) is not None:
             fails = any(finding.severity == "error" for finding in report.findings)
-            kind = types.MessageType.Warning if fails else types.MessageType.Info
-            show_message(server, kind, told)
-        return summary(name, report)
+            show_message(server, types.MessageType.Warning if fails else types.MessageType.Info, told)
+        has_result = report.status not in (None, "cancelled", "not-started")
+        if shown.opens == "profile" and has_result:
+            return attrs.evolve(answer, document=profile_uri(report))
+        return answer
 
     return run
-
-
-def _suited_target(targets: Targets, command: str, args: tuple[Any, ...], depth: Depth) -> str:
-    """Return the id of the target that a command names, if it can run at this depth."""
-    target = target_argument(targets, command, args)
-    if problem := unsuited(target, depth):
-        raise refusal(problem)
-    return target.id

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from ..analyses.inductor import INDUCTOR
 from ..client.capabilities import client_command
 from ..client.documents import Documents
 from ..client.findings import minify_options, names_of
@@ -14,7 +15,6 @@ from ..client.projection import Function, Projections
 from ..client.targets import Targets, target_place
 from ..protocol import KERNELS, RECOMPILES, RUN, SHOW_TARGET, STOP
 from ..report.model import Finding, FrameReport
-from ..runs.layers import INDUCTOR
 from ..runs.schedule import Runs
 from ..workspace.source import SourceFile
 from ..workspace.targets import Target, mentions_compile

@@ -65,20 +65,8 @@ FindingKind: TypeAlias = Literal[
 ]
 
 
-Layer: TypeAlias = Literal[
-    "",
-    "inductor",
-    "preview",
-    "dry-run",
-    "recompiles",
-    "late-compile",
-    "times",
-    "speed",
-    "stages",
-    "recipes",
-    "minify",
-]
-"""What a run looks for beside the ordinary result of its target; empty for an ordinary run."""
+Layer: TypeAlias = str
+"""The analysis (``analyses/``) that makes a result beside the ordinary one; empty for an ordinary run."""
 
 
 @dataclass(frozen=True, slots=True)

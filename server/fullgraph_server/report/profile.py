@@ -65,26 +65,6 @@ def recompilation_count(report: Report) -> int:
     return sum(len(profile.recompilations) for profile in profiles(report))
 
 
-def can_change(report: Report) -> bool:
-    """Tell whether a run with dynamic sizes can be compared: the program came to its end, and recompiled."""
-    return report.status in ("finished", "exited") and recompilation_count(report) > 0
-
-
-def dynamic_sentence(report: Report, dynamic: Report) -> str:
-    """Write what changes in another run of a program, with dynamic sizes."""
-    failure = next((finding for finding in dynamic.findings if finding.severity == "error"), None)
-    if failure is not None and all(finding.severity != "error" for finding in report.findings):
-        return f"With `dynamic=True` it fails: {failure.message}"
-    before, after = recompilation_count(report), recompilation_count(dynamic)
-    if after == before:
-        changed = f"still {counted(after, 'recompilation')}"
-    else:
-        changed = f"{counted(after, 'recompilation') if after else 'no recompilation'} instead of {before:,}"
-    more = sum(frame.breaks for frame in dynamic.frames) - sum(frame.breaks for frame in report.frames)
-    breaks = f", and {counted(more, 'graph break')} more" if more > 0 else ""
-    return f"With `dynamic=True`: {changed}{breaks}"
-
-
 def cost(profile: FunctionProfile) -> str:
     """Say how often a function was compiled again, how long that took, and how many compilations it needs."""
     needed = profile.frame.versions

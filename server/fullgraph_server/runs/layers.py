@@ -2,97 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, Final
 
-from fullgraph_compiler.facts import Depth
-
-from ..report import faults, profile
+from ..analyses.inductor import INDUCTOR
 from ..report.finding_builder import by_place
 from ..report.model import Finding, Layer, Report, Speed
-from ..report.recipes import what_helps
-from ..report.recompiles import late_compilation_verdict
-from ..text import devices
-from ..text.messages import counted
 from ..workspace.positions import Span
-
-_OF_DEPTH: Final[Mapping[Depth, Layer]] = {
-    "recompiles": "recompiles",
-    "late-compile": "late-compile",
-    "times": "times",
-    "speed": "speed",
-    "stages": "stages",
-    "recipes": "recipes",
-}
-"""The depths that look for something else than ordinary runs do."""
-
-_LABELS: Final[Mapping[Layer, str]] = {
-    "": "ordinary run",
-    "inductor": "TorchInductor",
-    "preview": "preview",
-    "dry-run": "dry run",
-    "recompiles": "recompilation profile",
-    "late-compile": "late compilations",
-    "times": "compile times",
-    "speed": "speed",
-    "stages": "compiler stages",
-    "recipes": "crash workarounds",
-    "minify": "minified failure",
-}
-INDUCTOR: Final = "TorchInductor"
-"""The part of the compiler that ordinary runs leave out."""
-
-
-def _inductor_verdict(report: Report) -> str:
-    """Say what TorchInductor made of the graphs."""
-    if report.problem is not None:
-        return report.problem.message
-    graphs = len({code.compile_id for code in report.codes})
-    return f"{INDUCTOR} wrote code for {counted(graphs, 'graph')}" if graphs else f"{INDUCTOR} had no graph"
-
-
-_VERDICTS: Final[Mapping[Layer, Callable[[Report], str | None]]] = {
-    "speed": lambda report: report.speed.verdict if report.speed else None,
-    "inductor": _inductor_verdict,
-    "recompiles": profile.sentence,
-    "late-compile": late_compilation_verdict,
-    "stages": faults.verdict,
-    "recipes": what_helps,
-    "minify": lambda report: report.findings[0].hints[0],
-}
-
-
-def layer_of(depth: Depth, switches: Mapping[str, Any]) -> Layer:
-    """Return the layer of a run at a depth, with switches that are set for it alone."""
-    if depth in _OF_DEPTH:
-        return _OF_DEPTH[depth]
-    if "device" in switches:
-        return "preview"
-    return "dry-run" if "dry_run" in switches else ""
-
-
-def layer_label(report: Report) -> str:
-    """Name a layer, as a title."""
-    label = devices.brief(report.dry) if report.dry else _LABELS[report.layer]
-    return label[:1].upper() + label[1:]
-
-
-def verdict(report: Report) -> str | None:
-    """Say what a layer found; ``None`` if it did not get that far, or numbers say it."""
-    if report.status in (None, "cancelled", "not-started"):
-        return None
-    if report.layer == "times":
-        times = ", ".join(f"{item.seconds:.1f} s with {item.cache} caches" for item in report.times)
-        return times + _compiled_anew(report) or None
-    tell = _VERDICTS.get(report.layer)
-    return tell(report) if tell else None
-
-
-def _compiled_anew(report: Report) -> str:
-    """Say how many graphs the warm caches did not have; empty if none."""
-    lacking = sum(use.cache == "fx-graph" and use.state != "hit" for use in report.caches.uses)
-    return f"; {counted(lacking, 'graph')} compiled anew" if report.caches.warm and lacking else ""
 
 
 def as_layer(report: Report, layer: Layer) -> Report:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from fullgraph_compiler.facts import (
     CallsRequest,
@@ -15,17 +15,13 @@ from fullgraph_compiler.facts import (
     TrialRequest,
 )
 
+from ..analyses.analysis import Effort
+from ..analyses.registry import of_depth
 from ..workers.settings import RunSettings
 from ..workspace.own_folder import kernel_cache
 
 _DEEPER = 5.0
 """The time limit of a deeper run, as a multiple of that of one graph: it runs program and graphs often."""
-
-_QUICK: Final[tuple[Depth, ...]] = ("graph", "late-compile")
-"""Depths of runs that take no longer than others."""
-
-_DYNAMO_ALONE: Final[tuple[Depth, ...]] = (*_QUICK, "recompiles")
-"""Depths at which no kernels come to be."""
 
 WorkerRequest: TypeAlias = RunRequest | MinifyRequest | CompareRequest | TrialRequest | CallsRequest
 """What a worker can be asked for on behalf of a target."""
@@ -47,7 +43,7 @@ def with_limits(
             request, cache=kernel_cache(root), discards_files=settings.switches.files == "discard"
         )
     request = replace(request, switches=settings.switches, low_priority=settings.low_priority)
-    if request.depth not in _DYNAMO_ALONE:
+    if _effort(request.depth) == "compiler":
         cache = "" if settings.switches.cold_caches else kernel_cache(root)
         request = replace(request, cache=cache, memory=settings.memory_of_a_try)
     return settings_at(settings, request.depth), request
@@ -55,6 +51,12 @@ def with_limits(
 
 def settings_at(settings: RunSettings, depth: Depth) -> RunSettings:
     """Return the settings of a run with the time that its depth needs."""
-    if depth in _QUICK or settings.timeout is None:
+    effort = _effort(depth)
+    if effort == "program" or settings.timeout is None:
         return settings
-    return replace(settings, timeout=settings.patience * (1 if depth in _DYNAMO_ALONE else _DEEPER))
+    return replace(settings, timeout=settings.patience * (1 if effort == "dynamo" else _DEEPER))
+
+
+def _effort(depth: Depth) -> Effort:
+    analysis = of_depth(depth)
+    return analysis.effort if analysis else "compiler"

@@ -29,6 +29,7 @@ from fullgraph_compiler.facts import (
     to_json,
 )
 
+from ..analyses.registry import of_depth
 from ..workers.channel import Refusal
 from ..workers.crash import REPORT_IT, crash_stack, describe_exit, early_end, own_failure
 from ..workers.pool import WorkerPool
@@ -243,7 +244,10 @@ class Run:
 
 def _runs_it_itself(request: WorkerRequest) -> bool:
     """Tell whether the worker's own process runs the program: else its stack says nothing about it."""
-    return isinstance(request, RunRequest) and request.depth in ("graph", "kernels", "build", "alone")
+    if not isinstance(request, RunRequest):
+        return False
+    analysis = of_depth(request.depth)
+    return analysis is None or not analysis.repeats
 
 
 class _CancelledError(Exception):

@@ -14,6 +14,7 @@ from typing import Any
 
 from fullgraph_compiler.facts import Depth, Fact, Status
 
+from ..analyses.inductor import INDUCTOR
 from ..compare.baseline import without_known
 from ..report.model import Layer, Report
 from ..workers.pool import WorkerPool
@@ -21,7 +22,7 @@ from ..workspace.targets import Target
 from .choice import Choice
 from .effective_settings import Overrides
 from .execution import execution_of, failed_report
-from .layers import INDUCTOR, as_layer, is_beside, leaves_out_inductor
+from .layers import as_layer, is_beside, leaves_out_inductor
 from .limits import WorkerRequest, settings_at, with_limits
 from .partial_reports import is_worth_showing
 from .plan import Job, Plan, Planner

@@ -9,10 +9,11 @@ from typing import Any, Literal, TypeAlias
 
 from fullgraph_compiler.facts import Depth, Fact, ModulesLoaded, Status
 
+from ..analyses.registry import layer_of
 from ..report.model import Layer, Report
 from .effective_settings import Overrides
 from .execution import Execution
-from .layers import is_beside, layer_of, with_layers
+from .layers import is_beside, with_layers
 from .plan import Plan
 
 RunState: TypeAlias = Literal["queued", "running"] | Status

@@ -3,40 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
-from fullgraph_compiler.facts import Depth, Script
+from fullgraph_compiler.facts import Script
 
+from ..analyses.registry import analyses
 from ..workspace.notebooks.file import NOTEBOOK
 from ..workspace.targets import Target, Torchrun, Trace
 
-Purpose: TypeAlias = Depth | Literal["minify", "debug", "fix", "sizes"]
-
-_FOR_ONE_PROCESS: Final[Mapping[Purpose, str]] = {
-    "times": "compile times are measured",
-    "speed": "speed is measured",
-    "stages": "the stage at fault is found",
-    "recipes": "recipes are tried",
-    "minify": "failures are minified",
+_IN_ONE_PROCESS: Final[Mapping[str, str]] = {
     "debug": "programs are debugged",
     "fix": "fixes are proven",
     "sizes": "sizes are tried",
 }
-REPEATING: Final[frozenset[Purpose]] = frozenset(("times", "speed", "stages", "recipes", "minify"))
-"""The purposes for which the program runs more than once."""
-_READABLE: Final[frozenset[Purpose]] = frozenset(("graph", "kernels", "build"))
+"""What one process is needed for, of the purposes that are no analyses."""
 
 
-def unsuited(target: Target, purpose: Purpose) -> str:
-    """Say in one sentence why a target does not suit a purpose; empty if it does."""
+def unsuited(target: Target, purpose: str) -> str:
+    """Say in one sentence why a target does not suit a purpose; empty if it does.
+
+    A purpose is an analysis, ``debug``, ``fix`` or ``sizes``.
+    """
     program = target.program
-    if isinstance(program, Trace) and purpose not in _READABLE:
+    analysis = analyses().get(purpose)
+    if isinstance(program, Trace) and not (analysis and analysis.reads_traces):
         return f"{target.label} is a trace of what ran elsewhere: name a script or an example for that."
     if purpose == "debug" and isinstance(program, Script) and program.console_script:
         return f"debugpy starts no console script such as {target.label}: name a script or a module for that."
     if purpose == "debug" and target.filename.endswith(NOTEBOOK):
         return f"{target.label} is a notebook: debug it in its kernel, or name a script for that."
-    if not isinstance(program, Torchrun) or purpose not in _FOR_ONE_PROCESS:
+    what = analysis.in_one_process if analysis else _IN_ONE_PROCESS[purpose]
+    if not isinstance(program, Torchrun) or not what:
         return ""
-    what = _FOR_ONE_PROCESS[purpose]
     return f"{target.label} runs on {program.ranks} ranks, but {what} in one process: name a script for that."

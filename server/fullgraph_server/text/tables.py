@@ -1,7 +1,8 @@
-"""Tables of plain text."""
+"""Tables and paragraphs of plain text."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 
@@ -14,3 +15,11 @@ def aligned(rows: Sequence[Sequence[str]], alignment: str) -> list[str]:
         ).rstrip()
         for row in rows
     ]
+
+
+def wrapped(line: str, indent: int, width: int | None) -> Sequence[str]:
+    """Wrap a line of a note that is indented by ``indent`` columns; without a width, keep it whole."""
+    if width is None or width - indent < 30:
+        return [line]
+    lines = textwrap.wrap(line, width - indent, break_long_words=False, break_on_hyphens=False)
+    return lines or [""]

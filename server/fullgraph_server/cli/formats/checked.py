@@ -27,8 +27,6 @@ class Checked:
     workspace: Workspace
     known: BaselineMatch | None = None
     """The findings that are in the baseline, if there is one."""
-    dynamic: Report | None = None
-    """The report of another run with dynamic sizes, if that was tried."""
 
     def is_known(self, finding: Finding) -> bool:
         """Tell whether a finding is in the baseline."""

@@ -7,10 +7,10 @@ from typing import Any, TextIO
 
 from fullgraph_compiler.facts import Failure, FilesDiscarded, RanDry, RecipeTried, StageChecked
 
+from ...analyses.registry import of_depth
 from ...report.caches.model import Caches, CacheUse
 from ...report.faults import verdict
-from ...report.model import Compilation, ExportedProgram, Finding, FrameReport, Guard, RankSummary, Report
-from ...report.profile import recompilation_count
+from ...report.model import Compilation, ExportedProgram, Finding, FrameReport, Guard, RankSummary
 from ...text.source_names import compile_number
 from ...text.vllm import VllmGraph
 from ...workspace.positions import Call
@@ -31,7 +31,7 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
 def report_object(checked: Checked) -> dict[str, Any]:
     """Return a report as JSON values. Rows and columns are 1-based, columns in characters."""
     report = checked.report
-    return {
+    common = {
         "version": VERSION,
         "torch": report.torch,
         "target": report.target,
@@ -54,8 +54,9 @@ def report_object(checked: Checked) -> dict[str, Any]:
         "dry": report.dry and _dry(report.dry),
         "left_out": list(report.left_out),
         "discarded": report.discarded and _discarded(report.discarded),
-        "with_dynamic": checked.dynamic and _with_dynamic(report, checked.dynamic),
     }
+    analysis = of_depth(report.depth)
+    return analysis.as_json(report, common) if analysis else common
 
 
 def finding_object(finding: Finding) -> dict[str, Any]:
@@ -219,15 +220,6 @@ def _dry(dry: RanDry) -> dict[str, Any]:
 
 def _discarded(discarded: FilesDiscarded) -> dict[str, Any]:
     return {"by": discarded.by, "reason": discarded.reason, "read_only": list(discarded.read_only)}
-
-
-def _with_dynamic(report: Report, dynamic: Report) -> dict[str, Any]:
-    return {
-        "status": dynamic.status,
-        "recompilations": recompilation_count(dynamic),
-        "instead_of": recompilation_count(report),
-        "findings": [finding_object(finding) for finding in dynamic.findings],
-    }
 
 
 def _failure(failure: Failure) -> dict[str, Any]:

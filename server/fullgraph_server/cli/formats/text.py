@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import shlex
-import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
@@ -18,6 +17,7 @@ from ...report.model import ExportedProgram, Finding, Report
 from ...text import devices
 from ...text.messages import KIND_NAMES, counted, seen_in
 from ...text.remedies import is_mended_by_dynamic
+from ...text.tables import wrapped
 from ...text.visible import visible
 from ...text.vllm import vllm_lines
 from ...workspace.positions import Call, Span
@@ -279,14 +279,6 @@ def _note(kind: str, note: str, gutter: int, width: int | None) -> Iterator[Text
 
 def _first_paragraph(text: str) -> str:
     return text.strip().partition("\n\n")[0]
-
-
-def wrapped(line: str, indent: int, width: int | None) -> Sequence[str]:
-    """Wrap a line of a note that is indented by ``indent`` columns; without a width, keep it whole."""
-    if width is None or width - indent < 30:
-        return [line]
-    lines = textwrap.wrap(line, width - indent, break_long_words=False, break_on_hyphens=False)
-    return lines or [""]
 
 
 def _other_calls(finding: Finding) -> str:

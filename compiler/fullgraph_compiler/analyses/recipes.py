@@ -3,7 +3,7 @@
 The program runs as it is, then with one part of the compiler off at a time, then uncompiled.
 (https://docs.pytorch.org/docs/main/user_guide/torch_compiler/torch.compiler_faq.html, "Why am I
 getting OOMs?")
-For wrong results see :mod:`.stages`.
+For wrong results see :mod:`..diagnose.stages`.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ import resource
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Final
 
 import torch
 
 from ..compat import inductor_compat, settings_compat
+from ..diagnose import programs
+from ..diagnose.results import ResultRecorder
 from ..facts import Fact, Failure, RecipeTried, RunFinished, RunRequest, TargetProblem
 from ..observe.live import Sink
 from ..processes.children import run_child
-from . import programs
-from .results import ResultRecorder
+from .entry import Entry
 
 _KIB = 1024
 _GIB = 1 << 30
@@ -102,3 +104,6 @@ def _silent(_: object) -> None:
 
 def _nothing() -> None:
     """Do nothing: the child reports no facts."""
+
+
+ENTRY: Final = Entry(run=try_recipes)

@@ -16,9 +16,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Final, Literal
 
 from ..compat import inductor_compat
+from ..diagnose import programs
 from ..facts import (
     Artifact,
     CacheKeyPart,
@@ -32,7 +33,7 @@ from ..facts import (
 )
 from ..observe.live import Sink
 from ..processes.children import run_child
-from . import programs
+from .entry import Entry
 
 
 def measure_times(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
@@ -87,3 +88,6 @@ def _of_caches(facts: Sequence[Fact]) -> list[Fact]:
 def _seconds_compiling(facts: Sequence[Fact]) -> float:
     """Return the total time in seconds of the outermost phases; all other phases are within these."""
     return sum(fact.phases[0].seconds for fact in facts if isinstance(fact, PhasesTimed))
+
+
+ENTRY: Final = Entry(run=measure_times)

@@ -1,0 +1,10 @@
+"""Minification: a failure as a short program."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..minify.minifier import minify
+from .entry import Entry
+
+ENTRY: Final = Entry(run=minify)

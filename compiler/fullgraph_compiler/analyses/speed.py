@@ -1,0 +1,20 @@
+"""Speed: calls of compiled functions measured, in the program as it is or compiled in other ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from ..facts import RunRequest
+from ..measure.speed import measure_speed
+from ..measure.trying import try_variants
+from ..observe.live import Sink
+from .entry import Entry
+
+
+def _run(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
+    measure = try_variants if request.switches.variants else measure_speed
+    measure(request, sink, speak)
+
+
+ENTRY: Final = Entry(run=_run)

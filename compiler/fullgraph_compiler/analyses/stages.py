@@ -1,0 +1,27 @@
+"""Stages: the program and its graphs at each stage of the compiler, and the faults, bisected."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from ..cases.oracle import Kept, Oracle
+from ..compat import inductor_compat
+from ..diagnose.stages import climb, completed
+from ..facts import RunFinished, RunRequest
+from ..observe.live import Sink
+from .entry import Entry
+
+
+def run_stages(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
+    """Check all stages as a run of its own: report the faults, bisected, and ``RunFinished``."""
+    begun = time.monotonic()
+    inductor_compat.prepare(request.cache)
+    faults, _ = climb(request, Oracle(request.patience, Kept()), sink, speak, seeks_causes=True)
+    for fault in faults:
+        sink([completed(fault, request.patience)])
+    sink([RunFinished("finished", time.monotonic() - begun, 0)])
+
+
+ENTRY: Final = Entry(run=run_stages)

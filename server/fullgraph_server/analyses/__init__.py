@@ -1,0 +1,12 @@
+"""Analyses: everything that can be asked about a target, one module each.
+
+A module with an ``ANALYSIS`` is an entry of the registry, and has its name. Limits, suitability, progress,
+layers, the command line, the language server, "Analyze…" and the table of the README read the registry. The
+worker's half of an analysis is the module of the same name in ``fullgraph_compiler.analyses``. What entries
+share:
+
+- ``analysis``: what an analysis is made of
+- ``registry``: all analyses, and the analysis of a run or a report
+- ``progress``: what a run is doing now, from its facts
+- ``shown``: lines of a report for a terminal
+"""

@@ -1,0 +1,24 @@
+"""Assembly: what generated kernels are built to."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .analysis import Analysis, InEditor
+
+ANALYSIS: Final = Analysis(
+    id="build",
+    label="built kernels",
+    doing="building kernels of {target}",
+    makes_layer=False,
+    reads_traces=True,
+    in_editor=InEditor(
+        command="fullgraph.assembly",
+        client="openAssembly",
+        title="Open Compiled Kernels (Assembly)",
+        question="What they are built to: PTX, SASS, LLVM IR or assembly",
+        group="generated code",
+        order=30,
+        menu="kernels",
+    ),
+)

@@ -1,0 +1,31 @@
+"""Kernels: the code that TorchInductor writes, and the lines that it comes from."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .analysis import Analysis, InEditor, OnCommandLine
+
+ANALYSIS: Final = Analysis(
+    id="kernels",
+    label="kernels",
+    doing="writing kernels of {target}",
+    makes_layer=False,
+    reads_traces=True,
+    in_editor=InEditor(
+        command="fullgraph.kernels",
+        client="openKernels",
+        title="Open Generated Kernels",
+        question="The Triton or C++ that TorchInductor writes, beside your lines",
+        group="generated code",
+        order=10,
+        menu="kernels",
+        in_palette=True,
+    ),
+    on_command_line=OnCommandLine(
+        name="kernels",
+        answer="What did each graph become, and from which lines? `-o kernels` writes every form of each "
+        "graph, the code, each kernel, and an index.",
+        page="docs/kernels.md",
+    ),
+)

@@ -1,0 +1,30 @@
+"""Minification: a failure as a short program that needs only torch."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .analysis import Analysis, InEditor, OnCommandLine
+
+ANALYSIS: Final = Analysis(
+    id="minify",
+    label="minified failure",
+    doing="shrinking a failure of {target}",
+    in_one_process="failures are minified",
+    repeats=True,
+    verdict=lambda report: report.findings[0].hints[0],
+    in_editor=InEditor(
+        command="fullgraph.minify",
+        client="minifyFailure",
+        title="Minify This Failure",
+        question="A short program that fails in the same way",
+        group="failures and wrong results",
+        order=20,
+        menu="",
+    ),
+    on_command_line=OnCommandLine(
+        name="minify",
+        answer="What is the failure in a few lines?",
+        page="docs/failures.md",
+    ),
+)

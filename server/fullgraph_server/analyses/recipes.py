@@ -1,0 +1,63 @@
+"""Recipes: a crashing program with parts of the compiler off, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
+
+from fullgraph_compiler.facts import RecipeTried
+
+from ..report.model import Finding
+from ..report.recipes import compiler_fails, recipe_table, what_helps
+from .analysis import Analysis, InEditor, OnCommandLine
+from .progress import Tally
+from .shown import BLANK, Line, Shown, line
+
+
+def _lines(shown: Shown) -> Iterator[Line | Finding]:
+    report = shown.report
+    for recipe, text in zip(report.recipes, recipe_table(report.recipes), strict=True):
+        yield line(text, "red" if recipe.failure else "")
+    if report.recipes:
+        yield BLANK
+    for finding in report.findings:
+        if finding.severity == "error" or finding.kind == "target-error":
+            yield finding
+    yield line(what_helps(report), "bold")
+    if compiler_fails(report):
+        yield line(f"Find the stage at fault: fullgraph stages {shown.target}")
+
+
+ANALYSIS: Final = Analysis(
+    id="recipes",
+    label="crash workarounds",
+    doing="trying workarounds for a crash of {target}",
+    in_one_process="recipes are tried",
+    repeats=True,
+    progress=partial(Tally, RecipeTried, lambda count: f"{count} tried" if count else ""),
+    verdict=what_helps,
+    lines=_lines,
+    in_editor=InEditor(
+        command="fullgraph.recipes",
+        client="tryRecipes",
+        title="Try Workarounds for a Crash",
+        question="Turn off one part of the compiler at a time, also when memory runs out",
+        group="failures and wrong results",
+        order=30,
+        announced=True,
+    ),
+    on_command_line=OnCommandLine(
+        name="recipes",
+        answer="Does a crash go away with a part of the compiler off?",
+        page="docs/failures.md",
+        help="""Try what torch's FAQ advises for crashes and memory.
+
+        TARGET, named as for check, runs as it is, then with one part of the compiler off after the
+        other, then uncompiled: a table shows what it gets through with, and how much memory it takes.
+        Each time it may use three quarters of --memory.
+
+        The exit code is 0 if it gets through as it is, 1 if not, and 2 if it could not be started.
+        """,
+    ),
+)

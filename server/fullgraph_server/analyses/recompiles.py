@@ -1,0 +1,115 @@
+"""Recompilations: each recompiled function with its causes and callers, then a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
+
+from fullgraph_compiler.facts import Recompile
+
+from ..report.model import Finding
+from ..report.profile import FunctionProfile, cost, profiles, sentence
+from ..text.messages import counted, what_changed
+from ..text.tables import wrapped
+from .analysis import Analysis, InEditor, OnCommandLine
+from .progress import Tally
+from .shown import BLANK, Line, Shown, line
+
+_MOST_CALLS = 8
+_MOST_FUNCTIONS = 5
+"""A result with more of them is long: its sum stands at its beginning, too."""
+_HELP = "help: "
+
+
+def _lines(shown: Shown) -> Iterator[Line | Finding]:
+    report = shown.report
+    recompiled = profiles(report)
+    if len(recompiled) > _MOST_FUNCTIONS:
+        yield line(f"{sentence(report)} The most frequent first:", "bold")
+        yield BLANK
+    for profile in recompiled:
+        yield from _profile_lines(shown, profile)
+        yield BLANK
+    for finding in report.findings:
+        if finding.severity == "error" or finding.kind == "target-error":
+            yield finding
+    if shown.sizes_trial:
+        yield line(shown.sizes_trial)
+    yield line(sentence(report).rstrip(".") + shown.summary_end, "bold")
+
+
+def _profile_lines(shown: Shown, profile: FunctionProfile) -> Iterator[Line]:
+    frame = profile.frame
+    counts = [item.count for item in (*profile.causes, *profile.breaks)]
+    counts += [count for _, count in profile.callers]
+    digits = len(str(max(counts, default=0)))
+    indent = " " * (digits + 6)
+
+    yield line(f"{shown.place(frame.filename, frame.row)} {frame.qualname}", "bold")
+    yield line(f"  {cost(profile)}")
+    yield line("  causes", "bold")
+    written: set[str] = set()
+    for cause in profile.causes:
+        words = what_changed(cause.finding.message)
+        yield Line(((_times(cause.count, digits), ""), (words, "bold blue")))
+        yield line(indent + shown.code(cause.finding.span))
+        for hint in dict.fromkeys(hint for hint in cause.finding.hints if hint not in written):
+            written.add(hint)
+            first, *others = wrapped(hint, len(indent + _HELP), shown.width)
+            yield line(indent + _HELP + first)
+            yield from (line(" " * len(indent + _HELP) + text) for text in others)
+    if profile.callers:
+        yield line("  called from", "bold")
+    for span, count in profile.callers[:_MOST_CALLS]:
+        yield line(_times(count, digits) + shown.code(span))
+    if (more := len(profile.callers) - _MOST_CALLS) > 0:
+        yield line(f"{indent}and {more} more")
+    if profile.breaks:
+        yield line("  graph breaks", "bold")
+    for cause in profile.breaks:
+        words = f"{cause.finding.code} {cause.finding.message}"
+        yield Line(((_times(cause.count, digits), ""), (words, "bold yellow")))
+        yield line(indent + shown.code(cause.finding.span))
+
+
+def _times(count: int, digits: int) -> str:
+    return f"    {count:>{digits}}× "
+
+
+ANALYSIS: Final = Analysis(
+    id="recompiles",
+    label="recompilation profile",
+    doing="profiling recompilations of {target}",
+    effort="dynamo",
+    progress=partial(
+        Tally, Recompile, lambda count: f"{counted(count, 'recompilation')} so far" if count else ""
+    ),
+    verdict=sentence,
+    lines=_lines,
+    in_editor=InEditor(
+        command="fullgraph.recompiles",
+        client="profileRecompilations",
+        title="Profile Recompilations",
+        question="Each recompilation, what changed before it, and what it cost",
+        group="recompilations and compile time",
+        order=10,
+        opens="profile",
+    ),
+    on_command_line=OnCommandLine(
+        name="recompiles",
+        answer="Why are functions compiled again, how often, called from where, at what cost? One "
+        "compilation is kept of each function and no limit holds, so that every change of a guarded value "
+        "shows.",
+        page="docs/recompilations.md",
+        help="""Show why functions are compiled again, and from where.
+
+        TARGET, named as for check, runs with one compilation kept of each function, and no limit on how
+        often it may be compiled: the worst case, in which each change of a guarded value shows.
+
+        The exit code is 0 if nothing fails, 1 if something does, and 2 if the target could not be
+        started.
+        """,
+        ranks=True,
+    ),
+)

@@ -1,0 +1,60 @@
+"""Lines of a report for a terminal, as data: whoever prints them chooses the colours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from ..report.model import Finding, Report
+from ..workspace.positions import Span
+from ..workspace.workspace import Workspace
+
+_BEFORE_RESULTS: Final = ("target-error", "compile-error", "capture-error", "export-error")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line: texts, each with a style of the library rich, such as ``bold`` or ``bold red``."""
+
+    parts: tuple[tuple[str, str], ...]
+
+
+def line(text: str, style: str = "") -> Line:
+    """Return a line of one style."""
+    return Line(((text, style),))
+
+
+BLANK: Final = line("")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A report, and how its target and its places are named on the command line."""
+
+    report: Report
+    workspace: Workspace
+    target: str
+    """The target, as it would be typed in a shell."""
+    width: int | None
+    """The columns of the terminal; ``None`` if lines are not wrapped."""
+    place: Callable[[str, int], str]
+    """Return ``train.py:41`` for a file and a row, or ``model.ipynb:cell 3:2``."""
+    summary_end: str
+    """The end of a summary: torch's version, and what was left out or discarded."""
+    sizes_trial: str = ""
+    """The command that tries dynamic sizes, if an advice has them and nobody has tried it."""
+
+    def at(self, span: Span) -> str:
+        """Return the place of a span."""
+        return self.place(span.filename, span.row)
+
+    def code(self, span: Span) -> str:
+        """Return the place of a span, with its line of code."""
+        source = self.workspace.source(span.filename)
+        text = source.line(span.row).strip() if source else ""
+        return f"{self.at(span)}  {text}".rstrip()
+
+    def failures(self) -> Iterator[Finding]:
+        """Yield the findings that say why the program, or the compiler, came no further."""
+        return (finding for finding in self.report.findings if finding.kind in _BEFORE_RESULTS)

@@ -1,0 +1,109 @@
+"""Times: compile time with cold and with warm caches, and what the caches held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Final
+
+from fullgraph_compiler.facts import TimesMeasured
+
+from ..report.caches.model import Caches, labels
+from ..report.faults import outcome
+from ..report.model import Finding, Report
+from ..text.messages import counted
+from ..text.tables import aligned
+from .analysis import Analysis, InEditor, OnCommandLine
+from .progress import Tally
+from .shown import BLANK, Line, Shown, line
+
+_SHOWN: Final = ("target-error", "compile-error", "capture-error", "cudagraph-skip", "perf-hint")
+
+
+def _verdict(report: Report) -> str | None:
+    times = ", ".join(f"{item.seconds:.1f} s with {item.cache} caches" for item in report.times)
+    lacking = sum(use.cache == "fx-graph" and use.state != "hit" for use in report.caches.uses)
+    anew = f"; {counted(lacking, 'graph')} compiled anew" if report.caches.warm and lacking else ""
+    return times + anew or None
+
+
+def _lines(shown: Shown) -> Iterator[Line | Finding]:
+    report = shown.report
+    rows = [
+        (f"{item.cache} caches", f"{item.compiling:.1f} s", f"{item.seconds:.1f} s", outcome(item.failure))
+        for item in report.times
+    ]
+    if rows:
+        yield from map(line, aligned([("", "compiling", "total", ""), *rows], "<>><"))
+        yield BLANK
+    yield from map(line, _cache_lines(shown, report.caches))
+    yield from (finding for finding in report.findings if finding.kind in _SHOWN)
+
+
+def _cache_lines(shown: Shown, caches: Caches) -> Iterator[str]:
+    """Yield what came of graphs in the caches: a table, then what is known of each miss and bypass."""
+    if not caches.counts:
+        return
+    title = "in the warm caches" if caches.warm else "in the caches"
+    rows = [
+        (count.name, f"{count.hits:,}", f"{count.misses:,}", f"{count.bypasses:,}") for count in caches.counts
+    ]
+    yield from aligned([(title, "found", "missed", "left out"), *rows], "<>>>")
+    yield ""
+    for sentences, uses in caches.explained.items():
+        yield f"{shown.at(uses[0].span)} {labels(uses)}: {sentences}"
+    if caches.explained:
+        yield ""
+
+
+def _as_json(report: Report, common: dict[str, Any]) -> dict[str, Any]:
+    times = {
+        item.cache: {
+            "seconds": round(item.seconds, 3),
+            "compiling": round(item.compiling, 3),
+            "fails": outcome(item.failure) if item.failure else None,
+        }
+        for item in report.times
+    }
+    return {**common, "times": times}
+
+
+ANALYSIS: Final = Analysis(
+    id="times",
+    label="compile times",
+    doing="measuring compile times of {target}",
+    in_one_process="compile times are measured",
+    repeats=True,
+    timed=True,
+    progress=partial(
+        Tally,
+        TimesMeasured,
+        lambda count: "warm caches, run 2 of 2" if count else "cold caches, run 1 of 2",
+    ),
+    verdict=_verdict,
+    lines=_lines,
+    as_json=_as_json,
+    in_editor=InEditor(
+        command="fullgraph.compileTimes",
+        client="measureCompileTimes",
+        title="Why Is Compilation Slow?",
+        question="Cold and warm compiler caches compared, part by part of the compiler",
+        group="recompilations and compile time",
+        order=30,
+        opens="report",
+    ),
+    on_command_line=OnCommandLine(
+        name="times",
+        answer="Why is compilation slow, with cold and with warm caches? Which graphs do the warm ones not "
+        "have, and why?",
+        help="""Show why compilation is slow, and what costs speed afterwards.
+
+        TARGET, named as for check, runs with cold compiler caches, then with warm ones, each time in
+        a process of its own: a table shows both, which part of the compiler takes how much, and which
+        graphs the warm caches do not hold, with the reason.
+
+        The exit code is 0 if nothing fails, 1 if something does, and 2 if the target could not be
+        started.
+        """,
+    ),
+)

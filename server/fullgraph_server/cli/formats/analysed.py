@@ -1,0 +1,46 @@
+"""The formats of an analysis: its lines on a terminal, and its JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TextIO
+
+from rich.text import Text
+
+from ...analyses.analysis import Analysis
+from ...analyses.shown import Line, Shown
+from ...report.model import Finding
+from ..output import clean_console
+from ..resolve import as_typed
+from . import json
+from .checked import Checked
+from .places import shown_row
+from .text import print_finding, run_words, trial_of_dynamic
+
+
+def formats_of(analysis: Analysis) -> Mapping[str, Callable[[Iterable[Checked], int, TextIO], None]] | None:
+    """Return the formats of an analysis with lines of its own; ``None`` for those of ``fullgraph check``."""
+    lines = analysis.lines
+    if lines is None:
+        return None
+
+    def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
+        """Write each report as soon as it is complete."""
+        _write_lines(lines, reports, out)
+
+    return {"text": write, "json": json.write}
+
+
+def _write_lines(
+    lines: Callable[[Shown], Iterator[Line | Finding]], reports: Iterable[Checked], out: TextIO
+) -> None:
+    console = clean_console(out)
+    width = console.width if console.is_terminal else None
+    for checked in reports:
+        report = checked.report
+        typed, end, trial = as_typed(checked.target), run_words(report), trial_of_dynamic(checked)
+        for item in lines(Shown(report, checked.workspace, typed, width, shown_row, end, trial)):
+            if isinstance(item, Line):
+                console.print(Text.assemble(*item.parts))
+            else:
+                print_finding(console, checked, item)
