@@ -15,10 +15,8 @@ from fullgraph_server.fixes.experiments import State
 from fullgraph_server.fixes.model import Fix, Verdict
 from fullgraph_server.fixes.proof import Prover
 from fullgraph_server.report.model import Finding
-from fullgraph_server.runs.limits import WorkerRequest, with_limits
+from fullgraph_server.runs.engine import Engine
 from fullgraph_server.runs.plan import Plan
-from fullgraph_server.runs.program_run import OnOutput, Run
-from fullgraph_server.workers.pool import WorkerPool
 from fullgraph_server.workers.settings import RunSettings
 from fullgraph_server.workspace.targets import script_target
 from fullgraph_server.workspace.workspace import Workspace
@@ -32,11 +30,11 @@ class Proving:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        self._workers = WorkerPool()
+        self._engine = Engine()
 
     def close(self) -> None:
         """End the workers."""
-        self._loop.run_until_complete(self._workers.close())
+        self._loop.run_until_complete(self._engine.close())
         self._loop.close()
 
     def run(self, path: Path, search: Callable[[Prover], Awaitable[_T]]) -> _T:
@@ -47,7 +45,7 @@ class Proving:
         plan = Plan(script_target(str(path), path.parent), settings, Workspace(path.parent))
 
         async def searched(folder: str) -> _T:
-            return await search(Prover(plan, self._start, Path(folder)))
+            return await search(Prover(plan, self._engine.run, Path(folder)))
 
         with tempfile.TemporaryDirectory() as folder:
             return self._loop.run_until_complete(searched(folder))
@@ -63,7 +61,3 @@ class Proving:
             return [(fix, (await prover.prove(base, base, fix, found))[0]) for fix in fixes(base)]
 
         return self.run(path, search)
-
-    def _start(self, plan: Plan, request: WorkerRequest, on_output: OnOutput | None = None) -> Run:
-        settings, limited = with_limits(plan.settings, request, plan.workspace.root)
-        return Run(self._workers, settings, limited, on_output=on_output or (lambda _: None))

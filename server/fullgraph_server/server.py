@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from . import __version__
-from .agents.calls import Engine
+from .agents.calls import AgentRuns
 from .client import refresh
 from .client.compiled_files import CompiledFiles
 from .client.configuration import Configuration
@@ -171,7 +171,7 @@ def create_server() -> FullgraphServer:
     bug_report.register(server, documents, configuration, targets, runs, minifications)
     debug.register(server, documents, configuration, targets)
     devices.register(server)
-    engine = Engine()
+    engine = AgentRuns()
     tool.register(server, engine, targets, documents, planner)
     _register_lifetime(server, runs, minifications, proofs, engine, configuration)
     return server
@@ -206,7 +206,7 @@ def _register_lifetime(
     runs: Runs,
     minifications: Minifications,
     proofs: Proofs,
-    engine: Engine,
+    engine: AgentRuns,
     configuration: Configuration,
 ) -> None:
     async def close() -> None:

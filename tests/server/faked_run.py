@@ -11,8 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 from fullgraph_compiler.facts import Fact, MinifyRequest, RunFinished, RunRequest
 from fullgraph_server.cli import main
-from fullgraph_server.cli import session as session_module
-from fullgraph_server.runs import execution, torchrun
+from fullgraph_server.runs import engine
 from fullgraph_server.workers.pool import WorkerPool
 from fullgraph_server.workers.settings import RunSettings
 
@@ -70,8 +69,7 @@ def enter_project(monkeypatch: pytest.MonkeyPatch, folder: Path, program: str) -
 
 def fake_runs(monkeypatch: pytest.MonkeyPatch) -> type[FakeRun]:
     """Put fake runs in the place of real ones; they begin with nothing to tell."""
-    for module in (session_module, torchrun, execution):
-        monkeypatch.setattr(module, "Run", FakeRun)
+    monkeypatch.setattr(engine, "Run", FakeRun)
     for name, value in {
         "facts": (),
         "writes": "",

@@ -23,7 +23,7 @@ import pytest
 from click.testing import CliRunner
 from fullgraph_compiler.facts import Script
 from fullgraph_server.agents import editing, patching
-from fullgraph_server.agents.calls import Call, Engine, ToolError, refusal_text, refuse_odd
+from fullgraph_server.agents.calls import AgentRuns, Call, ToolError, refusal_text, refuse_odd
 from fullgraph_server.agents.patching import PatchError, edits, parse
 from fullgraph_server.agents.tools import TOOLS
 from fullgraph_server.cli import main
@@ -206,7 +206,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def call(*folders: Path) -> Call:
-    return Call(Engine(), folders, partial(_plan, Overrides(folders[0]), folders), lambda _: None)
+    return Call(AgentRuns(), folders, partial(_plan, Overrides(folders[0]), folders), lambda _: None)
 
 
 @pytest.mark.parametrize(
@@ -283,7 +283,7 @@ async def test_a_launch_configuration_of_another_place_is_refused(workspace: Pat
     async def planned(name: str) -> Plan:
         return replace(plan, target=launch_target(workspace, name))
 
-    tools = Call(Engine(), (workspace,), planned, lambda _: None)
+    tools = Call(AgentRuns(), (workspace,), planned, lambda _: None)
     for name in "012":
         with pytest.raises(ToolError):
             await tools.plan(name)
@@ -333,7 +333,7 @@ async def test_a_search_that_is_cancelled_while_it_ends_leaves_no_folder(
         assert os.listdir(tmp_path)
 
     monkeypatch.setattr(Prover, "close", close)
-    engine = Engine()
+    engine = AgentRuns()
     call = asyncio.ensure_future(engine.prove(plan, lambda _message: None, search))
     await closing.wait()
     await engine.close()

@@ -22,6 +22,7 @@ from fullgraph_compiler.facts import (
 from fullgraph_server.compare.ranks import RankReport
 from fullgraph_server.report.model import Report
 from fullgraph_server.runs import torchrun
+from fullgraph_server.runs.engine import Engine
 from fullgraph_server.runs.execution import Execution, execution_of
 from fullgraph_server.runs.plan import Job, Plan
 from fullgraph_server.runs.rank_failures import with_consequences
@@ -55,7 +56,7 @@ class Ranks:
         settings = RunSettings(sys.executable, self._folder, env, timeout)
         plan = Plan(target, settings, Workspace(self._folder))
         return execution_of(
-            Job(plan, 7, "graph", self.workers, (), lambda _: self._changed.set(), self._write)
+            Job(plan, 7, "graph", Engine(self.workers), (), lambda _: self._changed.set(), self._write)
         )
 
     async def changed(self) -> None:

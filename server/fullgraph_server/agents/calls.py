@@ -15,14 +15,14 @@ from fullgraph_compiler.facts import Depth, Fact, Script
 
 from ..fixes.proof import Prover
 from ..report.model import Finding, Report
-from ..runs.execution import execution_of, failed_report
-from ..runs.limits import WorkerRequest, with_limits
+from ..runs.engine import Engine
+from ..runs.execution import report_of
+from ..runs.limits import WorkerRequest
 from ..runs.plan import Job, Plan
 from ..runs.program_run import OnOutput, Run
 from ..runs.progress import RunProgress
 from ..runs.suitability import unsuited
 from ..text.urls import is_url, urls_in, without_secrets
-from ..workers.pool import WorkerPool
 from ..workspace.positions import TRACE, Span
 from ..workspace.programs import code_file
 from ..workspace.targets import ARGUMENTS, PYTEST, Target, Trace
@@ -68,11 +68,11 @@ class Ran:
     report: Report
 
 
-class Engine:
+class AgentRuns:
     """The runs of all calls: several may be on at once. Close it."""
 
     def __init__(self) -> None:
-        self._workers = WorkerPool()
+        self._engine = Engine()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._kept: dict[tuple[str, Depth], Ran] = {}
 
@@ -89,8 +89,8 @@ class Engine:
                 progress(shown.message)
 
         progress(shown.message)
-        job = Job(plan, 1, plan.depth(depth), self._workers, on_facts=take)
-        ran = Ran(plan, await self._owned(_report(job)))
+        job = Job(plan, 1, plan.depth(depth), self._engine, on_facts=take)
+        ran = Ran(plan, await self._owned(report_of(job)))
         self._kept.pop((name, depth), None)
         self._kept[name, depth] = ran
         while len(self._kept) > _MOST_KEPT:
@@ -108,7 +108,7 @@ class Engine:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._workers.close()
+        await self._engine.close()
 
     async def _proof(
         self, plan: Plan, progress: Callable[[str], None], search: Callable[[Prover], Awaitable[_T]]
@@ -119,8 +119,7 @@ class Engine:
             nonlocal runs
             runs += 1
             progress(f"proving edits of {plan.target.label}: run {runs}")
-            settings, limited = with_limits(plan.settings, request, plan.workspace.root)
-            return Run(self._workers, settings, limited, on_output=on_output)
+            return self._engine.run(plan, request, on_output)
 
         with tempfile.TemporaryDirectory(prefix="fullgraph-", ignore_cleanup_errors=True) as folder:
             prover = Prover(plan, start, Path(folder))
@@ -145,7 +144,7 @@ class Engine:
 class Call:
     """One call of a tool. ``planner`` raises :class:`ToolError` for a name that means no target."""
 
-    engine: Engine
+    runs: AgentRuns
     folders: tuple[Path, ...]
     """The workspace: no other file is looked at. Places are relative to the first folder."""
     planner: Callable[[str], Awaitable[Plan]]
@@ -165,11 +164,11 @@ class Call:
 
     async def run(self, name: str, depth: Depth) -> Ran:
         """Run a target."""
-        return await self.engine.run(name, await self.plan(name, depth), depth, self.progress)
+        return await self.runs.run(name, await self.plan(name, depth), depth, self.progress)
 
     def last(self, name: str, depth: Depth = "graph", tool: str = "check_target") -> Ran:
         """Return the last run of a target; raises :class:`ToolError` if there is none."""
-        ran = self.engine.kept(name, depth)
+        ran = self.runs.kept(name, depth)
         if ran is None:
             raise ToolError(f"{name} was not run yet: call {tool} first.")
         return ran
@@ -250,11 +249,3 @@ class Call:
             same[name] += 1
             named[f"{name}#{same[name]}" if same[name] > 1 else name] = finding
         return named
-
-
-async def _report(job: Job) -> Report:
-    try:
-        return await execution_of(job).execute()
-    except Exception as error:
-        target = job.plan.target
-        return failed_report(Report(target.id, 1), target.filename, error)

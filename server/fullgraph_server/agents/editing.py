@@ -77,7 +77,7 @@ async def list_fixes(call: Call, target: str, finding: str = "") -> Fixes:
             _next_of_fixes(base, nondeterminism, fixes),
         )
 
-    return await call.engine.prove(plan, call.progress, search)
+    return await call.runs.prove(plan, call.progress, search)
 
 
 async def try_edit(call: Call, target: str, diff: str, finding: str = "") -> Tried:
@@ -110,7 +110,7 @@ async def try_edit(call: Call, target: str, diff: str, finding: str = "") -> Tri
         await prover.nondeterminism(base)
         return await _tried(call, prover, target, base, fix, wanted)
 
-    return await call.engine.prove(plan, call.progress, search)
+    return await call.runs.prove(plan, call.progress, search)
 
 
 async def _tried(

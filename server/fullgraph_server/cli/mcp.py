@@ -23,7 +23,7 @@ from pygls import uris
 
 from .. import __version__
 from ..agents import answers, editing, reading
-from ..agents.calls import Call, Engine, ToolError, refusal_text, refuse_odd
+from ..agents.calls import AgentRuns, Call, ToolError, refusal_text, refuse_odd
 from ..runs.effective_settings import Overrides, resolve
 from ..runs.plan import Plan
 from ..workspace.config import read_config
@@ -48,7 +48,7 @@ _INSTRUCTIONS: Final = (
 
 @dataclass(frozen=True)
 class _Served:
-    engine: Engine
+    engine: AgentRuns
     overrides: Overrides
 
 
@@ -165,7 +165,7 @@ def create_server(python: str | None) -> MCPServer[_Served]:
 
     @asynccontextmanager
     async def lifespan(_server: MCPServer[_Served]) -> AsyncIterator[_Served]:
-        engine = Engine()
+        engine = AgentRuns()
         try:
             yield _Served(engine, Overrides(Path.cwd(), python))
         finally:

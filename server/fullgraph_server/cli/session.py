@@ -18,11 +18,10 @@ from fullgraph_compiler.facts import Depth, Script
 from ..fixes.proof import Prover
 from ..report.model import Report
 from ..runs.effective_settings import Overrides, resolve
+from ..runs.engine import Engine
 from ..runs.execution import execution_of, failed_report
-from ..runs.limits import WorkerRequest, with_limits
 from ..runs.minification import Failing, Minification, Minified
 from ..runs.plan import Job, Plan
-from ..runs.program_run import OnOutput, Run
 from ..workers.handover import handover_of_user
 from ..workers.pool import WorkerPool
 from ..workers.probe import find_package
@@ -48,7 +47,8 @@ class Session:
         self._overrides = overrides
         self._loop = asyncio.new_event_loop()
         self._stdin = _program_input() if once else None
-        self._workers = WorkerPool(stdin=self._stdin, handover=None if timed else handover_of_user())
+        handover = None if timed else handover_of_user()
+        self._engine = Engine(WorkerPool(stdin=self._stdin, handover=handover))
         self._signal = 0
         self._tell_once = lru_cache(tell)
 
@@ -59,7 +59,7 @@ class Session:
 
     def close(self) -> None:
         """End the workers that are left."""
-        self._loop.run_until_complete(self._workers.close())
+        self._loop.run_until_complete(self._engine.close())
         self._loop.close()
         if self._stdin is not None:
             os.close(self._stdin)
@@ -68,7 +68,7 @@ class Session:
         """Run a target, with ``switches`` of this run alone, and return its report."""
         plan = self._plan(target, workspace, switches)
         try:
-            execution = execution_of(Job(plan, 1, plan.depth(depth), self._workers))
+            execution = execution_of(Job(plan, 1, plan.depth(depth), self._engine))
             return self._until_signalled(execution.execute(), execution.cancel)
         except Exception as error:
             return failed_report(Report(target.id, 1), target.filename, error)
@@ -78,7 +78,7 @@ class Session:
     ) -> Minified:
         """Shrink a failure of a target to a repro; ``on_progress`` gets a message about each step."""
         plan = self._plan(target, Workspace(workspace_root(target)))
-        minification = Minification(plan, failing, output, self._start)
+        minification = Minification(plan, failing, output, self._engine.run)
         return self._until_signalled(minification.execute(on_progress), minification.cancel)
 
     def prove(
@@ -89,7 +89,7 @@ class Session:
         search: Callable[[Prover], Coroutine[Any, Any, _T]],
     ) -> _T:
         """Search for fixes of a target; what runs record goes into the folder."""
-        prover = Prover(self._plan(target, workspace), self._start, folder)
+        prover = Prover(self._plan(target, workspace), self._engine.run, folder)
         return self._until_signalled(search(prover), prover.cancel)
 
     def package_places(self, name: str, target: Target) -> tuple[str, ...] | None:
@@ -99,10 +99,6 @@ class Session:
         folder = os.path.dirname(target.filename) if is_file else str(settings.cwd)
         finding = find_package(name, settings.python, folder, str(settings.cwd), settings.env)
         return self._loop.run_until_complete(finding)
-
-    def _start(self, plan: Plan, request: WorkerRequest, on_output: OnOutput | None = None) -> Run:
-        settings, limited = with_limits(plan.settings, request, plan.workspace.root)
-        return Run(self._workers, settings, limited, on_output=on_output)
 
     def _plan(self, target: Target, workspace: Workspace, switches: Mapping[str, Any] = _NONE) -> Plan:
         config = read_config(workspace.root)

@@ -7,7 +7,7 @@ from typing import Any
 
 from pygls.lsp.server import LanguageServer
 
-from ..agents.calls import Call, Engine, ToolError, refusal_text, refuse_odd
+from ..agents.calls import AgentRuns, Call, ToolError, refusal_text, refuse_odd
 from ..agents.tools import TOOLS
 from ..client.arguments import misuse, refusal
 from ..client.documents import Documents
@@ -17,7 +17,7 @@ from ..runs.plan import Plan, Planner
 
 
 def register(
-    server: LanguageServer, engine: Engine, targets: Targets, documents: Documents, planner: Planner
+    server: LanguageServer, engine: AgentRuns, targets: Targets, documents: Documents, planner: Planner
 ) -> None:
     """Answer the request."""
 

@@ -32,10 +32,9 @@ from fullgraph_compiler.facts import (
 
 from ..report.model import Report
 from ..runs.limits import WorkerRequest
-from ..runs.plan import Job, Plan
+from ..runs.plan import Plan
 from ..runs.program_run import Run
 from ..workers.crash import REPORT_IT
-from ..workers.pool import WorkerPool
 from ..workspace.drift import with_text
 from ..workspace.positions import Span
 from ..workspace.source import SourceFile
@@ -44,7 +43,6 @@ Start = Callable[[Plan, WorkerRequest, Callable[[str], None]], Run]
 """Makes the run of a request, whose output goes to the function."""
 
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
-_NO_WORKERS: Final = WorkerPool()
 """For jobs that only fold facts."""
 _T = TypeVar("_T", bound=Fact)
 
@@ -150,7 +148,7 @@ class Experiments:
             added=self.added if how == How() else None,
         )
         facts = await self._execute(plan, request, printed)
-        report = Job(plan, number, how.depth, _NO_WORKERS).fold(self.torch, facts)
+        report = plan.fold(number, how.depth, self.torch, facts)
         sizes = tuple(fact for fact in facts if isinstance(fact, SizeTried))
         end = _first(facts, RunFinished)
         left_out = end.left_out if end is not None else ()

@@ -3,6 +3,7 @@
 ``schedule`` is the entry point; ``plan`` is what it is given, and ``execution`` makes the report of one
 generation.
 
+- ``engine``: runs of worker requests, within the limits of a plan
 - ``schedule``: each target's runs over time; the entry point
 - ``slot``: one target of the schedule, and the phases that it goes through
 - ``saves``: which targets run again when a file is saved

@@ -15,11 +15,9 @@ from ..report.model import Finding, Report
 from ..workers.crash import REPORT_IT, own_failure
 from ..workspace.positions import Span
 from ..workspace.targets import Torchrun, Trace
-from .limits import with_limits
 from .partial_reports import PartialReports
 from .plan import Job
 from .previews import PreviewRun, no_preview
-from .program_run import Run
 from .torchrun import TorchrunExecution
 from .trace_execution import TraceExecution
 
@@ -56,6 +54,15 @@ def execution_of(job: Job) -> Execution:
     )
 
 
+async def report_of(job: Job) -> Report:
+    """Make the report of a job; an error of Fullgraph's own becomes a finding of it."""
+    try:
+        return await execution_of(job).execute()
+    except Exception as error:
+        target = job.plan.target
+        return failed_report(Report(target.id, job.generation), target.filename, error)
+
+
 def failed_report(partial: Report, filename: str, error: Exception) -> Report:
     """Return the report of a run in which Fullgraph itself failed: ``partial``, and the error as a finding.
 
@@ -74,10 +81,9 @@ class ProgramExecution:
     def __init__(self, job: Job, program: Program) -> None:
         plan = job.plan
         request = RunRequest(job.generation, program, job.depth, plan.texts)
-        settings, limited = with_limits(plan.settings, request, plan.workspace.root)
         self.facts: list[Fact] = []
         self._job = job
-        self._run = Run(job.workers, settings, limited, job.libraries, job.on_output)
+        self._run = job.engine.run(plan, request, job.on_output, job.libraries)
         self._preview: PreviewRun | None = None
         self._end: RunFinished | None = None
         """How the program ended, while its graphs are still compiled elsewhere."""
@@ -103,7 +109,7 @@ class ProgramExecution:
 
     def prepare(self, libraries: Sequence[str]) -> None:
         """Get ready for the next run."""
-        self._job.workers.expect(self._job.plan.settings, libraries)
+        self._job.engine.expect(self._job.plan.settings, libraries)
 
     def depends_on(self, report: Report) -> frozenset[str]:
         """Return the files that the program imported."""

@@ -12,11 +12,11 @@ from ..compare.baseline import Baseline
 from ..report.fold import fold
 from ..report.model import Report
 from ..traces.seen_calls import seen_calls
-from ..workers.pool import WorkerPool
 from ..workers.settings import RunSettings
 from ..workspace.targets import Target, problem_facts
 from ..workspace.workspace import Workspace
 from .effective_settings import Overrides
+from .engine import Engine
 from .program_run import to_stderr
 
 
@@ -69,6 +69,13 @@ class Plan:
         """Return the depth of a run: a preview builds its kernels as it writes them."""
         return "kernels" if requested == "build" and self.settings.switches.device else requested
 
+    def fold(self, generation: int, depth: Depth, torch: str, facts: Sequence[Fact]) -> Report:
+        """Return the report of the facts of one process."""
+        target, workspace = self.target, self.workspace
+        facts = (*problem_facts(target), *facts)
+        report = fold(target.id, generation, torch, facts, workspace, target.filename, depth)
+        return replace(report, calls=seen_calls(facts, workspace))
+
 
 class Planner(Protocol):
     """Makes the plans of runs."""
@@ -87,7 +94,7 @@ class Job:
     plan: Plan
     generation: int
     depth: Depth
-    workers: WorkerPool
+    engine: Engine
     libraries: Sequence[str] = ()
     """The installed modules that the target's program imported in its last runs."""
     on_report: Callable[[Report], None] | None = None
@@ -99,7 +106,4 @@ class Job:
 
     def fold(self, torch: str, facts: Sequence[Fact]) -> Report:
         """Return the report of the facts of one process."""
-        plan, target = self.plan, self.plan.target
-        facts = (*problem_facts(target), *facts)
-        report = fold(target.id, self.generation, torch, facts, plan.workspace, target.filename, self.depth)
-        return replace(report, calls=seen_calls(facts, plan.workspace))
+        return self.plan.fold(self.generation, self.depth, torch, facts)

@@ -25,9 +25,7 @@ from fullgraph_compiler.facts import (
     TargetProblem,
 )
 
-from .limits import with_limits
 from .plan import Job
-from .program_run import Run
 
 _MAIN: Final = """\
 import pathlib
@@ -75,11 +73,10 @@ class PreviewRun:
         main = str(Path(self._folder.name) / "main.py")
         settings = replace(plan.settings, python=python, cwd=Path(self._folder.name))
         request = RunRequest(job.generation, Script(main), job.depth)
-        settings, limited = with_limits(settings, request, plan.workspace.root)
         Path(main).write_text(_MAIN)
         for filename, graph in self._files.items():
             Path(filename).write_text(graph.text)
-        self._run = Run(job.workers, settings, limited, (), job.on_output)
+        self._run = job.engine.run(replace(plan, settings=settings), request, job.on_output)
         self._places = {filename: dict(graph.places) for filename, graph in self._files.items()}
         self._compile_ids: dict[str, str] = {}
         """Those of the program, by those in the preview environment."""

@@ -17,13 +17,13 @@ from fullgraph_compiler.facts import Depth, Fact, Status
 from ..analyses.inductor import INDUCTOR
 from ..compare.baseline import without_known
 from ..report.model import Layer, Report
-from ..workers.pool import WorkerPool
 from ..workspace.targets import Target
 from .choice import Choice
 from .effective_settings import Overrides
+from .engine import Engine
 from .execution import execution_of, failed_report
 from .layers import as_layer, is_beside, leaves_out_inductor
-from .limits import WorkerRequest, settings_at, with_limits
+from .limits import WorkerRequest, settings_at
 from .partial_reports import is_worth_showing
 from .plan import Job, Plan, Planner
 from .program_run import OnOutput, Run, to_stderr
@@ -97,7 +97,7 @@ class Runs:
         self._on_output = on_output or _to_stderr
         self._generations, self._asked = itertools.count(1), itertools.count(1)
         self._slots: dict[str, Slot] = {}
-        self._workers = WorkerPool()
+        self._engine = Engine()
         self._turns = asyncio.Semaphore(_AT_ONCE)
 
     # -- requests ------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ class Runs:
         self.stop()
         tasks = [slot.task for slot in self._slots.values() if slot.task is not None]
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._workers.close()
+        await self._engine.close()
 
     def set_run_on_save(self, target: str, filename: str, enabled: bool) -> None:
         """Let a target run again by itself or not; one that has not run yet depends on ``filename``."""
@@ -218,10 +218,9 @@ class Runs:
 
     def beside(self, plan: Plan, request: WorkerRequest, on_output: OnOutput | None = None) -> Run:
         """Make a run of something else that a worker does for a target, beside those of the schedule."""
-        settings, limited = with_limits(plan.settings, request, plan.workspace.root)
         slot = self._slots.get(plan.target.id)
         output = on_output or self._output(plan.target, next(self._generations))
-        return Run(self._workers, settings, limited, slot.kept.libraries if slot else (), output)
+        return self._engine.run(plan, request, output, slot.kept.libraries if slot else ())
 
     # -- results --------------------------------------------------------------------------------
 
@@ -434,7 +433,7 @@ class Runs:
             plan,
             run.generation,
             depth,
-            self._workers,
+            self._engine,
             slot.kept.libraries,
             lambda report: self._report(name, slot, shown(report)),
             self._output(plan.target, run.generation),

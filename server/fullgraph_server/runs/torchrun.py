@@ -14,7 +14,6 @@ from ..compare.ranks import RankReport, merged
 from ..report.model import Report
 from ..workers.settings import RunSettings
 from ..workspace.targets import Torchrun
-from .limits import with_limits
 from .partial_reports import PartialReports
 from .plan import Job
 from .program_run import Run
@@ -30,8 +29,8 @@ class TorchrunExecution:
     """The runs of all ranks at once, and their reports as one."""
 
     def __init__(self, job: Job, program: Torchrun) -> None:
-        plan = job.plan
-        self._settings = _shared(plan.settings, program.ranks)
+        plan = replace(job.plan, settings=_shared(job.plan.settings, program.ranks))
+        self._settings = plan.settings
         request = RunRequest(job.generation, program.script, job.depth, plan.texts)
         port = _free_port()
         self._meeting = tempfile.TemporaryDirectory(prefix="fullgraph-ranks-")
@@ -42,8 +41,7 @@ class TorchrunExecution:
             output = _RankOutput(rank, job.on_output)
             variables = variables_of(rank, program.ranks, port)
             own = replace(request, variables=variables, meeting=self._meeting.name)
-            settings, limited = with_limits(self._settings, own, plan.workspace.root)
-            run = Run(job.workers, settings, limited, job.libraries, output.write)
+            run = job.engine.run(plan, own, output.write, job.libraries)
             self._ranks.append(_Rank(rank, run, output, self._take_note))
 
     @property
@@ -78,7 +76,7 @@ class TorchrunExecution:
 
     def prepare(self, libraries: Sequence[str]) -> None:
         """Get ready for the next run: all ranks come from the same warm pool."""
-        self._job.workers.expect(self._settings, libraries)
+        self._job.engine.expect(self._settings, libraries)
 
     def depends_on(self, report: Report) -> frozenset[str]:
         """Return the files that the ranks imported."""
