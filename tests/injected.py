@@ -10,7 +10,16 @@ from types import ModuleType
 from typing import Any, Literal, TypeAlias
 
 from fullgraph_server.report import fold
-from fullgraph_server.runs import execution, limits, partial_reports, plan, program_run, schedule, slot
+from fullgraph_server.runs import (
+    engine,
+    execution,
+    partial_reports,
+    plan,
+    program_run,
+    schedule,
+    slot,
+    target,
+)
 from fullgraph_server.workers import crash, fork_server, pool, process, warm_pool, worker
 
 Moment: TypeAlias = Literal["before", "after"]
@@ -18,12 +27,13 @@ Moment: TypeAlias = Literal["before", "after"]
 
 _PATH = [
     schedule,
+    target,
     slot,
     program_run,
     execution,
     partial_reports,
     plan,
-    limits,
+    engine,
     fold,
     worker,
     pool,
@@ -33,7 +43,7 @@ _PATH = [
     crash,
 ]
 """The modules that a run goes through."""
-_BOUNDARY = ("Runs", "RunObserver")
+_BOUNDARY = ("Runs", "TargetRuns", "Observers", "RunObserver")
 """The classes that answer."""
 _OF_BOUNDARY = (
     "slot.RunOptions.",

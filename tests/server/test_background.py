@@ -12,7 +12,7 @@ import pytest
 from fullgraph_compiler.facts import Switches
 from fullgraph_server.analyses.registry import verdict
 from fullgraph_server.report.model import Report
-from fullgraph_server.runs import schedule
+from fullgraph_server.runs import target as target_module
 from fullgraph_server.runs.layers import as_layer
 from test_layers import finding, report
 from test_slot import Execution, Place
@@ -24,7 +24,7 @@ LEFT_OUT = ("TorchInductor",)
 async def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Place]:
     place = Place(tmp_path)
     place.goes_deeper = True
-    monkeypatch.setattr(schedule, "execution_of", place.execution_of)
+    monkeypatch.setattr(target_module, "execution_of", place.execution_of)
     yield place
     await place.close()
 
@@ -39,7 +39,7 @@ async def run(place: Place, target: str = "target", **told: Any) -> Report:
 
 async def ended(place: Place, execution: Execution, target: str = "target", **told: Any) -> None:
     """End a run in the background, and wait until it is over."""
-    task = place.runs._slots[target].task
+    task = place.runs._targets[target].slot.task
     assert task is not None
     execution.end(**told)
     await asyncio.wait({task}, timeout=30)
@@ -48,7 +48,7 @@ async def ended(place: Place, execution: Execution, target: str = "target", **to
 async def idle(place: Place) -> bool:
     """Tell whether nothing runs, also not in the background."""
     await asyncio.sleep(0)
-    return not any(slot.task for slot in place.runs._slots.values())
+    return not any(runs.slot.task for runs in place.runs._targets.values())
 
 
 async def test_it_runs_by_itself_beside_the_result_and_changes_no_file(place: Place) -> None:
@@ -110,7 +110,7 @@ async def test_it_waits_while_another_run_is_on(place: Place) -> None:
     other = place.runs.start("other")
     held = await place.begun()
     await run(place)
-    assert place.runs._slots["target"].task is None
+    assert place.runs._targets["target"].slot.task is None
     held.end()
     await asyncio.wait_for(other, 30)
     assert (await place.begun()).job.depth == "kernels"
@@ -120,7 +120,7 @@ async def test_it_waits_while_another_run_is_on(place: Place) -> None:
 async def test_who_stops_it_has_stopped_it(place: Place, how: str) -> None:
     await run(place)
     execution = await place.begun()
-    task = place.runs._slots["target"].task
+    task = place.runs._targets["target"].slot.task
     assert task is not None
     if how == "progress":
         execution.cancel()
@@ -148,10 +148,10 @@ async def test_that_it_fails_by_itself_is_no_reason_to_try_again(
 
     asked = place.runs.start("target")
     ordinary = await place.begun()
-    monkeypatch.setattr(schedule, "execution_of", fails)
+    monkeypatch.setattr(target_module, "execution_of", fails)
     ordinary.end(left_out=LEFT_OUT)
     await asyncio.wait_for(asked, 30)
-    task = place.runs._slots["target"].task
+    task = place.runs._targets["target"].slot.task
     (await place.planning()).set_result(None)
     assert task is not None
     await asyncio.wait({task}, timeout=30)

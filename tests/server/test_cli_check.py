@@ -27,8 +27,8 @@ from fullgraph_compiler.facts import (
     TargetProblem,
 )
 from fullgraph_server import __version__
+from fullgraph_server.analyses.suitability import unsuited
 from fullgraph_server.cli import session as session_module
-from fullgraph_server.runs.suitability import unsuited
 from fullgraph_server.workers.pool import WorkerPool
 from fullgraph_server.workspace.config import Config
 from fullgraph_server.workspace.targets import console_script_target

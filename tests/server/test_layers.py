@@ -13,7 +13,7 @@ from fullgraph_compiler.facts import CacheLookup, Depth, RanDry, TimesMeasured
 from fullgraph_server.analyses.registry import layer_label, verdict
 from fullgraph_server.report.caches.model import Caches, CacheUse
 from fullgraph_server.report.model import Finding, Layer, Report
-from fullgraph_server.runs import schedule
+from fullgraph_server.runs import target as target_module
 from fullgraph_server.runs.layers import as_layer, with_layers
 from fullgraph_server.workspace.positions import Call, Span
 from fullgraph_server.workspace.source import SourceFile
@@ -112,7 +112,7 @@ def test_a_layer_has_a_name_and_mostly_a_verdict(told: Report, label: str, outco
 @pytest.fixture
 async def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Place]:
     place = Place(tmp_path)
-    monkeypatch.setattr(schedule, "execution_of", place.execution_of)
+    monkeypatch.setattr(target_module, "execution_of", place.execution_of)
     yield place
     await place.close()
 

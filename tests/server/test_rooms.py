@@ -23,9 +23,9 @@ SERVER = {
     "traces": "workspace text workers report compare",
     "analyses": "workspace text report",
     "runs": "workspace text workers report compare traces analyses",
-    "fixes": "workspace text workers report runs",
+    "fixes": "workspace text workers report analyses runs",
     "protocol": "workspace report analyses runs",
-    "agents": "workspace text workers report compare runs fixes",
+    "agents": "workspace text report compare analyses runs fixes",
     "client": "workspace text report compare analyses runs protocol",
     "features": "workspace text report traces analyses runs fixes protocol client",
     "commands": "workspace text workers report compare traces analyses runs fixes protocol agents client "

@@ -19,10 +19,12 @@ from fullgraph_server.report.model import Report
 from fullgraph_server.report.recipes import what_helps
 from fullgraph_server.report.recompiles import late_compilation_verdict
 from fullgraph_server.runs import partial_reports, schedule, torchrun
+from fullgraph_server.runs import target as target_module
 from fullgraph_server.runs.execution import failed_report
+from fullgraph_server.runs.observers import RunObserver
 from fullgraph_server.runs.plan import Job, Plan
 from fullgraph_server.runs.program_run import Run
-from fullgraph_server.runs.schedule import RunObserver, Runs
+from fullgraph_server.runs.schedule import Runs
 from fullgraph_server.workers import fork_server, process
 from fullgraph_server.workers.settings import RunSettings
 from fullgraph_server.workspace.targets import Target, Torchrun
@@ -169,7 +171,7 @@ async def test_an_exception_at_any_call_of_a_run_is_answered_and_the_next_run_wo
         injector.fault = Fault(name, moment, error)
         said = await place.answer()
         if injector.fault is not None:  # it is called where nothing is warm
-            await place.runs._workers.close()
+            await place.runs._shared.engine.close()
             said = await place.answer()
         happened, injector.fault = injector.fault is None, None
         assert place.other.ended[-1] == said.partition(":")[0]
@@ -186,7 +188,7 @@ async def test_an_exception_at_any_call_of_a_run_is_answered_and_the_next_run_wo
 
 async def test_no_process_is_left_where_the_end_of_one_fails(place: Place, injector: Injector) -> None:
     async def close() -> None:
-        await asyncio.wait_for(place.runs._workers.close(), SECONDS)
+        await asyncio.wait_for(place.runs._shared.engine.close(), SECONDS)
 
     async def run_twice() -> None:
         await place.run()
@@ -289,7 +291,7 @@ async def test_who_waits_for_a_run_that_a_save_replaced_is_answered_when_the_nex
     place.script("hang")
     run = place.runs.start("target")
     await place.other.first_report()
-    monkeypatch.setattr(schedule, "execution_of", fails)
+    monkeypatch.setattr(target_module, "execution_of", fails)
     place.runs.restart(str(place.file))
     report = await asyncio.wait_for(run, SECONDS)
     assert report is not None
@@ -320,7 +322,7 @@ async def test_a_plan_that_is_cancelled_is_answered(place: Place, monkeypatch: p
     async def cancelled(*_: object) -> Plan:
         raise asyncio.CancelledError
 
-    monkeypatch.setattr(place.runs, "_plan", cancelled)
+    monkeypatch.setattr(place.runs, "_shared", replace(place.runs._shared, plan=cancelled))
     assert await place.answer() == place.runs.state("target").run == "cancelled"
     monkeypatch.undo()
     assert place.runs.state("other").run is None

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from fullgraph_compiler.facts import Depth, Script
 from fullgraph_server.report.model import Report
-from fullgraph_server.runs.limits import settings_at
+from fullgraph_server.runs.engine import settings_at
+from fullgraph_server.runs.observers import RunObserver
 from fullgraph_server.runs.plan import Plan
-from fullgraph_server.runs.schedule import RunObserver, Runs
+from fullgraph_server.runs.schedule import Runs
 from fullgraph_server.workers import fork_server, process
 from fullgraph_server.workers.settings import RunSettings
 from fullgraph_server.workspace.targets import Target

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fullgraph_server.runs import schedule
+from fullgraph_server.runs import target as target_module
 from fullgraph_server.workspace.source import SourceFile
 from test_slot import Place
 
@@ -16,7 +16,7 @@ from test_slot import Place
 @pytest.fixture
 async def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Place]:
     place = Place(tmp_path)
-    monkeypatch.setattr(schedule, "execution_of", place.execution_of)
+    monkeypatch.setattr(target_module, "execution_of", place.execution_of)
     yield place
     await place.close()
 

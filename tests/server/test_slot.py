@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from fullgraph_compiler.facts import Fact, Script
 from fullgraph_server.report.model import Report
-from fullgraph_server.runs import schedule
+from fullgraph_server.runs import target as target_module
+from fullgraph_server.runs.observers import RunObserver
 from fullgraph_server.runs.plan import Job, Plan
-from fullgraph_server.runs.schedule import RunObserver, Runs
+from fullgraph_server.runs.schedule import Runs
 from fullgraph_server.runs.slot import Phase, RunOptions, RunState, Slot, TargetState
 from fullgraph_server.workers.settings import RunSettings
 from fullgraph_server.workspace.targets import Target
@@ -192,7 +193,7 @@ class Place:
 @pytest.fixture
 async def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Place]:
     place = Place(tmp_path)
-    monkeypatch.setattr(schedule, "execution_of", place.execution_of)
+    monkeypatch.setattr(target_module, "execution_of", place.execution_of)
     yield place
     await place.close()
 
@@ -282,7 +283,7 @@ async def test_a_run_of_another_target_ends_a_choice(place: Place) -> None:
 async def test_what_a_program_prints_is_told_up_to_a_limit(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(schedule, "_MOST_OUTPUT", 5)
+    monkeypatch.setattr(target_module, "_MOST_OUTPUT", 5)
     place.runs.start("target")
     execution = await place.begun()
     for text in ("one", "two", "three"):

@@ -13,15 +13,14 @@ from typing import Any, Final, TypeVar
 
 from fullgraph_compiler.facts import Depth, Fact, Script
 
+from ..analyses.suitability import unsuited
 from ..fixes.proof import Prover
 from ..report.model import Finding, Report
 from ..runs.engine import Engine
 from ..runs.execution import report_of
-from ..runs.limits import WorkerRequest
 from ..runs.plan import Job, Plan
-from ..runs.program_run import OnOutput, Run
+from ..runs.program_run import OnOutput, Run, WorkerRequest
 from ..runs.progress import RunProgress
-from ..runs.suitability import unsuited
 from ..text.urls import is_url, urls_in, without_secrets
 from ..workspace.positions import TRACE, Span
 from ..workspace.programs import code_file

@@ -7,6 +7,7 @@ share:
 
 - ``analysis``: what an analysis is made of
 - ``registry``: all analyses, and the analysis of a run or a report
+- ``suitability``: what a target cannot be used for
 - ``progress``: what a run is doing now, from its facts
 - ``shown``: lines of a report for a terminal
 """

@@ -12,12 +12,12 @@ import click
 
 from ..analyses.analysis import Analysis
 from ..analyses.registry import analyses
+from ..analyses.suitability import unsuited
 from ..fixes.experiments import CannotTryError
 from ..fixes.trying.advising import can_be_tried, outcomes_of, with_outcomes
 from ..report.faults import is_incomplete
 from ..report.model import Report
 from ..runs.effective_settings import Overrides
-from ..runs.suitability import unsuited
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
 from .fail_on import FAIL_ON

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from ..analyses.suitability import unsuited
 from ..fixes.model import Context, Fix, Safety
 from ..fixes.patches import patched_package, unpatchable
 from ..fixes.plans import Plan, shortest
@@ -20,7 +21,6 @@ from ..fixes.search import fix_first, try_all
 from ..fixes.writing import UnwritableError, write_texts
 from ..report.model import Finding
 from ..runs.effective_settings import Overrides
-from ..runs.suitability import unsuited
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
 from .formats.fixed import Fixed

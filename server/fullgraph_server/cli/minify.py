@@ -12,9 +12,9 @@ import click
 from fullgraph_compiler.facts import Level
 from rich.console import Console
 
+from ..analyses.suitability import unsuited
 from ..runs.effective_settings import Overrides
 from ..runs.minification import Failing
-from ..runs.suitability import unsuited
 from ..workspace.targets import Target
 from .output import clean, tell, write_line
 from .session import NOT_STARTED, Session

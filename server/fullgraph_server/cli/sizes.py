@@ -12,10 +12,10 @@ from typing import Final
 import click
 from fullgraph_compiler.facts import AddedSizes, SizeTried
 
+from ..analyses.suitability import unsuited
 from ..fixes.proof import Prover
 from ..fixes.sizes import dynamic_sources, find_sizes
 from ..runs.effective_settings import Overrides
-from ..runs.suitability import unsuited
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
 from .fix import written

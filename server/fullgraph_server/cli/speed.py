@@ -7,8 +7,8 @@ import sys
 import click
 
 from ..analyses.registry import analyses
+from ..analyses.suitability import unsuited
 from ..runs.effective_settings import Overrides
-from ..runs.suitability import unsuited
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
 from .best import Goal, best_for

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..report.model import Report
-from ..runs.schedule import RunObserver
+from ..runs.observers import RunObserver
 
 
 class CompiledFiles(RunObserver):

@@ -11,7 +11,7 @@ from pygls.lsp.server import LanguageServer
 
 from ..analyses.registry import verdict
 from ..report.model import Finding, Layer, Report
-from ..runs.schedule import RunObserver
+from ..runs.observers import RunObserver
 from ..text.visible import visible
 from .capabilities import experimental_capability
 from .findings import names_of

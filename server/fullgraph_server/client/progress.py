@@ -15,7 +15,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.progress import Progress as ServerProgress
 
 from ..protocol import STATUS, StatusParams
-from ..runs.schedule import RunObserver
+from ..runs.observers import RunObserver
 from ..runs.slot import TargetState
 from ..workspace.targets import Target
 from .capabilities import experimental_capability

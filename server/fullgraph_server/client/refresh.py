@@ -10,7 +10,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from ..runs.schedule import RunObserver
+from ..runs.observers import RunObserver
 from ..runs.slot import TargetState
 
 _log = logging.getLogger(__name__)

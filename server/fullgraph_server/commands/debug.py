@@ -9,12 +9,12 @@ from fullgraph_compiler.facts import PytestNode, Script, to_json
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from ..analyses.suitability import unsuited
 from ..client.configuration import Configuration
 from ..client.documents import Documents
 from ..client.messages import show_message
 from ..client.targets import NoTarget, Targets
 from ..protocol import DEBUG_CONFIGURATION, DebugConfiguration, DebugItem, DebugParams
-from ..runs.suitability import unsuited
 from ..workspace.bundled import worker_script
 from ..workspace.own_folder import is_repro, own_folder
 from ..workspace.targets import Target

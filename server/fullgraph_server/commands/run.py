@@ -11,6 +11,7 @@ from pygls.lsp.server import LanguageServer
 
 from ..analyses.analysis import Analysis, InEditor
 from ..analyses.registry import analyses, verdict
+from ..analyses.suitability import unsuited
 from ..client.arguments import misuse, refusal, run_arguments, target_argument
 from ..client.messages import show_message
 from ..client.targets import Targets
@@ -30,7 +31,6 @@ from ..protocol import (
 from ..report.model import Report
 from ..runs.minification import Minifications
 from ..runs.schedule import Runs
-from ..runs.suitability import unsuited
 
 _WITH_ARGUMENTS: Final = (RUN, KERNELS, MINIFY)
 """Commands of analyses that take more than a target."""

@@ -14,7 +14,7 @@ from ..client.findings import ShownFinding, minify_options, shown_findings
 from ..protocol import FindingData
 from ..report.model import Finding, Report
 from ..runs.choice import Choice
-from ..runs.schedule import RunObserver
+from ..runs.observers import RunObserver
 from ..text.messages import brief
 from ..workspace.examples import find_examples, unknown_names
 from ..workspace.positions import Problem

@@ -22,7 +22,8 @@ from ..client.findings import newest_first
 from ..protocol import EXPLANATION_SCHEME, SHOW_EXPLANATION
 from ..report.model import Finding, Report
 from ..report.recipes import recipe_table, what_helps
-from ..runs.schedule import RunObserver, Runs
+from ..runs.observers import RunObserver
+from ..runs.schedule import Runs
 from ..runs.slot import TargetState
 from ..text.markdown import code_span, escaped, fenced, link, paragraphs
 from ..text.messages import seen_in

@@ -31,9 +31,8 @@ from fullgraph_compiler.facts import (
 )
 
 from ..report.model import Report
-from ..runs.limits import WorkerRequest
 from ..runs.plan import Plan
-from ..runs.program_run import Run
+from ..runs.program_run import Run, WorkerRequest
 from ..workers.crash import REPORT_IT
 from ..workspace.drift import with_text
 from ..workspace.positions import Span

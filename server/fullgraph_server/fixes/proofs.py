@@ -10,12 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..analyses.suitability import unsuited
 from ..report.model import Finding, Report
+from ..runs.observers import RunObserver
 from ..runs.plan import Plan as RunPlan
 from ..runs.plan import Planner
-from ..runs.schedule import RunObserver, Runs
+from ..runs.schedule import Runs
 from ..runs.slot import TargetState
-from ..runs.suitability import unsuited
 from ..workspace.targets import Target
 from .changes import fixable
 from .experiments import State

@@ -4,8 +4,10 @@
 generation.
 
 - ``engine``: runs of worker requests, within the limits of a plan
-- ``schedule``: each target's runs over time; the entry point
-- ``slot``: one target of the schedule, and the phases that it goes through
+- ``schedule``: the targets of an editor, and their results; the entry point
+- ``target``: the runs of one target
+- ``slot``: its state, and the phases that it goes through
+- ``observers``: who is told of runs
 - ``saves``: which targets run again when a file is saved
 - ``layers``: what stands beside a target's ordinary result: previews, profiles and the like
 - ``choice``: the target whose results are shown where several ran a file
@@ -20,6 +22,4 @@ generation.
 - ``progress``: what a run is doing, in a few words
 - ``partial_reports``: reports of a run that is still on
 - ``minification``: shrink a failure beside all runs
-- ``limits``: limits for a request, by its depth
-- ``suitability``: what a target cannot be used for
 """

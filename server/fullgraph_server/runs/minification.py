@@ -23,13 +23,13 @@ from fullgraph_compiler.facts import (
     TargetProblem,
 )
 
+from ..analyses.suitability import unsuited
 from ..report.model import Finding, Report
 from ..text.markdown import code_span
 from ..workspace.own_folder import own_folder
 from .plan import Plan, Planner
 from .program_run import Run
 from .schedule import Runs
-from .suitability import unsuited
 
 NOTHING_FAILS = "Nothing fails: there is no failure to minify."
 

@@ -38,7 +38,6 @@ from ..workers.settings import RunSettings
 from ..workers.warm_pool import START_SECONDS, StartError, silent
 from ..workers.worker import Worker
 from ..workspace.bundled import worker_folder
-from .limits import WorkerRequest
 
 _log = logging.getLogger(__name__)
 
@@ -73,6 +72,9 @@ class _Ending:
     stack: Stack = ()
     exit_code: int | None = None
 
+
+WorkerRequest: TypeAlias = RunRequest | MinifyRequest | CompareRequest | TrialRequest | CallsRequest
+"""What a worker can be asked for on behalf of a target."""
 
 _METHODS: Final[Mapping[type[WorkerRequest], str]] = {
     RunRequest: "run",

@@ -1,37 +1,27 @@
-"""Runs over time: for each target one that is on and one that waits, their generations and reports."""
+"""Runs over time: the targets of an editor, their generations, and the results that are shown."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import itertools
-import logging
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
-from fullgraph_compiler.facts import Depth, Fact, Status
+from fullgraph_compiler.facts import Depth
 
-from ..analyses.inductor import INDUCTOR
-from ..compare.baseline import without_known
 from ..report.model import Layer, Report
 from ..workspace.targets import Target
 from .choice import Choice
 from .effective_settings import Overrides
 from .engine import Engine
-from .execution import execution_of, failed_report
-from .layers import as_layer, is_beside, leaves_out_inductor
-from .limits import WorkerRequest, settings_at
-from .partial_reports import is_worth_showing
-from .plan import Job, Plan, Planner
-from .program_run import OnOutput, Run, to_stderr
-from .progress import RunProgress
+from .observers import Observers, RunObserver
+from .plan import Plan, Planner
+from .program_run import OnOutput, Run, WorkerRequest, to_stderr
 from .saves import is_long, repeated
-from .slot import CurrentRun, Request, RunOptions, Slot, TargetState
-
-_log = logging.getLogger(__name__)
+from .slot import RunOptions, TargetState
+from .target import Surroundings, TargetRuns
 
 _AT_ONCE = max(2, (os.cpu_count() or 2) // 4)
 """How many targets run at the same time: each uses several cores itself."""
@@ -41,39 +31,6 @@ _PAUSE_SHARE, _LEAST_PAUSE, _LONGEST_PAUSE = 0.5, 0.15, 2.0
 
 _STRETCH = 5.0
 """How many times as long a target may run once its limit was raised."""
-
-_MOST_OUTPUT = 1_000_000
-"""Characters of a program's output that are passed on."""
-
-_LEFT_OUT = f"\n(Fullgraph leaves out the rest: the program printed more than {_MOST_OUTPUT:,} characters.)\n"
-
-
-class RunObserver:
-    """Observer of runs. For one target, generations only grow."""
-
-    def started(self, target: Target, generation: int, cancel: Callable[[], None]) -> None:
-        """Take note that a run begins; ``cancel`` ends it."""
-
-    def progressed(self, generation: int, message: str) -> None:
-        """Take note of what a run that has begun is doing now."""
-
-    def reported(self, report: Report) -> None:
-        """Take a newer report of the target: of the facts so far, or of the whole run."""
-
-    def layered(self, report: Report) -> None:
-        """Take a newer report of a layer that stands beside the target's ordinary result."""
-
-    def finished(self, target: Target, generation: int, status: Status) -> None:
-        """Take note that the run is over; all its facts have been reported."""
-
-    def cleared(self, target: str) -> None:
-        """Take note that the target's report is gone."""
-
-    def changed(self, target: str, state: TargetState) -> None:
-        """Take a new state of the target."""
-
-    def chosen(self) -> None:
-        """Take note that the results of other targets are shown from now on."""
 
 
 class Runs:
@@ -91,14 +48,20 @@ class Runs:
         ``on_output`` gets what programs print, with the target and the generation; by default it goes to
         standard error.
         """
-        self._plan = plan
-        self._observers = observers
         self._choice = choice or Choice()
-        self._on_output = on_output or _to_stderr
-        self._generations, self._asked = itertools.count(1), itertools.count(1)
-        self._slots: dict[str, Slot] = {}
-        self._engine = Engine()
-        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._asked = itertools.count(1)
+        self._targets: dict[str, TargetRuns] = {}
+        self._observers = Observers(observers)
+        self._shared = Surroundings(
+            plan,
+            Engine(),
+            self._observers,
+            on_output or _to_stderr,
+            itertools.count(1),
+            asyncio.Semaphore(_AT_ONCE),
+            self._make_way,
+            self._go_deeper,
+        )
 
     # -- requests ------------------------------------------------------------------------------
 
@@ -114,20 +77,9 @@ class Runs:
         """
         if self._choice.target != target:
             self.choose("")  # whoever runs a target wants to see it
-        slot = self._slots.setdefault(target, Slot())
-        slot.asked = next(self._asked)
-        return self._start(target, slot, RunOptions(depth or slot.kept.usual_depth, switches or {}))
-
-    def _start(self, target: str, slot: Slot, options: RunOptions) -> asyncio.Future[Report | None]:
-        if not options.in_background:
-            for each in self._slots.values():
-                each.give_way()
-        answer = slot.ask(options)
-        if slot.task is None:
-            slot.task = asyncio.create_task(self._work(target, slot))
-        self._show_state(target, slot)
-        # Others wait for it as well: one who gives up must not take it from them.
-        return asyncio.shield(answer)
+        runs = self._runs_of(target)
+        runs.slot.asked = next(self._asked)
+        return runs.ask(RunOptions(depth or runs.kept.usual_depth, switches or {}))
 
     def restart(
         self,
@@ -141,7 +93,8 @@ class Runs:
         tells whether the client shows a file.
         """
         unasked = []
-        for name, slot in list(repeated(self._slots, filename, self._choice, is_open)):
+        slots = {name: runs.slot for name, runs in self._targets.items()}
+        for name, slot in list(repeated(slots, filename, self._choice, is_open)):
             if is_long(slot):
                 unasked.append(name)
             else:
@@ -150,51 +103,41 @@ class Runs:
 
     def repeat(self, target: str, overrides: Overrides | None = None) -> None:
         """Run a target again by itself. A run that is on has read an older text: it ends."""
-        slot = self._slots[target]
-        # Who asked for the run that is on gets the answer of the next: it must be of the same kind.
-        by_itself = RunOptions(slot.kept.usual_depth, by_itself=True)
-        options = slot.run.options if slot.run and slot.is_busy else by_itself
-        self._start(target, slot, replace(options, overrides=overrides))
-        slot.supersede()
-        if options.layer:  # and the program as it is: a layer says nothing of that
-            self._start(target, slot, replace(by_itself, overrides=overrides))
+        self._targets[target].repeat(overrides)
 
     def stop(self, target: str | None = None) -> None:
         """End the run that is on and drop the one that waits, of one target or of all."""
-        for name, slot in self._selected(target):
-            slot.stop()
-            self._show_state(name, slot)
+        for runs in self._selected(target):
+            runs.stop()
 
     def clear(self, target: str | None = None) -> None:
         """Forget one target or all, as if it had never run."""
-        for name, slot in self._selected(target):
-            slot.clear()
-            self._notify(lambda observer, name=name: observer.cleared(name))  # type: ignore[misc]
-            self._show_state(name, slot, generation=0, stale=False, run_on_save=True)
+        for runs in self._selected(target):
+            runs.clear()
 
     async def close(self) -> None:
         """End everything, and wait until every process is gone."""
         self.stop()
-        tasks = [slot.task for slot in self._slots.values() if slot.task is not None]
+        tasks = [runs.slot.task for runs in self._targets.values() if runs.slot.task is not None]
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._engine.close()
+        await self._shared.engine.close()
 
     def set_run_on_save(self, target: str, filename: str, enabled: bool) -> None:
         """Let a target run again by itself or not; one that has not run yet depends on ``filename``."""
-        slot = self._slots.setdefault(target, Slot())
-        slot.kept = replace(slot.kept, files=slot.kept.files | {filename})
-        slot.agreed = enabled
-        self._show_state(target, slot, run_on_save=enabled)
+        runs = self._runs_of(target)
+        runs.slot.kept = replace(runs.kept, files=runs.kept.files | {filename})
+        runs.slot.agreed = enabled
+        runs.show_state(run_on_save=enabled)
 
     def raised_limit(self, target: str) -> float | None:
         """Return the seconds that a target may take once its limit is raised; ``None`` if it has no limit."""
-        slot = self._slots.get(target)
-        return slot.kept.limit * _STRETCH if slot and slot.kept.limit else None
+        runs = self._targets.get(target)
+        return runs.kept.limit * _STRETCH if runs and runs.kept.limit else None
 
     def raise_limit(self, target: str) -> asyncio.Future[Report | None]:
         """Run a target again with a higher limit, which it keeps until it is cleared."""
-        slot = self._slots.setdefault(target, Slot())
-        slot.kept = replace(slot.kept, stretch=slot.kept.stretch * _STRETCH)
+        runs = self._runs_of(target)
+        runs.slot.kept = replace(runs.kept, stretch=runs.kept.stretch * _STRETCH)
         return self.start(target)
 
     def edited(self, filename: str, is_as_it_ran: Callable[[Report], bool] = lambda _: False) -> float | None:
@@ -203,24 +146,19 @@ class Runs:
         Returns the seconds of quiet after which its targets should run again; ``None`` if there are none.
         """
         pauses = []
-        for name, slot in self._slots.items():
-            report = slot.kept.report
-            if (
-                filename in slot.kept.files
-                and slot.state.generation
-                and not (report and is_as_it_ran(report))
-            ):
-                slot.kept = replace(slot.kept, edited=slot.state.generation)
-                self._show_state(name, slot, stale=True)
+        for runs in self._targets.values():
+            report, has_run = runs.kept.report, runs.state.generation > 0
+            if filename in runs.kept.files and has_run and not (report and is_as_it_ran(report)):
+                runs.edited()
                 seconds = report.seconds if report else 0.0
                 pauses.append(min(max(_PAUSE_SHARE * seconds, _LEAST_PAUSE), _LONGEST_PAUSE))
         return max(pauses, default=None)
 
     def beside(self, plan: Plan, request: WorkerRequest, on_output: OnOutput | None = None) -> Run:
         """Make a run of something else that a worker does for a target, beside those of the schedule."""
-        slot = self._slots.get(plan.target.id)
-        output = on_output or self._output(plan.target, next(self._generations))
-        return self._engine.run(plan, request, output, slot.kept.libraries if slot else ())
+        runs = self._targets.get(plan.target.id) or TargetRuns(plan.target.id, self._shared)
+        output = on_output or runs.output(plan.target, next(self._shared.generations))
+        return self._shared.engine.run(plan, request, output, runs.kept.libraries)
 
     # -- results --------------------------------------------------------------------------------
 
@@ -229,12 +167,12 @@ class Runs:
 
         It is of the last ordinary run, with what layers add to its lines; of a layer if there is no other.
         """
-        reports = (slot.kept.marked for slot in self._slots.values())
+        reports = (runs.kept.marked for runs in self._targets.values())
         return tuple(report for report in reports if report is not None)
 
     def names(self) -> list[str]:
         """Return the targets that have run or are about to."""
-        return [name for name, slot in self._slots.items() if slot.state.run is not None]
+        return [name for name, runs in self._targets.items() if runs.state.run is not None]
 
     def of_file(self, filename: str) -> list[Report]:
         """Return the results that are shown in a file, the newest first."""
@@ -250,16 +188,14 @@ class Runs:
         if target == self._choice.target:
             return
         self._choice.target = target
-        self._notify(lambda observer: observer.chosen())
-        for name, slot in self._slots.items():
-            self._notify(lambda observer, name=name, slot=slot: observer.changed(name, slot.state))  # type: ignore[misc]
+        self._observers.notify(lambda observer: observer.chosen())
+        for runs in self._targets.values():
+            runs.tell_state()
 
     def report(self, target: str, layer: Layer = "") -> Report | None:
         """Return the report of a target, or one of its layers: so far if it runs, else of its last run."""
-        slot = self._slots.get(target)
-        if slot is None:
-            return None
-        return slot.kept.layers.get(layer) if layer else slot.kept.latest
+        runs = self._targets.get(target)
+        return runs.report(layer) if runs else None
 
     def results(self, target: str) -> tuple[Report, ...]:
         """Return the report of a target, and behind it its layers, the newest first."""
@@ -268,8 +204,8 @@ class Runs:
 
     def layers(self, target: str) -> tuple[Report, ...]:
         """Return the layers that stand beside the report of a target, the newest first."""
-        slot = self._slots.get(target)
-        layers = slot.kept.layers.values() if slot else ()
+        runs = self._targets.get(target)
+        layers = runs.kept.layers.values() if runs else ()
         return tuple(sorted((item for item in layers if item is not self.report(target)), key=_newest_first))
 
     def left_out(self, report: Report) -> tuple[str, ...]:
@@ -280,258 +216,47 @@ class Runs:
 
     def is_stale(self, report: Report) -> bool:
         """Tell whether a file that a report depends on has changed since its run began."""
-        slot = self._slots.get(report.target)
-        return slot is not None and report.generation <= slot.kept.edited
+        runs = self._targets.get(report.target)
+        return runs is not None and report.generation <= runs.kept.edited
 
     def add(self, report: Report) -> None:
         """Take the report of a layer that was made beside the schedule."""
-        slot = self._slots.get(report.target)
-        if slot is not None:
-            self._report(report.target, slot, replace(report, generation=next(self._generations)))
+        if (runs := self._targets.get(report.target)) is not None:
+            runs.add(report)
 
     def revise(self, targets: Collection[str], change: Callable[[Report], Report]) -> None:
         """Change the reports of targets that are kept, and show them."""
-        for name, slot in self._slots.items():
-            if name in targets and slot.run is not None:
-                slot.run.changes.append(change)
-            if name in targets and (latest := slot.kept.latest) is not None:
-                slot.revise(change)
-                shown = slot.kept.latest if latest.status is None else slot.kept.marked
-                self._notify(lambda observer, shown=shown: observer.reported(shown))  # type: ignore[misc]
-                self._notify(lambda observer, name=name, slot=slot: observer.changed(name, slot.state))  # type: ignore[misc]
+        for name, runs in self._targets.items():
+            if name in targets:
+                runs.revise(change)
 
     def state(self, target: str) -> TargetState:
         """Return what a target does, and how its last run ended."""
-        slot = self._slots.get(target)
-        return slot.state if slot else TargetState()
+        runs = self._targets.get(target)
+        return runs.state if runs else TargetState()
 
-    # -- running -------------------------------------------------------------------------------
+    # -- all targets ----------------------------------------------------------------------------
 
-    async def _work(self, target: str, slot: Slot) -> None:
-        """Run for as long as a request waits."""
-        try:
-            while slot.requests:
-                async with self._turns:
-                    await self._attempt(target, slot)
-        except asyncio.CancelledError:  # the server ends, or somebody has cancelled what it waits for
-            slot.last_status = "cancelled"
-            raise
-        finally:
-            slot.task = None
-            while request := slot.take():
-                request.answer.cancel()
-            self._show_state(target, slot)
-        self._go_deeper()
+    def _make_way(self) -> None:
+        """End what runs in the background."""
+        for runs in self._targets.values():
+            runs.slot.give_way()
 
     def _go_deeper(self) -> None:
         """Run TorchInductor for one target whose last run has left it out, if nothing else runs."""
-        if any(slot.task for slot in self._slots.values()):
+        if any(target.slot.task for target in self._targets.values()):
             return
-        for name, slot in self._slots.items():
-            if slot.goes_deeper and not slot.state.stale:
-                slot.goes_deeper = False
-                self._start(name, slot, RunOptions("kernels", by_itself=True, in_background=True))
+        for target in self._targets.values():
+            if target.slot.goes_deeper and not target.state.stale:
+                target.slot.goes_deeper = False
+                target.ask(RunOptions("kernels", by_itself=True, in_background=True))
                 return
 
-    async def _attempt(self, target: str, slot: Slot) -> None:
-        if (waiting := slot.next_request) is None:  # stopped meanwhile
-            return
-        plan, error = await self._planned(target, waiting.options.overrides)
-        # Who asked until now gets this run: it is of the newest text.
-        request = slot.take()
-        if request is None:  # stopped meanwhile
-            return
-        if error is not None:
-            self._refuse(target, slot, request, error)
-        elif plan is None:
-            self.clear(target)
-            request.answer.set_result(None)
-        else:
-            await self._answer(target, slot, plan, request)
+    def _runs_of(self, target: str) -> TargetRuns:
+        return self._targets.setdefault(target, TargetRuns(target, self._shared))
 
-    async def _planned(
-        self, target: str, overrides: Overrides | None
-    ) -> tuple[Plan | None, Exception | None]:
-        try:
-            return await self._plan(target, overrides), None
-        except Exception as error:
-            _log.exception("the run of %s could not be planned", target)
-            return None, error
-
-    def _refuse(self, target: str, slot: Slot, request: Request, error: Exception) -> None:
-        """Answer a request for which no plan could be made."""
-        generation = next(self._generations)
-        slot.last_status = "crashed"
-        self._show_state(target, slot, generation=generation)
-        if slot.filename:
-            request.answer.set_result(self._failed(target, slot, generation, error, request.options.layer))
-        else:  # there is no place yet for a finding
-            request.answer.set_exception(error)
-
-    async def _answer(self, target: str, slot: Slot, plan: Plan, request: Request) -> None:
-        """Answer a request with the report of its run, or of the run that takes the place of that."""
-        run = slot.begin(request.options, next(self._generations), plan.target.filename)
-        try:
-            report = await self._run(target, slot, run, plan)
-        except asyncio.CancelledError:
-            request.answer.cancel()
-            raise
-        later = slot.requests.get(run.options.layer)
-        if run.phase == "superseded" and later is not None:
-            _settle_with(request.answer, later.answer)
-        else:
-            request.answer.set_result(report)
-
-    async def _run(self, name: str, slot: Slot, run: CurrentRun, plan: Plan) -> Report:
-        """Run once. An error of Fullgraph's own ends the run, and becomes a finding of it."""
-        target, generation, was_stale = plan.target, run.generation, slot.state.stale
-        beside = slot.is_beside
-        stale = was_stale if beside else False
-        self._show_state(name, slot, generation=generation, stale=stale)
-        try:
-            plan = run.options.switched(plan).stretched(slot.kept.stretch)
-            report = await self._execute(name, slot, run, plan)
-        except Exception as error:
-            report = self._failed(name, slot, generation, error, run.options.layer)
-        except asyncio.CancelledError:
-            slot.end("cancelled")
-            self._notify(lambda observer: observer.finished(target, generation, "cancelled"))
-            raise
-        status = report.status or "crashed"
-        slot.end(status)
-        if run.phase == "cleared":
-            self._show_state(name, slot)
-        else:
-            # What is shown is as old as before, unless this run has shown something.
-            is_shown = is_worth_showing(report) and run.phase == "running" and not beside
-            stale = slot.state.stale or (was_stale and not is_shown)
-            self._show_state(name, slot, stale=stale)
-        self._notify(lambda observer: observer.finished(target, generation, status))
-        return report
-
-    async def _execute(self, name: str, slot: Slot, run: CurrentRun, plan: Plan) -> Report:
-        """Make the report of one run, and keep what the next one needs to know."""
-        depth = plan.depth(run.options.depth)
-        if not run.options.layer:
-            slot.kept = replace(slot.kept, limit=settings_at(plan.settings, depth).timeout)
-        in_background = run.options.in_background
-        label = f"{INDUCTOR} on {plan.target.label}" if in_background else plan.target.label
-        target = replace(plan.target, label=label)
-        progress = RunProgress(target, "graph" if in_background else depth, plan.settings.switches)
-
-        def show_progress(facts: Sequence[Fact] = ()) -> None:
-            if progress.take(facts) or not facts:
-                self._notify(lambda observer: observer.progressed(run.generation, progress.message))
-
-        def shown(report: Report) -> Report:
-            report = without_known(as_layer(report, run.options.layer), plan.baseline, plan.workspace.root)
-            for change in run.changes:
-                report = change(report)
-            return report
-
-        job = Job(
-            plan,
-            run.generation,
-            depth,
-            self._engine,
-            slot.kept.libraries,
-            lambda report: self._report(name, slot, shown(report)),
-            self._output(plan.target, run.generation),
-            show_progress,
-        )
-        execution = run.execution = execution_of(job)
-        if error := self._notify(lambda observer: observer.started(target, run.generation, execution.cancel)):
-            raise error
-        show_progress()
-        report = shown(await execution.execute())
-        if not run.options.layer:
-            slot.goes_deeper = plan.goes_deeper and leaves_out_inductor(report)
-        if run.phase != "cleared":
-            is_shown = is_worth_showing(report) and run.phase == "running"
-            slot.keep(report, execution.facts, execution.depends_on(report) if is_shown else None)
-            if report.status != "not-started":
-                execution.prepare(slot.kept.libraries)
-        return report
-
-    def _failed(self, target: str, slot: Slot, generation: int, error: Exception, layer: Layer) -> Report:
-        """Show the report of a run in which Fullgraph itself failed."""
-        report = self.report(target, layer)
-        if report is None or report.generation != generation:
-            report = Report(target, generation)
-        report = as_layer(failed_report(report, slot.filename, error), layer)
-        with contextlib.suppress(Exception):  # of an observer, which was logged
-            self._report(target, slot, report)
-        return report
-
-    def _report(self, target: str, slot: Slot, report: Report) -> None:
-        """Take a report, and show it. Raises the error of an observer that cannot."""
-        if slot.phase in ("superseded", "cleared"):
-            return
-        if slot.run and slot.run.options.in_background and report.status in (None, "cancelled"):
-            return  # it may end before it has told all, and what it told before stays until then
-        if is_beside(report, slot.kept.latest):
-            self._show_layer(slot, report)
-        elif error := self._notify(lambda observer: observer.reported(report)):
-            raise error
-        else:
-            slot.show(report)
-        # Its process may take a moment to go: nobody has to wait for that.
-        before = slot.state
-        self._show_state(target, slot)
-        if report.layer and report.status is not None and slot.state is before:
-            # One that comes by itself, or was made beside the schedule, leaves the state as it is.
-            self._notify(lambda observer: observer.changed(target, before))
-
-    def _show_layer(self, slot: Slot, report: Report) -> None:
-        """Take the report of a layer beside the ordinary result, and show what it adds to that."""
-        if error := self._notify(lambda observer: observer.layered(report)):
-            raise error
-        before = slot.kept.marked
-        slot.show(report)
-        after = slot.kept.marked
-        if after is not None and after is not before:
-            self._notify(lambda observer: observer.reported(after))
-
-    def _show_state(self, name: str, slot: Slot, **changes: Any) -> None:
-        """Show the observers what a target does, if that or one of ``changes`` is new."""
-        state = replace(slot.state, run=slot.run_state, **changes)
-        if state != slot.state:
-            slot.state = state
-            self._notify(lambda observer: observer.changed(name, state))
-
-    def _notify(self, notify: Callable[[RunObserver], None]) -> Exception | None:
-        """Notify all observers; the error of one keeps nothing from the others, and is returned."""
-        failed = None
-        for observer in self._observers:
-            try:
-                notify(observer)
-            except Exception as error:
-                _log.exception("%s failed", type(observer).__name__)
-                failed = error
-        return failed
-
-    def _output(self, target: Target, generation: int) -> Callable[[str], None]:
-        """Return what takes the output of one run."""
-        return _Output(partial(self._on_output, target, generation)).write
-
-    def _selected(self, target: str | None) -> list[tuple[str, Slot]]:
-        return [(name, slot) for name, slot in self._slots.items() if target in (None, name)]
-
-
-class _Output:
-    """Passes a program's output on, up to a limit: some programs print for ever."""
-
-    def __init__(self, write: Callable[[str], None]) -> None:
-        self._write = write
-        self._left = _MOST_OUTPUT
-
-    def write(self, text: str) -> None:
-        if self._left <= 0:
-            return
-        self._write(text[: self._left])
-        self._left -= len(text)
-        if self._left <= 0:
-            self._write(_LEFT_OUT)
+    def _selected(self, target: str | None) -> list[TargetRuns]:
+        return [runs for name, runs in self._targets.items() if target in (None, name)]
 
 
 def _to_stderr(_target: Target, _generation: int, text: str) -> None:
@@ -540,17 +265,3 @@ def _to_stderr(_target: Target, _generation: int, text: str) -> None:
 
 def _newest_first(report: Report) -> int:
     return -report.generation
-
-
-def _settle_with(answer: asyncio.Future[Report | None], later: asyncio.Future[Report | None]) -> None:
-    """Answer a request with what another one gets."""
-
-    def settle(done: asyncio.Future[Report | None]) -> None:
-        if done.cancelled():
-            answer.cancel()
-        elif error := done.exception():
-            answer.set_exception(error)
-        else:
-            answer.set_result(done.result())
-
-    later.add_done_callback(settle)

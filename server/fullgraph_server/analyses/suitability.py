@@ -7,9 +7,9 @@ from typing import Final
 
 from fullgraph_compiler.facts import Script
 
-from ..analyses.registry import analyses
 from ..workspace.notebooks.file import NOTEBOOK
 from ..workspace.targets import Target, Torchrun, Trace
+from .registry import analyses
 
 _IN_ONE_PROCESS: Final[Mapping[str, str]] = {
     "debug": "programs are debugged",
