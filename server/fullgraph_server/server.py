@@ -59,6 +59,7 @@ from .features import (
     kernels,
     profile,
 )
+from .features.context import Context
 from .features.fix_actions import FixActions
 from .features.ignore_comment import ignorable_codes
 from .features.seen_calls import SeenCalls
@@ -128,36 +129,35 @@ def create_server() -> FullgraphServer:
 
     proofs.connect(runs)
     minifications = Minifications(planner, runs, documents.keeping_root)
-    run.register(server, runs, targets, minifications, proofs)
-    rerun_on_edit.register(server, runs, documents, configuration, shown)
-    minify.register(server, targets, documents, minifications)
-    diagnostics.register(server, documents, shown)
-    list_targets.register(server, targets, documents, runs)
+    projections = Projections(runs, documents)
+    context = Context(
+        server, documents, configuration, targets, planner, runs, projections, proofs, minifications
+    )
     artifact_documents = artifacts.ArtifactDocuments()
     kernel_places = kernels.Kernels(documents, runs, artifact_documents)
     items = report.ReportItems(documents, artifact_documents)
-    report.register(server, targets, runs, items)
-    performance.register(server, documents, targets, runs, artifact_documents, items)
-    interpreter.register(server, documents, configuration)
-    projections = Projections(runs, documents)
     fix_actions = FixActions(server, documents, runs, proofs)
-    hover.register(server, documents, projections, kernel_places, fix_actions)
-    inlay_hint.register(server, documents, projections)
-    graph_lines.register(server, documents, runs)
-    at_line.register(server, documents, runs, projections, kernel_places, fix_actions)
-    code_lens.register(server, documents, targets, runs, projections, kernel_places)
-    kernels.register(server, documents, kernel_places)
     seen_calls = SeenCalls(documents, runs.reports)
-    code_action.register(server, runs, documents, targets, seen_calls, fix_actions)
+    agent_runs = AgentRuns()
+    for module in (
+        *(inlay_hint, run, minify, list_targets, interpreter, graph_lines, fix, traces),
+        *(baseline, save_target, bug_report, debug, devices),
+    ):
+        module.register(context)
+    rerun_on_edit.register(context, shown)
+    diagnostics.register(context, shown)
+    report.register(context, items)
+    performance.register(context, artifact_documents, items)
+    hover.register(context, kernel_places, fix_actions)
+    at_line.register(context, kernel_places, fix_actions)
+    code_lens.register(context, kernel_places)
+    kernels.register(context, kernel_places)
+    code_action.register(context, seen_calls, fix_actions)
     completion.register(
-        server,
-        documents,
-        seen_calls,
-        lambda filename, row: ignorable_codes(documents, runs.reports(), filename, row),
+        context, seen_calls, lambda filename, row: ignorable_codes(documents, runs.reports(), filename, row)
     )
-    fix.register(server, targets, proofs)
     content.register(
-        server,
+        context,
         {
             EXPLANATION_SCHEME: lambda uri: explanations.read(uri, documents, runs),
             COMPARISON_SCHEME: lambda uri: traces.read_comparison(uri, documents, runs),
@@ -165,15 +165,8 @@ def create_server() -> FullgraphServer:
             KERNEL_SCHEME: artifact_documents.text,
         },
     )
-    traces.register(server, targets, documents, runs)
-    baseline.register(server, targets, runs)
-    save_target.register(server, targets, documents)
-    bug_report.register(server, documents, configuration, targets, runs, minifications)
-    debug.register(server, documents, configuration, targets)
-    devices.register(server)
-    engine = AgentRuns()
-    tool.register(server, engine, targets, documents, planner)
-    _register_lifetime(server, runs, minifications, proofs, engine, configuration)
+    tool.register(context, agent_runs)
+    _register_lifetime(context, agent_runs)
     return server
 
 
@@ -201,33 +194,26 @@ def _without_traceback_of_refusals(record: logging.LogRecord) -> bool:
     return True
 
 
-def _register_lifetime(
-    server: FullgraphServer,
-    runs: Runs,
-    minifications: Minifications,
-    proofs: Proofs,
-    engine: AgentRuns,
-    configuration: Configuration,
-) -> None:
+def _register_lifetime(context: Context, agent_runs: AgentRuns) -> None:
     async def close() -> None:
-        await minifications.close()
-        await proofs.close()
-        await engine.close()
-        await runs.close()
+        await context.minifications.close()
+        await context.proofs.close()
+        await agent_runs.close()
+        await context.runs.close()
 
     async def terminate() -> None:
         await close()
         # Not sys.exit: the thread that reads standard input cannot be woken.
         os._exit(0)
 
-    @server.feature(types.INITIALIZE)
+    @context.server.feature(types.INITIALIZE)
     async def initialize(params: types.InitializeParams) -> None:
-        configuration.initialize(params.initialization_options)
+        context.configuration.initialize(params.initialization_options)
         if sys.platform != "win32":
             loop = asyncio.get_running_loop()
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.add_signal_handler(number, lambda: loop.create_task(terminate()))
 
-    @server.feature(types.SHUTDOWN)
+    @context.server.feature(types.SHUTDOWN)
     async def shutdown(_params: None) -> None:
         await close()

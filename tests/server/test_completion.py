@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -64,9 +65,8 @@ async def completed(
     client = Client(text.replace("|", ""), snippets=snippets)
     documents = Documents(client)
     seen = SeenCalls(documents, lambda: [Report("train.py", 1, calls=calls)])
-    completion.register(
-        client, documents, seen, lambda _, row: codes if row == before.count("\n") + 1 else ()
-    )
+    context: Any = SimpleNamespace(server=client, documents=documents)
+    completion.register(context, seen, lambda _, row: codes if row == before.count("\n") + 1 else ())
     place = types.Position(before.count("\n"), len(before) - before.rfind("\n") - 1)
     params = types.CompletionParams(types.TextDocumentIdentifier(URI), place)
     return {item.label: item for item in await client.handler(params)}

@@ -89,7 +89,10 @@ async def test_lenses_of_a_text_that_does_not_parse_tell_what_its_target_does(cl
     documents = Documents(client)
     projections = SimpleNamespace(of=lambda _: SimpleNamespace(functions=list))
     targets = Targets(documents, CompiledFiles())
-    code_lens.register(client, documents, targets, runs, projections, None)
+    context: Any = SimpleNamespace(
+        server=client, documents=documents, targets=targets, runs=runs, projections=projections
+    )
+    code_lens.register(context, None)  # type: ignore[arg-type]
     params = types.CodeLensParams(types.TextDocumentIdentifier(client.file.as_uri()))
 
     async def titles() -> list[str]:

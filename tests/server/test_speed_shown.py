@@ -109,7 +109,9 @@ async def hints(told: Report, text: str = TEXT) -> list[tuple[int, int, str, str
     view = View(
         FILE, [project(told, FILE)], lambda seen, name: Drift(seen.files[name], SourceFile(FILE, text))
     )
-    inlay_hint.register(client, documents, SimpleNamespace(of=lambda _: view))  # type: ignore[arg-type]
+    projections = SimpleNamespace(of=lambda _: view)
+    context: Any = SimpleNamespace(server=client, documents=documents, projections=projections)
+    inlay_hint.register(context)
     whole = types.Range(types.Position(0, 0), types.Position(99, 0))
     params = types.InlayHintParams(types.TextDocumentIdentifier(f"file://{FILE}"), whole)
     found = await client.handlers[types.TEXT_DOCUMENT_INLAY_HINT](params)
@@ -157,14 +159,14 @@ async def test_costs_are_added_to_the_ordinary_result_of_the_same_text() -> None
 
 async def performance_of(told: Report) -> PerformanceItem:
     client = Client()
-    performance.register(
-        client,  # type: ignore[arg-type]
-        Documents(client),  # type: ignore[arg-type]
-        SimpleNamespace(find=lambda name: SimpleNamespace(id=name)),  # type: ignore[arg-type]
-        SimpleNamespace(report=lambda *_: told),  # type: ignore[arg-type]
-        ArtifactDocuments(),
-        SimpleNamespace(finding=lambda *_: None),  # type: ignore[arg-type]
+    context: Any = SimpleNamespace(
+        server=client,
+        documents=Documents(client),  # type: ignore[arg-type]
+        targets=SimpleNamespace(find=lambda name: SimpleNamespace(id=name)),
+        runs=SimpleNamespace(report=lambda *_: told),
     )
+    items: Any = SimpleNamespace(finding=lambda *_: None)
+    performance.register(context, ArtifactDocuments(), items)
     item: PerformanceItem = await client.handlers[PERFORMANCE](ReportParams(FILE, "speed"))
     assert item.complete
     return item
@@ -227,12 +229,9 @@ async def test_the_command_discards_changes_of_files_and_answers_with_the_verdic
         return told
 
     client, target = Client(), Target(FILE, "model.py", "script", FILE, Script(FILE), Path("/w"))
-    commands.register(
-        client,  # type: ignore[arg-type]
-        SimpleNamespace(start=start),  # type: ignore[arg-type]
-        SimpleNamespace(find=lambda _: target),  # type: ignore[arg-type]
-        *(SimpleNamespace(), SimpleNamespace()),  # type: ignore[arg-type]
-    )
+    runs, targets = SimpleNamespace(start=start), SimpleNamespace(find=lambda _: target)
+    context: Any = SimpleNamespace(server=client, runs=runs, targets=targets)
+    commands.register(context)
     summary = await client.handlers[command_of("speed")](FILE)
     assert (summary.layer, layer_label(told)) == ("speed", "Speed")
     assert asked == [(FILE, "speed", {"files": "discard"})]

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from lsprotocol import types
-from pygls.lsp.server import LanguageServer
 
-from ..client.documents import Documents
 from ..client.findings import ShownFinding
-from ..client.projection import Function, Projections, ShownTensors, View
+from ..client.projection import Function, ShownTensors, View
 from ..features.code_lens import summary
+from ..features.context import Context
 from ..features.explanation import explanation_uri
 from ..features.fix_actions import FixActions
 from ..features.guard_text import GuardGroup, compilation_text, guard_group_text, guards_in, sizes_text
@@ -25,7 +24,6 @@ from ..features.kernels import DocumentLaunch, Kernels
 from ..protocol import AT_LINE, AtLineItem, AtLineParams, LineEntry, LineSection, LineSectionKind
 from ..report.kernels import operators
 from ..report.model import Compilation, GraphLines, NumberedGraph, Report, SizeCondition
-from ..runs.schedule import Runs
 from ..text.markdown import fenced
 from ..text.messages import counted, first_line, guard_words
 from ..text.source_names import written_name
@@ -41,30 +39,23 @@ _EDITED = "Nothing is known of this line: it was edited since the run. Analyze t
 _NOTHING = "Nothing is known of this line: the last run compiled nothing here."
 
 
-def register(
-    server: LanguageServer,
-    documents: Documents,
-    runs: Runs,
-    projections: Projections,
-    kernels: Kernels,
-    fix_actions: FixActions,
-) -> None:
+def register(context: Context, kernels: Kernels, fix_actions: FixActions) -> None:
     """Answer ``fullgraph/atLine``."""
 
-    @server.feature(AT_LINE)
+    @context.server.feature(AT_LINE)
     async def at_line(params: AtLineParams) -> AtLineItem:
-        filename = documents.filename(params.text_document.uri)
+        filename = context.documents.filename(params.text_document.uri)
         if filename is None:
             return AtLineItem([], _NO_RUN)
         row = params.position.line + 1
-        lines = placed(filename, runs.of_file(filename), documents.drift)
+        lines = placed(filename, context.runs.of_file(filename), context.documents.drift)
         here = Line(
-            projections.of(filename),
+            context.projections.of(filename),
             row,
-            documents.line(filename, row),
+            context.documents.line(filename, row),
             next((item for first, last, item in lines if first <= row <= last), None),
             kernels.launches(filename, row),
-            documents.location,
+            context.documents.location,
             fix_actions.title,
         )
         return here.item()

@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pygls.lsp.server import LanguageServer
-
 from ..client.arguments import named_target, refusal
-from ..client.targets import Targets
 from ..compare.baseline import Baseline, BaselineError, read_baseline, without_known, write_baseline
 from ..compare.fingerprint import fingerprinted
+from ..features.context import Context
 from ..features.explanation import explained
 from ..protocol import ADD_TO_BASELINE
 from ..report.model import Finding, Report
@@ -19,13 +17,13 @@ from ..workspace.config import baseline_path, read_config
 from ..workspace.targets import Target
 
 
-def register(server: LanguageServer, targets: Targets, runs: Runs) -> None:
+def register(context: Context) -> None:
     """Serve the command."""
 
-    @server.command(ADD_TO_BASELINE)
+    @context.server.command(ADD_TO_BASELINE)
     async def add_to_baseline(*args: Any) -> None:
-        report, finding = _argument(runs, args)
-        root = targets.workspace_of(named_target(targets, report.target)).root
+        report, finding = _argument(context.runs, args)
+        root = context.targets.workspace_of(named_target(context.targets, report.target)).root
         path = baseline_path(read_config(root))
         if path is None:
             raise refusal("There is no baseline: name a file in [tool.fullgraph] of pyproject.toml first.")
@@ -36,13 +34,13 @@ def register(server: LanguageServer, targets: Targets, runs: Runs) -> None:
             write_baseline(path, baseline)
         except BaselineError as error:
             raise refusal(str(error)) from error
-        found = ((name, targets.find(name)) for name in runs.names())
+        found = ((name, context.targets.find(name)) for name in context.runs.names())
         same = {
             name
             for name, item in found
-            if isinstance(item, Target) and targets.workspace_of(item).root == root
+            if isinstance(item, Target) and context.targets.workspace_of(item).root == root
         }
-        runs.revise(same, lambda each: without_known(each, baseline, root))
+        context.runs.revise(same, lambda each: without_known(each, baseline, root))
 
 
 def _argument(runs: Runs, args: tuple[Any, ...]) -> tuple[Report, Finding]:

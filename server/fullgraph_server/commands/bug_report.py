@@ -6,15 +6,10 @@ import itertools
 from dataclasses import dataclass
 from pathlib import Path
 
-from pygls.lsp.server import LanguageServer
-
-from ..client.configuration import Configuration
-from ..client.documents import Documents
-from ..client.targets import NoTarget, Targets
+from ..client.targets import NoTarget
+from ..features.context import Context
 from ..protocol import BUG_REPORT, BugReportItem, TargetParams
 from ..report.model import Report
-from ..runs.minification import Minifications
-from ..runs.schedule import Runs
 from ..text.markdown import fenced, paragraphs
 from ..text.urls import without_secrets
 from ..workers.environment import environment_report
@@ -44,29 +39,23 @@ class _Failure:
     holds: str
 
 
-def register(
-    server: LanguageServer,
-    documents: Documents,
-    configuration: Configuration,
-    targets: Targets,
-    runs: Runs,
-    minifications: Minifications,
-) -> None:
+def register(context: Context) -> None:
     """Answer the request."""
 
-    @server.feature(BUG_REPORT)
+    @context.server.feature(BUG_REPORT)
     async def bug_report(params: TargetParams) -> BugReportItem:
-        target = targets.find(params.target)
+        target = context.targets.find(params.target)
         if isinstance(target, NoTarget):
             return BugReportItem(problem=target.message)
-        repro = Path(target.filename) if is_repro(target.filename) else minifications.repro(target.id)
-        python, root = await interpreter_of(documents.uri(target.filename), documents, configuration)
-        source = documents.source(str(repro)) if repro else None
+        repro = Path(target.filename) if is_repro(target.filename) else context.minifications.repro(target.id)
+        uri = context.documents.uri(target.filename)
+        python, root = await interpreter_of(uri, context.documents, context.configuration)
+        source = context.documents.source(str(repro)) if repro else None
         if repro is not None and source is not None:
             failure = await _of_repro(repro, source, python, root)
         else:
-            report = runs.report(target.id)
-            worst = _of_report(report, documents.source(target.filename)) if report else None
+            report = context.runs.report(target.id)
+            worst = _of_report(report, context.documents.source(target.filename)) if report else None
             if worst is None:
                 problem = f"{target.label} has no failure to report: analyze it first."
                 return BugReportItem(problem=problem)

@@ -7,13 +7,11 @@ from pathlib import Path
 
 from fullgraph_compiler.facts import PytestNode, Script, to_json
 from lsprotocol import types
-from pygls.lsp.server import LanguageServer
 
 from ..analyses.suitability import unsuited
-from ..client.configuration import Configuration
-from ..client.documents import Documents
 from ..client.messages import show_message
-from ..client.targets import NoTarget, Targets
+from ..client.targets import NoTarget
+from ..features.context import Context
 from ..protocol import DEBUG_CONFIGURATION, DebugConfiguration, DebugItem, DebugParams
 from ..workspace.bundled import worker_script
 from ..workspace.own_folder import is_repro, own_folder
@@ -21,30 +19,28 @@ from ..workspace.targets import Target
 from .interpreter import interpreter_of
 
 
-def register(
-    server: LanguageServer, documents: Documents, configuration: Configuration, targets: Targets
-) -> None:
+def register(context: Context) -> None:
     """Answer the request."""
 
-    @server.feature(DEBUG_CONFIGURATION)
+    @context.server.feature(DEBUG_CONFIGURATION)
     async def configure(params: DebugParams) -> DebugItem:
-        target = targets.find(params.target)
+        target = context.targets.find(params.target)
         if isinstance(target, NoTarget):
             return DebugItem(problem=target.message)
         if problem := unsuited(target, "debug"):
             return DebugItem(problem=problem)
-        uri = documents.uri(target.filename)
-        python, _ = await interpreter_of(uri, documents, configuration, target.python)
+        uri = context.documents.uri(target.filename)
+        python, _ = await interpreter_of(uri, context.documents, context.configuration, target.python)
         folder = _code_folder(target.filename)
         return DebugItem(debug_configuration(target, python.path, folder, params.uncompiled))
 
     def _code_folder(filename: str) -> Path | None:
-        root = documents.keeping_root(filename)
+        root = context.documents.keeping_root(filename)
         try:
             return own_folder(root, "inductor") if root else None
         except OSError as error:
             message = f"Breakpoints in TorchInductor's code hold for one run only: {error}."
-            show_message(server, types.MessageType.Warning, message)
+            show_message(context.server, types.MessageType.Warning, message)
             return None
 
 

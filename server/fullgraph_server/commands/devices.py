@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from fullgraph_compiler import facts
-from pygls.lsp.server import LanguageServer
 
+from ..features.context import Context
 from ..protocol import DEVICES, DeviceItem
 from ..text.devices import device_words
 
 
-def register(server: LanguageServer) -> None:
+def register(context: Context) -> None:
     """Answer the request."""
 
-    @server.feature(DEVICES)
+    @context.server.feature(DEVICES)
     async def devices(_params: None) -> list[DeviceItem]:
         return [DeviceItem(name, device.name, device_words(device)) for name, device in facts.DEVICES.items()]

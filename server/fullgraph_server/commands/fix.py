@@ -6,13 +6,12 @@ import itertools
 from typing import Any
 
 from lsprotocol import types
-from pygls.lsp.server import LanguageServer
 
 from ..client.arguments import misuse, named_target, refusal
 from ..client.messages import show_message
 from ..client.progress import WorkDone
-from ..client.targets import Targets
-from ..fixes.proofs import CannotProveError, Proofs, Proved
+from ..features.context import Context
+from ..fixes.proofs import CannotProveError, Proved
 from ..protocol import TRY_FIXES
 from ..text.messages import counted
 
@@ -20,26 +19,26 @@ _EARLY = ("not-started", "cancelled", "crashed", "timeout", "memory")
 """Statuses of a run that has told too little."""
 
 
-def register(server: LanguageServer, targets: Targets, proofs: Proofs) -> None:
+def register(context: Context) -> None:
     """Serve the command."""
     numbers = itertools.count(1)
 
-    @server.command(TRY_FIXES)
+    @context.server.command(TRY_FIXES)
     async def try_fixes(*args: Any) -> int:
         if len(args) != 1 or not isinstance(args[0], str):
             raise misuse(f"{TRY_FIXES} takes the URI of a file or the id of a target.")
-        target = named_target(targets, args[0])
+        target = named_target(context.targets, args[0])
         token, message = f"fullgraph-fix-{next(numbers)}", f"trying fixes for {target.label}"
-        progress = WorkDone(server, token, message, lambda: proofs.stop(target.id))
+        progress = WorkDone(context.server, token, message, lambda: context.proofs.stop(target.id))
         try:
-            proved = await proofs.prove(target.id, lambda done: progress.report(f"{message}: {done}"))
+            proved = await context.proofs.prove(target.id, lambda done: progress.report(f"{message}: {done}"))
         except CannotProveError as error:
             raise refusal(str(error)) from error
         finally:
             progress.end(f"{target.label}: fixes tried")
         if proved is None:
             return 0
-        show_message(server, types.MessageType.Info, outcome(proved))
+        show_message(context.server, types.MessageType.Info, outcome(proved))
         return sum(tried.best() is not None for tried in proved.tried)
 
 

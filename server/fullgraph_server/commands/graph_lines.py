@@ -6,13 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from operator import itemgetter
 
-from pygls.lsp.server import LanguageServer
-
-from ..client.documents import Documents
 from ..client.findings import Drifts
+from ..features.context import Context
 from ..protocol import GRAPH_LINES, GraphLinesItem, GraphLinesParams
 from ..report.model import GraphLines, NumberedGraph, Report
-from ..runs.schedule import Runs
 from ..text.markdown import code_span, escaped
 from ..workspace.drift import Drift
 from ..workspace.positions import Span
@@ -23,15 +20,15 @@ _MOST_COMPILATIONS = 3
 _NO_DRIFT = Drift(None, None)
 
 
-def register(server: LanguageServer, documents: Documents, runs: Runs) -> None:
+def register(context: Context) -> None:
     """Answer ``fullgraph/graphLines``."""
 
-    @server.feature(GRAPH_LINES)
+    @context.server.feature(GRAPH_LINES)
     async def graph_lines(params: GraphLinesParams) -> list[GraphLinesItem]:
-        filename = documents.filename(params.text_document.uri)
+        filename = context.documents.filename(params.text_document.uri)
         if filename is None:
             return []
-        return shown_lines(filename, runs.of_file(filename), documents.drift)
+        return shown_lines(filename, context.runs.of_file(filename), context.documents.drift)
 
 
 def shown_lines(filename: str, reports: Iterable[Report], drifts: Drifts) -> list[GraphLinesItem]:

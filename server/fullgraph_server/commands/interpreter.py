@@ -6,10 +6,9 @@ import asyncio
 import os
 from pathlib import Path
 
-from pygls.lsp.server import LanguageServer
-
 from ..client.configuration import Configuration
 from ..client.documents import Documents
+from ..features.context import Context
 from ..protocol import (
     ENVIRONMENT,
     INTERPRETER,
@@ -41,17 +40,17 @@ async def interpreter_of(
     return choose_interpreter(read_config(root), overrides, own), root
 
 
-def register(server: LanguageServer, documents: Documents, configuration: Configuration) -> None:
+def register(context: Context) -> None:
     """Answer the requests about interpreters."""
 
-    @server.feature(INTERPRETER)
+    @context.server.feature(INTERPRETER)
     async def interpreter(params: InterpreterParams) -> InterpreterItem:
-        chosen, _ = await interpreter_of(params.uri, documents, configuration)
+        chosen, _ = await interpreter_of(params.uri, context.documents, context.configuration)
         return _item(chosen, await probe(chosen.path))
 
-    @server.feature(INTERPRETERS)
+    @context.server.feature(INTERPRETERS)
     async def interpreters(params: InterpretersParams) -> list[InterpreterItem]:
-        chosen, root = await interpreter_of(params.uri, documents, configuration)
+        chosen, root = await interpreter_of(params.uri, context.documents, context.configuration)
         of_client = [Interpreter(path, "the Python extension") for path in params.known or ()]
         known = known_interpreters(root, [chosen, *of_client])
         probes = await asyncio.gather(*(probe(item.path, _PATIENCE_SECONDS) for item in known))
@@ -61,9 +60,9 @@ def register(server: LanguageServer, documents: Documents, configuration: Config
             if versions.is_supported or item is chosen
         ]
 
-    @server.feature(ENVIRONMENT)
+    @context.server.feature(ENVIRONMENT)
     async def environment(params: InterpreterParams) -> str:
-        chosen, root = await interpreter_of(params.uri, documents, configuration)
+        chosen, root = await interpreter_of(params.uri, context.documents, context.configuration)
         return await environment_report(chosen, root)
 
 

@@ -10,36 +10,33 @@ from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from pygls.lsp.server import LanguageServer
 
 from ..client.arguments import misuse, named_target, refusal
 from ..client.capabilities import client_command, member
-from ..client.documents import Documents
 from ..client.messages import show_message
 from ..client.progress import WorkDone
-from ..client.targets import Targets
+from ..features.context import Context
 from ..protocol import MINIFY, OPEN_REPRO, MinifySummary
-from ..runs.minification import CannotMinifyError, Failing, Minification, Minifications, Minified
+from ..runs.minification import CannotMinifyError, Failing, Minification, Minified
 
 _log = logging.getLogger(__name__)
 
 
-def register(
-    server: LanguageServer, targets: Targets, documents: Documents, minifications: Minifications
-) -> None:
+def register(context: Context) -> None:
     """Serve the command."""
     numbers = itertools.count(1)
 
-    @server.command(MINIFY)
+    @context.server.command(MINIFY)
     async def minify(*args: Any) -> MinifySummary:
         target, failing = _arguments(args)
-        name = named_target(targets, target).id
+        name = named_target(context.targets, target).id
         try:
-            minified = await minifications.minify(name, failing, display)
+            minified = await context.minifications.minify(name, failing, display)
         except CannotMinifyError as error:
             raise refusal(str(error)) from error
-        uri = documents.uri(str(minified.output)) if minified.size else None
-        show_message(server, types.MessageType.Info if uri else types.MessageType.Warning, minified.message)
+        uri = context.documents.uri(str(minified.output)) if minified.size else None
+        kind = types.MessageType.Info if uri else types.MessageType.Warning
+        show_message(context.server, kind, minified.message)
         if uri is not None:
             await open_repro(uri)
         return _summary(name, minified, uri)
@@ -49,19 +46,19 @@ def register(
         """Show a minification as progress that the user can cancel."""
         label = minification.target.label
         token, message = f"fullgraph-minify-{next(numbers)}", f"minifying a failure of {label}"
-        progress = WorkDone(server, token, message, minification.cancel)
+        progress = WorkDone(context.server, token, message, minification.cancel)
         try:
             yield progress.report
         finally:
             progress.end(f"{label}: minified")
 
     async def open_repro(uri: str) -> None:
-        window = server.client_capabilities.window
+        window = context.server.client_capabilities.window
         supported = window is not None and window.show_document is not None and window.show_document.support
-        if client_command(server, OPEN_REPRO, "") is not None or not supported:
+        if client_command(context.server, OPEN_REPRO, "") is not None or not supported:
             return  # the client opens it in its own way, or cannot
         try:
-            await server.window_show_document_async(types.ShowDocumentParams(uri))
+            await context.server.window_show_document_async(types.ShowDocumentParams(uri))
         except JsonRpcException as error:
             _log.info("the client did not show %s: %s", uri, error)
 

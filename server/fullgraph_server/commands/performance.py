@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from pygls.lsp.server import LanguageServer
-
 from ..analyses.registry import layer_label
-from ..client.documents import Documents, Places
+from ..client.documents import Places
 from ..client.findings import names_of
-from ..client.targets import NoTarget, Targets
+from ..client.targets import NoTarget
 from ..features.artifacts import ArtifactDocuments, ShownDocument
+from ..features.context import Context
 from ..protocol import (
     PERFORMANCE,
     CacheCountItem,
@@ -35,26 +34,20 @@ from ..report.kernels import by_kernel, config_words, count_launches, operators,
 from ..report.measured.speed import memory_words, outside_words
 from ..report.model import Code, Compilation, Launch, Report, Speed
 from ..report.phases import steps_of
-from ..runs.schedule import Runs
 from .report import ReportItems, dry_item, layer_argument
 
 
-def register(
-    server: LanguageServer,
-    documents: Documents,
-    targets: Targets,
-    runs: Runs,
-    artifacts: ArtifactDocuments,
-    items: ReportItems,
-) -> None:
+def register(context: Context, artifacts: ArtifactDocuments, items: ReportItems) -> None:
     """Answer the request."""
-    views = PerformanceItems(documents, artifacts, items)
+    views = PerformanceItems(context.documents, artifacts, items)
 
-    @server.feature(PERFORMANCE)
+    @context.server.feature(PERFORMANCE)
     async def performance(params: ReportParams) -> PerformanceItem | None:
-        target = targets.find(params.target)
+        target = context.targets.find(params.target)
         report = (
-            None if isinstance(target, NoTarget) else runs.report(target.id, layer_argument(params.layer))
+            None
+            if isinstance(target, NoTarget)
+            else context.runs.report(target.id, layer_argument(params.layer))
         )
         return views.performance(report) if report else None
 

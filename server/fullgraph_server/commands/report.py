@@ -6,15 +6,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from lsprotocol import types
-from pygls.lsp.server import LanguageServer
 
 from ..analyses.registry import analyses, layer_label, verdict
 from ..client.arguments import refusal
 from ..client.documents import Places
 from ..client.findings import minify_options
-from ..client.targets import NoTarget, Targets
+from ..client.targets import NoTarget
 from ..compare.ranks import rank_words
 from ..features.artifacts import ArtifactDocuments, ShownDocument
+from ..features.context import Context
 from ..features.explanation import explanation_uri
 from ..protocol import (
     GUARDS,
@@ -37,31 +37,31 @@ from ..protocol import (
 from ..report.kernels import operators, spans_of
 from ..report.model import Finding, FrameReport, Guard, Layer, RankSummary, Report
 from ..report.origins import is_ambient, is_of_library, origin_of
-from ..runs.schedule import Runs
 from ..text import devices
 from ..text.messages import KIND_NAMES
 from ..text.source_names import written_name
 from ..workspace.positions import Span
 
 
-def register(server: LanguageServer, targets: Targets, runs: Runs, items: ReportItems) -> None:
+def register(context: Context, items: ReportItems) -> None:
     """Answer the requests."""
 
-    @server.feature(REPORT)
+    @context.server.feature(REPORT)
     async def report(params: ReportParams) -> ReportItem | None:
-        shown = runs.report(params.target, layer_argument(params.layer))
-        return items.report(shown, runs.left_out(shown)) if shown else None
+        shown = context.runs.report(params.target, layer_argument(params.layer))
+        return items.report(shown, context.runs.left_out(shown)) if shown else None
 
-    @server.feature(LAYERS)
+    @context.server.feature(LAYERS)
     async def layers(params: TargetParams) -> list[LayerItem]:
-        target = targets.find(params.target)
-        layers = () if isinstance(target, NoTarget) else runs.layers(target.id)
-        return [items.layer(layer, stale=runs.is_stale(layer)) for layer in layers]
+        target = context.targets.find(params.target)
+        layers = () if isinstance(target, NoTarget) else context.runs.layers(target.id)
+        return [items.layer(layer, stale=context.runs.is_stale(layer)) for layer in layers]
 
-    @server.feature(GUARDS)
+    @context.server.feature(GUARDS)
     async def guards(params: GuardsParams) -> list[GuardItem]:
         shown = next(
-            (item for item in runs.results(params.target) if item.generation == params.generation), None
+            (item for item in context.runs.results(params.target) if item.generation == params.generation),
+            None,
         )
         if shown is None or not 0 <= params.frame < len(shown.frames):
             return []

@@ -7,63 +7,55 @@ from collections.abc import Coroutine
 from typing import Any
 
 from lsprotocol import types
-from pygls.lsp.server import LanguageServer
 
-from ..client.configuration import Configuration, RunOn
-from ..client.documents import Documents
+from ..client.configuration import RunOn
 from ..client.findings import names_of
 from ..client.messages import agrees
+from ..features.context import Context
 from ..features.diagnostics import Diagnostics
 from ..runs.effective_settings import Overrides
-from ..runs.schedule import Runs
 
 
-def register(
-    server: LanguageServer,
-    runs: Runs,
-    documents: Documents,
-    configuration: Configuration,
-    diagnostics: Diagnostics,
-) -> None:
+def register(context: Context, diagnostics: Diagnostics) -> None:
     """Serve the changes and saves of documents."""
     pauses: dict[str, asyncio.TimerHandle] = {}
     tasks: set[asyncio.Task[None]] = set()
     asking: set[str] = set()
 
-    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    @context.server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     async def did_change(params: types.DidChangeTextDocumentParams) -> None:
-        filename = documents.filename(params.text_document.uri)
+        filename = context.documents.filename(params.text_document.uri)
         if filename is not None:
             changed(filename)
 
-    @server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
+    @context.server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
     async def notebook_did_change(params: types.DidChangeNotebookDocumentParams) -> None:
         # What cells have printed changes, too.
-        filename = documents.filename(params.notebook_document.uri)
+        filename = context.documents.filename(params.notebook_document.uri)
         if filename is not None:
             changed(filename)
 
     def changed(filename: str) -> None:
         diagnostics.edited(filename)
-        pause = runs.edited(filename, lambda report: documents.has_cells_of(report, filename))
+        pause = context.runs.edited(filename, lambda report: context.documents.has_cells_of(report, filename))
         if timer := pauses.pop(filename, None):
             timer.cancel()
         if pause is not None:
             pauses[filename] = asyncio.get_running_loop().call_later(pause, end_of_pause, filename)
 
-    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    @context.server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     async def did_save(params: types.DidSaveTextDocumentParams) -> None:
-        if filename := documents.filename(params.text_document.uri):
+        if filename := context.documents.filename(params.text_document.uri):
             await rerun(filename, "save")
 
-    @server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)
+    @context.server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)
     async def notebook_did_save(params: types.DidSaveNotebookDocumentParams) -> None:
-        if filename := documents.filename(params.notebook_document.uri):
+        if filename := context.documents.filename(params.notebook_document.uri):
             await rerun(filename, "save")
 
     def cells_run(filename: str) -> int:
         """Return how many cells of a notebook have run; 0 for another file."""
-        ran = (report.files.get(filename) for report in runs.reports())
+        ran = (report.files.get(filename) for report in context.runs.reports())
         return max((len(source.cells) for source in ran if source), default=0)
 
     def end_of_pause(filename: str) -> None:
@@ -76,25 +68,25 @@ def register(
         task.add_done_callback(tasks.discard)
 
     async def rerun(filename: str, occasion: RunOn) -> None:
-        source = documents.source(filename)
+        source = context.documents.source(filename)
         if source is None or source.until(cells_run(filename)).tree is None:
             return  # a line is being written: the last results are of more use than a syntax error
-        settings = await configuration.settings(documents.uri(filename))
+        settings = await context.configuration.settings(context.documents.uri(filename))
         if occasion == settings.run_on or (occasion == "save" and settings.run_on == "type"):
-            overrides = settings.overrides(documents.workspace_of(filename).root)
-            for target in runs.restart(filename, overrides, documents.is_open):
+            overrides = settings.overrides(context.documents.workspace_of(filename).root)
+            for target in context.runs.restart(filename, overrides, context.documents.is_open):
                 if target not in asking:
                     asking.add(target)
                     beside(ask(target, filename, overrides))
 
     async def ask(target: str, filename: str, overrides: Overrides) -> None:
         """Ask once whether a target that takes long is to run after each save."""
-        report = runs.report(target)
+        report = context.runs.report(target)
         seconds = report.seconds if report else 0.0
         name = names_of([target])
-        agreed = await agrees(server, f"{name} took {seconds:.0f} s. Run it again after each save?")
+        agreed = await agrees(context.server, f"{name} took {seconds:.0f} s. Run it again after each save?")
         asking.discard(target)
-        if target in runs.names():  # it may have been cleared meanwhile
-            runs.set_run_on_save(target, filename, agreed)
+        if target in context.runs.names():  # it may have been cleared meanwhile
+            context.runs.set_run_on_save(target, filename, agreed)
             if agreed:
-                runs.repeat(target, overrides)
+                context.runs.repeat(target, overrides)

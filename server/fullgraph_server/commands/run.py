@@ -7,16 +7,14 @@ from typing import Any, Final
 
 import attrs
 from lsprotocol import types
-from pygls.lsp.server import LanguageServer
 
 from ..analyses.analysis import Analysis, InEditor
 from ..analyses.registry import analyses, verdict
 from ..analyses.suitability import unsuited
 from ..client.arguments import misuse, refusal, run_arguments, target_argument
 from ..client.messages import show_message
-from ..client.targets import Targets
+from ..features.context import Context
 from ..features.profile import profile_uri
-from ..fixes.proofs import Proofs
 from ..protocol import (
     CLEAR,
     KERNELS,
@@ -29,8 +27,6 @@ from ..protocol import (
     RunSummary,
 )
 from ..report.model import Report
-from ..runs.minification import Minifications
-from ..runs.schedule import Runs
 
 _WITH_ARGUMENTS: Final = (RUN, KERNELS, MINIFY)
 """Commands of analyses that take more than a target."""
@@ -50,75 +46,73 @@ def summary(target: str, report: Report | None) -> RunSummary:
     )
 
 
-def register(
-    server: LanguageServer, runs: Runs, targets: Targets, minifications: Minifications, proofs: Proofs
-) -> None:
+def register(context: Context) -> None:
     """Serve the commands."""
     for analysis in analyses().values():
         shown = analysis.in_editor
         if shown is not None and shown.command not in _WITH_ARGUMENTS:
-            server.command(shown.command)(_command(server, runs, targets, analysis, shown))
+            context.server.command(shown.command)(_command(context, analysis, shown))
 
-    @server.command(RUN)
+    @context.server.command(RUN)
     async def run(*args: Any) -> RunSummary:
-        target, switches = run_arguments(targets, RUN, args)
-        return summary(target.id, await runs.start(target.id, "graph" if switches else None, switches))
+        target, switches = run_arguments(context.targets, RUN, args)
+        depth = "graph" if switches else None
+        return summary(target.id, await context.runs.start(target.id, depth, switches))
 
-    @server.command(KERNELS)
+    @context.server.command(KERNELS)
     async def kernels(*args: Any) -> RunSummary:
-        target, switches = run_arguments(targets, KERNELS, args)
-        return summary(target.id, await runs.start(target.id, "kernels", switches))
+        target, switches = run_arguments(context.targets, KERNELS, args)
+        return summary(target.id, await context.runs.start(target.id, "kernels", switches))
 
-    @server.command(RAISE_LIMIT)
+    @context.server.command(RAISE_LIMIT)
     async def raise_limit(*args: Any) -> RunSummary:
-        target = target_argument(targets, RAISE_LIMIT, args)
-        return summary(target.id, await runs.raise_limit(target.id))
+        target = target_argument(context.targets, RAISE_LIMIT, args)
+        return summary(target.id, await context.runs.raise_limit(target.id))
 
-    @server.command(STOP)
+    @context.server.command(STOP)
     async def stop(*args: Any) -> None:
         name = of_a_run(STOP, args) if args else None
-        runs.stop(name)
-        minifications.stop(name)
-        proofs.stop(name)
+        context.runs.stop(name)
+        context.minifications.stop(name)
+        context.proofs.stop(name)
 
-    @server.command(CLEAR)
+    @context.server.command(CLEAR)
     async def clear(*args: Any) -> None:
-        runs.clear(of_a_run(CLEAR, args) if args else None)
+        context.runs.clear(of_a_run(CLEAR, args) if args else None)
 
     def of_a_run(command: str, args: tuple[Any, ...]) -> str:
         """Return the id of a target, also of one that has run and is gone from the text since."""
-        if len(args) == 1 and args[0] in runs.names():
+        if len(args) == 1 and args[0] in context.runs.names():
             return str(args[0])
-        return target_argument(targets, command, args).id
+        return target_argument(context.targets, command, args).id
 
-    @server.command(SHOW_RESULTS)
+    @context.server.command(SHOW_RESULTS)
     async def show_results(*args: Any) -> None:
-        runs.choose(target_argument(targets, SHOW_RESULTS, args).id if args else "")
+        context.runs.choose(target_argument(context.targets, SHOW_RESULTS, args).id if args else "")
 
-    @server.command(RUN_ON_SAVE)
+    @context.server.command(RUN_ON_SAVE)
     async def run_on_save(*args: Any) -> None:
         if len(args) != 2 or not isinstance(args[1], bool):
             raise misuse(f"{RUN_ON_SAVE} takes two arguments: a target, and true or false.")
-        target = target_argument(targets, RUN_ON_SAVE, args[:1])
-        runs.set_run_on_save(target.id, target.filename, args[1])
+        target = target_argument(context.targets, RUN_ON_SAVE, args[:1])
+        context.runs.set_run_on_save(target.id, target.filename, args[1])
 
 
-def _command(
-    server: LanguageServer, runs: Runs, targets: Targets, analysis: Analysis, shown: InEditor
-) -> Callable[..., Awaitable[RunSummary]]:
+def _command(context: Context, analysis: Analysis, shown: InEditor) -> Callable[..., Awaitable[RunSummary]]:
     """Make the command of an analysis, which takes a target."""
 
     async def run(*args: Any) -> RunSummary:
-        target = target_argument(targets, shown.command, args)
+        target = target_argument(context.targets, shown.command, args)
         if problem := unsuited(target, analysis.id):
             raise refusal(problem)
-        report = await runs.start(target.id, analysis.id, analysis.switches)
+        report = await context.runs.start(target.id, analysis.id, analysis.switches)
         answer = summary(target.id, report)
         if report is None:
             return answer
         if shown.announced and (told := verdict(report)) is not None:
             fails = any(finding.severity == "error" for finding in report.findings)
-            show_message(server, types.MessageType.Warning if fails else types.MessageType.Info, told)
+            kind = types.MessageType.Warning if fails else types.MessageType.Info
+            show_message(context.server, kind, told)
         has_result = report.status not in (None, "cancelled", "not-started")
         if shown.opens == "profile" and has_result:
             return attrs.evolve(answer, document=profile_uri(report))

@@ -11,11 +11,9 @@ from typing import Any
 from fullgraph_compiler.facts import Examples, PytestNode, Script
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from pygls.lsp.server import LanguageServer
 
 from ..client.arguments import refusal, target_argument
-from ..client.documents import Documents
-from ..client.targets import Targets
+from ..features.context import Context
 from ..protocol import SAVE_TARGET
 from ..workspace.config import read_config, target_tables
 from ..workspace.source import unreadable
@@ -24,13 +22,13 @@ from ..workspace.targets import Target, Torchrun
 _HEADER = "[[tool.fullgraph.targets]]"
 
 
-def register(server: LanguageServer, targets: Targets, documents: Documents) -> None:
+def register(context: Context) -> None:
     """Serve the command."""
 
-    @server.command(SAVE_TARGET)
+    @context.server.command(SAVE_TARGET)
     async def save_target(*args: Any) -> str:
-        target = target_argument(targets, SAVE_TARGET, args)
-        root = targets.workspace_of(target).root
+        target = target_argument(context.targets, SAVE_TARGET, args)
+        root = context.targets.workspace_of(target).root
         entry = entry_of(target, root)
         if not entry:
             raise refusal("A trace is no program: it cannot be a target of pyproject.toml.")
@@ -38,7 +36,7 @@ def register(server: LanguageServer, targets: Targets, documents: Documents) -> 
         if any(name == configured.name for configured in read_config(root).targets):
             raise refusal(f"pyproject.toml has a target {name} already.")
         path = root / "pyproject.toml"
-        source = documents.source(str(path))
+        source = context.documents.source(str(path))
         if source is None and path.exists():
             raise refusal(f"pyproject.toml cannot be read: {unreadable(str(path)) or 'it is not UTF-8'}.")
         before = source.text if source else ""
@@ -46,16 +44,16 @@ def register(server: LanguageServer, targets: Targets, documents: Documents) -> 
         if added is None:
             raise refusal(f"pyproject.toml takes no {_HEADER}: mend it, or write its targets as such tables.")
         lines = before.split("\n")
-        units = server.workspace.position_codec.client_num_units(lines[-1])
+        units = context.server.workspace.position_codec.client_num_units(lines[-1])
         end = types.Position(len(lines) - 1, units)
-        uri = documents.uri(str(path))
+        uri = context.documents.uri(str(path))
         await apply(uri, types.TextEdit(types.Range(end, end), added), is_new=source is None)
         last = end.line + added.count("\n")
         await show(uri, types.Range(types.Position(last - len(entry) - 1, 0), types.Position(last, 0)))
         return name
 
     async def apply(uri: str, edit: types.TextEdit, *, is_new: bool) -> None:
-        workspace = server.client_capabilities.workspace
+        workspace = context.server.client_capabilities.workspace
         edits = workspace.workspace_edit if workspace else None
         change = types.WorkspaceEdit(changes={uri: [edit]})
         if edits and edits.document_changes:
@@ -67,7 +65,7 @@ def register(server: LanguageServer, targets: Targets, documents: Documents) -> 
             )
         if not (workspace and workspace.apply_edit):
             raise refusal(f"This editor takes no edits: add to pyproject.toml yourself:\n{edit.new_text}")
-        result = await server.workspace_apply_edit_async(
+        result = await context.server.workspace_apply_edit_async(
             types.ApplyWorkspaceEditParams(change, "Save the target to pyproject.toml")
         )
         if not result.applied:
@@ -76,11 +74,11 @@ def register(server: LanguageServer, targets: Targets, documents: Documents) -> 
             )
 
     async def show(uri: str, place: types.Range) -> None:
-        window = server.client_capabilities.window
+        window = context.server.client_capabilities.window
         if window is None or window.show_document is None or not window.show_document.support:
             return
         try:
-            await server.window_show_document_async(
+            await context.server.window_show_document_async(
                 types.ShowDocumentParams(uri, take_focus=True, selection=place)
             )
         except JsonRpcException:

@@ -5,32 +5,28 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from pygls.lsp.server import LanguageServer
-
 from ..agents.calls import AgentRuns, Call, ToolError, refusal_text, refuse_odd
 from ..agents.tools import TOOLS
 from ..client.arguments import misuse, refusal
-from ..client.documents import Documents
-from ..client.targets import NoTarget, Targets
+from ..client.targets import NoTarget
+from ..features.context import Context
 from ..protocol import TOOL, ToolParams
-from ..runs.plan import Plan, Planner
+from ..runs.plan import Plan
 
 
-def register(
-    server: LanguageServer, engine: AgentRuns, targets: Targets, documents: Documents, planner: Planner
-) -> None:
+def register(context: Context, engine: AgentRuns) -> None:
     """Answer the request."""
 
     async def plan(name: str) -> Plan:
-        found = targets.find(name)
-        made = None if isinstance(found, NoTarget) else await planner(found.id)
+        found = context.targets.find(name)
+        made = None if isinstance(found, NoTarget) else await context.planner(found.id)
         if made is None:
             raise ToolError(found.message if isinstance(found, NoTarget) else f"{name} is gone.")
         return made
 
-    @server.feature(TOOL)
+    @context.server.feature(TOOL)
     async def tool(params: ToolParams) -> dict[str, Any]:
-        folders = tuple(workspace.root for workspace in documents.workspaces())
+        folders = tuple(workspace.root for workspace in context.documents.workspaces())
         if params.name not in TOOLS:
             raise refusal(f"There is no tool {params.name}: there are {', '.join(TOOLS)}.")
         if not folders:

@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
-from pygls.lsp.server import LanguageServer
-
 from ..client.arguments import misuse, named_target, refusal
 from ..client.documents import Documents
-from ..client.targets import Targets
 from ..compare.comparison import compare
 from ..compare.comparison_markdown import markdown, place
 from ..compare.fingerprint import Fingerprinted
+from ..features.context import Context
 from ..features.explanation import place_link
 from ..protocol import COMPARISON_SCHEME, READ_TRACE, TRACE_DIFF, RunSummary
 from ..report.model import Report
@@ -33,22 +31,22 @@ _READING_SHARE = 0.1
 _GONE = "These traces are not open any more: open both, and compare them again.\n"
 
 
-def register(server: LanguageServer, targets: Targets, documents: Documents, runs: Runs) -> None:
+def register(context: Context) -> None:
     """Serve both commands."""
-    growing = _Growing(runs)
+    growing = _Growing(context.runs)
 
-    @server.command(READ_TRACE)
+    @context.server.command(READ_TRACE)
     async def read_trace(*args: Any) -> RunSummary:
-        target = named_target(targets, _trace_name(args, documents))
+        target = named_target(context.targets, _trace_name(args, context.documents))
         return summary(target.id, await growing.read(target))
 
-    @server.command(TRACE_DIFF)
+    @context.server.command(TRACE_DIFF)
     async def trace_diff(*args: Any) -> str:
         if len(args) != 2 or not all(isinstance(arg, str) for arg in args):
             raise misuse(f"{TRACE_DIFF} takes two arguments: the ids of two traces.")
-        names = [named_target(targets, name).id for name in args]
+        names = [named_target(context.targets, name).id for name in args]
         # Kernels and times are compared, too: from a large log they are read only on request.
-        reports = await asyncio.gather(*(runs.start(name, "build") for name in names))
+        reports = await asyncio.gather(*(context.runs.start(name, "build") for name in names))
         if None in reports:
             raise refusal("The traces were not read: the comparison was stopped.")
         query = json.dumps([[report.target, report.generation] for report in reports if report])

@@ -1,5 +1,6 @@
 """Standard LSP methods, a module each: they show finished reports in documents, and start no run.
 
+- ``context``: what all features and commands share
 - ``diagnostics``: findings as diagnostics
 - ``hover``: guards of a name, sum of a function, explanation of a finding
 - ``guard_text``: what a hover says of guards

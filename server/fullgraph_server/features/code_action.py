@@ -7,11 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from lsprotocol import types
-from pygls.lsp.server import LanguageServer
 
 from ..client.capabilities import client_command, member
-from ..client.documents import Documents
-from ..client.targets import Targets
 from ..protocol import (
     ADD_TO_BASELINE,
     MINIFY,
@@ -22,9 +19,9 @@ from ..protocol import (
     STAGES,
     DryRunOptions,
 )
-from ..runs.schedule import Runs
 from ..workspace.config import baseline_path, read_config
 from ..workspace.targets import Target
+from .context import Context
 from .fix_actions import FIX_ALL, FixActions
 from .ignore_comment import can_be_ignored, ignore_actions
 from .seen_calls import SeenCalls
@@ -44,19 +41,12 @@ _EXHAUSTED = ("crashed", "memory")
 _OUT_OF_MEMORY = re.compile(r"\b(OutOfMemoryError|MemoryError|can't allocate memory)\b")
 
 
-def register(
-    server: LanguageServer,
-    runs: Runs,
-    documents: Documents,
-    targets: Targets,
-    seen_calls: SeenCalls,
-    fix_actions: FixActions,
-) -> None:
+def register(context: Context, seen_calls: SeenCalls, fix_actions: FixActions) -> None:
     """Answer ``textDocument/codeAction``."""
     kinds = [types.CodeActionKind.QuickFix, types.CodeActionKind.Refactor, FIX_ALL]
     options = types.CodeActionOptions(code_action_kinds=kinds)
 
-    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)
+    @context.server.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
         fixes = [
             types.CodeAction(
@@ -70,18 +60,18 @@ def register(
             *fix_actions.actions(params),
             *fixes,
             *seen_calls.actions(params),
-            *ignore_actions(documents, params),
+            *ignore_actions(context.documents, params),
         ]
 
     def _commands(diagnostic: types.Diagnostic) -> Iterator[types.Command]:
         data = diagnostic.data
         target, kind, failure = member(data, "target"), member(data, "kind"), member(data, "minify")
-        report = runs.report(target)
+        report = context.runs.report(target)
         own, status = kind == "target-error", report.status if report else None
         if failure is not None:
             has_graph = kind != "capture-error" and bool(member(failure, "compileId"))
             yield minify_command(target, failure, has_graph=has_graph)
-        if own and status == "timeout" and (seconds := runs.raised_limit(target)):
+        if own and status == "timeout" and (seconds := context.runs.raised_limit(target)):
             yield types.Command(f"Run again with a limit of {seconds:g} s", RAISE_LIMIT, arguments=[target])
         if failure is not None or (own and status in _UNCLEAR):
             yield types.Command(_STAGES, STAGES, arguments=[target])
@@ -93,14 +83,14 @@ def register(
         if can_be_ignored(diagnostic) and uri and (name := baseline_of(target)):
             yield types.Command(f"Add to the baseline {name}", ADD_TO_BASELINE, arguments=[uri])
         title = f"Show the full explanation of {diagnostic.code}"
-        command = client_command(server, SHOW_EXPLANATION, title, uri) if uri else None
+        command = client_command(context.server, SHOW_EXPLANATION, title, uri) if uri else None
         if command is not None:
             yield command
 
     def baseline_of(name: str) -> str:
         """Return the name of the file of known findings that a target's project has; empty if it has none."""
-        target = targets.find(name)
-        root = targets.workspace_of(target).root if isinstance(target, Target) else None
+        target = context.targets.find(name)
+        root = context.targets.workspace_of(target).root if isinstance(target, Target) else None
         path = baseline_path(read_config(root)) if root else None
         return path.name if path else ""
 

@@ -5,41 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lsprotocol import types
-from pygls.lsp.server import LanguageServer
 
 from ..analyses.inductor import INDUCTOR
 from ..client.capabilities import client_command
-from ..client.documents import Documents
 from ..client.findings import minify_options, names_of
-from ..client.projection import Function, Projections
-from ..client.targets import Targets, target_place
+from ..client.projection import Function
+from ..client.targets import target_place
 from ..protocol import KERNELS, RECOMPILES, RUN, SHOW_TARGET, STOP
 from ..report.model import Finding, FrameReport
-from ..runs.schedule import Runs
 from ..workspace.source import SourceFile
 from ..workspace.targets import Target, mentions_compile
 from .artifacts import is_artifact
 from .code_action import minify_command
+from .context import Context
 from .kernels import Kernels, source_lenses
 
 
-def register(
-    server: LanguageServer,
-    documents: Documents,
-    targets: Targets,
-    runs: Runs,
-    projections: Projections,
-    kernels: Kernels,
-) -> None:
+def register(context: Context, kernels: Kernels) -> None:
     """Answer ``textDocument/codeLens``."""
     located: dict[str, list[tuple[Target, types.Range]]] = {}
 
-    @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
+    @context.server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     async def code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
         if is_artifact(params.text_document.uri):
-            return source_lenses(server, kernels, documents, params.text_document.uri)
-        filename = documents.filename(params.text_document.uri)
-        source = documents.source(filename) if filename else None
+            return source_lenses(context.server, kernels, context.documents, params.text_document.uri)
+        filename = context.documents.filename(params.text_document.uri)
+        source = context.documents.source(filename) if filename else None
         if filename is None or source is None:
             return []
         if source.tree is not None:  # else targets stay where they were: a line is being typed
@@ -48,36 +39,36 @@ def register(
         return sorted(lenses, key=lambda lens: lens.range.start.line)
 
     def _located(filename: str, source: SourceFile) -> Iterator[tuple[Target, types.Range]]:
-        for target in targets.of_file(filename):
+        for target in context.targets.of_file(filename):
             if target.kind == "pytest" and not mentions_compile(source.text):
                 continue  # most tests have nothing to do with torch
             if (place := target_place(target, source)) is not None:
-                yield target, documents.range(place.name)
+                yield target, context.documents.range(place.name)
 
     def _target_lenses(filename: str) -> Iterator[types.CodeLens]:
         for target, place in located.get(filename, ()):
-            busy = runs.state(target.id).run in ("queued", "running")
+            busy = context.runs.state(target.id).run in ("queued", "running")
             stop = types.Command("■ Stop", STOP, arguments=[target.id])
             run = types.Command("▶ Analyze with Fullgraph", RUN, arguments=[target.id])
             yield types.CodeLens(place, stop if busy else run)
-            report = runs.report(target.id)
-            if not busy and report is not None and INDUCTOR in runs.left_out(report):
+            report = context.runs.report(target.id)
+            if not busy and report is not None and INDUCTOR in context.runs.left_out(report):
                 command = types.Command(f"Run {INDUCTOR}", KERNELS, arguments=[target.id])
                 yield types.CodeLens(place, command)
 
     def _function_lenses(filename: str) -> Iterator[types.CodeLens]:
-        view = projections.of(filename)
+        view = context.projections.of(filename)
         for function, row in view.functions():
             target = function.report.target
-            is_as_it_ran = documents.has_cells_of(function.report, filename, row)
-            is_stale = runs.state(target).stale and not is_as_it_ran
+            is_as_it_ran = context.documents.has_cells_of(function.report, filename, row)
+            is_stale = context.runs.state(target).stale and not is_as_it_ran
             title = summary(function.frame) + (" (stale)" if is_stale else "")
             if len(view.of_targets(function)) > 1:
                 title += f" · {names_of([target])}"
-            command = client_command(server, SHOW_TARGET, title, target)
+            command = client_command(context.server, SHOW_TARGET, title, target)
             # Without a command a lens is plain text.
             command = command or types.Command(title, "")
-            place = documents.line_range(filename, row)
+            place = context.documents.line_range(filename, row)
             yield types.CodeLens(place, command)
             if function.frame.recompiles and not function.report.of_trace:
                 command = types.Command("Profile recompilations", RECOMPILES, arguments=[target])

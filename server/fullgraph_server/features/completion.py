@@ -11,7 +11,6 @@ from fullgraph_compiler.facts.dtypes import DTYPES
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..client.documents import Documents
 from ..traces.seen_calls import CALLED
 from ..workspace.examples import (
     NamedDefinition,
@@ -23,6 +22,7 @@ from ..workspace.examples import (
 )
 from ..workspace.positions import Span
 from ..workspace.source import SourceFile
+from .context import Context
 from .seen_calls import SeenCalls
 
 _BEGUN = re.compile(r"^\s*(?P<comment>#\s*(?P<word>f\w*)?)$")
@@ -36,22 +36,17 @@ _SEEN = "seen in the last run"
 _SEEN_IN_TRACE = "seen in the trace"
 
 
-def register(
-    server: LanguageServer,
-    documents: Documents,
-    seen_calls: SeenCalls,
-    codes_at: Callable[[str, int], Sequence[str]],
-) -> None:
+def register(context: Context, seen_calls: SeenCalls, codes_at: Callable[[str, int], Sequence[str]]) -> None:
     """Answer ``textDocument/completion``; ``codes_at`` returns what can be ignored in a row."""
     options = types.CompletionOptions(trigger_characters=[":", "(", "[", "@"])
 
-    @server.feature(types.TEXT_DOCUMENT_COMPLETION, options)
+    @context.server.feature(types.TEXT_DOCUMENT_COMPLETION, options)
     async def completion(params: types.CompletionParams) -> list[types.CompletionItem]:
-        filename = documents.filename(params.text_document.uri)
-        source = documents.source(filename) if filename else None
+        filename = context.documents.filename(params.text_document.uri)
+        source = context.documents.source(filename) if filename else None
         if source is None:
             return []
-        row, column = documents.place(source.filename, params.position)
+        row, column = context.documents.place(source.filename, params.position)
         before = source.line(row)[: column - 1]
         return list(_items(source, row, before)) if "#" in before else []
 
@@ -79,7 +74,7 @@ def register(
             return
         qualname, node = below
         end = len(before) + 1
-        place = documents.range(Span(source.filename, row, end - len(typed), row, end))
+        place = context.documents.range(Span(source.filename, row, end - len(typed), row, end))
         report, seen = seen_calls.newest(source.filename, qualname) or (None, [])
         for call in seen:
             text = prefix + call.text
@@ -92,7 +87,7 @@ def register(
                 filter_text=typed or text,
                 sort_text="0",
             )
-        if not seen and _takes_snippets(server):
+        if not seen and _takes_snippets(context.server):
             snippet = signature_snippet(dict(named_definitions(source)), qualname, node)
             yield types.CompletionItem(
                 f"example call of {qualname}",

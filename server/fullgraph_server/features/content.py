@@ -9,23 +9,24 @@ from collections.abc import Callable, Mapping
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from pygls.lsp.server import LanguageServer
+
+from .context import Context
 
 
-def register(server: LanguageServer, texts: Mapping[str, Callable[[str], str | None]]) -> None:
+def register(context: Context, texts: Mapping[str, Callable[[str], str | None]]) -> None:
     """Serve texts by the scheme of their URI; a function returns ``None`` for a URI that it does not know."""
 
-    @server.feature(types.INITIALIZED)
+    @context.server.feature(types.INITIALIZED)
     async def initialized(_params: types.InitializedParams) -> None:
-        workspace = server.client_capabilities.workspace
+        workspace = context.server.client_capabilities.workspace
         if workspace and workspace.text_document_content:
             # pygls has no place for this capability in its answer to ``initialize``.
             options = types.TextDocumentContentRegistrationOptions([*texts])
             method = types.WORKSPACE_TEXT_DOCUMENT_CONTENT
             registration = types.Registration(method, method, options)
-            await server.client_register_capability_async(types.RegistrationParams([registration]))
+            await context.server.client_register_capability_async(types.RegistrationParams([registration]))
 
-    @server.feature(types.WORKSPACE_TEXT_DOCUMENT_CONTENT)
+    @context.server.feature(types.WORKSPACE_TEXT_DOCUMENT_CONTENT)
     async def content(params: types.TextDocumentContentParams) -> types.TextDocumentContentResult:
         read = texts.get(params.uri.partition(":")[0])
         text = read(params.uri) if read else None

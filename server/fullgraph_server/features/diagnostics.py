@@ -20,6 +20,7 @@ from ..workspace.examples import find_examples, unknown_names
 from ..workspace.positions import Problem
 from ..workspace.source import TOO_LONG
 from ..workspace.targets import mentions_compile
+from .context import Context
 from .explanation import explanation_uri
 
 _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
@@ -165,21 +166,21 @@ class Diagnostics(RunObserver):
         return capabilities.publish_diagnostics if capabilities else None
 
 
-def register(server: LanguageServer, documents: Documents, diagnostics: Diagnostics) -> None:
+def register(context: Context, diagnostics: Diagnostics) -> None:
     """Serve the opening and closing of documents: after both, the text of a file may be another one."""
 
-    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    @context.server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    @context.server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     async def file(params: types.DidOpenTextDocumentParams | types.DidCloseTextDocumentParams) -> None:
-        if filename := documents.filename(params.text_document.uri):
+        if filename := context.documents.filename(params.text_document.uri):
             diagnostics.edited(filename)
 
-    @server.feature(types.NOTEBOOK_DOCUMENT_DID_OPEN)
-    @server.feature(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
+    @context.server.feature(types.NOTEBOOK_DOCUMENT_DID_OPEN)
+    @context.server.feature(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
     async def notebook(
         params: types.DidOpenNotebookDocumentParams | types.DidCloseNotebookDocumentParams,
     ) -> None:
-        if filename := documents.filename(params.notebook_document.uri):
+        if filename := context.documents.filename(params.notebook_document.uri):
             diagnostics.edited(filename)
 
 

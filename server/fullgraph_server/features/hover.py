@@ -10,7 +10,7 @@ from pygls.lsp.server import LanguageServer
 
 from ..client.documents import Documents
 from ..client.findings import ShownFinding, names_of
-from ..client.projection import Projections, View
+from ..client.projection import View
 from ..report.kernels import operators
 from ..report.model import Code, Launch
 from ..text.markdown import code_span, escaped, link, paragraphs
@@ -18,6 +18,7 @@ from ..text.messages import counted
 from ..workspace.examples import begins_example
 from ..workspace.positions import Span
 from .artifacts import is_artifact
+from .context import Context
 from .explanation import explanation_link, explanation_uri
 from .fix_actions import FixActions
 from .guard_text import NO_LINKS, Links, function_text, guards_at, sizes_text
@@ -38,35 +39,31 @@ the arguments.
 `nonzero()` in line 14."""
 
 
-def register(
-    server: LanguageServer,
-    documents: Documents,
-    projections: Projections,
-    kernels: Kernels,
-    fix_actions: FixActions,
-) -> None:
+def register(context: Context, kernels: Kernels, fix_actions: FixActions) -> None:
     """Answer ``textDocument/hover``."""
 
     def line(filename: str, row: int) -> str:
-        return documents.line_uri(filename, row) if _markup_kind(server) is types.MarkupKind.Markdown else ""
+        is_markdown = _markup_kind(context.server) is types.MarkupKind.Markdown
+        return context.documents.line_uri(filename, row) if is_markdown else ""
 
-    links = Links(lambda uri: explanation_link(server, uri), line, documents.row_words)
+    links = Links(lambda uri: explanation_link(context.server, uri), line, context.documents.row_words)
 
-    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    @context.server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(params: types.HoverParams) -> types.Hover | None:
-        filename = documents.filename(params.text_document.uri)
+        filename = context.documents.filename(params.text_document.uri)
         if is_artifact(params.text_document.uri):
-            text = source_text(documents, kernels, params.text_document.uri, params.position.line + 1)
-            return types.Hover(types.MarkupContent(_markup_kind(server), text)) if text else None
+            text = source_text(context.documents, kernels, params.text_document.uri, params.position.line + 1)
+            return types.Hover(types.MarkupContent(_markup_kind(context.server), text)) if text else None
         if filename is None:
             return None
-        row, column = documents.place(filename, params.position)
-        line = documents.line(filename, row)
-        description = describe(projections.of(filename), line, row, column, links, fix_actions.text)
+        row, column = context.documents.place(filename, params.position)
+        line = context.documents.line(filename, row)
+        description = describe(context.projections.of(filename), line, row, column, links, fix_actions.text)
         if description is None:
             return None
         text, span = description
-        return types.Hover(types.MarkupContent(_markup_kind(server), text), documents.range(span))
+        content = types.MarkupContent(_markup_kind(context.server), text)
+        return types.Hover(content, context.documents.range(span))
 
 
 def describe(

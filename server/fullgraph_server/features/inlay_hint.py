@@ -10,14 +10,14 @@ from typing import Final
 
 from fullgraph_compiler.facts import NamedTensor
 from lsprotocol import types
-from pygls.lsp.server import LanguageServer
 
 from ..client.documents import Documents
 from ..client.findings import names_of
-from ..client.projection import Projections, ShownTensors
+from ..client.projection import ShownTensors
 from ..report.model import CauseKind, HeldTensors, Speed, SpeedCause, TensorName
 from ..text.durations import duration
 from ..text.source_names import written_name
+from .context import Context
 
 _MOST_TENSORS = 2
 _LEAST_SHARE = 0.05
@@ -34,20 +34,22 @@ _COSTS: Final[Mapping[CauseKind, str]] = {
 }
 
 
-def register(server: LanguageServer, documents: Documents, projections: Projections) -> None:
+def register(context: Context) -> None:
     """Answer ``textDocument/inlayHint``."""
 
-    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
+    @context.server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint]:
-        filename = documents.filename(params.text_document.uri)
-        source = documents.source(filename) if filename else None
+        filename = context.documents.filename(params.text_document.uri)
+        source = context.documents.source(filename) if filename else None
         if filename is None or source is None:
             return []
         first, last = params.range.start.line + 1, min(params.range.end.line + 1, len(source.lines))
-        view = projections.of(filename)
-        tensors = [_hint(documents, same) for same in by_place(view.tensors(first, last))]
+        view = context.projections.of(filename)
+        tensors = [_hint(context.documents, same) for same in by_place(view.tensors(first, last))]
         costs = ((row, cost_of(speed, causes)) for row, speed, causes in view.costs(first, last))
-        return tensors + [_cost_hint(documents, filename, row, *cost) for row, cost in costs if cost[0]]
+        return tensors + [
+            _cost_hint(context.documents, filename, row, *cost) for row, cost in costs if cost[0]
+        ]
 
 
 def by_place(tensors: Iterable[ShownTensors]) -> list[list[ShownTensors]]:

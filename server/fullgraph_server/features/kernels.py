@@ -16,6 +16,7 @@ from ..report.model import Launch
 from ..runs.schedule import Runs
 from ..workspace.positions import Span
 from .artifacts import ArtifactDocuments, ShownDocument
+from .context import Context
 
 DocumentLaunch: TypeAlias = tuple[ShownDocument, Launch, list[Span], Rows]
 """A launch in a document, with the user's code that it computes and its rows."""
@@ -145,21 +146,21 @@ class Kernels:
         return types.LocationLink(shown.uri, lines, first, origin)
 
 
-def register(server: LanguageServer, documents: Documents, kernels: Kernels) -> None:
+def register(context: Context, kernels: Kernels) -> None:
     """Answer ``textDocument/implementation`` in sources, ``textDocument/definition`` in kernels, and both."""
 
-    @server.feature(types.TEXT_DOCUMENT_IMPLEMENTATION)
+    @context.server.feature(types.TEXT_DOCUMENT_IMPLEMENTATION)
     async def implementation(params: types.ImplementationParams) -> list[types.LocationLink]:
-        filename = documents.filename(params.text_document.uri)
+        filename = context.documents.filename(params.text_document.uri)
         if filename is None:
             return []
         return kernels.implementations(filename, params.position.line + 1)
 
-    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    @context.server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def definition(params: types.DefinitionParams) -> list[types.Location]:
         return kernels.sources(params.text_document.uri, params.position.line + 1)
 
-    @server.feature(COUNTERPARTS)
+    @context.server.feature(COUNTERPARTS)
     async def counterparts(params: CounterpartsParams) -> list[types.Location]:
         return kernels.counterparts(params)
 
