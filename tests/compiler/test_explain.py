@@ -11,7 +11,7 @@ import pytest
 import torch
 from forked import observe
 from fullgraph_compiler.backends.explain import ExplainWithBackend, explain
-from fullgraph_compiler.backends.faults import Fault
+from fullgraph_compiler.backends.faults import relu_accuracy_error, relu_compile_error
 from fullgraph_compiler.facts import Fact, FrameCompiled, GraphBreak, GraphCaptured, GuardInstalled, Script
 from in_child import in_child
 
@@ -118,7 +118,7 @@ def test_it_composes_with_any_backend(tmp_path: Path) -> None:
     def call() -> list[Any]:
         whole = functions(tmp_path)["whole"]
         by_name = explain(whole, "aot_eager")(*inputs())
-        with ExplainWithBackend(Fault("relu", "accuracy")) as explaining:
+        with ExplainWithBackend(relu_accuracy_error) as explaining:
             spoilt = torch.compile(whole, backend=explaining)(*inputs())
         by_function = explaining.output()
         return [by_name.ops_per_graph, by_function.ops_per_graph, (spoilt - whole(*inputs())).item()]
@@ -183,12 +183,12 @@ def test_it_stops_listening() -> None:
 def test_a_failure_names_the_backend_that_failed(tmp_path: Path) -> None:
     def call() -> str:
         try:
-            explain(functions(tmp_path)["whole"], Fault("relu", "compile"))(*inputs())
+            explain(functions(tmp_path)["whole"], relu_compile_error)(*inputs())
         except Exception as error:
             return str(error)
         return "compiled"
 
-    assert in_child(call).startswith("backend=\"Fault(op='relu', stage='compile', phase='forward')\" raised:")
+    assert in_child(call).startswith("backend='relu_compile_error' raised:")
 
 
 def test_a_program_under_observation_may_explain(tmp_path: Path) -> None:

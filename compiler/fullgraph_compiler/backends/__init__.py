@@ -1,9 +1,8 @@
 """Debugging backends, which locate faults, explain compilations, and profile recompilations.
 
-- ``registry``: what each of torch's backends is for, and the name under which it works here
+- ``registry``: the names under which programs can use them
 - ``debugging``: stand-ins for backends of torch that cannot be used by name
 - ``faults``: backends that fail on purpose, to try the tools on
 - ``explain``: counts graphs, breaks, operations and guards with any backend
-- ``profiler``: ``CompileProfiler``, which tells why functions are compiled again
-- ``listening``: the base of ``explain`` and ``profiler``
+- ``profiler``: ``CompileProfiler``, an ``explain`` that tells why functions are compiled again
 """

@@ -8,14 +8,19 @@ without a break have two (1 break). Here, everything is counted from the facts o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
-from ..facts import FrameCompiled, GraphBreak, GuardInstalled
-from .listening import ListeningBackend, operations, place
+from ..compat import backend_compat, trace_compat
+from ..facts import Fact, FrameCompiled, FrameStarted, GraphBreak, GuardInstalled, Recompile
+from ..observe.live import TraceListener
+
+_Self = TypeVar("_Self", bound="ExplainWithBackend")  # typing.Self: since Python 3.11
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,37 +70,64 @@ class ExplainOutput:
         return "\n".join(_lines(self))
 
 
-class ExplainWithBackend(ListeningBackend):
+class ExplainWithBackend:
     """A backend for ``torch.compile`` that records compilations, and compiles with another backend.
 
     It listens until it is closed; use it in a ``with`` statement, or call :meth:`close`.
     """
 
     def __init__(self, backend: str | Callable[..., Any]) -> None:
-        super().__init__(backend)
         # The name of the backend in errors of torch.
         self.__name__ = str(getattr(backend, "__name__", backend))
+        self._compile = backend_compat.lookup_backend(backend)
+        self._facts: list[Fact] = []
         self._graphs: dict[str, ExplainedGraph] = {}
-        self._earlier_graphs: list[ExplainedGraph] = []
+        self._is_ours: dict[str, bool] = {}
+        # Our id of each running compilation, by torch's: ours are unique, torch's repeat after a reset.
+        self._ids: dict[str, str] = {}
+        self._listener = TraceListener(self._keep)
+        # A listener sets the level of each record below all others, so that no other handler prints it;
+        # another listener must still accept it.
+        self._listener.setLevel(-1)
+        self._stack = ExitStack()
+        self._stack.enter_context(trace_compat.listening(self._listener))
+
+    def __call__(self, graph: torch.fx.GraphModule, inputs: Sequence[Any], **options: Any) -> Any:
+        """Compile one graph with the other backend."""
+        compile_id = self._ids.get(trace_compat.current_compile_id(), "")
+        if self._is_ours.get(compile_id, False):
+            # If Dynamo restarts a compilation, its last graph replaces the earlier one.
+            self._graphs[compile_id] = ExplainedGraph(compile_id, graph, tuple(_operations(graph)))
+        return self._compile(graph, inputs, **options)
+
+    def __enter__(self: _Self) -> _Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop listening; keep the recorded compilations."""
+        self._stack.close()
+        self._listener.finish()
+        self._is_ours.clear()  # torch.compiler.reset() gives the same ids to other compilations
 
     def output(self) -> ExplainOutput:
         """Return the compilations so far."""
         return ExplainOutput(
-            graphs=(*self._earlier_graphs, *self._graphs.values()),
+            graphs=tuple(self._graphs.values()),
             break_reasons=tuple(fact for fact in self._facts if isinstance(fact, GraphBreak)),
             out_guards=tuple(fact for fact in self._facts if isinstance(fact, GuardInstalled)),
             frames=tuple(fact for fact in self._facts if isinstance(fact, FrameCompiled)),
         )
 
-    def _captured(self, compile_id: str, graph: torch.fx.GraphModule) -> None:
-        # If Dynamo restarts a compilation, its last graph replaces the earlier one.
-        self._graphs[compile_id] = ExplainedGraph(compile_id, graph, tuple(operations(graph)))
-
-    def _began(self, compile_id: str) -> None:
-        if compile_id in self._graphs:
-            # After torch.compiler.reset() the ids start again.
-            self._earlier_graphs += self._graphs.values()
-            self._graphs = {}
+    def _keep(self, facts: Iterable[Fact]) -> None:
+        for fact in facts:
+            if isinstance(fact, (Recompile, FrameStarted)):
+                self._ids[trace_compat.current_compile_id()] = fact.compile_id
+                self._is_ours[fact.compile_id] = trace_compat.is_compiled_by(sys._getframe(), self)
+            if self._is_ours.get(getattr(fact, "compile_id", ""), False):
+                self._facts.append(fact)
 
 
 def explain(
@@ -118,6 +150,14 @@ def explain(
     return call
 
 
+def _operations(graph: torch.fx.GraphModule) -> Iterator[str]:
+    """Yield the names of a graph's operations."""
+    for node in graph.graph.nodes:
+        if node.op.startswith("call_"):
+            # torch.add is add, aten.add.Tensor itself, a method or a module its name.
+            yield str(getattr(node.target, "__name__", node.target))
+
+
 def _lines(output: ExplainOutput) -> Iterator[str]:
     yield f"Graphs: {output.graph_count}, with {output.op_count} operations"
     for graph in output.graphs:
@@ -126,7 +166,7 @@ def _lines(output: ExplainOutput) -> Iterator[str]:
     for graph_break in output.break_reasons:
         code = f"{graph_break.code}: " if graph_break.code else ""
         yield f"  [{graph_break.compile_id}] {code}{graph_break.reason}"
-        yield from (f"      {place(frame)}" for frame in graph_break.stack)
+        yield from (f"      {frame.filename}:{frame.row} in {frame.function}" for frame in graph_break.stack)
         if graph_break.skips_frame:
             yield "      nothing of this frame is compiled"
     yield f"Guards: {len(output.out_guards)}"

@@ -18,9 +18,7 @@ import textwrap
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
-
-import torch
+from typing import TypeAlias
 
 from ..compat import dynamo_compat, torch_compat
 from ..facts import (
@@ -36,7 +34,7 @@ from ..facts import (
 )
 from ..trace.changes import completed, versions
 from ..trace.guards import strip_locals
-from .listening import ListeningBackend, operations
+from .explain import ExplainWithBackend
 
 _WIDEST = 60
 """The maximum number of characters in a cell."""
@@ -100,7 +98,7 @@ class ProfileMetrics:
         return max((function.versions for function in self.functions), default=0)
 
 
-class CompileProfiler(ListeningBackend):
+class CompileProfiler(ExplainWithBackend):
     """A backend for ``torch.compile`` that reports why functions recompile. Graphs run eagerly.
 
     It listens until it is closed; use it in a ``with`` statement, or call :meth:`close`. While it listens,
@@ -108,37 +106,26 @@ class CompileProfiler(ListeningBackend):
     """
 
     def __init__(self) -> None:
-        self.frame_count = 0
-        """The number of compiled graphs."""
-        self.op_count = 0
-        """The number of their operations."""
-        self._resets: list[list[Fact]] = []
-        self._compiled: set[str] = set()
         super().__init__("eager")
         self._stack.enter_context(dynamo_compat.keeping_one_entry(self))
 
+    @property
+    def frame_count(self) -> int:
+        """The number of compiled graphs."""
+        return len(self._graphs)
+
+    @property
+    def op_count(self) -> int:
+        """The number of their operations."""
+        return sum(len(graph.ops) for graph in self._graphs.values())
+
     def get_metrics(self) -> ProfileMetrics:
         """Return the compilations so far."""
-        histories = [*self._resets, self._facts]
-        return ProfileMetrics(tuple(_functions(histories)), tuple(_breaks(histories)))
+        return ProfileMetrics(tuple(_functions(self._facts)), tuple(_breaks(self._facts)))
 
     def report(self) -> str:
         """Return the compilations so far as tables of text."""
         return "\n".join(_lines(self.get_metrics())) + "\n"
-
-    def _captured(self, compile_id: str, graph: torch.fx.GraphModule) -> None:  # noqa: ARG002
-        self.frame_count += 1
-        self.op_count += sum(1 for _ in operations(graph))
-
-    def _began(self, compile_id: str) -> None:
-        if compile_id in self._compiled:
-            # After torch.compiler.reset() the ids start again.
-            self._resets.append(self._facts)
-            self._facts, self._compiled = [], set()
-
-    def _keep(self, facts: Any) -> None:
-        super()._keep(facts)
-        self._compiled.update(fact.compile_id for fact in facts if isinstance(fact, FrameCompiled))
 
 
 # -- metrics from facts ------------------------------------------------------------------------
@@ -146,37 +133,36 @@ class CompileProfiler(ListeningBackend):
 _Function: TypeAlias = tuple[str, str, int]
 
 
-def _functions(histories: Sequence[Sequence[Fact]]) -> list[FunctionProfile]:
-    """Return the profile of each function. Compile ids are unique within one history only."""
-    compilations: dict[_Function, int] = defaultdict(int)
+def _functions(facts: Sequence[Fact]) -> list[FunctionProfile]:
+    """Return the profile of each function."""
+    started = {fact.compile_id: fact for fact in facts if isinstance(fact, FrameStarted)}
+    seconds = {fact.compile_id: fact.seconds for fact in facts if isinstance(fact, FrameCompiled)}
+    guards: dict[str, list[GuardInstalled]] = defaultdict(list)
+    for fact in facts:
+        if isinstance(fact, GuardInstalled):
+            guards[fact.compile_id].append(fact)
+    compilations: dict[_Function, list[str]] = defaultdict(list)
+    for compile_id, frame in started.items():
+        compilations[_key(frame)].append(compile_id)
     recompilations: dict[_Function, list[Recompilation]] = defaultdict(list)
-    most: dict[_Function, int] = defaultdict(int)
-    for facts in histories:
-        started = {fact.compile_id: fact for fact in facts if isinstance(fact, FrameStarted)}
-        seconds = {fact.compile_id: fact.seconds for fact in facts if isinstance(fact, FrameCompiled)}
-        guards: dict[str, list[GuardInstalled]] = defaultdict(list)
-        members: dict[_Function, list[str]] = defaultdict(list)
-        for fact in facts:
-            if isinstance(fact, GuardInstalled):
-                guards[fact.compile_id].append(fact)
-        for compile_id, frame in started.items():
-            members[_key(frame)].append(compile_id)
-        for fact in facts:
-            if isinstance(fact, Recompile):
-                frame = started[fact.compile_id]  # reported right after it
-                failure = fact.failures[0]  # of the one compilation that was left
-                failure = completed(failure, guards[failure.compile_id], guards[fact.compile_id])
-                time = seconds.get(fact.compile_id, 0.0)
-                recompilations[_key(frame)].append(
-                    Recompilation(fact.compile_id, failure, _caller(frame.stack), time)
+    for fact in facts:
+        if isinstance(fact, Recompile):
+            frame = started[fact.compile_id]  # reported right after it
+            failure = fact.failures[0]  # of the one compilation that was left
+            failure = completed(failure, guards[failure.compile_id], guards[fact.compile_id])
+            recompilations[_key(frame)].append(
+                Recompilation(
+                    fact.compile_id, failure, _caller(frame.stack), seconds.get(fact.compile_id, 0.0)
                 )
-        for function, compile_ids in members.items():
-            compilations[function] += len(compile_ids)
-            done = {name: guards[name] for name in compile_ids if name in seconds}
-            most[function] = max(most[function], versions(done))
+            )
     profiles = [
-        FunctionProfile(*function, count, tuple(recompilations[function]), most[function])
-        for function, count in compilations.items()
+        FunctionProfile(
+            *function,
+            len(compile_ids),
+            tuple(recompilations[function]),
+            versions({name: guards[name] for name in compile_ids if name in seconds}),
+        )
+        for function, compile_ids in compilations.items()
     ]
     return sorted(profiles, key=lambda profile: -len(profile.recompilations))
 
@@ -191,15 +177,14 @@ def _caller(stack: Stack) -> StackFrame | None:
     return own[-1] if own else None
 
 
-def _breaks(histories: Sequence[Sequence[Fact]]) -> list[CountedBreak]:
+def _breaks(facts: Sequence[Fact]) -> list[CountedBreak]:
     first: dict[tuple[object, ...], GraphBreak] = {}
-    seen: dict[tuple[object, ...], set[tuple[int, str]]] = defaultdict(set)
-    for number, facts in enumerate(histories):
-        for fact in facts:
-            if isinstance(fact, GraphBreak):
-                key = (fact.code, fact.reason, *((frame.filename, frame.row) for frame in fact.stack[-1:]))
-                first.setdefault(key, fact)
-                seen[key].add((number, fact.compile_id))
+    seen: dict[tuple[object, ...], set[str]] = defaultdict(set)
+    for fact in facts:
+        if isinstance(fact, GraphBreak):
+            key = (fact.code, fact.reason, *((frame.filename, frame.row) for frame in fact.stack[-1:]))
+            first.setdefault(key, fact)
+            seen[key].add(fact.compile_id)
     counted = [CountedBreak(b.code, b.reason, b.stack, len(seen[key])) for key, b in first.items()]
     return sorted(counted, key=lambda counted_break: -counted_break.count)
 

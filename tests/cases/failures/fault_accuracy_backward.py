@@ -5,9 +5,27 @@
 # nodes: 1
 
 import torch
-from fullgraph_compiler.backends.faults import Fault
+from functorch.compile import make_boxed_func
+from torch._dynamo.backends.common import aot_autograd
 
-faulty = Fault("relu", "accuracy", "backward")
+
+def wrong(gradient, result, threshold):
+    return gradient + 1
+
+
+def compile_forward(graph, inputs):
+    return make_boxed_func(graph.forward)
+
+
+def compile_backward(graph, inputs):
+    for node in graph.graph.nodes:
+        if node.target is torch.ops.aten.threshold_backward.default:
+            node.target = wrong
+    graph.recompile()
+    return make_boxed_func(graph.forward)
+
+
+faulty = aot_autograd(fw_compiler=compile_forward, bw_compiler=compile_backward)
 
 
 @torch.compile(backend=faulty)

@@ -5,9 +5,25 @@
 # nodes: 1
 
 import torch
-from fullgraph_compiler.backends.faults import Fault
+from functorch.compile import make_boxed_func
+from torch._dynamo.backends.common import aot_autograd
 
-faulty = Fault("relu", "compile", "backward")
+
+class InjectedError(Exception):
+    pass
+
+
+def compile_forward(graph, inputs):
+    return make_boxed_func(graph.forward)
+
+
+def compile_backward(graph, inputs):
+    if any(node.target is torch.ops.aten.threshold_backward.default for node in graph.graph.nodes):
+        raise InjectedError("the gradient of relu does not compile")
+    return make_boxed_func(graph.forward)
+
+
+faulty = aot_autograd(fw_compiler=compile_forward, bw_compiler=compile_backward)
 
 
 @torch.compile(backend=faulty)

@@ -5,9 +5,7 @@
 # nodes: 1
 
 import torch
-from fullgraph_compiler.backends.faults import Fault
-
-faulty = Fault("relu", "compile", "forward")
+from fullgraph_compiler.backends.faults import relu_compile_error as faulty
 
 
 @torch.compile(backend=faulty)

@@ -5,9 +5,7 @@
 # nodes: 1
 
 import torch
-from fullgraph_compiler.backends.faults import Fault
-
-faulty = Fault("relu", "runtime", "forward")
+from fullgraph_compiler.backends.faults import relu_runtime_error as faulty
 
 
 @torch.compile(backend=faulty)

@@ -1,15 +1,13 @@
 """A kernel of the program's own in the graph, and a backend that computes relu wrongly."""
 
-# stage: wrong_relu
+# stage: relu_accuracy_error
 # failure: accuracy Numbers forward
 # nodes: 1
 
 import torch
 import triton
 import triton.language as tl
-from fullgraph_compiler.backends.faults import Fault
-
-wrong_relu = Fault("relu", "accuracy")
+from fullgraph_compiler.backends.faults import relu_accuracy_error
 
 
 @triton.jit
@@ -19,7 +17,7 @@ def scale_kernel(source, target, count, factor, BLOCK: tl.constexpr):
     tl.store(target + place, value * factor, mask=place < count)
 
 
-@torch.compile(backend=wrong_relu, fullgraph=True)
+@torch.compile(backend=relu_accuracy_error, fullgraph=True)
 def step(x):
     y = torch.empty_like(x)
     scale_kernel[(triton.cdiv(x.numel(), 64),)](x, y, x.numel(), 2.0, BLOCK=64)
