@@ -278,7 +278,6 @@ def test_json_has_the_documented_shape(folder: Path) -> None:
         "ignored": [],
         "left_out": [],
         "discarded": None,
-        "with_dynamic": None,
     }
 
 

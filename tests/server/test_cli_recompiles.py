@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 from faked_run import FakeRun, enter_project, fake_runs, fullgraph
 from fullgraph_compiler.facts import (
     CompileFailure,
@@ -18,7 +15,6 @@ from fullgraph_compiler.facts import (
     GraphBreak,
     GuardFailure,
     GuardInstalled,
-    ProgramRaised,
     RanDry,
     Recompile,
     Stack,
@@ -26,7 +22,6 @@ from fullgraph_compiler.facts import (
     TargetProblem,
 )
 from fullgraph_server.fixes.trying import advising
-from fullgraph_server.runs import execution
 
 PROGRAM = """\
 import torch
@@ -122,90 +117,20 @@ def test_each_function_has_causes_calls_and_breaks_the_most_frequent_first(
         "    5× GB0059 cannot print",
         '       a.py:6  print("woo")',
         "",
-        "Try `dynamic=True`: fullgraph recompiles --try-dynamic a.py",
+        "Plan dynamic sizes: fullgraph sizes a.py",
         "4 recompilations of 1 function took 2.0 s, with one compilation kept of each - torch 2.13.0",
     ]
     assert "dynamic=True" in hints[0]
 
 
-def tried(
-    fake: type[FakeRun], folder: Path, second: Sequence[Fact], *options: str, status: str = "finished"
-) -> Result:
-    """Answer the second run with other facts than the first."""
-    facts, first = three_sizes_and_a_number(folder), len(fake.asked)
-
-    class Twice(fake):  # type: ignore[valid-type, misc]
-        async def execute(self, on_facts: Callable[[Sequence[Fact]], None]) -> None:
-            is_second = len(self.asked) - first == 2
-            type(self).facts = second if is_second else facts
-            type(self).status = status if is_second else "finished"
-            await super().execute(on_facts)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(execution, "Run", Twice)
-        return fullgraph("recompiles", "a.py", "--try-dynamic", *options)
-
-
-def test_dynamic_sizes_are_tried_in_a_run_of_their_own_and_told_with_the_result(
-    fake: type[FakeRun], folder: Path
-) -> None:
-    number = GuardFailure("0/0", "L['k']", "EQUALS_MATCH", "k == 1", "1", "", None, stack(folder, 5))
-    once = [*compiled(folder, 0, 12, None), *compiled(folder, 1, 10, number)]
-    result = tried(fake, folder, once)
-    (_, asked), (_, again) = fake.asked
-    assert (asked.switches.dynamic, again.switches.dynamic) == (None, "on")
-    assert replace(again, switches=asked.switches, generation=asked.generation) == asked
-    assert result.exit_code == 0
-    assert result.stdout.splitlines()[-1] == "With `dynamic=True`: 1 recompilation instead of 4"
-    assert "--try-dynamic" not in result.stdout
-
-
-def test_what_dynamic_sizes_do_not_mend_or_make_worse_is_told(fake: type[FakeRun], folder: Path) -> None:
-    def last_line(second: Sequence[Fact], status: str = "finished") -> str:
-        return tried(fake, folder, second, status=status).stdout.splitlines()[-1]
-
-    facts = three_sizes_and_a_number(folder)
-    assert last_line(facts) == "With `dynamic=True`: still 4 recompilations"
-    assert last_line(compiled(folder, 0, 12, None)) == "With `dynamic=True`: no recompilation instead of 4"
-    another = GraphBreak("0/0", "GB0001", "an item", "", (), "", "", stack(folder, 5), False, "item")
-    breaks = "With `dynamic=True`: still 4 recompilations, and 1 graph break more"
-    assert last_line([*facts, another]) == breaks
-    raised = ProgramRaised("ValueError", "no symbols, please", stack(folder, 12), "")
-    assert last_line([raised], "raised") == "With `dynamic=True` it fails: ValueError: no symbols, please"
-
-
-def test_nothing_runs_a_second_time_unless_it_is_asked_for_and_can_be_compared(
-    fake: type[FakeRun], folder: Path
-) -> None:
-    fake.facts = three_sizes_and_a_number(folder)
-    fullgraph("recompiles", "a.py")
-    assert len(fake.asked) == 1
-    fake.status = "raised"
-    fullgraph("recompiles", "a.py", "--try-dynamic")
-    assert len(fake.asked) == 2
-    fake.facts, fake.status = compiled(folder, 0, 12, None), "finished"
-    assert "dynamic" not in fullgraph("recompiles", "a.py", "--try-dynamic").stdout
-    assert len(fake.asked) == 3
-    result = fullgraph("recompiles", "a.py", "--try-dynamic", "--dynamic", "off")
-    assert (result.exit_code, len(fake.asked)) == (2, 3)
-    assert "--try-dynamic sets --dynamic itself" in result.stderr
-
-
-def test_json_has_what_dynamic_sizes_change(fake: type[FakeRun], folder: Path) -> None:
-    told = json.loads(tried(fake, folder, compiled(folder, 0, 12, None), "--format", "json").stdout)
-    trial = told["with_dynamic"]
-    assert (trial["status"], trial["recompilations"], trial["instead_of"]) == ("finished", 0, 4)
-    assert [item["code"] for item in trial["findings"]] == ["GB0059"]
-
-
 @pytest.mark.parametrize(
     ("options", "command"),
     [
-        ((), "fullgraph recompiles --try-dynamic a.py"),
-        (("--", "--steps", "a b"), "fullgraph recompiles --try-dynamic a.py -- --steps 'a b'"),
+        ((), "fullgraph sizes a.py"),
+        (("--", "--steps", "a b"), "fullgraph sizes a.py -- --steps 'a b'"),
     ],
 )
-def test_a_check_names_the_command_that_tries_what_it_advises(
+def test_a_check_names_the_command_that_plans_the_sizes_it_advises(
     fake: type[FakeRun],
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -215,10 +140,11 @@ def test_a_check_names_the_command_that_tries_what_it_advises(
     monkeypatch.setattr(advising, "_LONGEST", 0.0)
     fake.facts = three_sizes_and_a_number(folder)
     told = fullgraph("check", "a.py", *options).stdout
-    assert told.splitlines()[-2] == f"Try `dynamic=True`: {command}"
+    assert told.splitlines()[-2] == f"Plan dynamic sizes: {command}"
     assert len(fake.asked) == 1
+    assert "fullgraph sizes" not in fullgraph("check", "a.py", "--ranks", "2", *options).stdout
     fake.facts = [*fake.facts, RanDry()]
-    assert "--try-dynamic" not in fullgraph("check", "a.py", *options).stdout
+    assert "fullgraph sizes" not in fullgraph("check", "a.py", *options).stdout
 
 
 def test_the_run_keeps_one_compilation_and_writes_nothing_into_the_workspace(

@@ -34,8 +34,8 @@ def _lines(shown: Shown) -> Iterator[Line | Finding]:
     for finding in report.findings:
         if finding.severity == "error" or finding.kind == "target-error":
             yield finding
-    if shown.sizes_trial:
-        yield line(shown.sizes_trial)
+    if shown.sizes_command:
+        yield line(shown.sizes_command)
     yield line(sentence(report).rstrip(".") + shown.summary_end, "bold")
 
 

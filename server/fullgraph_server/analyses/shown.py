@@ -42,8 +42,8 @@ class Shown:
     """Return ``train.py:41`` for a file and a row, or ``model.ipynb:cell 3:2``."""
     summary_end: str
     """The end of a summary: torch's version, and what was left out or discarded."""
-    sizes_trial: str = ""
-    """The command that tries dynamic sizes, if an advice has them and nobody has tried it."""
+    sizes_command: str = ""
+    """A line with the command that plans dynamic sizes, if an advice that nobody has tried has them."""
 
     def at(self, span: Span) -> str:
         """Return the place of a span."""

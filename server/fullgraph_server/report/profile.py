@@ -55,14 +55,9 @@ def sentence(report: Report) -> str:
     if not recompiled:
         return "Nothing was compiled again."
     seconds = sum(profile.seconds for profile in recompiled)
-    times = counted(recompilation_count(report), "recompilation")
+    times = counted(sum(len(profile.recompilations) for profile in recompiled), "recompilation")
     functions = counted(len(recompiled), "function")
     return f"{times} of {functions} took {seconds:.1f} s, with one compilation kept of each."
-
-
-def recompilation_count(report: Report) -> int:
-    """Count the recompilations of the functions of a report."""
-    return sum(len(profile.recompilations) for profile in profiles(report))
 
 
 def cost(profile: FunctionProfile) -> str:

@@ -15,7 +15,7 @@ from ..resolve import as_typed
 from . import json
 from .checked import Checked
 from .places import shown_row
-from .text import print_finding, run_words, trial_of_dynamic
+from .text import print_finding, run_words, sizes_command
 
 
 def formats_of(analysis: Analysis) -> Mapping[str, Callable[[Iterable[Checked], int, TextIO], None]] | None:
@@ -38,8 +38,8 @@ def _write_lines(
     width = console.width if console.is_terminal else None
     for checked in reports:
         report = checked.report
-        typed, end, trial = as_typed(checked.target), run_words(report), trial_of_dynamic(checked)
-        for item in lines(Shown(report, checked.workspace, typed, width, shown_row, end, trial)):
+        typed, end, sizes = as_typed(checked.target), run_words(report), sizes_command(checked)
+        for item in lines(Shown(report, checked.workspace, typed, width, shown_row, end, sizes)):
             if isinstance(item, Line):
                 console.print(Text.assemble(*item.parts))
             else:

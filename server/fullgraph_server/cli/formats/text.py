@@ -13,6 +13,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from ...analyses.suitability import unsuited
 from ...report.model import ExportedProgram, Finding, Report
 from ...text import devices
 from ...text.messages import KIND_NAMES, counted, seen_in
@@ -69,7 +70,7 @@ def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
             console.print(Text(exported(export)))
         for line in itertools.chain.from_iterable(map(vllm_lines, checked.report.vllm)):
             console.print(Text(visible(line)))
-        if command := trial_of_dynamic(checked):
+        if command := sizes_command(checked):
             console.print(Text(command))
         console.print(Text(name + summary(checked.report, says_all=targets == 1), "bold"))
         if targets > 1:
@@ -84,15 +85,17 @@ def exported(export: ExportedProgram) -> str:
     return f"exported {export.function or 'a program'}: {counted(export.ops, 'operation')}{sizes}"
 
 
-def trial_of_dynamic(checked: Checked) -> str:
-    """Name the command that tries dynamic sizes, if untried advice has them and the target can run again."""
+def sizes_command(checked: Checked) -> str:
+    """Name the command that plans dynamic sizes, if untried advice has them and the target can run again."""
     untried = (item for finding in checked.new_findings for item in finding.advice if not item.helps)
     is_advised = any(is_mended_by_dynamic(item.remedies) for item in untried)
     if not checked.report.repeatable or checked.report.dry or not is_advised:
         return ""
+    if unsuited(checked.target, "sizes"):
+        return ""
     program = checked.target.program
     arguments = f" -- {shlex.join(program.args)}" if isinstance(program, Script) and program.args else ""
-    return f"Try `dynamic=True`: fullgraph recompiles --try-dynamic {as_typed(checked.target)}{arguments}"
+    return f"Plan dynamic sizes: fullgraph sizes {as_typed(checked.target)}{arguments}"
 
 
 def print_finding(console: Console, checked: Checked, finding: Finding) -> None:
