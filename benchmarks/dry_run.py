@@ -21,7 +21,7 @@ PEER = (
 def ours(layers: int) -> Cost:
     """Graph breaks and guards, on the command line."""
     fullgraph = Path(python()).with_name("fullgraph")
-    return cost([str(fullgraph), "check", str(PROGRAM), "--args", str(layers), "--dry-run"], HERE)
+    return cost([str(fullgraph), "check", str(PROGRAM), "--dry-run", "--", str(layers)], HERE)
 
 
 if __name__ == "__main__":

@@ -79,7 +79,7 @@ def fix(path: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_fix_in_a_package_is_a_patch_of_its_version(program: Path) -> None:
     library = program.parents[1] / "site-packages" / "layers" / "blocks.py"
-    run = fix(program, "--package", "layers", "--diff")
+    run = fix(program, "--package", "layers", "--format", "diff")
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith("layers 1.2: 1 break → 0, ")
     assert "layers/blocks.py:5: GB0170" in run.stdout
@@ -150,7 +150,11 @@ def _as_it_is(site: Path) -> None:
 @pytest.mark.parametrize(
     ("arranged", "options", "told"),
     [
-        (_as_it_is, ["layers", "--apply"], "--package changes no installed files: --diff writes a patch"),
+        (
+            _as_it_is,
+            ["layers", "--apply"],
+            "--package changes no installed files: --format diff writes a patch",
+        ),
         (_as_it_is, ["torch"], "torch is the compiler itself: name a package that it compiles."),
         (_as_it_is, ["torch-layers"], "--package torch-layers is no name that import takes"),
         (_as_it_is, ["nothing"], "There is no package nothing in this environment"),

@@ -118,7 +118,7 @@ def test_the_command_line_says_which_rank_printed_what(tmp_path: Path) -> None:
 
 
 def test_a_rank_that_raises_ends_the_other(tmp_path: Path) -> None:
-    report, done = check(tmp_path, "--args", "fail")
+    report, done = check(tmp_path, "--", "fail")
     assert done.returncode == 1, done.stderr
     (error,) = [item for item in report["findings"] if item["severity"] == "error"]
     assert error["location"]["row"] == RAISE + 1

@@ -28,7 +28,11 @@ from fullgraph_compiler.facts import (
 )
 from fullgraph_server import __version__
 from fullgraph_server.analyses.suitability import unsuited
+from fullgraph_server.cli import fix as fix_module
 from fullgraph_server.cli import session as session_module
+from fullgraph_server.cli import sizes as sizes_module
+from fullgraph_server.cli.formats.fixes import FIX_FORMATS
+from fullgraph_server.cli.formats.sizes import SIZES_FORMATS
 from fullgraph_server.workers.pool import WorkerPool
 from fullgraph_server.workspace.config import Config
 from fullgraph_server.workspace.targets import console_script_target
@@ -152,7 +156,7 @@ def test_a_target_that_could_not_be_started_gives_2_even_where_nothing_fails(fak
         (("--timeout", "3"), "Missing argument 'TARGET...'."),
         (("--console-script", ""), "--console-script needs the name of a command that a package installs"),
         (("--pytest", "no.py::test"), "no.py does not exist"),
-        (("ex.py", "--args", "x"), "--args is for scripts, and ex.py runs as example"),
+        (("ex.py", "--args", "x"), "arguments are for scripts, and ex.py runs as example"),
         (("-m", "a.py"), "a.py is a file and no module: name it a, or run it as a script"),
         (("-m", "./sub/a.py"), "./sub/a.py is a file and no module: name it sub.a, or run it as a script"),
         (("-m", "..a"), "..a is not the name of a module, such as package.module"),
@@ -160,7 +164,7 @@ def test_a_target_that_could_not_be_started_gives_2_even_where_nothing_fails(fak
         (("ex.py", "--ranks", "2"), "--ranks is for scripts, and ex.py runs as example"),
         (("a.py", "--ranks", "0"), "Invalid value for '--ranks'"),
         (("a.py", "--args", "'"), "the arguments cannot be split into words: No closing quotation"),
-        (("ex.py", "--", "x"), "--args is for scripts, and ex.py runs as example"),
+        (("ex.py", "--", "x"), "arguments are for scripts, and ex.py runs as example"),
         (("n.ipynb",), "n.ipynb cannot be read: it is a damaged notebook, which does not say its format"),
         (("a.py", "--timeout", "0"), "Invalid value for '--timeout'"),
         (("a.py", "--only", "("), "Invalid value for --only: missing ), unterminated subpattern"),
@@ -202,7 +206,7 @@ def test_what_the_words_run(fake: type[FakeRun], folder: Path) -> None:
     assert check("a.py", "--args", "--n '1 2'", "--timeout", "3", "--memory", "0.5").exit_code == 0
     assert check("ex.py", "ex.py::g", "train").exit_code == 0
     assert check("--pytest", "ex.py::test_a", "a.py").exit_code == 0
-    assert check("train", "--args", "2").exit_code == 0
+    assert check("train", "--", "2").exit_code == 0
     assert check("a.py", "--memory", "0.5", "--", "--timeout", "3 4").exit_code == 0
     programs = [request.program for _, request in fake.asked]
     script, both, one, train, node, file, again, behind = programs
@@ -250,6 +254,17 @@ def test_a_program_that_runs_once_gets_the_input_of_the_command(
         fullgraph(command, "a.py")
     assert given[4:] == [False] * 4, "what the first run has read would be gone in the next"
     assert len(fake.asked) == 8
+
+
+@pytest.mark.parametrize("words", [["--diff"], ["--format", "diff"]])
+def test_a_diff_is_a_format_with_a_shorter_name(monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+    given: list[Any] = []
+    monkeypatch.setattr(fix_module, "fix_targets", lambda *arguments: given.append(arguments[2]) or 0)
+    monkeypatch.setattr(sizes_module, "size_target", lambda *arguments, **_: given.append(arguments[2]) or 0)
+    for command in ("fix", "sizes"):
+        fullgraph(command, "a.py", *words)
+    assert given == [FIX_FORMATS["diff"], SIZES_FORMATS["diff"]]
+    assert "--diff" not in fullgraph("fix", "--help").stdout
 
 
 def test_an_example_call_that_does_not_parse_is_a_finding(folder: Path) -> None:

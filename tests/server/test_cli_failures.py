@@ -94,7 +94,7 @@ def test_stages_shows_all_stages_and_then_what_is_at_fault(fake: type[FakeRun], 
 
 
 def test_stages_has_the_patience_that_it_is_given(fake: type[FakeRun]) -> None:
-    fullgraph("stages", "a.py", "--timeout", "7", "--python", "/py", "--args", "-x")
+    fullgraph("stages", "a.py", "--timeout", "7", "--python", "/py", "--", "-x")
     ((settings, request),) = fake.asked
     assert (request.patience, settings.timeout) == (7, 35)
     assert (settings.python, request.program.args) == ("/py", ("-x",))

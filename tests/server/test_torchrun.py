@@ -201,7 +201,7 @@ def test_a_script_runs_on_as_many_ranks_as_are_asked_for(
 ) -> None:
     fake, folder = fake_runs(monkeypatch), enter_project(monkeypatch, tmp_path, "print(1)\n")
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    result = fullgraph("check", "a.py", "--ranks", "3", "--args", "-v", "--memory", "6")
+    result = fullgraph("check", "a.py", "--ranks", "3", "--memory", "6", "--", "-v")
     assert (result.exit_code, result.stderr) == (0, "")
     assert [dict(request.variables)["RANK"] for _, request in fake.asked] == ["0", "1", "2"]
     assert {request.program for _, request in fake.asked} == {Script(str(folder / "a.py"), ("-v",))}

@@ -65,7 +65,9 @@ async def list_fixes(call: Call, target: str, finding: str = "") -> Fixes:
         if (more := len(without) - MOST) > 0:
             left_out += f" {counted(more, 'finding')} more without an edit."
         if len(together) > _DIFF:
-            left_out += f" The diff together has {len(together):,} characters: run `fullgraph fix --diff`."
+            left_out += (
+                f" The diff together has {len(together):,} characters: run `fullgraph fix --format diff`."
+            )
             together = ""
         return Fixes(
             target,

@@ -195,7 +195,7 @@ def minify(
 @main.command(no_args_is_help=True)
 @of_targets
 @format_option(("text", "json", "diff"))
-@click.option("--diff", is_flag=True, help="Write the edits as a unified diff alone.")
+@click.option("--diff", is_flag=True, hidden=True)
 @click.option("--apply", is_flag=True, help="Write the edits that were verified into the files.")
 @click.option("--unsafe", is_flag=True, help="Take edits, too, that change what the program does.")
 @click.option(
@@ -208,7 +208,7 @@ def minify(
     "--package",
     default="",
     metavar="NAME",
-    help="Look for fixes in this installed package: with --diff as a patch for it.",
+    help="Look for fixes in this installed package: with --format diff as a patch for it.",
 )
 def fix(
     targets: Sequence[Target],
@@ -234,7 +234,7 @@ def fix(
     from .formats.fixes import FIX_FORMATS
 
     if package and apply:
-        raise click.UsageError("--package changes no installed files: --diff writes a patch for them.")
+        raise click.UsageError("--package changes no installed files: --format diff writes a patch for them.")
     if package in COMPILER:
         raise click.UsageError(f"{package} is the compiler itself: name a package that it compiles.")
     if package and not package.isidentifier():
@@ -253,7 +253,7 @@ def fix(
     metavar="NAME.DIM=SIZES",
     help='Sizes that are to be served, too: "x.0=1,2,7,4096".  Can be repeated.',
 )
-@click.option("--diff", is_flag=True, help="Write the plan as a unified diff alone.")
+@click.option("--diff", is_flag=True, hidden=True)
 @click.option("--apply", is_flag=True, help="Write the plan into the files.")
 def sizes(
     target: Target, overrides: Overrides, output: str, texts: tuple[str, ...], diff: bool, apply: bool

@@ -39,9 +39,7 @@ _LAUNCH = click.option(
     metavar="NAME",
 )
 PYTHON = click.option("--python", help="The interpreter that has torch.", metavar="PATH")
-_ARGS = click.option(
-    "--args", help="Arguments of the program, in one quoted string; or write them after --.", metavar="STRING"
-)
+_ARGS = click.option("--args", hidden=True)  # in one quoted string; Command takes them after --
 RANKS = click.option(
     "--ranks",
     type=click.IntRange(min=1),

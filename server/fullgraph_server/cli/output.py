@@ -80,16 +80,24 @@ def print_diff(console: Console, lines: Iterable[str]) -> None:
 class Command(click.Command):
     """Command whose own options end at ``--``: what follows are the arguments of the script."""
 
+    @property
+    def _takes_arguments(self) -> bool:
+        return any(parameter.name == "args" for parameter in self.params)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Return the parts of the usage line."""
+        pieces = super().collect_usage_pieces(ctx)
+        return [*pieces, "[-- ARGUMENTS]"] if self._takes_arguments else pieces
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the options."""
-        takes_arguments = any(parameter.name == "args" for parameter in self.params)
-        if takes_arguments and "--" in args:
+        if self._takes_arguments and "--" in args:
             end = args.index("--")
             args = [*args[:end], "--args", shlex.join(args[end + 1 :])]
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            if not takes_arguments:
+            if not self._takes_arguments:
                 raise
             hint = f"Options of your program follow --: {ctx.command_path} TARGET -- {error.option_name}"
             raise click.UsageError(f"{error.format_message()}\n\n{hint}", ctx) from error

@@ -170,7 +170,7 @@ def _with_args(target: Target, args: tuple[str, ...]) -> Target:
     if isinstance(program, Torchrun):
         return replace(target, program=replace(program, script=replace(program.script, args=args)))
     if not isinstance(program, Script):
-        raise click.UsageError(f"--args is for scripts, and {target.label} runs as {target.kind}")
+        raise click.UsageError(f"arguments are for scripts, and {target.label} runs as {target.kind}")
     return replace(target, program=replace(program, args=args))
 
 

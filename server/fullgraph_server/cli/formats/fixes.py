@@ -95,7 +95,7 @@ def summary(fixed: Fixed) -> str:
         return f"{none} that keeps what the program does: {_left(plan)}"
     edits = counted(len({step.fix for _, step in plan.steps}), "edit")
     gained = gain(counts_of(report), counts_of(plan.last.report))
-    offer = "--diff writes a patch" if fixed.package else "write with --apply"
+    offer = "--format diff writes a patch" if fixed.package else "write with --apply"
     ending = "written" if fixed.applied else fixed.refusal or offer
     return f"{edits} together: {gained} - {_left(plan)} - {ending}"
 
