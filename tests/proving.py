@@ -13,7 +13,7 @@ from typing import TypeVar
 from fullgraph_compiler.facts import Switches
 from fullgraph_server.fixes.experiments import State
 from fullgraph_server.fixes.model import Fix, Verdict
-from fullgraph_server.fixes.proof import Prover
+from fullgraph_server.fixes.prover import Prover
 from fullgraph_server.report.model import Finding
 from fullgraph_server.runs.engine import Engine
 from fullgraph_server.runs.plan import Plan

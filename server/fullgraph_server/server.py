@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from . import __version__
-from .agents.calls import AgentRuns
+from .agents.tool_calls import AgentRuns
 from .client import refresh
 from .client.compiled_files import CompiledFiles
 from .client.configuration import Configuration

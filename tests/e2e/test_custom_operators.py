@@ -12,7 +12,7 @@ from textwrap import dedent
 
 import pytest
 from fullgraph_server.fixes.editing import edited
-from fullgraph_server.fixes.proof import Prover
+from fullgraph_server.fixes.prover import Prover
 from fullgraph_server.fixes.rules.catalogue import candidates
 from fullgraph_server.fixes.search import Try, try_finding
 from fullgraph_server.workspace.source import SourceFile

@@ -14,7 +14,7 @@ import torch
 from fullgraph_server.fixes.changes import fixable
 from fullgraph_server.fixes.editing import edited
 from fullgraph_server.fixes.model import Edit, Fix
-from fullgraph_server.fixes.proof import Prover
+from fullgraph_server.fixes.prover import Prover
 from fullgraph_server.fixes.rules.catalogue import candidates
 from fullgraph_server.fixes.search import Tried, try_finding
 from fullgraph_server.report.model import Finding, Report

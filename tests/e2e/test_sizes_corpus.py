@@ -14,7 +14,7 @@ import pytest
 import torch
 from fullgraph_compiler.facts import AddedSizes
 from fullgraph_server.fixes.experiments import State
-from fullgraph_server.fixes.proof import Prover
+from fullgraph_server.fixes.prover import Prover
 from fullgraph_server.fixes.sizes import Sizes, find_sizes, times_compiled
 from proving import Proving
 from test_recompile_cases import Case

@@ -23,13 +23,13 @@ import pytest
 from click.testing import CliRunner
 from fullgraph_compiler.facts import Script
 from fullgraph_server.agents import editing, patching
-from fullgraph_server.agents.calls import AgentRuns, Call, ToolError, refusal_text, refuse_odd
 from fullgraph_server.agents.patching import PatchError, edits, parse
+from fullgraph_server.agents.tool_calls import AgentRuns, Call, ToolError, refusal_text, refuse_odd
 from fullgraph_server.agents.tools import TOOLS
 from fullgraph_server.cli import main
 from fullgraph_server.cli.mcp import _plan
 from fullgraph_server.fixes.editing import edited
-from fullgraph_server.fixes.proof import Prover
+from fullgraph_server.fixes.prover import Prover
 from fullgraph_server.runs.effective_settings import Overrides
 from fullgraph_server.runs.plan import Plan
 from fullgraph_server.workspace.launch.configurations import launch_target

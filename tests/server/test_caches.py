@@ -18,7 +18,7 @@ from fullgraph_server.cli.fail_on import FAIL_ON
 from fullgraph_server.cli.formats.checked import Checked
 from fullgraph_server.cli.formats.json import report_object
 from fullgraph_server.compare.comparison import compare
-from fullgraph_server.compare.comparison_markdown import keys
+from fullgraph_server.compare.comparison_texts import keys
 from fullgraph_server.compare.ranks import RankReport, merged
 from fullgraph_server.report.caches.uses import without_unproven
 from fullgraph_server.report.fold import fold

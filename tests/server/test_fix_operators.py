@@ -13,8 +13,8 @@ from fullgraph_compiler.facts import CallSeen, CallsSeen, TensorSeen, ValueSeen
 from fullgraph_server.fixes.editing import edited
 from fullgraph_server.fixes.experiments import State
 from fullgraph_server.fixes.model import Context, Counts, Fix, Verdict
+from fullgraph_server.fixes.operators.result_sizes import UnknownSizeError, made_result
 from fullgraph_server.fixes.operators.rule import calls_wanted, operators, refusal
-from fullgraph_server.fixes.operators.sizes import UnknownSizeError, made_result
 from fullgraph_server.fixes.search import try_finding
 from fullgraph_server.report.model import Compilation, Finding, Report
 from fullgraph_server.workspace.positions import Call, Span

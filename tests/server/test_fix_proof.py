@@ -21,7 +21,7 @@ from fullgraph_compiler.facts import (
 from fullgraph_server.fixes.editing import replaced
 from fullgraph_server.fixes.experiments import State
 from fullgraph_server.fixes.model import Fix
-from fullgraph_server.fixes.proof import Prover, _of_trials
+from fullgraph_server.fixes.prover import Prover, _of_trials
 from fullgraph_server.fixes.words import verdict_words
 from fullgraph_server.report.model import Finding, Report
 from fullgraph_server.runs.plan import Plan

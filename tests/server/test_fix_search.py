@@ -13,7 +13,7 @@ from fullgraph_server.fixes.changes import counts_of, fixable, gone, gone_along,
 from fullgraph_server.fixes.experiments import State
 from fullgraph_server.fixes.model import Context, Counts, Edit, Fix, Safety, Verdict
 from fullgraph_server.fixes.plans import Plan, _minimal, shortest
-from fullgraph_server.fixes.proof import Prover
+from fullgraph_server.fixes.prover import Prover
 from fullgraph_server.fixes.search import Tried, Try, fix_first, gain, root_of, try_all
 from fullgraph_server.fixes.words import removal_words, verdict_words
 from fullgraph_server.report.model import Finding, FrameReport, GraphLines, NumberedGraph, Report

@@ -25,7 +25,7 @@ from fullgraph_server.commands.at_line import Line
 from fullgraph_server.commands.graph_lines import shown_lines
 from fullgraph_server.commands.traces import read_comparison
 from fullgraph_server.compare.comparison import compare
-from fullgraph_server.compare.comparison_markdown import markdown
+from fullgraph_server.compare.comparison_texts import markdown
 from fullgraph_server.features.artifacts import ArtifactDocuments
 from fullgraph_server.features.explanation import explain, explanation_link
 from fullgraph_server.features.guard_text import Links

@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 from fullgraph_compiler.facts import CallsTimed, VariantMeasured
 from fullgraph_server.cli import main
-from fullgraph_server.cli.best import Goal, advice, best_for
 from fullgraph_server.cli.formats import Checked
 from fullgraph_server.cli.formats.variants import write, write_json
 from fullgraph_server.report.fold import fold
+from fullgraph_server.report.measured.best_variant import Goal, advice, best_for
 from fullgraph_server.report.model import Report
 from fullgraph_server.workspace.workspace import Workspace
 

@@ -14,7 +14,7 @@ from ..fixes.experiments import State
 from ..fixes.model import Edit, Fix, Operator
 from ..fixes.model import Verdict as Proven
 from ..fixes.plans import shortest
-from ..fixes.proof import Prover
+from ..fixes.prover import Prover
 from ..fixes.rules.catalogue import candidates
 from ..fixes.rules.syntax import bound
 from ..fixes.search import Tried as Searched
@@ -26,9 +26,9 @@ from ..runs.plan import Plan
 from ..text.messages import counted
 from ..workspace.source import SourceFile
 from .answers import Fixed, Fixes, Tried
-from .calls import Call, ToolError
 from .patching import Hunk, PatchError, edits, parse
 from .reading import MOST, clipped, counts, paged
+from .tool_calls import Call, ToolError
 
 _DIFF = 12_000
 """The limit of a diff, in characters."""

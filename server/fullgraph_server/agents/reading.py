@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 from fullgraph_compiler.facts import Depth
 
 from ..compare.comparison import compare
-from ..compare.comparison_markdown import sentence as comparison_sentence
+from ..compare.comparison_texts import sentence as comparison_sentence
 from ..fixes.changes import counts_of, fixable
 from ..fixes.model import Context
 from ..fixes.model import Counts as Counted
@@ -41,7 +41,7 @@ from .answers import (
     Recompilations,
     Recompiled,
 )
-from .calls import Call, Ran, ToolError
+from .tool_calls import Call, Ran, ToolError
 
 _T = TypeVar("_T")
 

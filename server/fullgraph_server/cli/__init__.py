@@ -10,7 +10,6 @@
 - ``check``: run targets, and write their reports in a format
 - ``trace``: read traces
 - ``speed``: measure compiled calls
-- ``best``: the best of the ways to compile a program
 - ``minify``: write a repro
 - ``fix``: search for fixes, prove them, and write them if asked
 - ``sizes``: search for marks of sizes, and try sizes that a program has not seen

@@ -19,12 +19,12 @@ from fullgraph_compiler.facts import Level
 from .. import __version__
 from ..analyses.analysis import Analysis
 from ..analyses.registry import analyses
+from ..report.measured.best_variant import GOALS, Goal
 from ..runs.effective_settings import Overrides
 from ..traces.reading import Detail
 from ..workspace.bundled import worker_folder
 from ..workspace.targets import Target
 from .analyses import commands
-from .best import GOALS, Goal
 from .formats import (
     COMPARISON_FORMATS,
     DEVICES_FORMATS,

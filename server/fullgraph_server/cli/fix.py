@@ -15,7 +15,7 @@ from ..analyses.suitability import unsuited
 from ..fixes.model import Context, Fix, Safety
 from ..fixes.patches import patched_package, unpatchable
 from ..fixes.plans import Plan, shortest
-from ..fixes.proof import Prover
+from ..fixes.prover import Prover
 from ..fixes.rules.catalogue import candidates
 from ..fixes.search import fix_first, try_all
 from ..fixes.writing import UnwritableError, write_texts
@@ -23,8 +23,7 @@ from ..report.model import Finding
 from ..runs.effective_settings import Overrides
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
-from .formats.fixed import Fixed
-from .formats.fixes import FixFormat
+from .formats.fixes import Fixed, FixFormat
 from .formats.places import cell_of
 from .output import tell
 from .session import NOT_STARTED, Session, workspace_root

@@ -23,7 +23,7 @@ from pygls import uris
 
 from .. import __version__
 from ..agents import answers, editing, reading
-from ..agents.calls import AgentRuns, Call, ToolError, refusal_text, refuse_odd
+from ..agents.tool_calls import AgentRuns, Call, ToolError, refusal_text, refuse_odd
 from ..runs.effective_settings import Overrides, resolve
 from ..runs.plan import Plan
 from ..workspace.config import read_config

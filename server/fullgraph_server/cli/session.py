@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 from fullgraph_compiler.facts import Depth, Script
 
-from ..fixes.proof import Prover
+from ..fixes.prover import Prover
 from ..report.model import Report
 from ..runs.effective_settings import Overrides, resolve
 from ..runs.engine import Engine

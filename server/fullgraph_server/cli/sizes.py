@@ -13,7 +13,7 @@ import click
 from fullgraph_compiler.facts import AddedSizes, SizeTried
 
 from ..analyses.suitability import unsuited
-from ..fixes.proof import Prover
+from ..fixes.prover import Prover
 from ..fixes.sizes import dynamic_sources, find_sizes
 from ..runs.effective_settings import Overrides
 from ..workspace.targets import Target

@@ -8,10 +8,10 @@ import click
 
 from ..analyses.registry import analyses
 from ..analyses.suitability import unsuited
+from ..report.measured.best_variant import Goal, best_for
 from ..runs.effective_settings import Overrides
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
-from .best import Goal, best_for
 from .formats import FORMATS, Checked
 from .formats.analysed import formats_of
 from .formats.variants import VARIANTS_FORMATS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from ..agents.calls import AgentRuns, Call, ToolError, refusal_text, refuse_odd
+from ..agents.tool_calls import AgentRuns, Call, ToolError, refusal_text, refuse_odd
 from ..agents.tools import TOOLS
 from ..client.arguments import misuse, refusal
 from ..client.targets import NoTarget

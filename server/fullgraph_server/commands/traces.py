@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote, urlsplit
 from ..client.arguments import misuse, named_target, refusal
 from ..client.documents import Documents
 from ..compare.comparison import compare
-from ..compare.comparison_markdown import markdown, place
+from ..compare.comparison_texts import markdown, place
 from ..compare.fingerprint import Fingerprinted
 from ..features.context import Context
 from ..features.explanation import place_link

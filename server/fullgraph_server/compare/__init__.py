@@ -3,7 +3,7 @@
 - ``fingerprint``: what makes a finding the same in another run
 - ``baseline``: a file of known findings
 - ``comparison``: what differs between two reports
-- ``comparison_markdown``: a comparison as Markdown
+- ``comparison_texts``: the sentences and tables of a comparison, also as Markdown
 - ``ranks``: the reports of ranks as one; the entry point
 - ``rank_differences``: what differs between ranks, as findings
 - ``rank_aspects``: what should be the same on all ranks, and its words

@@ -6,7 +6,7 @@
 - ``changes``: what an edit changed of a report: findings that are gone, and what became worse
 - ``patches``: patches of installed packages
 - ``experiments``: runs of a program with edits, trials, comparisons
-- ``proof``: a program run as it is and with edits, and the results compared
+- ``prover``: a program run as it is and with edits, and the results compared
 - ``printed``: what a program prints by itself
 - ``search``: the candidates of each finding, and the best one
 - ``plans``: the fewest fixes that together leave the fewest breaks

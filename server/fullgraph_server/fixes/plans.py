@@ -11,7 +11,7 @@ from ..workspace.positions import Span
 from .changes import Drifts, counts_of, drifts_of
 from .experiments import State
 from .model import Edit, Fix, Safety
-from .proof import Prover
+from .prover import Prover
 from .search import Candidates, Tried, Try, fix_first, try_all, try_finding
 
 _MOST_STEPS = 32

@@ -23,7 +23,7 @@ from .experiments import State
 from .model import Context
 from .operators.rule import calls_wanted
 from .plans import Plan, shortest
-from .proof import Prover
+from .prover import Prover
 from .search import Candidates, Tried, try_all
 from .trying.advising import can_be_tried, outcomes_of, with_outcomes
 

@@ -10,7 +10,7 @@ from ..report.model import Finding
 from .experiments import State
 from .model import Context, Counts, Fix, Safety, Verdict
 from .operators.rule import calls_wanted, refusal
-from .proof import WAITS, Prover
+from .prover import WAITS, Prover
 
 Candidates = Callable[[Finding, Context], Sequence[Fix]]
 """Returns the candidates for the fix of a finding, the best first."""

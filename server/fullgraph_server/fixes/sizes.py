@@ -18,7 +18,7 @@ from .changes import counts_of
 from .experiments import State
 from .model import Context, Edit, Fix
 from .plans import Plan
-from .proof import Prover
+from .prover import Prover
 from .rules.calls import compiled
 from .rules.catalogue import candidates as all_candidates
 from .rules.recompilations import compiled_otherwise

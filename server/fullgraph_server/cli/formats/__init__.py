@@ -10,7 +10,6 @@
 - ``variants``: other ways to compile a program beside each other
 - ``kernels``: what each graph became
 - ``comparison``: two reports compared
-- ``fixed``: what formats of fixes are given
 - ``fixes``: the fixes of findings, and what goes together
 - ``sizes``: the marks of sizes, and what other sizes have shown
 - ``devices``: the GPUs for previews

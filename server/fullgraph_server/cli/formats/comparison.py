@@ -8,7 +8,7 @@ from typing import Any, TextIO
 from rich.text import Text
 
 from ...compare.comparison import Amount, Comparison, FunctionChange, compare
-from ...compare.comparison_markdown import KEYS, keys, lists, markdown, place, sentence, tables
+from ...compare.comparison_texts import KEYS, keys, lists, markdown, place, sentence, tables
 from ...compare.fingerprint import Fingerprinted
 from ...text.tables import aligned
 from ..output import clean_console, write_line, write_object

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, TextIO, TypeAlias
 
 from rich.text import Text
 
 from ...fixes.changes import counts_of
+from ...fixes.experiments import State
 from ...fixes.model import Counts
 from ...fixes.patches import library_of, patch
 from ...fixes.plans import Plan
@@ -17,9 +19,30 @@ from ...fixes.sizes import refused_mark
 from ...fixes.words import removal_words, safety_words, unified_diff, verdict_words
 from ...text.messages import counted
 from ...text.visible import visible
+from ...workspace.packages import Package
+from ...workspace.targets import Target
+from ...workspace.workspace import Workspace
 from ..output import clean_console, print_diff, tell, write_line, write_object
-from .fixed import Fixed
 from .places import in_cells, shown_place
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """All that was found out about a target: each finding's tries, and the fixes that go together."""
+
+    target: Target
+    workspace: Workspace
+    base: State
+    nondeterminism: str
+    """How two runs of the target as it is differ, as a sentence; empty if they do not."""
+    tried: tuple[Tried, ...]
+    plan: Plan
+    package: Package | None = None
+    """The installed package that the edits are for; ``None`` if they are for the user's own files."""
+    applied: bool = False
+    refusal: str = ""
+    """Why nothing was written although that was asked for."""
+
 
 FixFormat: TypeAlias = Callable[[Fixed, TextIO], None]
 """A function that writes what was found out about a target to a stream."""

@@ -9,11 +9,11 @@ from typing import TextIO
 from fullgraph_compiler.facts import CallsTimed, VariantMeasured
 from rich.text import Text
 
+from ...report.measured.best_variant import LABELS, Best, Goal, advice
 from ...report.model import Report
 from ...text.durations import duration, size
 from ...text.messages import first_line
 from ...text.tables import aligned
-from ..best import LABELS, Best, Goal, advice
 from ..output import clean_console, write_object
 from .checked import Checked
 from .text import print_failures

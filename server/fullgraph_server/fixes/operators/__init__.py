@@ -6,5 +6,5 @@
 - ``rule``: which of them can be an operator, and the edits
 - ``text``: the text of an operator, with its fake implementation
 - ``gradient``: the text of its gradient
-- ``sizes``: the sizes of results, as expressions of the arguments
+- ``result_sizes``: the sizes of results, as expressions of the arguments
 """

@@ -19,7 +19,7 @@ from ..rules.syntax import Code, bound, dotted, stored
 from .callees import Callee, functions, method
 from .gradient import names_of
 from .reads import reads_state
-from .sizes import sizes_seen
+from .result_sizes import sizes_seen
 from .source import Source, read
 from .text import NoOperatorError, operator_text
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fullgraph_compiler.facts import CallSeen, CallsSeen, TensorSeen, ValueKind
 
 from .gradient import Argument, Gradient, listed, no_gradient
-from .sizes import UnknownSizeError, made_result
+from .result_sizes import UnknownSizeError, made_result
 
 _TYPES: dict[ValueKind, str] = {
     "tensor": "torch.Tensor",

@@ -18,7 +18,7 @@ from ...text.remedies import Advice, Remedy, left_of, sentences
 from ...workspace.positions import Span
 from ..experiments import State
 from ..model import Context, Fix
-from ..proof import Prover
+from ..prover import Prover
 from ..rules.recompilations import recompilations
 from .tries import GOES_ON, TryResult, helps, new_error, try_ways_out
 from .ways_out import may_help

@@ -14,7 +14,7 @@ from ...text.messages import counted
 from ..changes import counts_of, drifts_of, gone, worse
 from ..experiments import CannotTryError, How, State
 from ..model import Context
-from ..proof import Prover
+from ..prover import Prover
 from .ways_out import WayOut, unwrapped, ways_out
 
 _OF_LINE: Final = ("line", "unshown")

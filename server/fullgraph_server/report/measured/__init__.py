@@ -3,4 +3,5 @@
 - ``speed``: the parts of the time, and the verdict in one sentence
 - ``causes``: the causes of the time, by line
 - ``memory``: what holds the memory at its peak, by line
+- ``best_variant``: the best of the ways to compile a program
 """

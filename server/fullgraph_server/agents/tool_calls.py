@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 from fullgraph_compiler.facts import Depth, Fact, Script
 
 from ..analyses.suitability import unsuited
-from ..fixes.proof import Prover
+from ..fixes.prover import Prover
 from ..report.model import Finding, Report
 from ..runs.engine import Engine
 from ..runs.execution import report_of

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 from fullgraph_compiler.facts import VariantMeasured, VariantName
 
-from ..text.durations import duration, percent
+from ...text.durations import duration, percent
 
 Goal: TypeAlias = Literal["latency", "throughput", "start"]
 """What matters: one call that is waited for, calls in a row, or how long the compiler takes at first."""
