@@ -1,6 +1,7 @@
-"""Writer of ``extension/src/protocol.ts``: the messages of ``fullgraph_server.protocol`` for TypeScript.
+"""Writer of ``extension/src/protocol.ts``: messages and kinds of findings of the server for TypeScript.
 
-Run ``python scripts/protocol_types.py`` after a change of the messages. A test compares the two.
+Run ``python scripts/protocol_types.py`` after a change of ``fullgraph_server.protocol`` or ``kinds``. A test
+compares the two.
 """
 
 from __future__ import annotations
@@ -15,11 +16,15 @@ from typing import Any, Literal
 import attrs
 from fullgraph_server import protocol
 from fullgraph_server.analyses.registry import analyses
+from fullgraph_server.kinds import KINDS, Kind
 from lsprotocol import types as lsp
 
 OUTPUT = Path(__file__).parent.parent / "extension" / "src" / "protocol.ts"
 
 _PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null", Any: "unknown"}
+
+_COLUMNS = ("one", "many", "summary", "sums_compilations")
+"""The part of the table of kinds that the client needs."""
 
 
 def typescript() -> str:
@@ -32,7 +37,7 @@ def typescript() -> str:
     fields = [field for cls in messages for field in _fields(cls)]
     used = sorted({name for field in fields for name in _lsp_names(field.type)})
     parts = [
-        "// Written by scripts/protocol_types.py from fullgraph_server/protocol.py: change it there.\n",
+        "// Written by scripts/protocol_types.py from protocol.py and kinds.py: change it there.\n",
         f'import type {{ {", ".join(used)} }} from "vscode-languageclient";\n',
         "\n".join(
             f"export const {name} = {_quoted(value)};"
@@ -42,7 +47,7 @@ def typescript() -> str:
         + "\n",
     ]
     parts += [_interface(cls) for cls in messages]
-    return "\n".join([*parts, _analyses()])
+    return "\n".join([*parts, _kinds(), _analyses()])
 
 
 def _analyses() -> str:
@@ -79,6 +84,20 @@ def _interface(cls: type[Any]) -> str:
         name = protocol.camel_case(field.name)
         lines.append(f"  {name}{'?' if optional else ''}: {' | '.join(_typescript(item) for item in union)};")
     return "\n".join([*lines, "}", ""])
+
+
+def _kinds() -> str:
+    """Return the table of kinds."""
+    types_ = typing.get_type_hints(Kind)
+    row = "; ".join(f"{protocol.camel_case(column)}: {_typescript(types_[column])}" for column in _COLUMNS)
+    lines = [
+        "/** The kinds of findings, in the order in which summaries name them. */",
+        f'export const KINDS: Readonly<Record<FindingItem["kind"], {{ {row} }}>> = {{',
+    ]
+    for name, kind in KINDS.items():
+        values = {protocol.camel_case(column): getattr(kind, column) for column in _COLUMNS}
+        lines.append(f"  {_quoted(name)}: {json.dumps(values)},")
+    return "\n".join([*lines, "};", ""])
 
 
 def _fields(cls: type[Any]) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-// Written by scripts/protocol_types.py from fullgraph_server/protocol.py: change it there.
+// Written by scripts/protocol_types.py from protocol.py and kinds.py: change it there.
 
 import type { Location, Position, Range, TextDocumentIdentifier } from "vscode-languageclient";
 
@@ -112,7 +112,7 @@ export interface MinifyOptions {
 
 /** A finding of a report. */
 export interface FindingItem {
-  kind: "graph-break" | "recompile" | "recompile-limit" | "late-compile" | "compile-error" | "capture-error" | "export-error" | "accuracy" | "skipped-frame" | "nothing-compiled" | "cudagraph-skip" | "perf-hint" | "cache-miss" | "cache-bypass" | "rank-difference" | "unused-ignore" | "target-error";
+  kind: "graph-break" | "recompile" | "late-compile" | "recompile-limit" | "compile-error" | "capture-error" | "export-error" | "accuracy" | "skipped-frame" | "nothing-compiled" | "rank-difference" | "cudagraph-skip" | "perf-hint" | "cache-miss" | "cache-bypass" | "unused-ignore" | "target-error";
   kindName: string;
   code: string;
   severity: "error" | "warning" | "information";
@@ -556,12 +556,33 @@ export interface DebugItem {
 export interface FindingData {
   target: string;
   generation: number;
-  kind: "graph-break" | "recompile" | "recompile-limit" | "late-compile" | "compile-error" | "capture-error" | "export-error" | "accuracy" | "skipped-frame" | "nothing-compiled" | "cudagraph-skip" | "perf-hint" | "cache-miss" | "cache-bypass" | "rank-difference" | "unused-ignore" | "target-error";
+  kind: "graph-break" | "recompile" | "late-compile" | "recompile-limit" | "compile-error" | "capture-error" | "export-error" | "accuracy" | "skipped-frame" | "nothing-compiled" | "rank-difference" | "cudagraph-skip" | "perf-hint" | "cache-miss" | "cache-bypass" | "unused-ignore" | "target-error";
   count: number;
   rendered: string;
   explanation: string;
   minify?: MinifyOptions;
 }
+
+/** The kinds of findings, in the order in which summaries name them. */
+export const KINDS: Readonly<Record<FindingItem["kind"], { one: string; many: string; summary: "" | "itself" | "eager" | "failure" | "problem"; sumsCompilations: boolean }>> = {
+  "graph-break": {"one": "graph break", "many": "graph breaks", "summary": "itself", "sumsCompilations": false},
+  "recompile": {"one": "recompilation", "many": "recompilations", "summary": "itself", "sumsCompilations": true},
+  "late-compile": {"one": "late compilation", "many": "late compilations", "summary": "itself", "sumsCompilations": true},
+  "recompile-limit": {"one": "recompile limit hit", "many": "recompile limits hit", "summary": "eager", "sumsCompilations": false},
+  "compile-error": {"one": "compile error", "many": "compile errors", "summary": "failure", "sumsCompilations": false},
+  "capture-error": {"one": "capture error", "many": "capture errors", "summary": "failure", "sumsCompilations": false},
+  "export-error": {"one": "export problem", "many": "export problems", "summary": "problem", "sumsCompilations": false},
+  "accuracy": {"one": "wrong result", "many": "wrong results", "summary": "failure", "sumsCompilations": false},
+  "skipped-frame": {"one": "skipped frame", "many": "skipped frames", "summary": "eager", "sumsCompilations": false},
+  "nothing-compiled": {"one": "function without a graph", "many": "functions without a graph", "summary": "", "sumsCompilations": false},
+  "rank-difference": {"one": "difference between ranks", "many": "differences between ranks", "summary": "itself", "sumsCompilations": false},
+  "cudagraph-skip": {"one": "skipped CUDA graph", "many": "skipped CUDA graphs", "summary": "", "sumsCompilations": false},
+  "perf-hint": {"one": "performance hint", "many": "performance hints", "summary": "", "sumsCompilations": false},
+  "cache-miss": {"one": "cache miss", "many": "cache misses", "summary": "", "sumsCompilations": false},
+  "cache-bypass": {"one": "cache bypass", "many": "cache bypasses", "summary": "", "sumsCompilations": false},
+  "unused-ignore": {"one": "unused ignore comment", "many": "unused ignore comments", "summary": "", "sumsCompilations": false},
+  "target-error": {"one": "problem", "many": "problems", "summary": "problem", "sumsCompilations": false},
+};
 
 /** An analysis: the command of the server, and that of the client. */
 export interface Analysis {

@@ -13,9 +13,10 @@ import pytest
 from fullgraph_compiler.facts import Fact, from_json
 from fullgraph_server.cli.formats.checked import Checked
 from fullgraph_server.cli.known import KnownFindings
+from fullgraph_server.kinds import KINDS
 from fullgraph_server.report.finding_builder import by_place
 from fullgraph_server.report.model import Finding
-from fullgraph_server.text.messages import KIND_NAMES, counted
+from fullgraph_server.text.messages import counted
 from fullgraph_server.workspace.config import baseline_path, read_config
 from fullgraph_server.workspace.targets import pytest_target
 from fullgraph_server.workspace.workspace import Workspace, project_root
@@ -69,8 +70,8 @@ class Summary:
             yield ""
         if known:
             yield f"{counted(len(known), 'finding is', 'findings are')} in the baseline"
-        kinds: Counter[str] = Counter(seen.finding.kind for seen in new)
-        words = [counted(kinds[kind], *names) for kind, names in KIND_NAMES.items() if kinds[kind]]
+        counts = Counter(seen.finding.kind for seen in new)
+        words = [kind.counted(counts[name]) for name, kind in KINDS.items() if counts[name]]
         graphs = sum(frame.graphs for one in checked for frame in one.report.frames)
         nothing = "no new findings" if known else "no findings"
         tests = f"{counted(len(checked), 'test')} that compiled ({counted(graphs, 'graph')})"

@@ -11,18 +11,17 @@ from fullgraph_compiler.facts import Fact, FrameCompiled, FrameStarted
 from fullgraph_server.cli.formats.checked import Checked
 from fullgraph_server.cli.formats.text import print_finding
 from fullgraph_server.cli.output import clean_console
+from fullgraph_server.kinds import KINDS
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Finding
 from fullgraph_server.report.source_locator import in_library
-from fullgraph_server.text.messages import KIND_NAMES, counted
+from fullgraph_server.text.messages import counted
 from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.targets import Target
 from fullgraph_server.workspace.workspace import Workspace
 
 from .limits import Limits
 
-BREAKS: Final = ("graph-break", "skipped-frame", "recompile-limit", "compile-error", "capture-error")
-"""The kinds of findings after which code that was to be compiled runs eagerly."""
 _NOTHING: Final = (
     "Nothing was compiled: either nothing is called that torch.compile returned, or all of it was compiled "
     "before, by another test or further up. Call torch.compiler.reset() first to have it compiled again."
@@ -51,7 +50,7 @@ def verdict(
         return LimitExceededError(_NOTHING, None)
     checked = check(facts, target, workspace)
     findings = [finding for finding in checked.report.findings if not part.isdisjoint(finding.compile_ids)]
-    breaks = [item for item in findings if item.kind in BREAKS and item.severity != "information"]
+    breaks = [item for item in findings if KINDS[item.kind].runs_eagerly and item.severity != "information"]
     if limits.own_code:
         breaks = [item for item in breaks if not in_library(item, workspace)]
     again = [item for item in findings if item.kind == "recompile"]
@@ -63,7 +62,7 @@ def verdict(
         sentences.append(f"{_kinds(breaks)}, where breaks={limits.breaks} is allowed.")
         guilty += breaks
     if recompiles > limits.recompiles:
-        words = counted(recompiles, *KIND_NAMES["recompile"])
+        words = KINDS["recompile"].counted(recompiles)
         sentences.append(f"{words}, where recompiles={limits.recompiles} is allowed.")
         guilty += again
     if graphs != limits.graphs and (limits.graphs is not None or not graphs):
@@ -86,4 +85,4 @@ def texts(checked: Checked, findings: Iterable[Finding]) -> Iterator[str]:
 
 def _kinds(findings: Iterable[Finding]) -> str:
     counts = Counter(finding.kind for finding in findings)
-    return ", ".join(counted(counts[kind], *KIND_NAMES[kind]) for kind in BREAKS if counts[kind])
+    return ", ".join(kind.counted(counts[name]) for name, kind in KINDS.items() if counts[name])

@@ -65,7 +65,8 @@ from lsprotocol import types
 from pygls.protocol import LanguageServerProtocol, default_converter
 
 from .analyses.registry import command_of
-from .report.model import FindingKind, TimeKind
+from .kinds import FindingKind
+from .report.model import TimeKind
 from .report.phases import Part
 from .runs.slot import RunState
 from .workspace.config import TargetKind

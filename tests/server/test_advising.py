@@ -14,7 +14,8 @@ from fullgraph_server.fixes.trying.advising import (
     with_outcomes,
 )
 from fullgraph_server.fixes.trying.tries import TryResult
-from fullgraph_server.report.model import Finding, FindingKind, Report
+from fullgraph_server.kinds import FindingKind
+from fullgraph_server.report.model import Finding, Report
 from fullgraph_server.text.remedies import Advice, Remedy, sentences
 from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.source import SourceFile

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 from fullgraph_server.cli.formats import json as json_format
-from fullgraph_server.report.model import FindingKind
-from fullgraph_server.text.messages import KIND_NAMES
+from fullgraph_server.kinds import KINDS, FindingKind
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -18,10 +17,10 @@ IMAGE = re.compile(r"""!\[[^\]]*\]\(([^)]+)\)|\b(?:src|srcset)="([^"]+)\"""")
 
 def test_every_kind_of_finding_is_described() -> None:
     text = (DOCS / "findings.md").read_text()
-    kinds = set(get_args(FindingKind))
+    kinds = set(KINDS)
     assert set(re.findall(r"^### `([\w-]+)`$", text, re.MULTILINE)) == kinds
     assert set(re.findall(r"^\| `([\w-]+)` \|", text, re.MULTILINE)) == kinds
-    assert set(KIND_NAMES) == kinds
+    assert get_args(FindingKind) == tuple(KINDS)
 
 
 def test_every_picture_is_shown_and_every_one_that_is_shown_is_there() -> None:

@@ -13,8 +13,7 @@ from faked_run import fullgraph
 from fullgraph_server.cli.explain import explained
 from fullgraph_server.fixes.explaining import examples
 from fullgraph_server.fixes.rules.catalogue import _BREAKS
-from fullgraph_server.report.model import FindingKind
-from fullgraph_server.text.meanings import MEANINGS
+from fullgraph_server.kinds import KINDS
 from fullgraph_server.workers import registry
 from fullgraph_server.workers.registry import NoRegistryError, known_break
 
@@ -52,8 +51,7 @@ def test_what_cannot_be_traced_becomes_an_operator(code: str) -> None:
 
 def test_a_kind_means_what_the_documentation_says() -> None:
     table = re.findall(r"^\| `([\w-]+)` \|.*\| (.+) \|$", (DOCS / "findings.md").read_text(), re.MULTILINE)
-    assert dict(table) == MEANINGS
-    assert set(MEANINGS) == set(FindingKind.__args__)  # type: ignore[attr-defined]
+    assert dict(table) == {name: kind.meaning for name, kind in KINDS.items()}
     got = fullgraph("explain", "Recompile-Limit").output
     assert got.startswith(
         "recompile-limit\n  A function was compiled too often, and new calls run eagerly.\n"

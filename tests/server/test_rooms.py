@@ -16,22 +16,23 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SERVER = {
     "text": "",
+    "kinds": "text",
     "workspace": "text",
     "workers": "workspace text",
-    "report": "workspace text",
-    "compare": "workspace text report",
+    "report": "kinds workspace text",
+    "compare": "kinds workspace text report",
     "traces": "workspace text workers report compare",
-    "analyses": "workspace text report",
+    "analyses": "kinds workspace text report",
     "runs": "workspace text workers report compare traces analyses",
-    "fixes": "workspace text workers report analyses runs",
-    "protocol": "workspace report analyses runs",
-    "agents": "workspace text report compare analyses runs fixes",
+    "fixes": "kinds workspace text workers report analyses runs",
+    "protocol": "kinds workspace report analyses runs",
+    "agents": "kinds workspace text report compare analyses runs fixes",
     "client": "workspace text report compare analyses runs protocol",
-    "features": "workspace text report traces analyses runs fixes protocol client",
-    "commands": "workspace text workers report compare traces analyses runs fixes protocol agents client "
+    "features": "kinds workspace text report traces analyses runs fixes protocol client",
+    "commands": "kinds workspace text workers report compare traces analyses runs fixes protocol agents client "
     "features",
     "server": "text runs fixes protocol agents client features commands",
-    "cli": "workspace text workers report compare traces analyses runs fixes protocol agents features "
+    "cli": "kinds workspace text workers report compare traces analyses runs fixes protocol agents features "
     "commands server",
 }
 COMPILER = {

@@ -11,7 +11,8 @@ from fixing import FILE, span_of
 from fullgraph_server.fixes.editing import edited
 from fullgraph_server.fixes.model import Context
 from fullgraph_server.fixes.trying.ways_out import WayOut, unwrapped, ways_out
-from fullgraph_server.report.model import Compilation, Finding, FindingKind, Report
+from fullgraph_server.kinds import FindingKind
+from fullgraph_server.report.model import Compilation, Finding, Report
 from fullgraph_server.workspace.positions import Call, Span
 from fullgraph_server.workspace.source import SourceFile
 

@@ -13,6 +13,7 @@ from ..fixes.changes import counts_of, fixable
 from ..fixes.model import Context
 from ..fixes.model import Counts as Counted
 from ..fixes.rules.catalogue import candidates
+from ..kinds import KINDS
 from ..report.kernels import (
     by_kernel,
     codes_words,
@@ -25,7 +26,6 @@ from ..report.kernels import (
 from ..report.model import Code, Finding, Launch, Report
 from ..report.profile import Cause as Reason
 from ..report.profile import FunctionProfile, cost, profiles, sentence
-from ..text.meanings import MEANINGS
 from ..text.messages import counted, what_changed
 from ..workspace.positions import TRACE, Span
 from .answers import (
@@ -82,7 +82,7 @@ async def explain_finding(call: Call, target: str, finding: str) -> Explained:
         finding,
         found.kind,
         clipped(found.message, _LONG),
-        MEANINGS[found.kind],
+        KINDS[found.kind].meaning,
         clipped(found.explanation, _LONG),
         tuple(clipped(hint, _SHORT * 2) for hint in found.hints[:_MOST_OF_EACH]),
         found.url,

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from ..kinds import KINDS
 from ..report.model import Finding, Report
 from ..workspace.positions import Span
 from ..workspace.workspace import Workspace
-
-_BEFORE_RESULTS: Final = ("target-error", "compile-error", "capture-error", "export-error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,4 +56,4 @@ class Shown:
 
     def failures(self) -> Iterator[Finding]:
         """Yield the findings that say why the program, or the compiler, came no further."""
-        return (finding for finding in self.report.findings if finding.kind in _BEFORE_RESULTS)
+        return (finding for finding in self.report.findings if KINDS[finding.kind].is_failure)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from fullgraph_compiler.facts import TimesMeasured
 
+from ..kinds import KINDS
 from ..report.caches.model import Caches, labels
 from ..report.faults import outcome
 from ..report.model import Finding, Report
@@ -16,8 +17,6 @@ from ..text.tables import aligned
 from .analysis import Analysis, InEditor, OnCommandLine
 from .progress import Tally
 from .shown import BLANK, Line, Shown, line
-
-_SHOWN: Final = ("target-error", "compile-error", "capture-error", "cudagraph-skip", "perf-hint")
 
 
 def _verdict(report: Report) -> str | None:
@@ -37,7 +36,11 @@ def _lines(shown: Shown) -> Iterator[Line | Finding]:
         yield from map(line, aligned([("", "compiling", "total", ""), *rows], "<>><"))
         yield BLANK
     yield from map(line, _cache_lines(shown, report.caches))
-    yield from (finding for finding in report.findings if finding.kind in _SHOWN)
+    for finding in report.findings:
+        kind = KINDS[finding.kind]
+        # No time is lost by what an export has to assume.
+        if kind.is_about_speed or (kind.is_failure and finding.kind != "export-error"):
+            yield finding
 
 
 def _cache_lines(shown: Shown, caches: Caches) -> Iterator[str]:

@@ -15,22 +15,19 @@ from rich.text import Text
 from ..fixes.explaining import Example, examples
 from ..fixes.samples import BREAKS
 from ..fixes.words import safety_words
+from ..kinds import EXPORT_CODES, KINDS
 from ..runs.effective_settings import Overrides, choose_interpreter
-from ..text.meanings import EXPORT_CODES, MEANINGS
 from ..workers.registry import KnownBreak, NoRegistryError, known_break
 from ..workspace.config import read_config
 from ..workspace.workspace import project_root
 from .output import clean_console, tell, write_object
 
 _GRAPH_BREAK: Final = re.compile(r"GB\d{4}")
-_PAGE: Final = "https://docs.pytorch.org/docs/stable/compile/programming_model.html"
-_PAGES: Final = {
-    **dict.fromkeys(("export-error", *EXPORT_CODES), "https://docs.pytorch.org/docs/stable/export.html"),
-    "graph-break": "https://docs.pytorch.org/docs/stable/compile/programming_model.graph_breaks_index.html",
-    "recompile": "https://docs.pytorch.org/docs/stable/compile/programming_model.recompilation.html",
-    "recompile-limit": "https://docs.pytorch.org/docs/stable/compile/programming_model.recompilation.html",
-    "late-compile": "https://docs.pytorch.org/docs/stable/compile/programming_model.recompilation.html",
+_MEANINGS: Final[Mapping[str, tuple[str, str]]] = {
+    **{name: (kind.meaning, kind.url) for name, kind in KINDS.items()},
+    **{code: (meaning, KINDS["export-error"].url) for code, meaning in EXPORT_CODES.items()},
 }
+"""By kind or code: its meaning, and PyTorch's page about it."""
 _UNKNOWN: Final = KnownBreak("", "", (), "")
 
 
@@ -48,15 +45,14 @@ ExplainFormat: TypeAlias = Callable[[Explained, TextIO], None]
 
 def explained(code: str, python: str | None) -> Explained:
     """Look a code up, with upper case or lower case. Raises ``click.UsageError`` if there is none such."""
-    known = {**MEANINGS, **EXPORT_CODES}
-    if code.lower() in known:
-        kind = code.lower()
-        meaning = f"{known[kind][0].upper()}{known[kind][1:]}."
-        return Explained(kind, KnownBreak("", meaning, (), _PAGES.get(kind, _PAGE)), tuple(examples(kind)))
+    if found := _MEANINGS.get(code.lower()):
+        meaning, url = found
+        meaning = f"{meaning[0].upper()}{meaning[1:]}."
+        return Explained(code.lower(), KnownBreak("", meaning, (), url), tuple(examples(code.lower())))
     code = code.upper()
     if not _GRAPH_BREAK.fullmatch(code):
         raise click.UsageError(
-            f"{code} is no code: those of graph breaks are like GB0170, others are {', '.join(known)}"
+            f"{code} is no code: those of graph breaks are like GB0170, others are {', '.join(_MEANINGS)}"
         )
     return Explained(code, _of_torch(code, python), tuple(examples(code)))
 

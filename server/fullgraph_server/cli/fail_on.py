@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from ..kinds import KINDS
 from ..report.model import Finding
-
-_OF_NO_CODE = ("unused-ignore", "cache-miss", "cache-bypass")
-"""Kinds that say nothing of how the program runs once it is compiled."""
 
 
 def _stops(finding: Finding) -> bool:
@@ -16,7 +14,7 @@ def _stops(finding: Finding) -> bool:
 
 FAIL_ON: Mapping[str, Callable[[Finding], bool]] = {
     "break": lambda finding: finding.severity != "information",
-    "recompile": lambda finding: finding.kind not in _OF_NO_CODE,
+    "recompile": lambda finding: KINDS[finding.kind].fails,
     "nothing-compiled": lambda finding: _stops(finding) or finding.kind == "nothing-compiled",
     "failure": _stops,
     "never": lambda _: False,

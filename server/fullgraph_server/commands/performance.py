@@ -12,6 +12,7 @@ from ..client.findings import names_of
 from ..client.targets import NoTarget
 from ..features.artifacts import ArtifactDocuments, ShownDocument
 from ..features.context import Context
+from ..kinds import KINDS
 from ..protocol import (
     PERFORMANCE,
     CacheCountItem,
@@ -99,7 +100,7 @@ class PerformanceItems:
             findings=[
                 self._items.finding(report, finding)
                 for finding in report.findings
-                if finding.kind in ("perf-hint", "cudagraph-skip", "cache-miss", "cache-bypass")
+                if KINDS[finding.kind].is_about_speed
             ],
             dry=dry_item(report),
             layer=report.layer or None,

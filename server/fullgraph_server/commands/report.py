@@ -16,6 +16,7 @@ from ..compare.ranks import rank_words
 from ..features.artifacts import ArtifactDocuments, ShownDocument
 from ..features.context import Context
 from ..features.explanation import explanation_uri
+from ..kinds import KINDS
 from ..protocol import (
     GUARDS,
     LAYERS,
@@ -38,7 +39,6 @@ from ..report.kernels import operators, spans_of
 from ..report.model import Finding, FrameReport, Guard, Layer, RankSummary, Report
 from ..report.origins import is_ambient, is_of_library, origin_of
 from ..text import devices
-from ..text.messages import KIND_NAMES
 from ..text.source_names import written_name
 from ..workspace.positions import Span
 
@@ -211,7 +211,7 @@ class ReportItems:
         """Convert a finding, at its place in the text as it is now."""
         return FindingItem(
             kind=finding.kind,
-            kind_name=KIND_NAMES[finding.kind][1],
+            kind_name=KINDS[finding.kind].many,
             code=finding.code,
             severity=finding.severity,
             message=finding.message,

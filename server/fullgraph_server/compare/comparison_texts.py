@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ..kinds import KINDS, FindingKind
 from ..report.model import Finding
 from ..text.markdown import code_span, escaped, fenced, link, table
-from ..text.messages import KIND_NAMES, counted, seen_in
 from .comparison import Amount, Comparison, FunctionChange
 from .fingerprint import Fingerprinted
 
@@ -81,10 +81,10 @@ class Table:
 
 
 def _kinds(items: Iterable[Fingerprinted]) -> str:
-    counts: Counter[str] = Counter()
+    counts: Counter[FindingKind] = Counter()
     for item in items:
         counts[item.finding.kind] += item.finding.times
-    return ", ".join(counted(count, *KIND_NAMES[kind]) for kind, count in counts.items())
+    return ", ".join(KINDS[kind].counted(count) for kind, count in counts.items())
 
 
 def _words(item: Fingerprinted) -> str:
@@ -123,7 +123,7 @@ def keys(comparison: Comparison) -> list[str]:
 
 
 def _times(finding: Finding) -> str:
-    return seen_in(finding.kind, finding.count)
+    return KINDS[finding.kind].seen_in(finding.count)
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..kinds import KINDS
 from ..report.model import Finding, Report
 from ..text.messages import what_changed
 
@@ -79,10 +80,10 @@ def stable_message(finding: Finding) -> str:
     """Return a message without parts that vary between runs; empty for a graph break with torch's id."""
     if finding.code != finding.kind:
         return ""  # torch's own id
-    message = finding.message
-    if finding.kind == "rank-difference":
+    message, stable = finding.message, KINDS[finding.kind].stable
+    if stable == "function":
         return message.partition("` ")[0]  # the function: ranks and their counts vary
-    if finding.kind in ("recompile", "late-compile"):
+    if stable == "cause":
         message, *values = _CAUSE.split(what_changed(message), maxsplit=1)
         if values:
             return message  # here numbers are part of a name, or dimensions

@@ -19,6 +19,7 @@ from pygls.lsp.server import LanguageServer
 from ..client.capabilities import client_command
 from ..client.documents import Documents
 from ..client.findings import newest_first
+from ..kinds import KINDS
 from ..protocol import EXPLANATION_SCHEME, SHOW_EXPLANATION
 from ..report.model import Finding, Report
 from ..report.recipes import recipe_table, what_helps
@@ -26,7 +27,6 @@ from ..runs.observers import RunObserver
 from ..runs.schedule import Runs
 from ..runs.slot import TargetState
 from ..text.markdown import code_span, escaped, fenced, link, paragraphs
-from ..text.messages import seen_in
 from ..workspace.positions import Call
 
 _log = logging.getLogger(__name__)
@@ -152,7 +152,7 @@ def explain(report: Report, finding: Finding, documents: Documents) -> str:
 def _place(report: Report, finding: Finding, documents: Documents) -> str:
     filename, row = finding.span.filename, finding.span.row
     at = "" if finding.of_run else f" at {place_link(report, filename, row, documents)}"
-    times = f", seen by {seen_in(finding.kind, finding.count)}" if finding.count > 1 else ""
+    times = f", seen by {KINDS[finding.kind].seen_in(finding.count)}" if finding.count > 1 else ""
     torch = f", torch {escaped(report.torch)}" if report.torch else ""
     code = "" if finding.of_run else _code(report, filename, row, documents)
     return f"{finding.severity.capitalize()}{at}{times}{torch}\n\n" + (fenced("python", code) if code else "")

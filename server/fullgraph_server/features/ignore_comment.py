@@ -9,12 +9,13 @@ from lsprotocol import types
 from ..client.capabilities import member
 from ..client.documents import Documents
 from ..client.findings import shown_findings
+from ..kinds import KINDS
 from ..report.model import Report
 from ..workspace.ignores import ignoring
 
 _SEVERITIES = (types.DiagnosticSeverity.Warning, types.DiagnosticSeverity.Information)
 """Those of findings that can be ignored: errors cannot, and what was edited since the run is a hint."""
-_NOT_OFFERED = ("target-error", "unused-ignore")
+_NOT_OFFERED = [name for name, kind in KINDS.items() if not kind.can_be_ignored]
 
 
 def ignorable_codes(documents: Documents, reports: Iterable[Report], filename: str, row: int) -> list[str]:

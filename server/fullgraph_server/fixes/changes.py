@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-from ..report.model import Finding, FindingKind, Report
+from ..kinds import KINDS, FindingKind
+from ..report.model import Finding, Report
 from ..text.messages import counted
 from ..workspace.drift import Drift
 from .model import Counts
@@ -18,19 +19,6 @@ _Key: TypeAlias = tuple[str, str, str, int]
 
 FIXABLE: Final[tuple[FindingKind, ...]] = ("graph-break", "recompile", "recompile-limit")
 """The kinds of findings that a fix can be for."""
-
-_COUNTED: Final[tuple[FindingKind, ...]] = (
-    "graph-break",
-    "recompile",
-    "recompile-limit",
-    "compile-error",
-    "capture-error",
-    "export-error",
-    "nothing-compiled",
-    "skipped-frame",
-    "target-error",
-)
-"""The kinds of findings of which an edit may add none."""
 
 
 def fixable(report: Report) -> list[Finding]:
@@ -131,9 +119,10 @@ _ENDS: Final = {
 
 def _new(before: Report, after: Report, drifts: Drifts) -> Iterator[Finding]:
     """Yield the findings that the run before did not have, as often as they are new."""
-    known = Counter(_moved(item, drifts) for item in before.findings if item.kind in _COUNTED)
+    known = Counter(_moved(item, drifts) for item in before.findings if KINDS[item.kind].rejects_edits)
     for item in after.findings:
-        if item.kind not in _COUNTED or (item.severity == "information" and item.kind == "target-error"):
+        is_note = item.kind == "target-error" and item.severity == "information"
+        if is_note or not KINDS[item.kind].rejects_edits:
             continue
         if known[_key(item)] > 0:
             known[_key(item)] -= 1

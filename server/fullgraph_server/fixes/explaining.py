@@ -10,6 +10,7 @@ from typing import Final
 
 from fullgraph_compiler.facts import CallSeen, CallsSeen, TensorSeen, ValueSeen
 
+from ..kinds import KINDS
 from ..report.model import Compilation, Finding, Report
 from ..text.remedies import Advice, Remedy
 from ..workspace.positions import Span
@@ -26,6 +27,7 @@ _TENSOR: Final = ValueSeen("tensor", (TensorSeen("float32", (4,), "cpu", True, F
 _SEEN: Final = CallsSeen(1, (CallSeen((_TENSOR,), _TENSOR),), is_python=True)
 """What functions of these programs that cannot be traced get and give back."""
 _MARKED: Final = re.compile("«([^«»]*)»")
+_OF_GUARDS: Final = [name for name, kind in KINDS.items() if kind.is_of_guard]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ def examples(code: str) -> Iterator[Example]:
 def _samples(code: str) -> Iterator[tuple[str, str, tuple[Remedy, ...]]]:
     """Yield programs for a code: what is special about each, its text, and the remedies of the finding."""
     texts = BREAKS.get(code, ())
-    if code in ("recompile", "recompile-limit", "late-compile"):
+    if code in _OF_GUARDS:
         yield from ((cause, text, (remedy,)) for cause, text, remedy in RECOMPILES)
     elif texts:
         yield from (("", text, ()) for text in ((texts,) if isinstance(texts, str) else texts))

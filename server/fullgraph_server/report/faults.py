@@ -10,12 +10,13 @@ from pathlib import PurePath
 
 from fullgraph_compiler.facts import Fact, Failure, FaultLocated, GraphUnchecked, Noise, Stack, StageChecked
 
+from ..kinds import FindingKind
 from ..text import exports
 from ..text.markdown import code_span
 from ..text.messages import counted, first_line
 from ..text.tables import aligned
 from .finding_builder import FindingBuilder
-from .model import Finding, FindingKind, Report
+from .model import Finding, Report
 
 _PARTS = {
     "eager": "Dynamo, which captures the graph",

@@ -9,20 +9,14 @@ from typing import Final, Protocol
 
 from fullgraph_compiler.facts import Severity, Stack
 
+from ..kinds import KINDS, FindingKind
 from ..text.visible import without_addresses
 from ..workspace.definitions import definitions
 from ..workspace.ignores import IgnoreComment, ignore_comments
 from ..workspace.workspace import Workspace
-from .model import Finding, FindingKind, FrameReport
+from .model import Finding, FrameReport
 
-_OF_OTHER_RUNS: Final = (
-    "perf-hint",
-    "cudagraph-skip",
-    "cache-miss",
-    "cache-bypass",
-    "late-compile",
-    "rank-difference",
-)
+_OF_OTHER_RUNS: Final = [name for name, kind in KINDS.items() if not kind.is_in_every_run]
 """Kinds that most runs do not look for: whether a comment for these has a use cannot be told."""
 _FULL_STOP: Final = re.compile(r"(?<!\.)\.$")
 """The full stop at the end of a title, which has none; dots there say that something is left out."""

@@ -53,6 +53,7 @@ from fullgraph_compiler.trace.export.texts import parse_failing_operator
 from fullgraph_compiler.trace.graphs import parse_operators
 from fullgraph_compiler.trace.messages import ErrorElsewhere, parse_error_elsewhere
 
+from ..kinds import FindingKind
 from ..text import exports, hints, messages
 from ..text.markdown import torch_page
 from ..text.remedies import Advice, sentences
@@ -76,7 +77,7 @@ from .frames import Frames
 from .graph_lines import graph_lines
 from .kernels import codes_of
 from .measured.speed import measured_speed
-from .model import Code, Finding, FindingKind, FrameReport, Graph, GraphLines, Report, TensorName
+from .model import Code, Finding, FrameReport, Graph, GraphLines, Report, TensorName
 from .recompiles import Recompilations
 from .sizes import size_conditions
 from .source_locator import Places, with_library_places, without_own_calls

@@ -37,33 +37,13 @@ from fullgraph_compiler.facts import (
     VariantMeasured,
 )
 
+from ..kinds import KINDS, FindingKind
 from ..text.remedies import Advice, Remedy, remedies
 from ..text.source_names import compile_number
 from ..text.vllm import VllmGraph
 from ..workspace.positions import TRACE, Call, Span
 from ..workspace.source import SourceFile
 from .caches.model import Caches
-
-FindingKind: TypeAlias = Literal[
-    "graph-break",
-    "recompile",
-    "recompile-limit",
-    "late-compile",
-    "compile-error",
-    "capture-error",
-    "export-error",
-    "accuracy",
-    "skipped-frame",
-    "nothing-compiled",
-    "cudagraph-skip",
-    "perf-hint",
-    "cache-miss",
-    "cache-bypass",
-    "rank-difference",
-    "unused-ignore",
-    "target-error",
-]
-
 
 Layer: TypeAlias = str
 """The analysis (``analyses/``) that makes a result beside the ordinary one; empty for an ordinary run."""
@@ -119,7 +99,7 @@ class Finding:
     @property
     def times(self) -> int:
         """What it adds to the number of its kind: all recompilations that it tells, one for a graph break."""
-        return self.count if self.kind in ("recompile", "late-compile") else 1
+        return self.count if KINDS[self.kind].sums_compilations else 1
 
     @property
     def has_graph(self) -> bool:

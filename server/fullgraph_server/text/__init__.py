@@ -8,7 +8,6 @@
 - ``remedies``: what an advice says, as data
 - ``outlook``: what the compilations of a function say of a value that changed
 - ``caches``: components of cache keys, how keys differ, reasons for a bypass
-- ``meanings``: what each kind of finding means
 - ``subjects``: what breaks a graph, as the user wrote it
 - ``source_names``: torch's names as the user wrote them
 - ``size_expressions``: conditions on sizes as the user wrote them

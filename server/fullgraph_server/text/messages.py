@@ -77,37 +77,10 @@ WANTS_ARGUMENTS = (
     "`fullgraph check FILE -- ARGUMENTS` on the command line, or `args` of a target in pyproject.toml."
 )
 
-KIND_NAMES = {
-    "graph-break": ("graph break", "graph breaks"),
-    "recompile": ("recompilation", "recompilations"),
-    "late-compile": ("late compilation", "late compilations"),
-    "recompile-limit": ("recompile limit hit", "recompile limits hit"),
-    "compile-error": ("compile error", "compile errors"),
-    "capture-error": ("capture error", "capture errors"),
-    "export-error": ("export problem", "export problems"),
-    "accuracy": ("wrong result", "wrong results"),
-    "skipped-frame": ("skipped frame", "skipped frames"),
-    "nothing-compiled": ("function without a graph", "functions without a graph"),
-    "rank-difference": ("difference between ranks", "differences between ranks"),
-    "cudagraph-skip": ("skipped CUDA graph", "skipped CUDA graphs"),
-    "perf-hint": ("performance hint", "performance hints"),
-    "cache-miss": ("cache miss", "cache misses"),
-    "cache-bypass": ("cache bypass", "cache bypasses"),
-    "unused-ignore": ("unused ignore comment", "unused ignore comments"),
-    "target-error": ("problem", "problems"),
-}
-"""The kinds of findings that are summed up, one and many."""
-
 
 def counted(number: int, one: str, many: str = "") -> str:
     """Write a number with its noun; ``many`` is the noun's plural, if that is not ``one`` with an s."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
-
-
-def seen_in(kind: str, count: int) -> str:
-    """Write how often a finding was seen: ``3 compilations``."""
-    # A call that meets the limit is not compiled.
-    return counted(count, "call" if kind == "recompile-limit" else "compilation")
 
 
 def first_line(text: str) -> str:

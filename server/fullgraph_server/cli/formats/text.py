@@ -14,9 +14,10 @@ from rich.console import Console
 from rich.text import Text
 
 from ...analyses.suitability import unsuited
+from ...kinds import KINDS, FindingKind
 from ...report.model import ExportedProgram, Finding, Report
 from ...text import devices
-from ...text.messages import KIND_NAMES, counted, seen_in
+from ...text.messages import counted
 from ...text.remedies import is_mended_by_dynamic
 from ...text.tables import wrapped
 from ...text.visible import visible
@@ -108,7 +109,7 @@ def print_finding(console: Console, checked: Checked, finding: Finding) -> None:
 def print_failures(console: Console, checked: Checked) -> None:
     """Print the findings that say why the program, or the compiler, came no further."""
     for finding in checked.report.findings:
-        if finding.kind in ("target-error", "compile-error", "capture-error", "export-error"):
+        if KINDS[finding.kind].is_failure:
             print_finding(console, checked, finding)
 
 
@@ -198,14 +199,14 @@ def sums(reports: Sequence[Report], targets: int) -> str:
 
 
 def _counts(findings: Iterable[Finding]) -> list[str]:
-    counts: Counter[str] = Counter()
+    counts: Counter[FindingKind] = Counter()
     for finding in findings:
         if finding.kind == "target-error" and finding.severity == "information":
             continue  # a note is no problem
         if finding.kind == "nothing-compiled" and finding.of_run:
             continue  # the rest of the line says so
         counts[finding.kind] += finding.times
-    return [counted(counts[kind], *names) for kind, names in KIND_NAMES.items() if counts[kind]]
+    return [kind.counted(counts[name]) for name, kind in KINDS.items() if counts[name]]
 
 
 def run_words(report: Report) -> str:
@@ -253,7 +254,7 @@ def _underline(source: SourceFile, span: Span, row: int) -> str:
 
 def _label(finding: Finding) -> str:
     kind = finding.kind.replace("-", " ") if finding.code != finding.kind else ""
-    times = f"in {seen_in(finding.kind, finding.count)}"
+    times = f"in {KINDS[finding.kind].seen_in(finding.count)}"
     times = times if finding.count > 1 and finding.kind != "recompile" else ""
     return " ".join(part for part in (kind, times) if part)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
+from ...kinds import KINDS
 from ...report.model import Finding
 from ..model import Context, Edit, Fix, Rule
 from ..operators.rule import operators
@@ -129,4 +130,4 @@ def rules_of(finding: Finding) -> tuple[Rule, ...]:
     """Return the rules for a finding, by its kind and code."""
     if finding.kind == "graph-break":
         return (*_BREAKS.get(finding.code, _OTHER_BREAKS), operators)
-    return _RECOMPILES if finding.kind in ("recompile", "recompile-limit", "late-compile") else ()
+    return _RECOMPILES if KINDS[finding.kind].is_of_guard else ()

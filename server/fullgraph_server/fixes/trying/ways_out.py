@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
+from ...kinds import KINDS
 from ...report.answers.words import row_of
 from ...report.model import Finding, Report
 from ...text.markdown import code_span
@@ -29,7 +30,6 @@ _CONFIG: Final = re.compile(r"^torch\.(?:[\w.]+\.)?_?config\.\w+$")
 _SOURCE: Final = (
     "https://docs.pytorch.org/docs/main/user_guide/torch_compiler/torch.compiler_troubleshooting.html"
 )
-_ERRORS: Final = ("capture-error", "compile-error", "export-error", "target-error")
 _OF_EXPORTS: Final = ("capture-error", "export-error")
 _COMPILE: Final = ("torch.compile", "torch.compiler.compile")
 _EXPORT: Final = ("torch.export.export", "torch.export")
@@ -94,7 +94,7 @@ def may_help(finding: Finding, report: Report) -> bool:
     if finding.kind == "graph-break":
         return has_rules(finding) or bool(_SETTING.search("".join((*finding.hints, finding.text))))
     is_of_compiler = finding.kind != "target-error" or (report.status == "raised" and _compiles_any(report))
-    return finding.kind in _ERRORS and finding.severity == "error" and is_of_compiler
+    return KINDS[finding.kind].is_failure and finding.severity == "error" and is_of_compiler
 
 
 def _compiles_any(report: Report) -> bool:
