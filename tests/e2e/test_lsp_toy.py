@@ -171,7 +171,7 @@ async def test_hover_on_a_definition_sums_up(editor: Editor, toys: dict[str, Ran
     for line, character in ((2, 3), (3, 6)):
         summary = text(await editor.hover(toy.uri, line, character))
         assert "**`toy_example`**: 6 graphs · 12 ops · 2 graph breaks · " in summary
-        assert "3 recompiles" in summary
+        assert "3 recompilations" in summary
         assert "**Compilations**" in summary
         assert ": size of `a` at dimension 0 was 10, is now 12" in summary
     # A parameter is a name as well.

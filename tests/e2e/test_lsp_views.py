@@ -74,7 +74,7 @@ async def test_lenses_run_targets_and_sum_functions_up(editor: Editor) -> None:
     assert run == (4, "▶ Analyze with Fullgraph", "fullgraph.run")
     assert inductor == (4, "Run TorchInductor", "fullgraph.kernels")
     assert total[0] == 4
-    assert total[1].startswith("4 graphs · 1 break · ")
+    assert total[1].startswith("4 graphs · 1 graph break · ")
     assert total[2] == "fullgraph.showTarget"
     assert profile == (4, "Profile recompilations", "fullgraph.recompiles")
     assert (test[0], script[0]) == (10, 14)

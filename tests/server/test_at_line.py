@@ -125,7 +125,7 @@ def test_a_line_tells_its_graph_its_shapes_its_guards_and_why_its_function_was_c
     ]
     assert "parameter of `step`, from line 2" in entries(item, "guards")[0].details
     assert item.sections[-1].title == "Compilations of step"
-    assert item.sections[-1].description == "2 graphs · 2 guards · 1 recompile · compiled in 0.00 s"
+    assert item.sections[-1].description == "2 graphs · 2 guards · 1 recompilation · compiled in 0.00 s"
     history = entries(item, "compilations")
     assert said(history) == [
         ("Compilation 0/0", "0.50 s"),

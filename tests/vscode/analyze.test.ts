@@ -25,7 +25,7 @@ scenario("one key shows the graph breaks, the guards and a summary", async (scen
   await expect
     .poll(() => window.lenses())
     .toEqual([
-      expect.stringMatching(/^3 graphs · 2 breaks · \d+ guards · compiled in [\d.]+ s$/),
+      expect.stringMatching(/^3 graphs · 2 graph breaks · \d+ guards · compiled in [\d.]+ s$/),
       expect.stringMatching(/^▶ Analyze with Fullgraph\s*\|\s*Run TorchInductor$/),
     ]);
 
@@ -60,7 +60,7 @@ scenario("one key shows the graph breaks, the guards and a summary", async (scen
     .poll(() => window.lenses(), { timeout: LONG })
     .toEqual([
       expect.stringMatching(
-        /^3 graphs · 2 breaks · \d+ guards · 3 kernels · compiled in [\d.]+ s$/,
+        /^3 graphs · 2 graph breaks · \d+ guards · 3 kernels · compiled in [\d.]+ s$/,
       ),
       "▶ Analyze with Fullgraph",
     ]);
@@ -95,7 +95,7 @@ scenario(
     await window.openView("Fullgraph");
     await expect
       .poll(() => window.target("test_model.py::test_second"))
-      .toMatchObject({ description: expect.stringContaining("1 break") as string });
+      .toMatchObject({ description: expect.stringContaining("1 graph break") as string });
     await expect
       .poll(() => window.target("test_model.py::test_first"))
       .toMatchObject({ description: "" });

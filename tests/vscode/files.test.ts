@@ -77,7 +77,7 @@ scenario("a folder of several has its own interpreter and targets", async (scene
     .toMatchObject([{ label: "first" }, { label: "second λ" }]);
   await expect
     .poll(() => window.target("two.py"))
-    .toMatchObject({ level: 2, description: expect.stringContaining("2 breaks") as string });
+    .toMatchObject({ level: 2, description: expect.stringContaining("2 graph breaks") as string });
   await expect.poll(() => window.target("one.py")).toMatchObject({ level: 2, description: "" });
   await scene.picture("folders");
 });

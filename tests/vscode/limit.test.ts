@@ -65,10 +65,14 @@ scenario("a time limit is neutral, and can be raised", async (scene) => {
   await raise.click();
   await expect
     .poll(() => window.target("forever.py"))
-    .toMatchObject({ description: expect.stringMatching(/^1 break · ran [\d.]+ s$/) as string });
+    .toMatchObject({
+      description: expect.stringMatching(/^1 graph break · ran [\d.]+ s$/) as string,
+    });
   expect(await window.squiggles()).toEqual([{ severity: "warning", text: 'print("loss")' }]);
   await expect
     .poll(async () => (await window.lenses()).join("\n"))
-    .toMatch(/^1 graph · 1 break · \d+ guards · compiled in [\d.]+ s\n▶ Analyze with Fullgraph/);
+    .toMatch(
+      /^1 graph · 1 graph break · \d+ guards · compiled in [\d.]+ s\n▶ Analyze with Fullgraph/,
+    );
   await scene.picture("limit-raised");
 });

@@ -35,7 +35,9 @@ scenario(
     await window.clickText("step(torch.ones");
     await page.keyboard.press("Control+Alt+g");
     await expect.poll(() => window.squiggles(), { timeout: LONG }).toEqual([BREAK]);
-    await expect.poll(() => window.lenses()).toContainEqual(expect.stringContaining("1 break"));
+    await expect
+      .poll(() => window.lenses())
+      .toContainEqual(expect.stringContaining("1 graph break"));
     await expect
       .poll(() => window.hover("torch._dynamo.graph_break()"))
       .toContain("`torch._dynamo.graph_break` breaks the graph");

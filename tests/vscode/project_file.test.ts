@@ -30,7 +30,7 @@ scenario(
     await window.openView("Fullgraph");
     await window.treeAction("Toy, twice", "Analyze");
     await expect.poll(() => window.squiggles(), { timeout: LONG }).toEqual(BREAKS);
-    const ran = expect.stringMatching(/^3 graphs · 2 breaks .* s$/) as string;
+    const ran = expect.stringMatching(/^3 graphs · 2 graph breaks .* s$/) as string;
     await expect.poll(() => window.lenses()).toContainEqual(ran);
     await scene.picture("launch-target");
 
@@ -39,7 +39,7 @@ scenario(
     await window.save();
     await expect
       .poll(() => window.lenses())
-      .toContainEqual(expect.stringMatching(/^3 graphs · 2 breaks .* \(stale\)$/));
+      .toContainEqual(expect.stringMatching(/^3 graphs · 2 graph breaks .* \(stale\)$/));
     await expect.poll(() => window.squiggles()).toEqual([PRINT]);
     await scene.picture("syntax-error");
     await window.page.keyboard.press("Backspace");

@@ -21,7 +21,7 @@ scenario("a lens leads to each recompilation of the worst case", async (scene) =
   await window.palette("Fullgraph: Analyze This File");
   const lens = (counts: RegExp) =>
     expect.poll(async () => (await window.lenses()).join("\n"), { timeout: LONG }).toMatch(counts);
-  await lens(/2 graphs · .* · 1 recompile · [^]*Profile recompilations/);
+  await lens(/2 graphs · .* · 1 recompilation · [^]*Profile recompilations/);
 
   await window.clickLens("Profile recompilations");
   const page = window.preview;
@@ -41,6 +41,6 @@ scenario("a lens leads to each recompilation of the worst case", async (scene) =
   await page.getByRole("link", { name: "flags.py:9" }).first().click();
   await expect.poll(() => window.activeFile()).toBe("flags.py");
   await expect.poll(() => window.line()).toBe(9);
-  await lens(/2 graphs · .* · 1 recompile · /); // The profile is a layer beside the ordinary result.
+  await lens(/2 graphs · .* · 1 recompilation · /); // The profile is a layer beside the ordinary result.
   await expect.poll(() => window.squiggles()).toEqual([{ severity: "info", text: "flag" }]);
 });

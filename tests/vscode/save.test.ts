@@ -14,7 +14,7 @@ scenario("a save runs the target again, or makes it stale", async (scene) => {
   await window.save();
   await expect.poll(() => window.squiggles()).toEqual([BRANCH]);
   const lens = expect.stringMatching(
-    /^2 graphs · 1 break · \d+ guards · compiled in [\d.]+ s$/,
+    /^2 graphs · 1 graph break · \d+ guards · compiled in [\d.]+ s$/,
   ) as string;
   await expect.poll(() => window.lenses()).toContainEqual(lens);
   await scene.picture("mended");
@@ -25,7 +25,7 @@ scenario("a save runs the target again, or makes it stale", async (scene) => {
   await window.save();
   await expect
     .poll(() => window.lenses())
-    .toContainEqual(expect.stringMatching(/^2 graphs · 1 break .*\(stale\)$/));
+    .toContainEqual(expect.stringMatching(/^2 graphs · 1 graph break .*\(stale\)$/));
   await window.openView("Fullgraph");
   await expect
     .poll(() => window.target("toy.py"))

@@ -41,7 +41,9 @@ scenario("several targets of a file name their results, and one can be chosen", 
   await window.treeAction("talks", "Analyze");
   const print = { severity: "warning", text: 'print("more")' };
   await expect.poll(() => window.squiggles(), { timeout: LONG }).toEqual([print]);
-  await expect.poll(summaries).toMatch(/^1 graph · 1 break .* · talks\s*\|\s*1 graph .* · plain$/);
+  await expect
+    .poll(summaries)
+    .toMatch(/^1 graph · 1 graph break .* · talks\s*\|\s*1 graph .* · plain$/);
   await scene.picture("two-targets");
 
   await window.palette("Fullgraph: Show Results of…");

@@ -60,7 +60,7 @@ scenario("a trace of another machine is seen on the source, rank by rank", async
       {
         level: 3,
         label: "Rank 2",
-        description: "20 compilations · 16 graphs · 3 breaks · 11 recompiles",
+        description: "20 compilations · 16 graphs · 3 graph breaks · 11 recompilations",
       },
       { level: 3, label: "Ranks 0-1 and 3", description: "3" },
     ]);

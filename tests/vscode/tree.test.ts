@@ -25,13 +25,13 @@ scenario(
           {
             level: 1,
             label: "toy.py",
-            description: expect.stringMatching(/^2 breaks · ran [\d.]+ s$/) as string,
+            description: expect.stringMatching(/^2 graph breaks · ran [\d.]+ s$/) as string,
           },
           {
             level: 2,
             label: "toy_example",
             description: expect.stringMatching(
-              /^toy.py:7 · 3 graphs · 2 breaks · \d+ guards · compiled in [\d.]+ s$/,
+              /^toy.py:7 · 3 graphs · 2 graph breaks · \d+ guards · compiled in [\d.]+ s$/,
             ) as string,
           },
           { level: 3, label: "9: `print` breaks the graph", description: "" },

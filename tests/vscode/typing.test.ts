@@ -18,7 +18,7 @@ scenario("typing runs the target on the unsaved text", async (scene) => {
   await expect
     .poll(() => window.lenses())
     .toContainEqual(
-      expect.stringMatching(/^2 graphs · 1 break · \d+ guards · compiled in [\d.]+ s$/),
+      expect.stringMatching(/^2 graphs · 1 graph break · \d+ guards · compiled in [\d.]+ s$/),
     );
   await expect.poll(() => window.squiggles()).toEqual([BRANCH]);
   expect(readFileSync(join(folder, "toy.py"), "utf8")).toContain("print(");

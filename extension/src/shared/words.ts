@@ -1,11 +1,12 @@
 import { l10n } from "vscode";
-import type {
-  FindingItem,
-  FrameItem,
-  LayerItem,
-  RankItem,
-  ReportItem,
-  TargetItem,
+import {
+  type FindingItem,
+  type FrameItem,
+  KINDS,
+  type LayerItem,
+  type RankItem,
+  type ReportItem,
+  type TargetItem,
 } from "../protocol";
 
 export type RunState = NonNullable<TargetItem["state"]>;
@@ -25,7 +26,7 @@ export function isTrace(target: string): boolean {
   return target.startsWith("trace:");
 }
 
-/** A report in a few words: `dry run · 2 breaks · 1 recompile · 4 ranks · ran 0.4 s · files discarded`. */
+/** A report in a few words: `dry run · 2 graph breaks · 4 ranks · ran 0.4 s · files discarded`. */
 export function reportSummary({
   target,
   frames,
@@ -37,37 +38,27 @@ export function reportSummary({
   leftOut,
   files,
 }: ReportItem): string {
-  // A note on the run is no problem of the program.
-  const problems = findings.filter(
-    ({ kind, severity }) => kind !== "target-error" || severity !== "information",
-  );
-  const all = (...kinds: FindingItem["kind"][]) =>
-    problems.filter((finding) => kinds.includes(finding.kind));
-  const ofKind = (...kinds: FindingItem["kind"][]) => all(...kinds).length;
-  // One finding tells all recompilations of one cause.
-  const times = (kind: FindingItem["kind"]) => all(kind).reduce((sum, { count }) => sum + count, 0);
-  const stopping = all("recompile-limit").filter(({ severity }) => severity === "error").length;
-  // A dry run that needs data ends with a warning: nothing has failed.
-  const warned = all("target-error").filter(({ severity }) => severity === "warning").length;
-  const failing = ofKind("compile-error", "capture-error", "accuracy", "target-error");
-  // What `draft_export` had to assume is no failure.
-  const exports = (wanted: FindingItem["severity"]) =>
-    all("export-error").filter(({ severity }) => severity === wanted).length;
+  const numbers = new Map<string, number>();
+  for (const finding of findings) {
+    const name = summed(finding);
+    const number = KINDS[finding.kind].sumsCompilations ? finding.count : 1;
+    numbers.set(name, (numbers.get(name) ?? 0) + number);
+  }
+  const of = (name: string) => numbers.get(name) ?? 0;
+  const [breaks, ...others] = Object.entries(KINDS).map(([kind, names]) => named(of(kind), names));
   const counts = joined([
-    failures(failing + stopping - warned + exports("error")),
-    breaks(ofKind("graph-break")),
-    eagerFunctions(ofKind("recompile-limit", "skipped-frame") - stopping),
-    recompiles(times("recompile")),
-    lateCompilations(times("late-compile")),
-    rankDifferences(ofKind("rank-difference")),
-    warnings(warned + exports("warning")),
+    failures(of("failure")),
+    breaks,
+    eagerFunctions(of("eager")),
+    ...others,
+    named(of("problem"), KINDS["target-error"]),
   ]);
   const compiled = frames.some(({ graphs }) => graphs.length > 0);
   const nothing = !compiled
     ? l10n.t("nothing was compiled")
     : ignored === 0
       ? l10n.t("no graph breaks")
-      : problems.length === 0
+      : findings.every(isNote)
         ? l10n.t("no other findings")
         : l10n.t("no other graph breaks"); // but hints, which are not counted here
   return joined([
@@ -81,6 +72,27 @@ export function reportSummary({
   ]);
 }
 
+/** Whether a finding is a note on the run, and so no problem of the program. */
+function isNote({ kind, severity }: FindingItem): boolean {
+  return kind === "target-error" && severity === "information";
+}
+
+/** What a summary counts a finding as: its kind, or what several kinds lead to; empty if it does not. */
+function summed({ kind, severity }: FindingItem): string {
+  const { summary } = KINDS[kind];
+  switch (summary) {
+    case "itself":
+      return kind;
+    case "eager":
+      return severity === "error" ? "failure" : summary;
+    // What `draft_export` had to assume, or a dry run that needs data, is no failure; a note is no problem.
+    case "problem":
+      return severity === "error" ? "failure" : severity === "warning" ? summary : "";
+    default:
+      return summary;
+  }
+}
+
 /** A layer in a few words: what it found, or the numbers of its report, and its time. */
 export function layerSummary({ report, verdict }: LayerItem): string {
   if (verdict !== undefined) {
@@ -91,13 +103,13 @@ export function layerSummary({ report, verdict }: LayerItem): string {
   return reportSummary(numbers);
 }
 
-/** A function in a few words: `2 graphs · 1 break · 34 guards · compiled in 0.2 s`. */
+/** A function in a few words: `2 graphs · 1 graph break · 34 guards · compiled in 0.2 s`. */
 export function frameSummary(frame: FrameItem): string {
   return joined([
     graphs(frame.graphs.length),
-    breaks(frame.breaks),
+    named(frame.breaks, KINDS["graph-break"]),
     guards(frame.guards),
-    recompiles(frame.recompiles),
+    named(frame.recompiles, KINDS.recompile),
     compiledIn(frame.seconds),
   ]);
 }
@@ -114,13 +126,13 @@ export function ranksSummary(all: readonly RankItem[]): string {
   return joined([grouped(all.length), different]);
 }
 
-/** A rank in a few words: `4 compilations · 2 graphs · 1 break · 2 recompiles`. */
+/** A rank in a few words: `4 compilations · 2 graphs · 1 graph break · 2 recompilations`. */
 export function rankSummary(rank: RankItem): string {
   return joined([
     compilations(rank.compilations),
     graphs(rank.graphs),
-    breaks(rank.breaks),
-    recompiles(rank.recompiles),
+    named(rank.breaks, KINDS["graph-break"]),
+    named(rank.recompiles, KINDS.recompile),
   ]);
 }
 
@@ -192,33 +204,13 @@ function some(number: number, one: string, many: string): string {
   return number === 0 ? "" : counted(number, one, many);
 }
 
-function breaks(number: number): string {
-  return some(number, l10n.t("1 break"), l10n.t("{0} breaks", grouped(number)));
-}
-
-function lateCompilations(number: number): string {
-  return some(
-    number,
-    l10n.t("1 late compilation"),
-    l10n.t("{0} late compilations", grouped(number)),
-  );
-}
-
-function recompiles(number: number): string {
-  return some(number, l10n.t("1 recompile"), l10n.t("{0} recompiles", grouped(number)));
-}
-
-function rankDifferences(number: number): string {
-  return some(number, l10n.t("1 rank difference"), l10n.t("{0} rank differences", grouped(number)));
+/** A number of findings of a kind; empty if there are none. */
+function named(number: number, { one, many }: (typeof KINDS)["accuracy"]): string {
+  return some(number, `1 ${one}`, `${grouped(number)} ${many}`);
 }
 
 function failures(number: number): string {
   return some(number, l10n.t("1 failure"), l10n.t("{0} failures", grouped(number)));
-}
-
-/** Problems of a run that are no failures. */
-function warnings(number: number): string {
-  return some(number, l10n.t("1 problem"), l10n.t("{0} problems", grouped(number)));
 }
 
 /** Functions that run eagerly, since a limit of recompilations was hit or their frame was skipped. */

@@ -68,7 +68,12 @@ test.each([
     "preview for h100 · no graph breaks · ran 0.4 s",
   ],
   ["idle", node({ state: "finished" }, {}), "pass", "nothing was compiled · ran 0.4 s"],
-  ["broken", node({ state: "finished" }, { findings: [BREAK] }), "warning", "1 break · ran 0.4 s"],
+  [
+    "broken",
+    node({ state: "finished" }, { findings: [BREAK] }),
+    "warning",
+    "1 graph break · ran 0.4 s",
+  ],
   [
     "failed",
     node({ state: "finished" }, { findings: [FAILURE] }),
@@ -79,13 +84,13 @@ test.each([
     "raised",
     node({ state: "raised" }, { findings: [BREAK] }),
     "error",
-    "raised an exception · 1 break · ran 0.4 s",
+    "raised an exception · 1 graph break · ran 0.4 s",
   ],
   [
     "out of memory",
     node({ state: "memory" }, { findings: [BREAK] }),
     "error",
-    "used too much memory · 1 break · ran 0.4 s",
+    "used too much memory · 1 graph break · ran 0.4 s",
   ],
   [
     "at an end for lack of data",
@@ -94,7 +99,7 @@ test.each([
       { findings: [BREAK, finding({ kind: "target-error", severity: "warning" })] },
     ),
     "warning",
-    "1 break · 1 problem · ran 0.4 s",
+    "1 graph break · 1 problem · ran 0.4 s",
   ],
   [
     "frozen",
@@ -118,7 +123,7 @@ test.each([
       },
     ),
     "warning",
-    "1 function runs eagerly · 7 recompiles · ran 0.4 s",
+    "1 function runs eagerly · 7 recompilations · ran 0.4 s",
   ],
   [
     "stopped by a limit",
@@ -143,13 +148,13 @@ test.each([
     "stopped at its limit after a finding",
     node({ state: "timeout" }, { findings: [BREAK] }),
     "warning",
-    "stopped at its time limit · 1 break · ran 0.4 s",
+    "stopped at its time limit · 1 graph break · ran 0.4 s",
   ],
   [
     "stale",
     node({ state: "finished", stale: true }, { findings: [BREAK] }),
     "warning",
-    "stale · 1 break · ran 0.4 s",
+    "stale · 1 graph break · ran 0.4 s",
   ],
 ])("a target that is %s looks so", (_, target, icon, description) => {
   const item = treeItem(target);
@@ -203,7 +208,9 @@ test("a trace looks like one, and opens nothing", () => {
     id: "pulse",
     color: { id: "problemsWarningIcon.foreground" },
   });
-  expect(item.description).toBe("1 break · 1 rank difference · 2 ranks · compiled in 0.4 s");
+  expect(item.description).toBe(
+    "1 graph break · 1 difference between ranks · 2 ranks · compiled in 0.4 s",
+  );
   expect(item.tooltip).toContain("torch 2.13.0");
   expect(item.command).toBeUndefined();
 });
@@ -241,7 +248,7 @@ test("a rank of a trace opens as one of its own, that of a run does not", () => 
   const item = treeItem(of("trace"));
   expect(item).toMatchObject({
     label: "Rank 3",
-    description: "4 compilations · 2 graphs · 1 break · 2 recompiles",
+    description: "4 compilations · 2 graphs · 1 graph break · 2 recompilations",
     iconPath: { id: "warning" },
     command: { command: "fullgraph.showRank", arguments: [{ rank: { rank: 3 } }] },
     contextValue: "rank",
@@ -268,7 +275,7 @@ test("a function says what became of it", () => {
   const of = frame({ breaks: 2, guards: 1200, recompiles: 1, findings: [0] });
   const item = treeItem({ kind: "frame", id: "f", report: report(), index: 0, frame: of });
   expect(item.description).toBe(
-    "toy.py:3 · 0 graphs · 2 breaks · 1,200 guards · 1 recompile · compiled in 0.2 s",
+    "toy.py:3 · 0 graphs · 2 graph breaks · 1,200 guards · 1 recompilation · compiled in 0.2 s",
   );
 });
 

@@ -11,8 +11,10 @@ from ..client.capabilities import client_command
 from ..client.findings import minify_options, names_of
 from ..client.projection import Function
 from ..client.targets import target_place
+from ..kinds import KINDS
 from ..protocol import KERNELS, RECOMPILES, RUN, SHOW_TARGET, STOP
 from ..report.model import Finding, FrameReport
+from ..text.messages import counted
 from ..workspace.source import SourceFile
 from ..workspace.targets import Target, mentions_compile
 from .artifacts import is_artifact
@@ -88,16 +90,12 @@ def _failure(function: Function) -> Finding | None:
 
 def summary(frame: FrameReport) -> str:
     """Sum up the compilations of a function in one line: graphs, breaks, guards, compile time."""
-    counts = [
-        (frame.graphs, "graph", "graphs"),
-        (frame.breaks, "break", "breaks"),
-        (len(frame.guards), "guard", "guards"),
-        (frame.kernels, "kernel", "kernels"),
-        (frame.recompiles, "recompile", "recompiles"),
-    ]
     parts = [
-        f"{number:,} {one if number == 1 else many}"
-        for number, one, many in counts
-        if number or one in ("graph", "guard")
+        counted(frame.graphs, "graph"),
+        KINDS["graph-break"].counted(frame.breaks) if frame.breaks else "",
+        counted(len(frame.guards), "guard"),
+        counted(frame.kernels, "kernel") if frame.kernels else "",
+        KINDS["recompile"].counted(frame.recompiles) if frame.recompiles else "",
+        f"compiled in {frame.seconds:.2f} s",
     ]
-    return " · ".join([*parts, f"compiled in {frame.seconds:.2f} s"])
+    return " · ".join(filter(None, parts))

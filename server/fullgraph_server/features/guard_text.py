@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ..client.projection import Function, NamedGuards, View, grouped
+from ..kinds import KINDS
 from ..report.model import Compilation, FrameReport, Guard, Report, SizeCondition
 from ..report.origins import is_ambient, origin_of
 from ..report.source_locator import library_place
@@ -97,9 +98,9 @@ def function_text(view: View, function: Function, links: Links) -> str:
     numbers = [
         counted(frame.graphs, "graph"),
         counted(frame.ops, "op"),
-        counted(frame.breaks, "graph break"),
+        KINDS["graph-break"].counted(frame.breaks),
         counted(len(frame.guards), "guard"),
-        counted(frame.recompiles, "recompile"),
+        KINDS["recompile"].counted(frame.recompiles),
         *([counted(frame.kernels, "kernel")] if frame.kernels else []),
         f"{frame.seconds:.2f} s compile time",
     ]
