@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from fullgraph_compiler.facts import Fact, StackFrame
+from fullgraph_compiler.facts.registry import CLASSES
 
 COMMAND = "[x](command:workbench.action.quit) ![](https://evil/x.png)"
 
@@ -51,8 +52,9 @@ TERMINAL = (
 def facts(text: str, filename: str, *compile_ids: str) -> Iterator[Fact]:
     """Every kind of fact, for each compilation, with a text in every field that takes one."""
     for compile_id in compile_ids:
-        for cls in get_args(Fact):
-            yield _made(cls, text, filename, (compile_id, compile_ids[0]))
+        for cls in CLASSES.values():
+            if issubclass(cls, Fact):
+                yield _made(cls, text, filename, (compile_id, compile_ids[0]))
 
 
 def _made(kind: Any, text: str, filename: str, compile_ids: tuple[str, str], name: str = "") -> Any:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from .capture import GraphNode
+from .registry import Fact
 
 CacheName: TypeAlias = Literal["fx-graph", "aot-autograd", "precompile"]
 """A cache of graphs: TorchInductor's ``FxGraphCache``, ``AOTAutogradCache``, the packages of precompiling."""
@@ -14,7 +15,7 @@ CacheState: TypeAlias = Literal["hit", "miss", "bypass", "unsaved"]
 
 
 @dataclass(frozen=True, slots=True)
-class CacheKeyPart:
+class CacheKeyPart(Fact):
     """A part of keys, reported ahead of the first key that has it: ``items`` are name, hash and text of each.
 
     ``name`` is torch's (``inductor_config``), empty for what stands alone. Two items are the same if their
@@ -27,7 +28,7 @@ class CacheKeyPart:
 
 
 @dataclass(frozen=True, slots=True)
-class CacheLookup:
+class CacheLookup(Fact):
     """A look into a cache for one graph; ``parts`` are the digests of its key's parts, if the key is known.
 
     ``backward`` is ``None`` where that is not known. ``reason`` is torch's reason for a bypass, and for a
@@ -51,7 +52,7 @@ class CacheLookup:
 
 
 @dataclass(frozen=True, slots=True)
-class SizesRemembered:
+class SizesRemembered(Fact):
     """A profile of sizes (PGO) that was ``read`` from an earlier run, or ``written``, with its functions."""
 
     action: Literal["read", "written"]

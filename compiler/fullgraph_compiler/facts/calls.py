@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from .registry import Fact, Value
+
 ValueKind: TypeAlias = Literal[
     "tensor", "tensors", "int", "ints", "float", "floats", "bool", "bools", "str", "dtype", "device", "none",
     "array", "other",
@@ -13,7 +15,7 @@ ValueKind: TypeAlias = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class TensorSeen:
+class TensorSeen(Value):
     """A tensor of an observed call.
 
     Of an argument, ``changed`` says that the call changes it. Of a result, ``aliases`` says that it is in the
@@ -30,7 +32,7 @@ class TensorSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class ValueSeen:
+class ValueSeen(Value):
     """An argument or a result of an observed call.
 
     ``tensors`` and ``numbers`` (integers) are in it, in order. ``is_tuple`` says that several stand in a
@@ -45,7 +47,7 @@ class ValueSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class CallSeen:
+class CallSeen(Value):
     """One observed call: its arguments in the order in which they are written, and its result.
 
     ``made`` says that its arguments were made of those of another call: other sizes, numbers or values;
@@ -59,7 +61,7 @@ class CallSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class CallsSeen:
+class CallsSeen(Fact):
     """The calls at a place. ``calls`` have different types and sizes.
 
     ``problem`` is why they cannot be observed, or what they do that an operator must not, as the end of a

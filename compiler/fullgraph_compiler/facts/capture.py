@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from .registry import Fact, Value
 from .stacks import Stack, StackFrame
 
 
 @dataclass(frozen=True, slots=True)
-class FrameStarted:
+class FrameStarted(Fact):
     """The start of a frame's compilation; ``stack`` holds the calls that led to it.
 
     ``row`` is the first row of the function, decorators included. A frame that resumes after a graph break (a
@@ -26,7 +27,7 @@ class FrameStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class InputTensor:
+class InputTensor(Value):
     """A tensor among the inputs of a frame.
 
     ``source`` is torch's expression for it (``L['x'][0]``), ``dtype`` the short name (``f32``). ``stride`` is
@@ -43,7 +44,7 @@ class InputTensor:
 
 
 @dataclass(frozen=True, slots=True)
-class FrameInputs:
+class FrameInputs(Fact):
     """The inputs of one compilation's frame, in the order of their first use.
 
     ``numbers`` has the values of those that became symbols, each with its source. The inputs of a frame that
@@ -56,7 +57,7 @@ class FrameInputs:
 
 
 @dataclass(frozen=True, slots=True)
-class FrameCompiled:
+class FrameCompiled(Fact):
     """The end of a frame's compilation; ``graphs`` is 1 if a graph was compiled, else 0.
 
     ``ops`` and ``guards`` are counts.
@@ -73,7 +74,7 @@ class FrameCompiled:
 
 
 @dataclass(frozen=True, slots=True)
-class FrameSkipped:
+class FrameSkipped(Fact):
     """A frame that Dynamo does not compile: all of it runs eagerly."""
 
     compile_id: str
@@ -84,7 +85,7 @@ class FrameSkipped:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphNode:
+class GraphNode(Value):
     """One operation of a captured graph, and the line of user code that it came from.
 
     ``tensor`` describes its result as torch prints it (``f32[8, 16] cpu``); empty if that is no tensor.
@@ -96,7 +97,7 @@ class GraphNode:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphCaptured:
+class GraphCaptured(Fact):
     """A graph that Dynamo passes to the backend; ``text`` is the whole graph as torch prints it.
 
     ``calls`` are the locations of the calls that led to its operations, without duplicates; empty in facts
@@ -110,7 +111,7 @@ class GraphCaptured:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphPart:
+class GraphPart(Fact):
     """A part of a graph that ``DistributedDataParallel`` split off at the boundary of a gradient bucket."""
 
     compile_id: str
@@ -118,7 +119,7 @@ class GraphPart:
 
 
 @dataclass(frozen=True, slots=True)
-class NamedTensor:
+class NamedTensor(Value):
     """A name in user code and the tensor bound to it: ``f32[s77, 16]``, strides ``16, 1``, and the device.
 
     ``frame`` is the location of the name (the row only before Python 3.11); for a parameter, the first row of
@@ -134,7 +135,7 @@ class NamedTensor:
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(Value):
     """A symbolic size: its source (``L['x'].size()[0]``), and its value while tracing, if known."""
 
     name: str
@@ -143,7 +144,7 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True)
-class TensorsNamed:
+class TensorsNamed(Fact):
     """The tensors and symbolic sizes behind the names in a graph's code; no log contains them."""
 
     compile_id: str
@@ -152,7 +153,7 @@ class TensorsNamed:
 
 
 @dataclass(frozen=True, slots=True)
-class FailingKernel:
+class FailingKernel(Value):
     """A Python function that an operator (``mylib::twice``) ran with fake tensors, and that raised.
 
     ``kind`` is ``fake`` for a function that is registered for such tensors, ``real`` for the implementation
@@ -169,7 +170,7 @@ class FailingKernel:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphBreak:
+class GraphBreak(Fact):
     """A graph break: the graph ends here, and the rest of the frame is compiled as another frame.
 
     ``code`` is torch's graph-break id (``GB0059``) or empty. ``stack`` is empty if torch names no line within
@@ -194,7 +195,7 @@ class GraphBreak:
 
 
 @dataclass(frozen=True, slots=True)
-class GuardInstalled:
+class GuardInstalled(Fact):
     """A guard: a condition under which a compiled frame can be reused.
 
     ``source`` is the guarded expression as torch writes it (``L['a']``), empty for global state; ``kind`` is
@@ -211,7 +212,7 @@ class GuardInstalled:
 
 
 @dataclass(frozen=True, slots=True)
-class GuardFailure:
+class GuardFailure(Value):
     """A guard that failed, so that an earlier compilation could not be reused.
 
     ``compile_id`` is that of the earlier compilation; ``source`` and ``kind`` describe the guard (empty if
@@ -232,7 +233,7 @@ class GuardFailure:
 
 
 @dataclass(frozen=True, slots=True)
-class Recompile:
+class Recompile(Fact):
     """A recompilation: every earlier compilation of the frame has a guard that failed."""
 
     compile_id: str
@@ -240,7 +241,7 @@ class Recompile:
 
 
 @dataclass(frozen=True, slots=True)
-class RecompileLimit:
+class RecompileLimit(Fact):
     """A frame that reached the recompile limit: calls that no compilation fits now run eagerly."""
 
     compile_id: str
@@ -260,7 +261,7 @@ class RecompileLimit:
 
 
 @dataclass(frozen=True, slots=True)
-class CallsCounted:
+class CallsCounted(Fact):
     """The number of calls of a compiled function that reached a limit, in the whole run."""
 
     function: str
@@ -270,7 +271,7 @@ class CallsCounted:
 
 
 @dataclass(frozen=True, slots=True)
-class LateCompilation:
+class LateCompilation(Fact):
     """A compilation after the warm-up, at depth ``late-compile``: its ``FrameStarted`` says where.
 
     ``failures`` are the guards that failed; empty if the frame had never been compiled.
@@ -281,7 +282,7 @@ class LateCompilation:
 
 
 @dataclass(frozen=True, slots=True)
-class ClassPlace:
+class ClassPlace(Value):
     """A class, by its name and the file of its module."""
 
     filename: str
@@ -289,7 +290,7 @@ class ClassPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
+class Network(Value):
     """An attribute with a module that could be compiled by itself.
 
     ``in_place`` tells whether ``Module.compile`` does that, rather than ``torch.compile`` alone.
@@ -300,7 +301,7 @@ class Network:
 
 
 @dataclass(frozen=True, slots=True)
-class LightningCompiled:
+class LightningCompiled(Fact):
     """A compilation in a call of a compiled ``LightningModule``.
 
     ``classes`` are its own and those between that and ``LightningModule``.
@@ -312,7 +313,7 @@ class LightningCompiled:
 
 
 @dataclass(frozen=True, slots=True)
-class CallsWithoutGraph:
+class CallsWithoutGraph(Fact):
     """A compiled function whose calls captured no graph; ``stack`` holds the first of them.
 
     ``calls`` is 0 for one that was compiled, where the program calls none. ``function`` is empty if the
@@ -330,7 +331,7 @@ class CallsWithoutGraph:
 
 
 @dataclass(frozen=True, slots=True)
-class SizeViolation:
+class SizeViolation(Value):
     """A dimension that was marked dynamic, and a condition that does not hold for all of its sizes.
 
     ``dimension`` is the name of the ``Dim``, ``source`` torch's expression for the size, if torch says that.
@@ -347,7 +348,7 @@ class SizeViolation:
 
 
 @dataclass(frozen=True, slots=True)
-class CompileFailure:
+class CompileFailure(Fact):
     """An exception that the compiler raised.
 
     ``phase`` is ``capture`` (Dynamo, including a graph break under ``fullgraph=True``, with its ``code``) or

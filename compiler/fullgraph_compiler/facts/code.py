@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from .registry import Fact, Value
 from .stacks import Stack, StackFrame
 
 Phase: TypeAlias = Literal["forward", "backward", "inference"]
@@ -35,7 +36,7 @@ lowers have the names of the files that ``TORCH_COMPILE_DEBUG=1`` writes (``Debu
 
 
 @dataclass(frozen=True, slots=True)
-class Artifact:
+class Artifact(Fact):
     """One intermediate form of a graph. ``phase`` is ``None`` for a form that covers all passes."""
 
     compile_id: str
@@ -45,7 +46,7 @@ class Artifact:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordText:
+class RecordText(Fact):
     """The text of a record of torch's trace that is no form of a graph, by the record's name."""
 
     compile_id: str
@@ -54,7 +55,7 @@ class RecordText:
 
 
 @dataclass(frozen=True, slots=True)
-class KernelNode:
+class KernelNode(Value):
     """One operation of a lowered graph (``aten.mm``), and its line of user code, if torch reports one.
 
     ``inputs`` are the names of its arguments: other operations, and inputs of the graph. ``stack`` is the
@@ -69,7 +70,7 @@ class KernelNode:
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(Value):
     """The cost of a launch, which TorchInductor estimates from the shapes of its tensors.
 
     ``read`` and ``written`` are the least bytes of memory that it reads and writes. ``flops`` are floating
@@ -84,7 +85,7 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(Value):
     """One launch of a kernel, or one call of a library function, in TorchInductor's code.
 
     ``language`` is ``triton``, ``cpp``, ..., or ``extern`` for a library function, which has no ``source``.
@@ -112,7 +113,7 @@ class Kernel:
 
 
 @dataclass(frozen=True, slots=True)
-class CodeGenerated:
+class CodeGenerated(Fact):
     """The code that TorchInductor generated for a graph; ``text`` is a Python module.
 
     AOTInductor's is C++ (``language`` is ``cpp``): the wrapper, and its kernels below it.
@@ -132,7 +133,7 @@ class CodeGenerated:
 
 
 @dataclass(frozen=True, slots=True)
-class KernelCompiled:
+class KernelCompiled(Fact):
     """A compiled kernel of generated code; ``filename`` is that of its ``CodeGenerated``.
 
     ``texts`` are the compiled forms by language, from high level to low level: ``ttir``, ``ttgir``, ``llir``,
@@ -155,7 +156,7 @@ class KernelCompiled:
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenGraph:
+class WrittenGraph(Value):
     """A captured graph as a Python program: ``text`` needs only torch, and compiles the graph once.
 
     ``places`` pairs rows of the text with the user stacks of their operations.
@@ -167,7 +168,7 @@ class WrittenGraph:
 
 
 @dataclass(frozen=True, slots=True)
-class PreviewDeferred:
+class PreviewDeferred(Fact):
     """A preview that another interpreter must finish: it writes the GPU kernels from ``graphs``.
 
     ``reason`` says why this one cannot.

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from .registry import Value
+
 _KIB = 2**10
 _MIB = 2**20
 _GIB = 2**30
 
 
 @dataclass(frozen=True, slots=True)
-class Device:
+class Device(Value):
     """A GPU as ``torch.cuda.get_device_properties`` and Triton's driver describe one.
 
     ``name`` is the driver's name, under which torch looks up the data sheet

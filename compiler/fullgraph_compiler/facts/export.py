@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from .capture import SizeViolation, Symbol
+from .registry import Fact, Value
 from .stacks import Stack
 
 ExportProblemKind: TypeAlias = Literal[
@@ -21,7 +22,7 @@ ExportProblemKind: TypeAlias = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class DataSymbol:
+class DataSymbol(Value):
     """A number that only the data decide, such as ``u0``; ``stack`` is where the program reads it."""
 
     name: str
@@ -29,7 +30,7 @@ class DataSymbol:
 
 
 @dataclass(frozen=True, slots=True)
-class ExportProblem:
+class ExportProblem(Fact):
     """A problem at one place of an exported program, which stops an export, but for ``draft_export``.
 
     ``subject`` is the operator (``mylib::twice``), the condition as torch writes it (``u0 > 3``), or the
@@ -49,7 +50,7 @@ class ExportProblem:
 
 
 @dataclass(frozen=True, slots=True)
-class SizeRange:
+class SizeRange(Value):
     """The values that a symbolic size of an exported program may have: ``int_oo`` is without a limit."""
 
     symbol: Symbol
@@ -58,7 +59,7 @@ class SizeRange:
 
 
 @dataclass(frozen=True, slots=True)
-class ProgramExported:
+class ProgramExported(Fact):
     """The end of an export that has a program; its graph is a ``GraphCaptured``.
 
     ``of_draft_log`` says that it is read from the log of ``draft_export``, which does not say whether all
@@ -71,7 +72,7 @@ class ProgramExported:
 
 
 @dataclass(frozen=True, slots=True)
-class ExportFailed:
+class ExportFailed(Fact):
     """The end of an export that has no program.
 
     ``error`` and ``message`` are empty in facts that are read from a log, which does not say; with

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from .capture import GuardFailure
+from .registry import Fact, Value
 from .stacks import Severity, Stack
 
 Status: TypeAlias = Literal[
@@ -15,7 +16,7 @@ Status: TypeAlias = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Value):
     """The failure of a graph or a program at one stage of the compiler.
 
     ``error`` is the type name of the exception, or the name of the signal. ``message`` is the first line of
@@ -31,7 +32,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class Drawn(Value):
     """An operation that draws random numbers (``torch.randn_like``), and the user stack of its call."""
 
     name: str
@@ -39,7 +40,7 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
+class Noise(Fact):
     """A number of a graph's results that rounding decides: far from ``exact`` (float64), compiled or not."""
 
     compile_id: str
@@ -50,7 +51,7 @@ class Noise:
 
 
 @dataclass(frozen=True, slots=True)
-class StageChecked:
+class StageChecked(Fact):
     """The result of a graph, or of the program, at one stage; no ``failure`` if it passes.
 
     Without a ``compile_id`` it is a run of the whole program:
@@ -81,7 +82,7 @@ class StageChecked:
 
 
 @dataclass(frozen=True, slots=True)
-class OperatorFault:
+class OperatorFault(Value):
     """An operator of the program's own (``mylib::twice``) that is not what it declares.
 
     ``said`` is torch's sentence on it.
@@ -92,7 +93,7 @@ class OperatorFault:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphUnchecked:
+class GraphUnchecked(Fact):
     """A captured graph whose stages were not checked; ``reason`` is a clause.
 
     Without a ``compile_id``, ``reason`` names what else was not checked, as a noun.
@@ -103,12 +104,12 @@ class GraphUnchecked:
 
 
 @dataclass(frozen=True, slots=True)
-class RerunsSkipped:
+class RerunsSkipped(Fact):
     """The whole program did not run again to look for a cause, because it reaches others."""
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Value):
     """A value in two runs of the same code, uncompiled: ``before``, and ``now`` in the call that differs.
 
     ``name`` is a variable, a function or a setting, where ``stack`` does not show it.
@@ -157,7 +158,7 @@ Else:
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(Value):
     """The cause of a difference, as far as runs of the program have shown it.
 
     ``call`` is the number of the call of ``function`` that differs, ``compiled`` of the one in which its
@@ -173,7 +174,7 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
-class SettingFault:
+class SettingFault(Value):
     """A setting of torch that the program chose; with torch's ``default`` the failing graph passes.
 
     ``value`` and ``default`` are Python expressions.
@@ -185,7 +186,7 @@ class SettingFault:
 
 
 @dataclass(frozen=True, slots=True)
-class FaultLocated:
+class FaultLocated(Fact):
     """A fault located between ``passes``, the last stage that passes (or empty), and ``stage``, which fails.
 
     ``number`` counts the faults of a run from 1. ``compile_id`` is empty for a fault outside of all graphs.
@@ -209,7 +210,7 @@ class FaultLocated:
 
 
 @dataclass(frozen=True, slots=True)
-class RecipeTried:
+class RecipeTried(Fact):
     """The result of the whole program with one part of the compiler turned off.
 
     ``memory`` is the peak use in bytes: GPU memory if the program used a GPU.
@@ -222,7 +223,7 @@ class RecipeTried:
 
 
 @dataclass(frozen=True, slots=True)
-class MinifyProgress:
+class MinifyProgress(Fact):
     """The size of the smallest graph so far that fails in the same way, and the effort spent on it."""
 
     nodes: int
@@ -232,7 +233,7 @@ class MinifyProgress:
 
 
 @dataclass(frozen=True, slots=True)
-class ReproWritten:
+class ReproWritten(Fact):
     """A finished repro; ``stack`` holds the lines of user code that its operations come from.
 
     ``reproduces`` is whether the file fails in the same way when a fresh interpreter runs it.
@@ -249,7 +250,7 @@ class ReproWritten:
 
 
 @dataclass(frozen=True, slots=True)
-class ModulesLoaded:
+class ModulesLoaded(Fact):
     """The modules that the program imported since the last fact of this kind.
 
     ``filenames`` are source files outside of the standard library and of installed packages;
@@ -263,7 +264,7 @@ class ModulesLoaded:
 
 
 @dataclass(frozen=True, slots=True)
-class ProgramRaised:
+class ProgramRaised(Fact):
     """An exception that the user's program raised itself, not the compiler.
 
     ``failures`` are the guards that failed if it forbids recompilations. ``hints`` tell how to start it
@@ -280,7 +281,7 @@ class ProgramRaised:
 
 
 @dataclass(frozen=True, slots=True)
-class TargetProblem:
+class TargetProblem(Fact):
     """A problem with the target or its environment; ``message`` says what to do.
 
     Without a stack it belongs to the target's file; with ``of_run`` it belongs to the run, not to a file.
@@ -294,7 +295,7 @@ class TargetProblem:
 
 
 @dataclass(frozen=True, slots=True)
-class RunFinished:
+class RunFinished(Fact):
     """The last fact of a run: its status, its wall time in seconds, and the exit code if there is one.
 
     The server measures the time again, with the start of the process: it is what the user waits for.
@@ -312,7 +313,7 @@ class RunFinished:
 
 
 @dataclass(frozen=True, slots=True)
-class RanDry:
+class RanDry(Fact):
     """A dry run: the program ran without data, and was compiled for the absent GPU ``device``, if any.
 
     ``device`` is a key of :data:`.devices.DEVICES`. ``unknown`` are sentences about what only the real device
@@ -324,7 +325,7 @@ class RanDry:
 
 
 @dataclass(frozen=True, slots=True)
-class FilesDiscarded:
+class FilesDiscarded(Fact):
     """A run whose file changes are discarded at its end: no file that existed before it changes.
 
     ``by`` is the mechanism: a mount ``namespace``, in which the program has its own view of the files. If
@@ -339,7 +340,7 @@ class FilesDiscarded:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftBehind:
+class LeftBehind(Value):
     """What two runs of a program leave in different states, in ``words``: a variable, a setting, a file.
 
     ``place`` names it (```LEDGER` of train.py``). ``of_form`` says that only its type or shape differs.
@@ -351,7 +352,7 @@ class LeftBehind:
 
 
 @dataclass(frozen=True, slots=True)
-class ResultsCompared:
+class ResultsCompared(Fact):
     """What two runs of a program gave back, compared.
 
     ``difference`` says what differs first (``result of call 2 of `step`: by up to 3.1e-2``), empty if nothing
@@ -374,7 +375,7 @@ class ResultsCompared:
 
 
 @dataclass(frozen=True, slots=True)
-class StatementsTried:
+class StatementsTried(Fact):
     """The outcome of a trial.
 
     ``cases`` is the number of sets of values on which the old and the new statements were run. ``untaken``
@@ -408,7 +409,7 @@ SizeOutcome: TypeAlias = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class SizeTried:
+class SizeTried(Fact):
     """A call of a compiled function with another size, after the end of the program.
 
     ``place`` is what the size is of (``x.0``), ``along`` what changed with it (``y.0``). ``words`` say how

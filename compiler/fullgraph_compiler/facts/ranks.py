@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .registry import Fact, Value
 from .stacks import Stack
 
 
 @dataclass(frozen=True, slots=True)
-class Collective:
+class Collective(Value):
     """A call of a collective operation (``all_reduce``) in a captured graph.
 
     ``operation`` is its place among the operations of the graph. ``arguments`` are those that are neither
@@ -26,7 +27,7 @@ class Collective:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphTraced:
+class GraphTraced(Fact):
     """A captured graph in detail: the tensors of its inputs and operations (``h: f32[8, 4][4, 1]cpu``).
 
     They are written as torch prints them, with strides, but devices have no number: that is another one on
@@ -41,7 +42,7 @@ class GraphTraced:
 
 
 @dataclass(frozen=True, slots=True)
-class CollectivesScheduled:
+class CollectivesScheduled(Fact):
     """The collective operations in the code that TorchInductor wrote for one pass of a graph, in order."""
 
     compile_id: str
@@ -49,7 +50,7 @@ class CollectivesScheduled:
 
 
 @dataclass(frozen=True, slots=True)
-class RuntimeEstimated:
+class RuntimeEstimated(Fact):
     """TorchInductor's estimate of the run time of its code for one pass of a graph, in seconds.
 
     ``buffers`` are the tensors that its kernels write (``op1: float32[8, 4][4, 1]``).
@@ -61,7 +62,7 @@ class RuntimeEstimated:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphsExecuted:
+class GraphsExecuted(Fact):
     """The graphs in the order in which they ran, by compile id; empty for one that torch does not name."""
 
     compile_ids: tuple[str, ...]

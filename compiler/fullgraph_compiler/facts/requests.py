@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from .registry import Value
+
 PROTOCOL_VERSION = 1
 """The version of the worker protocol; increased when a message between server and worker changes meaning."""
 
@@ -33,7 +35,7 @@ Depth: TypeAlias = str
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class Script(Value):
     """A file that runs as ``__main__``.
 
     With ``module`` it is the module of that name, wherever the interpreter finds it, as with ``python -m``;
@@ -50,7 +52,7 @@ class Script:
 
 
 @dataclass(frozen=True, slots=True)
-class PytestNode:
+class PytestNode(Value):
     """A pytest node id (``tests/test_model.py::test_forward``); its path is absolute or relative to cwd."""
 
     node: str
@@ -61,7 +63,7 @@ GIVEN_OPERATIONS = ("item", "nonzero", "masked_select")
 
 
 @dataclass(frozen=True, slots=True)
-class GivenValue:
+class GivenValue(Value):
     """The assumed result of a data-dependent operation in a row of the file, for a run without data.
 
     For ``item`` it is the number itself, for the other operations the number of elements.
@@ -73,7 +75,7 @@ class GivenValue:
 
 
 @dataclass(frozen=True, slots=True)
-class ExampleCall:
+class ExampleCall(Value):
     """One call of an example: its source text, and its location in the file.
 
     ``values`` replace data-dependent results in a dry run. With ``export``, what is called is exported for
@@ -88,7 +90,7 @@ class ExampleCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class Example(Value):
     """The example calls of one function, method or class, run in order.
 
     ``qualname`` is its qualified name within the module: ``f``, ``Block``, ``Block.step``.
@@ -99,7 +101,7 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Examples:
+class Examples(Value):
     """The example calls of one file; the module is imported, not run as ``__main__``."""
 
     filename: str
@@ -110,7 +112,7 @@ Program: TypeAlias = Script | PytestNode | Examples
 
 
 @dataclass(frozen=True, slots=True)
-class SourceText:
+class SourceText(Value):
     """The text of a file that differs from the one on disk, as in an unsaved editor."""
 
     filename: str
@@ -126,7 +128,7 @@ Files: TypeAlias = Literal["keep", "discard"]
 
 
 @dataclass(frozen=True, slots=True)
-class Switches:
+class Switches(Value):
     """Options that override settings of the program; the defaults change nothing.
 
     ``dynamic`` and ``recompile_limit`` replace torch's settings. ``only`` is a regular expression: frames of
@@ -161,7 +163,7 @@ class Switches:
 
 
 @dataclass(frozen=True, slots=True)
-class AddedSizes:
+class AddedSizes(Value):
     """Sizes that compiled functions are called with, too: of dimension ``dim`` of the tensor at ``place``.
 
     ``place`` is a parameter, or a part of what is passed for it (``batch['ids']``).
@@ -173,7 +175,7 @@ class AddedSizes:
 
 
 @dataclass(frozen=True, slots=True)
-class RunRequest:
+class RunRequest(Value):
     """A request to run one program once and report facts; ``texts`` replace the contents of files.
 
     A run deeper than ``graph`` keeps compiled kernels in the folder ``cache``, unless that is empty, and
@@ -214,7 +216,7 @@ Level: TypeAlias = Literal["dynamo", "aot"]
 
 
 @dataclass(frozen=True, slots=True)
-class MinifyRequest:
+class MinifyRequest(Value):
     """A request to minify a failure of one program to a repro.
 
     ``failure`` is the ``number`` of a ``FaultLocated``, ``compile_id`` that of the graph at fault; 0 and
@@ -239,7 +241,7 @@ class MinifyRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class CompareRequest:
+class CompareRequest(Value):
     """A request to compare what two runs of a program recorded in the files ``before`` and ``after``.
 
     With ``errors_differ`` a call may raise ``RuntimeError`` afterwards where it raised another error before.
@@ -252,7 +254,7 @@ class CompareRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Value):
     """Statements of a file, to be tried against those that would take their place.
 
     ``row`` to ``end_row`` are whole statements of one block in a function of the file; ``text`` replaces
@@ -276,7 +278,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class TrialRequest:
+class TrialRequest(Value):
     """A request to run a program uncompiled, and try statements on the values that they have there.
 
     Each trial runs the old and the new statements on these values and on others made from them, until every
@@ -292,7 +294,7 @@ class TrialRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class CallPlace:
+class CallPlace(Value):
     """A call expression of a file: rows and columns from 1, columns in characters, the end exclusive.
 
     If what it calls is an operator of torch, that is checked, with ``gradients`` if it has some.
@@ -308,7 +310,7 @@ class CallPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class CallsRequest:
+class CallsRequest(Value):
     """A request to run a program uncompiled, and observe the calls at places of its files.
 
     What is called is called again on copies, and on arguments of other sizes. The file changes of the program

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .capture import Symbol
+from .registry import Fact
 from .stacks import Stack
 
 
 @dataclass(frozen=True, slots=True)
-class ShapeGuard:
+class ShapeGuard(Fact):
     """A condition on symbolic sizes (``s77 <= 4096``) that the trace relies on.
 
     ``stack`` is the user code that evaluated it, ``torch_stack`` the frames of torch below, which added the
@@ -26,7 +27,7 @@ class ShapeGuard:
 
 
 @dataclass(frozen=True, slots=True)
-class Specialization:
+class Specialization(Fact):
     """A symbolic size that became a number: ``sources`` (``L['x'].size()[0]``) must have it in every call.
 
     ``reason`` is in torch's words; the stacks are those of a :class:`ShapeGuard`.

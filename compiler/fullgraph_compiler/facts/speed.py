@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from .outcome import Failure
+from .registry import Fact, Value
 from .stacks import Stack
 
 
 @dataclass(frozen=True, slots=True)
-class CompilePhase:
+class CompilePhase(Value):
     """A phase of the compiler: ``start`` in seconds since the epoch, and its duration in ``seconds``.
 
     The names are torch's own (``dynamo_timed`` in ``torch/_dynamo/utils.py``).
@@ -23,14 +24,14 @@ class CompilePhase:
 
 
 @dataclass(frozen=True, slots=True)
-class PhasesTimed:
+class PhasesTimed(Fact):
     """An outermost phase of the compiler, followed by all phases within it, in the order of their start."""
 
     phases: tuple[CompilePhase, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class TimesMeasured:
+class TimesMeasured(Fact):
     """The time that a fresh process takes for the program, with ``cold`` or ``warm`` caches.
 
     ``seconds`` is the wall time without imports, ``compiling`` the part of it spent in the compiler.
@@ -44,7 +45,7 @@ class TimesMeasured:
 
 
 @dataclass(frozen=True, slots=True)
-class PerformanceHint:
+class PerformanceHint(Fact):
     """A performance hint of TorchInductor (``TORCH_LOGS=perf_hints``); ``stack`` may cover a whole graph."""
 
     compile_id: str
@@ -53,7 +54,7 @@ class PerformanceHint:
 
 
 @dataclass(frozen=True, slots=True)
-class CudagraphSkip:
+class CudagraphSkip(Fact):
     """A graph that was to run as a CUDA graph but does not; ``stack`` may cover the whole graph."""
 
     compile_id: str
@@ -79,7 +80,7 @@ PartKind: TypeAlias = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class TimePart:
+class TimePart(Value):
     """A part of the time of compiled calls: ``seconds`` for each call, and how often it occurs in one.
 
     ``compile_id`` is that of the frame around it, empty if no compiled frame is; ``filename`` that of the
@@ -96,7 +97,7 @@ class TimePart:
 
 
 @dataclass(frozen=True, slots=True)
-class OperatorCounted:
+class OperatorCounted(Value):
     """How often a compiled and an uncompiled call run an operator (``aten::mm``), also within others."""
 
     name: str
@@ -105,7 +106,7 @@ class OperatorCounted:
 
 
 @dataclass(frozen=True, slots=True)
-class SpeedMeasured:
+class SpeedMeasured(Fact):
     """The speed of the calls of compiled functions, compiled beside uncompiled.
 
     ``calls`` are the calls that were measured, ``functions`` the names of what they call, ``samples`` how
@@ -138,7 +139,7 @@ class SpeedMeasured:
 
 
 @dataclass(frozen=True, slots=True)
-class MachineMeasured:
+class MachineMeasured(Fact):
     """What this machine can do: ``bandwidth`` in bytes a second, ``flops`` in operations a second (float32).
 
     ``fresh`` is the bandwidth of writing to memory that the system has just given, which it first clears.
@@ -157,7 +158,7 @@ class MachineMeasured:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryHeld:
+class MemoryHeld(Value):
     """Memory that is in use at the peak of compiled calls: so many bytes, and where they come from.
 
     ``filename`` and ``row`` are those of the code that asked for them: generated code, or the user's own.
@@ -170,7 +171,7 @@ class MemoryHeld:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryMeasured:
+class MemoryMeasured(Fact):
     """The most memory that tensors use during the calls, in bytes above what was in use before.
 
     ``held`` are the largest parts of it in compiled calls, the largest first.

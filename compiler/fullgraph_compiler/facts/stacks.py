@@ -9,11 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from .registry import Value
+
 Severity: TypeAlias = Literal["error", "warning", "information"]
 
 
 @dataclass(frozen=True, slots=True)
-class StackFrame:
+class StackFrame(Value):
     """One call of a user stack, with columns if torch or CPython provides them."""
 
     filename: str

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from .registry import Fact, Value
+
 VariantName: TypeAlias = Literal[
     "as-is", "whole", "block", "reduce-overhead", "max-autotune-no-cudagraphs", "dynamic"
 ]
@@ -19,7 +21,7 @@ VariantName: TypeAlias = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class CallsTimed:
+class CallsTimed(Value):
     """Calls of compiled functions: seconds for each, beside ``eager``, those of the same calls uncompiled.
 
     They are measured in two processes, one early and one late: ``low`` and ``high`` are the medians there,
@@ -33,7 +35,7 @@ class CallsTimed:
 
 
 @dataclass(frozen=True, slots=True)
-class VariantMeasured:
+class VariantMeasured(Fact):
     """A program compiled in one way.
 
     ``cold`` and ``warm`` are the seconds that the compiler takes at a start with such caches. ``in_row`` are

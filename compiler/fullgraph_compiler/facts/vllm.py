@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .registry import Fact
+
 
 @dataclass(frozen=True, slots=True)
-class VllmConfigured:
+class VllmConfigured(Fact):
     """vLLM begins to compile a graph: of ``model``, whose module has the name ``prefix``.
 
     ``splitting`` are the operations at which it is split, ``cudagraphs`` is the mode of CUDA graphs.
@@ -20,7 +22,7 @@ class VllmConfigured:
 
 
 @dataclass(frozen=True, slots=True)
-class VllmSplit:
+class VllmSplit(Fact):
     """The submodules into which vLLM has split a graph, in the order in which they run."""
 
     compile_id: str
@@ -28,7 +30,7 @@ class VllmSplit:
 
 
 @dataclass(frozen=True, slots=True)
-class VllmPartCompiled:
+class VllmPartCompiled(Fact):
     """A submodule is compiled for the sizes from ``first`` to ``last``, often one size."""
 
     compile_id: str

@@ -1,0 +1,72 @@
+"""The bases of all facts and values, by which they find their way into JSON and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_TAG = "type"
+"""The key under which an object carries its class name."""
+CLASSES: dict[str, type[Any]] = {}
+_FIELDS: dict[type[Any], tuple[str, ...]] = {}
+
+
+class Value:
+    """Base of the frozen dataclasses with slots that have a JSON form: requests, facts, and their parts."""
+
+    __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        """Register a class under its name, which no other one may have."""
+        # With slots, `dataclass` makes a second class out of the written one; only that has fields here.
+        own_fields = vars(cls).get("__dataclass_fields__")
+        if own_fields is None:
+            return
+        if cls.__name__ in CLASSES:
+            raise TypeError(f"two classes of this vocabulary are called {cls.__name__}")
+        CLASSES[cls.__name__] = cls
+        _FIELDS[cls] = tuple(own_fields)
+
+
+class Fact(Value):
+    """Base of the observations of a run that are sent as they are made."""
+
+    __slots__ = ()
+
+
+def to_json(value: Any) -> Any:
+    """Convert a value of this package to JSON values; every object carries its class name."""
+    if type(value) in _FIELDS:
+        return {name: to_json(item) for name, item in as_object(value).items()}
+    if isinstance(value, (list, tuple)):
+        return [to_json(item) for item in value]
+    return value
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    """Convert the outermost level of a dataclass only, for ``json.dumps(..., default=as_object)``.
+
+    Raises ``TypeError`` for a value of a class that this package does not define.
+    """
+    cls = type(value)
+    names = _FIELDS.get(cls)
+    if names is None:
+        raise TypeError(f"{cls.__name__} is not of this vocabulary")
+    result: dict[str, Any] = {_TAG: cls.__name__}
+    for name in names:
+        result[name] = getattr(value, name)
+    return result
+
+
+def from_json(value: Any) -> Any:
+    """Rebuild a value from the output of :func:`to_json`; arrays become tuples.
+
+    Raises ``ValueError`` for an object whose class name this package does not define.
+    """
+    if isinstance(value, dict):
+        cls = CLASSES.get(value.get(_TAG, ""))
+        if cls is None:
+            raise ValueError(f"not a value of this vocabulary: {value.get(_TAG)!r}")
+        return cls(**{name: from_json(item) for name, item in value.items() if name != _TAG})
+    if isinstance(value, (list, tuple)):
+        return tuple(from_json(item) for item in value)
+    return value
