@@ -14,7 +14,7 @@ from fullgraph_server.fixes.experiments import State
 from fullgraph_server.fixes.model import Context, Counts, Edit, Fix, Safety, Verdict
 from fullgraph_server.fixes.plans import Plan, _minimal, shortest
 from fullgraph_server.fixes.prover import Prover
-from fullgraph_server.fixes.search import Tried, Try, fix_first, gain, root_of, try_all
+from fullgraph_server.fixes.search import Candidates, Tried, Try, fix_first, gain, root_of, try_all
 from fullgraph_server.fixes.words import removal_words, verdict_words
 from fullgraph_server.report.model import Finding, FrameReport, GraphLines, NumberedGraph, Report
 from fullgraph_server.workspace.drift import Drift
@@ -224,6 +224,11 @@ async def test_a_safe_fix_ends_the_tries_for_a_finding_and_comes_first() -> None
     assert (other.finding, other.tries, other.best()) == (graph_break(2), (), None)
 
 
+async def plan_of(programs: Any, table: Candidates, safety: Sequence[Safety]) -> Plan:
+    tried = fix_first([item async for item in try_all(programs, programs.base, table)])
+    return await shortest(programs, programs.base, tried, table, safety)
+
+
 async def test_fixes_are_made_one_upon_the_other_and_those_that_went_along_are_needless() -> None:
     outcomes: dict[str, Outcome] = {
         "both": ("verified", (graph_break(3),)),
@@ -232,7 +237,7 @@ async def test_fixes_are_made_one_upon_the_other_and_those_that_went_along_are_n
     }
     programs = Programs(outcomes, graph_break(1), graph_break(2), graph_break(4))  # the last moves up
     table = {1: [fix("both")], 2: [fix("second")], 3: [fix("third")]}
-    plan = await shortest(programs, programs.base, candidates(table), ["safe"])  # type: ignore[arg-type]
+    plan = await plan_of(programs, candidates(table), ["safe"])
     assert [step.fix.rule for _, step in plan.steps] == ["both", "third"]
     assert plan.left == ()
     assert counts_of(plan.last.report) == Counts(0, 1, 0)
@@ -249,7 +254,7 @@ async def test_what_removes_most_is_fixed_first() -> None:
     tried = [item async for item in try_all(programs, programs.base, table)]  # type: ignore[arg-type]
     assert [item.removes for item in tried] == [(1, 0), (2, 0), (0, 0)]
     assert [item.finding.span.row for item in fix_first(tried)] == [2, 1, 3]
-    plan = await shortest(programs, programs.base, table, ["safe"])  # type: ignore[arg-type]
+    plan = await plan_of(programs, table, ["safe"])
     assert plan.steps[0][1].fix.rule == "most"
 
 
@@ -275,10 +280,10 @@ async def test_what_is_revealed_is_fixed_too_or_nothing_is() -> None:
     }
     programs = Programs(outcomes, graph_break(1))
     first, third = {1: [fix("first")]}, {3: [fix("third")]}
-    plan = await shortest(programs, programs.base, candidates(first | third), ["safe"])  # type: ignore[arg-type]
+    plan = await plan_of(programs, candidates(first | third), ["safe"])
     assert [step.fix.rule for _, step in plan.steps] == ["first", "third"]
 
-    plan = await shortest(programs, programs.base, candidates(first), ["safe"])  # type: ignore[arg-type]
+    plan = await plan_of(programs, candidates(first), ["safe"])
     assert plan.steps == ()
     assert [item.finding for item in plan.left] == [graph_break(1)]
 
@@ -348,7 +353,7 @@ class Overlapping:
 async def test_the_shortest_way_is_the_one_of_an_exhaustive_search(seed: int) -> None:
     programs = Overlapping(seed)
     table = candidates({row: [item] for row, item in programs.fixes.items()})
-    plan = await shortest(programs, programs.base, table, ["safe"])  # type: ignore[arg-type]
+    plan = await plan_of(programs, table, ["safe"])
     assert (len(plan.last.report.findings), len(plan.steps)) == programs.fewest()
 
 
@@ -373,9 +378,9 @@ async def test_a_step_that_the_others_make_needless_is_left_out_of_a_plan() -> N
 async def test_what_changes_the_program_is_made_only_if_asked_for() -> None:
     programs = Programs({"drop": ("verified", ())}, graph_break(1))
     table = candidates({1: [fix("drop", "unsafe")]})
-    plan = await shortest(programs, programs.base, table, ["safe"])  # type: ignore[arg-type]
+    plan = await plan_of(programs, table, ["safe"])
     assert plan.steps == ()
-    plan = await shortest(programs, programs.base, table, ["safe", "unsafe"])  # type: ignore[arg-type]
+    plan = await plan_of(programs, table, ["safe", "unsafe"])
     assert len(plan.steps) == 1
 
 

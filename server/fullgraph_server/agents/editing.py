@@ -52,7 +52,7 @@ async def list_fixes(call: Call, target: str, finding: str = "") -> Fixes:
             together, gained = "", ""
         else:
             tried = fix_first([item async for item in try_all(prover, base, candidates)])
-            best = await shortest(prover, base, candidates, ("safe",))
+            best = await shortest(prover, base, tried, candidates, ("safe",))
             together = _diff(call, best.texts)
             gained = gain(counts_of(base.report), counts_of(best.last.report))
         ids = {id(item): name for name, item in call.ids(base.report).items()}

@@ -103,7 +103,7 @@ class _Fix:
             return Fixed(target, workspace, base, "", (), Plan(base, base, (), ()))
         nondeterminism = await prover.nondeterminism(base)
         tried = fix_first([item async for item in try_all(prover, base, self._candidates)])
-        plan = await shortest(prover, base, self._candidates, self.options.safety)
+        plan = await shortest(prover, base, tried, self._candidates, self.options.safety)
         package = patched_package(plan, workspace)
         fixed = Fixed(target, workspace, base, nondeterminism, tuple(tried), plan, package)
         if not self.options.apply or not plan.texts or self.session.signalled:

@@ -12,7 +12,7 @@ from .changes import Drifts, counts_of, drifts_of
 from .experiments import State
 from .model import Edit, Fix, Safety
 from .prover import Prover
-from .search import Candidates, Tried, Try, fix_first, try_all, try_finding
+from .search import Candidates, Tried, Try, try_finding
 
 _MOST_STEPS = 32
 _MOST_COMBINED = 12
@@ -64,15 +64,17 @@ class _Step:
         return (finding.kind, finding.code, finding.message) == (own.kind, own.code, own.message)
 
 
-async def shortest(prover: Prover, base: State, candidates: Candidates, safety: Sequence[Safety]) -> Plan:
+async def shortest(
+    prover: Prover, base: State, tried: Sequence[Tried], candidates: Candidates, safety: Sequence[Safety]
+) -> Plan:
     """Search for the fewest fixes that together leave the fewest breaks, graphs and recompilations.
 
-    First come those of the smallest set that removes what any fix removes, then whatever can be fixed in the
-    text that the steps before made: what goes along with one needs no other. Steps that only reveal breaks
-    are kept if later ones remove these; else the plan is made without them. Last, each step is left out
-    without which the others remove as much.
+    ``tried`` has all findings of ``base``, those to fix first at the front. First come those of the smallest
+    set that removes what any fix removes, then whatever can be fixed in the text that the steps before made:
+    what goes along with one needs no other. Steps that only reveal breaks are kept if later ones remove
+    these; else the plan is made without them. Last, each step is left out without which the others remove
+    as much.
     """
-    tried = fix_first([item async for item in try_all(prover, base, candidates)])
     steps = [_Step(item.finding, step) for item in tried for step in item.steps(safety)]
     ways = [steps, [step for step in steps if not step.item.verdict.reveals]]
     plans = [

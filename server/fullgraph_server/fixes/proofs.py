@@ -24,7 +24,7 @@ from .model import Context
 from .operators.rule import calls_wanted
 from .plans import Plan, shortest
 from .prover import Prover
-from .search import Candidates, Tried, try_all
+from .search import Candidates, Tried, fix_first, try_all
 from .trying.advising import can_be_tried, outcomes_of, with_outcomes
 
 _log = logging.getLogger(__name__)
@@ -214,7 +214,7 @@ class Proofs(RunObserver):
             proved = Proved(base, (*proved.tried, tried), nondeterminism)
             self._proved[target] = proved
             progress(f"{len(proved.tried)} of {total} findings")
-        plan = await shortest(prover, base, self._candidates, ("safe",))
+        plan = await shortest(prover, base, fix_first(proved.tried), self._candidates, ("safe",))
         proved = self._proved[target] = Proved(base, proved.tried, nondeterminism, plan)
         return proved
 
