@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fullgraph_server.report.kernel_lines import lines_of
+from fullgraph_server.report.lines.kernel_lines import lines_of
 from fullgraph_server.report.model import Launch, Operation
 
 OPERATORS = (

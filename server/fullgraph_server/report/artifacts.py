@@ -16,8 +16,8 @@ from fullgraph_compiler.trace.graphs import parse_places
 
 from ..text import devices
 from ..workspace.positions import Span
-from .kernel_lines import lines_of
 from .kernels import FORMS, by_kernel, launch_words, spans_of
+from .lines.kernel_lines import lines_of
 from .model import Code, Graph, Launch, Report
 
 _SUFFIXES: Final = {"triton": "py", "cpp": "cpp", "metal": "metal", "cuda": "cu", "asm": "s"}

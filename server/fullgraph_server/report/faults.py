@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from fullgraph_compiler.facts import Fact, Failure, FaultLocated, GraphUnchecked, Noise, Stack, StageChecked
+from fullgraph_compiler.facts import Failure, FaultLocated, GraphUnchecked, Noise, Stack, StageChecked
 
 from ..kinds import FindingKind
 from ..text import exports
 from ..text.markdown import code_span
 from ..text.messages import counted, first_line
 from ..text.tables import aligned
+from .facts_by_type import FactsByType
 from .finding_builder import FindingBuilder
 from .model import Finding, Report
 
@@ -68,19 +69,17 @@ _NOT_RERUN = (
 
 def add_faults(
     builders: Sequence[FindingBuilder],
-    facts: Sequence[Fact],
+    facts: FactsByType,
     finding: Callable[[FaultLocated, FindingKind], Finding],
 ) -> list[FindingBuilder]:
     """Add each located fault: to the builder of the same failure, else as a finding of its own.
 
     ``finding`` makes the bare finding of a fault, at its place.
     """
-    stages = [fact for fact in facts if isinstance(fact, StageChecked)]
-    unchecked = [fact for fact in facts if isinstance(fact, GraphUnchecked)]
-    noise = [fact for fact in facts if isinstance(fact, Noise)]
+    stages, unchecked, noise = facts.of(StageChecked), facts.of(GraphUnchecked), facts.of(Noise)
     own: dict[tuple[object, ...], FindingBuilder] = {}
     failing_lines: set[tuple[str, int]] = set()
-    for fault in sorted((fact for fact in facts if isinstance(fact, FaultLocated)), key=_number):
+    for fault in sorted(facts.of(FaultLocated), key=_number):
         builder = _same_failure(builders, fault)
         if builder is not None and not builder.finding.fault:
             builder.finding = replace(builder.finding, message=_added_to(builder.finding, fault))

@@ -9,7 +9,6 @@ from collections.abc import Set as AbstractSet
 from fullgraph_compiler.facts import (
     CodeGenerated,
     CollectivesScheduled,
-    Fact,
     FrameCompiled,
     GraphTraced,
     GuardInstalled,
@@ -21,6 +20,7 @@ from fullgraph_compiler.trace.changes import versions
 
 from ..workspace.ranges import definition_span
 from ..workspace.workspace import Workspace
+from .facts_by_type import FactsByType
 from .model import FrameReport, Guard
 from .recompiles import Recompilations
 from .source_locator import Function, Places
@@ -30,33 +30,20 @@ class Frames:
     """The compilations of each function, by compile id."""
 
     def __init__(
-        self, facts: Iterable[Fact], places: Places, recompilations: Recompilations, workspace: Workspace
+        self, facts: FactsByType, places: Places, recompilations: Recompilations, workspace: Workspace
     ) -> None:
         self._places = places
         self._guards = recompilations.guards
         self._workspace = workspace
-        self._compiled: dict[str, FrameCompiled] = {}
-        self._recompiles: dict[str, Recompile] = {}
+        self._compiled = facts.by_compile_id(FrameCompiled)
+        self._recompiles = facts.by_compile_id(Recompile)
+        self._traced = facts.by_compile_id(GraphTraced)
+        self._schedules = facts.lists_by_compile_id(CollectivesScheduled)
+        self._estimates = facts.lists_by_compile_id(RuntimeEstimated)
+        self._limited = {fact.compile_id for fact in facts.of(RecompileLimit)}
         self._launches: Counter[str] = Counter()
-        self._traced: dict[str, GraphTraced] = {}
-        self._schedules: dict[str, list[CollectivesScheduled]] = defaultdict(list)
-        self._estimates: dict[str, list[RuntimeEstimated]] = defaultdict(list)
-        self._limited: set[str] = set()
-        for fact in facts:
-            if isinstance(fact, FrameCompiled):
-                self._compiled[fact.compile_id] = fact
-            elif isinstance(fact, Recompile):
-                self._recompiles[fact.compile_id] = fact
-            elif isinstance(fact, CodeGenerated):
-                self._launches[fact.compile_id] += sum(kernel.times for kernel in fact.kernels)
-            elif isinstance(fact, GraphTraced):
-                self._traced[fact.compile_id] = fact  # of several attempts the last counts
-            elif isinstance(fact, CollectivesScheduled):
-                self._schedules[fact.compile_id].append(fact)
-            elif isinstance(fact, RuntimeEstimated):
-                self._estimates[fact.compile_id].append(fact)
-            elif isinstance(fact, RecompileLimit):
-                self._limited.add(fact.compile_id)
+        for fact in facts.of(CodeGenerated):
+            self._launches[fact.compile_id] += sum(kernel.times for kernel in fact.kernels)
 
     def reports(self, breaks: Sequence[AbstractSet[str]]) -> tuple[FrameReport, ...]:
         """Report on each function, sorted by place. ``breaks`` has the compile ids of each graph break."""
@@ -89,8 +76,8 @@ class Frames:
             seconds=sum(fact.seconds for fact in compiled),
             compilations=len(set(compile_ids) - self._limited),
             traced=tuple(self._traced[name] for name in compile_ids if name in self._traced),
-            schedules=tuple(fact for name in compile_ids for fact in self._schedules.get(name, ())),
-            estimates=tuple(fact for name in compile_ids for fact in self._estimates.get(name, ())),
+            schedules=tuple(fact for name in compile_ids for fact in self._schedules[name]),
+            estimates=tuple(fact for name in compile_ids for fact in self._estimates[name]),
             unfinished=last in compile_ids and last not in self._compiled and last not in self._limited,
         )
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from fullgraph_compiler.facts import (
-    Fact,
     GuardFailure,
     GuardInstalled,
     LateCompilation,
@@ -41,6 +40,7 @@ from .answers.recompiling.compiling import shared_code, static_line
 from .answers.recompiling.lookups import lookup, names_in
 from .answers.recompiling.recurrent import allowing_line, unrolled_layer
 from .answers.recompiling.resumed import Resumed
+from .facts_by_type import FactsByType
 from .finding_builder import FindingBuilder
 from .model import Finding, Report
 from .sizes import condition_behind, relates_sizes, specialization_behind
@@ -91,36 +91,28 @@ class Recompilations:
     """The guards of a run, and the recompilations that failed guards caused."""
 
     def __init__(
-        self, facts: Sequence[Fact], places: Places, workspace: Workspace, lightning: Lightning
+        self, facts: FactsByType, places: Places, workspace: Workspace, lightning: Lightning
     ) -> None:
         self._facts = facts
         self._lightning = lightning
         self._places = places
         self._workspace = workspace
         self._resumed = Resumed(facts, places, workspace)
-        self.guards: dict[str, list[GuardInstalled]] = defaultdict(list)
-        self._conditions: dict[str, list[ShapeGuard]] = defaultdict(list)
-        self._constants: dict[str, list[Specialization]] = defaultdict(list)
-        self._late: dict[str, LateCompilation] = {}
-        self._ended = any(isinstance(fact, RunFinished) for fact in facts)
+        self.guards = facts.lists_by_compile_id(GuardInstalled)
+        self._conditions = facts.lists_by_compile_id(ShapeGuard)
+        self._constants = facts.lists_by_compile_id(Specialization)
+        self._late = facts.by_compile_id(LateCompilation)
+        self._ended = bool(facts.of(RunFinished))
         self._codes: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
         self._completed: dict[tuple[str, tuple[GuardFailure, ...]], Sequence[GuardFailure]] = {}
-        for fact in facts:
-            if isinstance(fact, GuardInstalled):
-                self.guards[fact.compile_id].append(fact)
-                self._codes[fact.compile_id, fact.source].add((fact.kind, fact.code))
-            elif isinstance(fact, ShapeGuard):
-                self._conditions[fact.compile_id].append(fact)
-            elif isinstance(fact, Specialization):
-                self._constants[fact.compile_id].append(fact)
-            elif isinstance(fact, LateCompilation):
-                self._late[fact.compile_id] = fact
+        for guard in facts.of(GuardInstalled):
+            self._codes[guard.compile_id, guard.source].add((guard.kind, guard.code))
 
     def builders(self) -> Iterator[FindingBuilder]:
         """Build a finding for each property of a value that changed, with the values that changed alike."""
         groups: dict[tuple[object, ...], _Group] = {}
-        for fact in self._facts:
-            if isinstance(fact, Recompile) and fact.compile_id not in self._late:
+        for fact in self._facts.of(Recompile):
+            if fact.compile_id not in self._late:
                 cause = self.cause(fact.failures, fact.compile_id)
                 place = self._place(fact.compile_id, cause)
                 group = groups.setdefault((place.span, messages.cause_of(cause)), _Group(place))
@@ -319,9 +311,8 @@ class Recompilations:
     def _causes(self) -> Mapping[str, list[GuardFailure]]:
         """The cause of each recompilation, by frame."""
         causes: dict[str, list[GuardFailure]] = defaultdict(list)
-        for fact in self._facts:
-            if isinstance(fact, Recompile):
-                causes[frame_of(fact.compile_id)].append(self.cause(fact.failures, fact.compile_id))
+        for fact in self._facts.of(Recompile):
+            causes[frame_of(fact.compile_id)].append(self.cause(fact.failures, fact.compile_id))
         return causes
 
     def _values_of(self, frame: str) -> set[str]:
@@ -331,8 +322,8 @@ class Recompilations:
     def together(self, limit: RecompileLimit) -> list[list[GuardFailure]]:
         """List what changed with the most frequent cause in all recompilations of a frame that has it."""
         causes: dict[tuple[object, ...], list[list[GuardFailure]]] = defaultdict(list)
-        for fact in self._facts:
-            if isinstance(fact, Recompile) and frame_of(fact.compile_id) == frame_of(limit.compile_id):
+        for fact in self._facts.of(Recompile):
+            if frame_of(fact.compile_id) == frame_of(limit.compile_id):
                 cause = self.cause(fact.failures, fact.compile_id)
                 causes[messages.cause_of(cause)].append(self._changed_with(cause, fact))
         return _in_all(max(causes.values(), key=len, default=[]), causes.keys())

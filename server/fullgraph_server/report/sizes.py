@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 
-from fullgraph_compiler.facts import Fact, GuardFailure, ShapeGuard, Specialization, Stack, Symbol
+from fullgraph_compiler.facts import GuardFailure, ShapeGuard, Specialization, Stack, Symbol
 
 from ..text.size_expressions import (
     comparison_of,
@@ -16,11 +16,12 @@ from ..text.size_expressions import (
     written_size,
 )
 from ..workspace.positions import Call
+from .facts_by_type import FactsByType
 from .model import SizeCondition
 from .source_locator import Places
 
 
-def size_conditions(facts: Iterable[Fact], places: Places) -> tuple[SizeCondition, ...]:
+def size_conditions(facts: FactsByType, places: Places) -> tuple[SizeCondition, ...]:
     """List the conditions that every compilation assumes, in the order in which they arose."""
     return tuple(_conditions(facts, places))
 
@@ -71,8 +72,8 @@ def _is_compared(constant: Specialization) -> bool:
     return [frame.function for frame in constant.torch_stack[-2:]] == ["inner", "evaluate_expr"]
 
 
-def _conditions(facts: Iterable[Fact], places: Places) -> Iterator[SizeCondition]:
-    for fact in facts:
+def _conditions(facts: FactsByType, places: Places) -> Iterator[SizeCondition]:
+    for fact in facts.all:
         if isinstance(fact, ShapeGuard):
             yield SizeCondition(
                 fact.compile_id,

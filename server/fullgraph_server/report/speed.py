@@ -15,7 +15,6 @@ from fullgraph_compiler.facts import (
     CodeGenerated,
     CompilePhase,
     CudagraphSkip,
-    Fact,
     FrameCompiled,
     FrameStarted,
     GraphBreak,
@@ -33,6 +32,7 @@ from ..text import messages
 from ..text.hints import cudagraph_hints
 from ..text.remedies import NOT_TRIED
 from .answers.recompiling.recurrent import unrolled_nodes
+from .facts_by_type import FactsByType
 from .finding_builder import FindingBuilder, MakeFinding
 from .model import Compilation
 from .phases import Part, seconds_of_parts, steps_of
@@ -83,7 +83,7 @@ _BUCKETS: Final = (
 )
 
 
-def speed_builders(facts: Sequence[Fact], finding: MakeFinding) -> Iterable[FindingBuilder]:
+def speed_builders(facts: FactsByType, finding: MakeFinding) -> Iterable[FindingBuilder]:
     """Build a finding for each thing that costs speed, and for the time that compiling takes.
 
     What is the same in several compilations is one finding.
@@ -96,8 +96,8 @@ def speed_builders(facts: Sequence[Fact], finding: MakeFinding) -> Iterable[Find
     return builders.values()
 
 
-def _builders(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
-    for fact in facts:
+def _builders(facts: FactsByType, finding: MakeFinding) -> Iterator[FindingBuilder]:
+    for fact in facts.all:
         if isinstance(fact, PerformanceHint):
             hint = finding("perf-hint", "information", fact.message, fact.stack, fact.compile_id)
             yield FindingBuilder(hint, {fact.compile_id})
@@ -115,7 +115,7 @@ def _builders(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBu
                 text=fact.reason,
             )
             yield FindingBuilder(skip, {fact.compile_id})
-    if any(isinstance(fact, CodeGenerated) for fact in facts):
+    if facts.of(CodeGenerated):
         yield from _small_graphs(facts, finding)
     yield from _cut_graphs(facts, finding)
     yield from _complex_graphs(facts, finding)
@@ -123,19 +123,17 @@ def _builders(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBu
 
 
 def compilations(
-    facts: Sequence[Fact], places: Places, recompilations: Recompilations
+    facts: FactsByType, places: Places, recompilations: Recompilations
 ) -> tuple[Compilation, ...]:
     """List all compilations of frames, in their order."""
     reasons = {
         fact.compile_id: messages.change([recompilations.cause(fact.failures, fact.compile_id)])
-        for fact in facts
-        if isinstance(fact, Recompile)
+        for fact in facts.of(Recompile)
     }
-    seconds = {fact.compile_id: fact.seconds for fact in facts if isinstance(fact, FrameCompiled)}
+    seconds = {fact.compile_id: fact.seconds for fact in facts.of(FrameCompiled)}
     steps: dict[str, CompilePhase] = {}
     for phase in _phases(facts):
         steps.setdefault(phase.compile_id, phase)
-    started = {fact.compile_id: fact for fact in facts if isinstance(fact, FrameStarted)}
     return tuple(
         Compilation(
             compile_id=compile_id,
@@ -147,19 +145,18 @@ def compilations(
             reason=reasons.get(compile_id, ""),
             caller=places.own_span(fact.stack),
         )
-        for compile_id, fact in started.items()
+        for compile_id, fact in facts.by_compile_id(FrameStarted).items()
     )
 
 
-def _cut_graphs(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
+def _cut_graphs(facts: FactsByType, finding: MakeFinding) -> Iterator[FindingBuilder]:
     """Build a finding for each graph that was cut at the bounds of buckets.
 
     ``DistributedDataParallel`` does that: ``torch/_dynamo/backends/distributed.py``, ``DDPOptimizer``.
     """
     parts: dict[str, set[str]] = {}
-    for fact in facts:
-        if isinstance(fact, GraphPart):
-            parts.setdefault(fact.compile_id, set()).add(fact.name)
+    for fact in facts.of(GraphPart):
+        parts.setdefault(fact.compile_id, set()).add(fact.name)
     for compile_id, names in parts.items():
         message = (
             f"DistributedDataParallel cuts this graph into {len(names)}, one for each bucket of gradients"
@@ -168,13 +165,12 @@ def _cut_graphs(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Finding
         yield FindingBuilder(made, {compile_id})
 
 
-def _small_graphs(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
+def _small_graphs(facts: FactsByType, finding: MakeFinding) -> Iterator[FindingBuilder]:
     """Find the graphs that are small because of the graph breaks around them."""
-    broken = {fact.compile_id.partition("/")[0] for fact in facts if isinstance(fact, GraphBreak)}
-    if not broken:
+    if not facts.of(GraphBreak):
         return
-    for fact in facts:
-        if isinstance(fact, GraphCaptured) and 0 < len(fact.nodes) <= _FEW:
+    for fact in facts.of(GraphCaptured):
+        if 0 < len(fact.nodes) <= _FEW:
             count = messages.counted(len(fact.nodes), "operation")
             message = f"a graph of {count}: calling what it compiles to costs about what it saves"
             hints = ("Remove the graph breaks around it, so that it becomes part of a larger graph.",)
@@ -185,16 +181,16 @@ def _small_graphs(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Findi
             )
 
 
-def _complex_graphs(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
+def _complex_graphs(facts: FactsByType, finding: MakeFinding) -> Iterator[FindingBuilder]:
     """Find the graphs for TorchInductor that compute with complex numbers.
 
     It warns of them in ``_warn_complex_not_supported`` (``torch/_inductor/lowering.py``, 2.11 to 2.15), once
     in a process, and only where it runs.
     """
-    is_left_out = any(isinstance(fact, RunFinished) and "TorchInductor" in fact.left_out for fact in facts)
-    compiled = {fact.compile_id for fact in facts if isinstance(fact, CodeGenerated)}
-    for fact in facts:
-        if not isinstance(fact, GraphCaptured) or not (is_left_out or fact.compile_id in compiled):
+    is_left_out = any("TorchInductor" in fact.left_out for fact in facts.of(RunFinished))
+    compiled = {fact.compile_id for fact in facts.of(CodeGenerated)}
+    for fact in facts.of(GraphCaptured):
+        if not (is_left_out or fact.compile_id in compiled):
             continue
         if nodes := [node for node in fact.nodes if _COMPLEX.match(node.tensor)]:
             rows = sorted(
@@ -221,9 +217,9 @@ def _lines(rows: Sequence[int]) -> str:
     return f"line{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows[:_MOST_ROWS]))}{more}"
 
 
-def _compile_times(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[FindingBuilder]:
+def _compile_times(facts: FactsByType, finding: MakeFinding) -> Iterator[FindingBuilder]:
     """Report how long compiling takes with cold and with warm caches, and which part takes most."""
-    times = {fact.cache: fact for fact in facts if isinstance(fact, TimesMeasured) and fact.failure is None}
+    times = {fact.cache: fact for fact in facts.of(TimesMeasured) if fact.failure is None}
     cold, warm = times.get("cold"), times.get("warm")
     if cold is None or not cold.compiling:
         return
@@ -246,8 +242,8 @@ def _compile_times(facts: Sequence[Fact], finding: MakeFinding) -> Iterator[Find
         ),
         {slowest} - {""},
     )
-    for fact in facts if cold.compiling > _SHORT else ():
-        if isinstance(fact, GraphCaptured) and fact.compile_id == slowest:
+    for fact in facts.of(GraphCaptured) if cold.compiling > _SHORT else ():
+        if fact.compile_id == slowest:
             yield from _unrolled(fact, finding)
             yield from _traced_often(fact, finding)
 
@@ -282,11 +278,11 @@ def _traced_often(graph: GraphCaptured, finding: MakeFinding) -> Iterator[Findin
     yield FindingBuilder(made, {graph.compile_id})
 
 
-def _slowest(facts: Sequence[Fact]) -> str:
+def _slowest(facts: FactsByType) -> str:
     """Return the id of the compilation that took longest; empty if there was none."""
-    done = [fact for fact in facts if isinstance(fact, FrameCompiled)]
+    done = facts.of(FrameCompiled)
     return max(done, key=lambda fact: fact.seconds).compile_id if done else ""
 
 
-def _phases(facts: Sequence[Fact]) -> list[CompilePhase]:
-    return [phase for fact in facts if isinstance(fact, PhasesTimed) for phase in fact.phases]
+def _phases(facts: FactsByType) -> list[CompilePhase]:
+    return [phase for fact in facts.of(PhasesTimed) for phase in fact.phases]

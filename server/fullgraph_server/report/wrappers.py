@@ -8,16 +8,17 @@ optimizers around ``step``. A
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import dropwhile
 from typing import Final
 
-from fullgraph_compiler.facts import Fact, LightningCompiled, Network, Stack, StackFrame
+from fullgraph_compiler.facts import LightningCompiled, Network, Stack, StackFrame
 
 from ..text.hints import compile_networks
 from ..workspace.definitions import called_attributes, definitions, held_attributes
 from ..workspace.workspace import Workspace
+from .facts_by_type import FactsByType
 from .source_locator import Places
 
 
@@ -79,8 +80,8 @@ _OWN_VALUES: Final = ("L['self']._trainer.", "L['self']._fabric.")
 class Lightning:
     """The compiled ``LightningModule``s of a run."""
 
-    def __init__(self, facts: Iterable[Fact], places: Places, workspace: Workspace) -> None:
-        self._compiled = {fact.compile_id: fact for fact in facts if isinstance(fact, LightningCompiled)}
+    def __init__(self, facts: FactsByType, places: Places, workspace: Workspace) -> None:
+        self._compiled = facts.by_compile_id(LightningCompiled)
         self._places = places
         self._workspace = workspace
 

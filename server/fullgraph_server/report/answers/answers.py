@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
 from fullgraph_compiler.facts import (
     CallsWithoutGraph,
     CompileFailure,
-    Fact,
     FrameStarted,
     GraphBreak,
     ModulesLoaded,
@@ -20,6 +19,7 @@ from fullgraph_compiler.facts import (
 
 from ...workspace.source import SourceFile
 from ...workspace.workspace import Workspace
+from ..facts_by_type import FactsByType
 from ..source_locator import Places
 from .breaks import BreakAnswers
 from .calls import library_answer
@@ -42,13 +42,13 @@ _TRACED_BY: Final = "trace_autograd_ops"
 class Answers:
     """What is to be said of breaks and errors, from the facts and the text of the program."""
 
-    def __init__(self, facts: Sequence[Fact], places: Places, workspace: Workspace) -> None:
+    def __init__(self, facts: FactsByType, places: Places, workspace: Workspace) -> None:
         self._facts = facts
         self._places = places
         self._workspace = workspace
         marks = self._marks = Marks(lambda: tuple(self._sources()))
         self._breaks = BreakAnswers(places, workspace, marks)
-        breaks = (fact for fact in facts if isinstance(fact, GraphBreak) and _TRACED_BY in fact.explanation)
+        breaks = (fact for fact in facts.of(GraphBreak) if _TRACED_BY in fact.explanation)
         places_of = {(frame.filename, frame.row) for fact in breaks for frame in fact.stack[-1:]}
         self._errors = ErrorAnswers(workspace.source, self._marks, places_of)
 
@@ -79,11 +79,11 @@ class Answers:
     def on_raised(self, fact: ProgramRaised) -> Answer:
         """Return what is to be said of an exception of the program's own."""
         answer = self._on_error(fact)
-        if not answer.note and any(isinstance(item, StageChecked) for item in self._facts):
+        if not answer.note and self._facts.of(StageChecked):
             return answer  # a run without the wrapper says whether it is the cause
         if not answer.note:
             own = [frame for frame in fact.stack if self._workspace.contains(frame.filename)]
-            started = (item for item in self._facts if isinstance(item, FrameStarted))
+            started = self._facts.of(FrameStarted)
             return raised_answer(fact, own, started, self._marks, self._workspace.source)
         return replace(answer, title=answer.title or first_sentence(fact.message))
 
@@ -104,7 +104,7 @@ class Answers:
     def _sources(self) -> Iterator[SourceFile]:
         """Yield the user's files that the program imported, and those in stacks of what went wrong."""
         names: dict[str, None] = {}
-        for fact in self._facts:
+        for fact in self._facts.all:
             if isinstance(fact, ModulesLoaded):
                 names.update(dict.fromkeys(fact.filenames))
             elif isinstance(fact, _WITH_STACK):

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from fullgraph_compiler.facts import CacheKeyPart, CacheLookup, CacheState, Fact, SizesRemembered
+from fullgraph_compiler.facts import CacheKeyPart, CacheLookup, CacheState, SizesRemembered
 
 from ...text import caches as words
 from ...text.markdown import code_span
 from ...text.messages import counted, first_line
+from ..facts_by_type import FactsByType
 from ..finding_builder import FindingBuilder, MakeFinding
 from ..model import Finding, FrameReport, Report
 from ..source_locator import Places
@@ -30,13 +31,13 @@ _ANEW: Final = "TorchInductor compiles it anew at each start of the program."
 _NOT_PACKED: Final = "The package of precompiled code lacks it: it is compiled where that is used."
 
 
-def caches_of(facts: Sequence[Fact], places: Places, *, with_keys: bool) -> Caches:
+def caches_of(facts: FactsByType, places: Places, *, with_keys: bool) -> Caches:
     """Collect the uses of caches; those of a start with cold ones only where no warm one follows.
 
     Those ``with_keys`` can be compared with others.
     """
-    parts = {fact.digest: fact for fact in facts if isinstance(fact, CacheKeyPart)}
-    lookups = [fact for fact in facts if isinstance(fact, CacheLookup)]
+    parts = {fact.digest: fact for fact in facts.of(CacheKeyPart)}
+    lookups = facts.of(CacheLookup)
     warm = any(lookup.warm for lookup in lookups)
     earlier: defaultdict[tuple[object, ...], list[CacheLookup]] = defaultdict(list)
     uses = []
@@ -48,8 +49,7 @@ def caches_of(facts: Sequence[Fact], places: Places, *, with_keys: bool) -> Cach
             uses.append(use if with_keys else replace(use, lookup=replace(lookup, parts=(), nodes=())))
         if lookup.parts:
             same.append(lookup)
-    sizes = tuple(fact for fact in facts if isinstance(fact, SizesRemembered))
-    return Caches(tuple(uses), sizes, parts if with_keys else {})
+    return Caches(tuple(uses), facts.of(SizesRemembered), parts if with_keys else {})
 
 
 def with_caches(frames: Sequence[FrameReport], caches: Caches) -> tuple[FrameReport, ...]:

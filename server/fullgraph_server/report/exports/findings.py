@@ -9,7 +9,6 @@ from fullgraph_compiler.facts import (
     CompileFailure,
     ExportFailed,
     ExportProblem,
-    Fact,
     GraphCaptured,
     ProgramExported,
     RunFinished,
@@ -24,6 +23,7 @@ from ...text.markdown import code_span
 from ...text.size_expressions import written_size
 from ...workspace.ranges import assignment_frame
 from ...workspace.workspace import Workspace
+from ..facts_by_type import FactsByType
 from ..finding_builder import FindingBuilder, MakeFinding
 from ..model import Finding
 from ..source_locator import Places
@@ -33,7 +33,7 @@ from .refused import refusals
 
 
 def export_builders(
-    facts: Sequence[Fact], finding: MakeFinding, places: Places, workspace: Workspace
+    facts: FactsByType, finding: MakeFinding, places: Places, workspace: Workspace
 ) -> Iterator[FindingBuilder]:
     """Build a finding for each thing that an export met; the same thing in two exports is one."""
     ended = _Exports(facts, finding, places, workspace)
@@ -48,25 +48,23 @@ class _Exports:
     """The exports of a run or a log, by their ids."""
 
     def __init__(
-        self, facts: Sequence[Fact], finding: MakeFinding, places: Places, workspace: Workspace
+        self, facts: FactsByType, finding: MakeFinding, places: Places, workspace: Workspace
     ) -> None:
         self._facts = facts
         self._finding = finding
         self._places = places
         self._workspace = workspace
-        self._failed = {
-            fact.compile_id: fact for fact in facts if isinstance(fact, ExportFailed) and not fact.retried
-        }
-        self._ended = any(isinstance(fact, RunFinished) for fact in facts)  # it is of a run, not of a log
-        self._broken = {fact.compile_id for fact in facts if isinstance(fact, CompileFailure)}
+        self._failed = {fact.compile_id: fact for fact in facts.of(ExportFailed) if not fact.retried}
+        self._ended = bool(facts.of(RunFinished))  # it is of a run, not of a log
+        self._broken = {fact.compile_id for fact in facts.of(CompileFailure)}
         self._sizes: dict[str, list[SizeFact]] = defaultdict(list)
-        for fact in facts:
+        for fact in facts.all:
             if isinstance(fact, SizeFact):
                 self._sizes[fact.compile_id].append(fact)
 
     def builders(self) -> Iterator[FindingBuilder]:
         """Build the findings, in the order of the facts."""
-        for fact in self._facts:
+        for fact in self._facts.all:
             if isinstance(fact, ExportProblem):
                 yield FindingBuilder(self._problem(fact), {fact.compile_id})
             elif isinstance(fact, ExportFailed):
@@ -84,8 +82,8 @@ class _Exports:
     def _assigned(self, fact: ExportProblem) -> Finding:
         traced = {
             (node.frame.filename, node.frame.function)
-            for graph in self._facts
-            if isinstance(graph, GraphCaptured) and graph.compile_id == fact.compile_id
+            for graph in self._facts.of(GraphCaptured)
+            if graph.compile_id == fact.compile_id
             for node in graph.nodes
         }
         sources = ((self._workspace.source(filename), name) for filename, name in sorted(traced))

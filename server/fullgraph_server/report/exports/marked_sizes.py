@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from string import ascii_letters, digits
 from typing import Final, TypeAlias
 
-from fullgraph_compiler.facts import CompileFailure, Fact, ShapeGuard, SizeViolation, Specialization
+from fullgraph_compiler.facts import CompileFailure, ShapeGuard, SizeViolation, Specialization
 
 from ...text import exports
 from ...text.size_expressions import (
@@ -23,6 +23,7 @@ from ...text.size_expressions import (
     written_size,
 )
 from ...workspace.workspace import Workspace
+from ..facts_by_type import FactsByType
 from ..finding_builder import FindingBuilder, MakeFinding
 from ..source_locator import Places
 from .fixed_sizes import size_code
@@ -36,12 +37,11 @@ _OF_NAMES: Final = f"{ascii_letters}{digits}_.[]"
 
 
 def refused_marks(
-    facts: Sequence[Fact], finding: MakeFinding, places: Places, workspace: Workspace
+    facts: FactsByType, finding: MakeFinding, places: Places, workspace: Workspace
 ) -> Iterator[FindingBuilder]:
     """Build a finding for each mark that a compilation refuses, on the line that needs the number."""
-    sizes = [fact for fact in facts if isinstance(fact, (ShapeGuard, Specialization))]
-    failures = [fact for fact in facts if isinstance(fact, CompileFailure)]
-    for fact in failures:
+    sizes = [fact for fact in facts.all if isinstance(fact, (ShapeGuard, Specialization))]
+    for fact in facts.of(CompileFailure):
         for violation in fact.violations:
             code = code_behind(violation, [size for size in sizes if size.compile_id == fact.compile_id])
             name, value = written_size(violation.source), violation.value

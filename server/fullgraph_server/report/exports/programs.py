@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
-from fullgraph_compiler.facts import Fact, GraphCaptured, ProgramExported, SizeRange
+from fullgraph_compiler.facts import GraphCaptured, ProgramExported, SizeRange
 
 from ...text.size_expressions import written_size
+from ..facts_by_type import FactsByType
 from ..model import ExportedProgram
 from ..source_locator import Places
 
 _UNLIMITED: Final = "int_oo"
 
 
-def exported_programs(facts: Sequence[Fact], places: Places) -> tuple[ExportedProgram, ...]:
+def exported_programs(facts: FactsByType, places: Places) -> tuple[ExportedProgram, ...]:
     """List the programs of a run, in their order."""
-    ops = {fact.compile_id: len(fact.nodes) for fact in facts if isinstance(fact, GraphCaptured)}
+    ops = {fact.compile_id: len(fact.nodes) for fact in facts.of(GraphCaptured)}
     return tuple(
         ExportedProgram(
             fact.compile_id,
@@ -24,8 +25,7 @@ def exported_programs(facts: Sequence[Fact], places: Places) -> tuple[ExportedPr
             ops.get(fact.compile_id, 0),
             tuple(_sizes(fact)),
         )
-        for fact in facts
-        if isinstance(fact, ProgramExported)
+        for fact in facts.of(ProgramExported)
     )
 
 

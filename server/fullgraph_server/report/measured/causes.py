@@ -6,13 +6,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from fullgraph_compiler.facts import (
     CodeGenerated,
     Cost,
     CudagraphSkip,
-    Fact,
     FrameCompiled,
     FrameStarted,
     GraphBreak,
@@ -30,11 +28,11 @@ from ...text.durations import duration, percent
 from ...text.hints import cudagraph_hints
 from ...text.remedies import sentences
 from ...workspace.positions import Span
+from ..facts_by_type import FactsByType
 from ..model import SpeedCause
 from ..recompiles import Recompilations
 from ..source_locator import Places
 
-_T = TypeVar("_T")
 _WELL_USED = 0.5
 """Of what the machine can do: a kernel that uses more has little to win."""
 
@@ -79,7 +77,7 @@ class Causes:
     def __init__(
         self,
         measured: SpeedMeasured,
-        facts: Sequence[Fact],
+        facts: FactsByType,
         places: Places,
         recompilations: Recompilations,
     ) -> None:
@@ -88,11 +86,11 @@ class Causes:
         self._places = places
         self._recompilations = recompilations
         self._breaks: dict[str, GraphBreak] = {}
-        for fact in _of_type(facts, GraphBreak):
+        for fact in facts.of(GraphBreak):
             self._breaks.setdefault(fact.compile_id, fact)
         self._resumed = self._frames_after_breaks()
-        self._machine = next(_of_type(facts, MachineMeasured), None)
-        self._codes = {fact.filename: fact for fact in _of_type(facts, CodeGenerated)}
+        self._machine = facts.first(MachineMeasured)
+        self._codes = {fact.filename: fact for fact in facts.of(CodeGenerated)}
         self._uses = [self._use(part) for part in measured.parts if part.kind == "kernel"]
 
     def all(self) -> tuple[SpeedCause, ...]:
@@ -138,7 +136,7 @@ class Causes:
         seconds = sum(part.seconds for part in measured.parts if part.kind == "recompile")
         if not seconds:
             return
-        last = next((fact for fact in reversed(self._facts) if isinstance(fact, Recompile)), None)
+        last = self._facts.last(Recompile)
         function = self._places.name_of(last.compile_id) if last else ""
         why, span, hint = "", None, ""
         if last is not None:
@@ -190,15 +188,17 @@ class Causes:
 
     def _eager(self) -> list[GraphBreak | RecompileLimit]:
         """Return what makes whole frames run uncompiled."""
-        limits = list(_of_type(self._facts, RecompileLimit))
-        return [*limits, *(fact for fact in self._breaks.values() if fact.skips_frame)]
+        return [
+            *self._facts.of(RecompileLimit),
+            *(fact for fact in self._breaks.values() if fact.skips_frame),
+        ]
 
     def _guards(self, parts: Sequence[TimePart]) -> Iterator[SpeedCause]:
         times = _by_compile_id(parts, "guards")
         if not times:
             return
         most = max(times, key=lambda compile_id: times[compile_id])
-        counts = {fact.compile_id: fact.guards for fact in _of_type(self._facts, FrameCompiled)}
+        counts = {fact.compile_id: fact.guards for fact in self._facts.of(FrameCompiled)}
         seconds, name = sum(times.values()), self._name(most)
         number = messages.counted(counts[most], "guard") if most in counts else "guards"
         words = f"checking {number}{f' of `{name}`' if name else ''} takes {duration(seconds)} a call"
@@ -230,7 +230,7 @@ class Causes:
         number = round(sum(part.count for part in measured.parts if part.kind == "kernel"))
         most = max(launches, key=lambda part: part.seconds)
         span = self._places.place((), most.compile_id).span if most.compile_id else None
-        skips = list(_of_type(self._facts, CudagraphSkip))
+        skips = self._facts.of(CudagraphSkip)
         if skips:
             skip = skips[0]
             reason = messages.first_line(skip.reason.removeprefix("skipping cudagraphs due to "))
@@ -300,7 +300,7 @@ class Causes:
 
     def _frames_after_breaks(self) -> dict[str, GraphBreak]:
         """Return the break without which each resume function, or function called there, were no frame."""
-        started = {fact.compile_id: fact for fact in _of_type(self._facts, FrameStarted)}
+        started = self._facts.by_compile_id(FrameStarted)
         calls = {
             (frame.filename, frame.function, frame.row): fact
             for fact in self._breaks.values()
@@ -365,10 +365,6 @@ class _Use:
         """How much of its limit it reaches."""
         share = (self.least or 0.0) / self.seconds
         return "less than 1 %" if share < 0.01 else percent(share)
-
-
-def _of_type(facts: Iterable[Fact], kind: type[_T]) -> Iterator[_T]:
-    return (fact for fact in facts if isinstance(fact, kind))
 
 
 def _by_compile_id(parts: Iterable[TimePart], kind: str) -> dict[str, float]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from fullgraph_compiler.facts import CodeGenerated, Fact, Kernel, MemoryHeld, MemoryMeasured
+from fullgraph_compiler.facts import CodeGenerated, Kernel, MemoryHeld, MemoryMeasured
 
 from ...workspace.positions import Span
+from ..facts_by_type import FactsByType
 from ..model import HeldMemory
 from ..source_locator import Places
 
 
-def held_memory(memory: MemoryMeasured, facts: Sequence[Fact], places: Places) -> Iterator[HeldMemory]:
+def held_memory(memory: MemoryMeasured, facts: FactsByType, places: Places) -> Iterator[HeldMemory]:
     """Yield the memory that each piece of the user's code holds, the largest first."""
-    codes = {fact.filename: fact for fact in facts if isinstance(fact, CodeGenerated)}
+    codes = {fact.filename: fact for fact in facts.of(CodeGenerated)}
     sizes: dict[Span, int] = defaultdict(int)
     for held in memory.held:
         kernel = _written_by(held, codes.get(held.filename))

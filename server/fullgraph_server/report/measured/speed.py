@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from typing import Final, TypeVar
+from collections.abc import Sequence
+from typing import Final
 
-from fullgraph_compiler.facts import Fact, MachineMeasured, MemoryMeasured, SpeedMeasured
+from fullgraph_compiler.facts import MachineMeasured, MemoryMeasured, SpeedMeasured
 
 from ...text.durations import duration, percent, size
+from ..facts_by_type import FactsByType
 from ..model import Speed, SpeedCause, SpeedPart, TimeKind
 from ..recompiles import Recompilations
 from ..source_locator import Places
 from .causes import Causes, LibraryUse
 from .memory import held_memory
-
-_T = TypeVar("_T")
 
 LABELS: Final[dict[TimeKind, str]] = {
     "recompile": "compiling again",
@@ -40,12 +39,12 @@ _ENOUGH: Final = 0.6
 """Of the time of a call: kernels that take more are what the program is about."""
 
 
-def measured_speed(facts: Sequence[Fact], places: Places, recompilations: Recompilations) -> Speed | None:
+def measured_speed(facts: FactsByType, places: Places, recompilations: Recompilations) -> Speed | None:
     """Return the speed that a run has measured; ``None`` if it has not."""
-    measured = _last(facts, SpeedMeasured)
+    measured = facts.last(SpeedMeasured)
     if measured is None:
         return None
-    machine, memory = _last(facts, MachineMeasured), _last(facts, MemoryMeasured)
+    machine, memory = facts.last(MachineMeasured), facts.last(MemoryMeasured)
     causes_of = Causes(measured, facts, places, recompilations)
     causes = causes_of.all()
     parts = _parts(measured, causes_of)
@@ -181,8 +180,3 @@ def outside_words(measured: SpeedMeasured) -> str:
         return ""
     of_optimizer = f", {duration(measured.optimizer)} of it in optimizer steps" if measured.optimizer else ""
     return f"Between two calls, the program does other things for {duration(measured.outside)}{of_optimizer}."
-
-
-def _last(facts: Iterable[Fact], kind: type[_T]) -> _T | None:
-    found = [fact for fact in facts if isinstance(fact, kind)]
-    return found[-1] if found else None

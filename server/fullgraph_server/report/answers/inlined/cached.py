@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from fullgraph_compiler.facts import Fact, GraphCaptured, StackFrame
+from fullgraph_compiler.facts import GraphCaptured, StackFrame
 
 from ....text.markdown import code_span
 from ....text.messages import counted
 from ....workspace.workspace import Workspace
+from ...facts_by_type import FactsByType
 from ...finding_builder import FindingBuilder, MakeFinding
 from ...source_locator import Places
 from ..marks import Mark, dotted, mark_around
@@ -24,13 +25,11 @@ _MEANING: Final = (
 
 
 def cached_builders(
-    facts: Sequence[Fact], finding: MakeFinding, places: Places, workspace: Workspace
+    facts: FactsByType, finding: MakeFinding, places: Places, workspace: Workspace
 ) -> Iterator[FindingBuilder]:
     """Build a finding for each cached function whose operations are in graphs, on its first call there."""
     builders: dict[tuple[str, int, str], FindingBuilder] = {}
-    for graph in facts:
-        if not isinstance(graph, GraphCaptured):
-            continue
+    for graph in facts.of(GraphCaptured):
         for mark, frames in _cached(graph, places, workspace):
             name = mark.name
             share = f"{len(frames)} of the {counted(len(graph.nodes), 'operation')}"

@@ -9,10 +9,11 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from fullgraph_compiler.facts import Fact, GraphCaptured, StackFrame
+from fullgraph_compiler.facts import GraphCaptured, StackFrame
 
 from ....text.markdown import code_span
 from ....workspace.workspace import Workspace
+from ...facts_by_type import FactsByType
 from ...finding_builder import FindingBuilder, MakeFinding
 from ...source_locator import Places
 from ..marks import Mark, Marks, mark_around
@@ -34,13 +35,11 @@ _ADVICE: Final = (
 
 
 def nested_builders(
-    facts: Sequence[Fact], finding: MakeFinding, places: Places, workspace: Workspace
+    facts: FactsByType, finding: MakeFinding, places: Places, workspace: Workspace
 ) -> Iterator[FindingBuilder]:
     """Build a finding for each compiled function that loses options in a graph, on its call."""
     builders: dict[Mark, FindingBuilder] = {}
-    for graph in facts:
-        if not isinstance(graph, GraphCaptured):
-            continue
+    for graph in facts.of(GraphCaptured):
         for mark, (frame, lost) in _nested(graph, places, workspace).items():
             if mark not in builders:
                 call = call_of(graph, mark.name, workspace)

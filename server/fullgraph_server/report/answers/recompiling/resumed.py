@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from fullgraph_compiler.facts import Fact, GraphBreak, GuardFailure, StackFrame
+from fullgraph_compiler.facts import GraphBreak, GuardFailure, StackFrame
 
 from ....workspace.definitions import definitions
 from ....workspace.ranges import node_at
 from ....workspace.source import SourceFile
 from ....workspace.workspace import Workspace
+from ...facts_by_type import FactsByType
 from ...source_locator import Function, Places
 from ..words import row_of
 
@@ -41,12 +42,12 @@ class _Break:
 class Resumed:
     """The breaks from which compiled functions go on."""
 
-    def __init__(self, facts: Iterable[Fact], places: Places, workspace: Workspace) -> None:
+    def __init__(self, facts: FactsByType, places: Places, workspace: Workspace) -> None:
         self._places = places
         self._workspace = workspace
         self._breaks: dict[tuple[str, str, int], _Break] = {}
-        for fact in facts:
-            if isinstance(fact, GraphBreak) and (found := self._break(fact)):
+        for fact in facts.of(GraphBreak):
+            if found := self._break(fact):
                 frame = found.frame
                 self._breaks.setdefault((frame.filename, frame.function, frame.row), found)
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fullgraph_compiler.facts import Fact, NamedTensor, StackFrame, TensorsNamed
+from fullgraph_compiler.facts import NamedTensor, StackFrame, TensorsNamed
 from fullgraph_compiler.trace import frame_of
 
-from ..text.source_names import compile_number
-from ..workspace.names import Target, name_targets
-from ..workspace.workspace import Workspace
-from .model import HeldTensors, TensorName
+from ...text.source_names import compile_number
+from ...workspace.names import Target, name_targets
+from ...workspace.workspace import Workspace
+from ..facts_by_type import FactsByType
+from ..model import HeldTensors, TensorName
 
 
 @dataclass(slots=True)
@@ -22,10 +23,9 @@ class _Place:
     held: dict[str, list[NamedTensor]] = field(default_factory=dict)
 
 
-def tensor_names(facts: Iterable[Fact], workspace: Workspace) -> tuple[TensorName, ...]:
+def tensor_names(facts: FactsByType, workspace: Workspace) -> tuple[TensorName, ...]:
     """Return the names in the workspace that hold tensors, by file and place."""
-    # An attempt that torch repeats reports a compilation twice: the last one counts.
-    named = {fact.compile_id: fact for fact in facts if isinstance(fact, TensorsNamed)}
+    named = facts.by_compile_id(TensorsNamed)
     places: dict[tuple[StackFrame, str, bool], _Place | None] = {}
     for compile_id in sorted(named, key=compile_number):
         for tensor in named[compile_id].tensors:

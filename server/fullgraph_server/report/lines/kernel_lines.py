@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from .model import Launch, Operation
+from ..model import Launch, Operation
 
 _ASSIGNMENT = re.compile(
     r"^\s*(?:auto |const )*(?:(?P<sum>_tmp|tmp_acc)|tmp)\w* (?P<update>[-+*])?= (?P<value>.+?);?$"

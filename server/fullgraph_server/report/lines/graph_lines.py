@@ -9,15 +9,15 @@ from dataclasses import dataclass, field, replace
 from fullgraph_compiler.facts import Fact, FrameSkipped, GraphBreak, GraphCaptured, RecompileLimit, StackFrame
 from fullgraph_compiler.trace import frame_of
 
-from ..text.markdown import code_span
-from ..text.messages import first_line, runs_eagerly
-from ..text.source_names import compile_number
-from ..workspace.positions import Span
-from ..workspace.ranges import body_spans, statement_span
-from ..workspace.source import SourceFile
-from ..workspace.workspace import Workspace
-from .model import GraphLines, NumberedGraph
-from .source_locator import Function, Places
+from ...text.markdown import code_span
+from ...text.messages import first_line, runs_eagerly
+from ...text.source_names import compile_number
+from ...workspace.positions import Span
+from ...workspace.ranges import body_spans, statement_span
+from ...workspace.source import SourceFile
+from ...workspace.workspace import Workspace
+from ..model import GraphLines, NumberedGraph
+from ..source_locator import Function, Places
 
 
 def graph_lines(facts: Sequence[Fact], places: Places, workspace: Workspace) -> tuple[GraphLines, ...]:

@@ -1,0 +1,51 @@
+"""Facts of a run, grouped by their type."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Protocol, TypeVar
+
+from fullgraph_compiler.facts import Fact
+
+
+class _OfCompilation(Protocol):
+    @property
+    def compile_id(self) -> str: ...
+
+
+_T = TypeVar("_T")
+_C = TypeVar("_C", bound=_OfCompilation)
+
+
+class FactsByType:
+    """The facts of a run: ``all`` in their order, and those of each type in theirs."""
+
+    def __init__(self, facts: Iterable[Fact]) -> None:
+        self.all = tuple(facts)
+        self._by_type: dict[type, list[Fact]] = {}
+        for fact in self.all:
+            self._by_type.setdefault(type(fact), []).append(fact)
+
+    def of(self, kind: type[_T]) -> tuple[_T, ...]:
+        """Return the facts of a type."""
+        return tuple(self._by_type.get(kind, ()))  # type: ignore[arg-type]
+
+    def first(self, kind: type[_T]) -> _T | None:
+        """Return the first fact of a type."""
+        return next(iter(self.of(kind)), None)
+
+    def last(self, kind: type[_T]) -> _T | None:
+        """Return the last fact of a type, which is the most complete one."""
+        return next(reversed(self.of(kind)), None)
+
+    def by_compile_id(self, kind: type[_C]) -> dict[str, _C]:
+        """Map compile ids to facts of a type; of several attempts at one compilation, the last counts."""
+        return {fact.compile_id: fact for fact in self.of(kind)}
+
+    def lists_by_compile_id(self, kind: type[_C]) -> defaultdict[str, list[_C]]:
+        """Map each compile id to all its facts of a type."""
+        lists: defaultdict[str, list[_C]] = defaultdict(list)
+        for fact in self.of(kind):
+            lists[fact.compile_id].append(fact)
+        return lists
