@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fullgraph_server.workspace.importers import importers
+from fullgraph_server.client.importers import importers
 from fullgraph_server.workspace.programs import does_something, is_program
 from fullgraph_server.workspace.source import SourceFile
 

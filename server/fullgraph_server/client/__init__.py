@@ -10,6 +10,7 @@
 - ``targets``: find targets by id or URI
 - ``compiled_files``: the target that last compiled code of each file
 - ``suggestions``: the targets that can analyze a file
+- ``importers``: the files that import a file
 - ``planner``: plans of runs, from the newest text and settings
 - ``findings``: findings at their place in the text as it is now
 - ``projection``: a report indexed by row and by name, for hovers

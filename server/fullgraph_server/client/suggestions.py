@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..workspace.importers import importers
 from ..workspace.programs import does_something
 from ..workspace.targets import PYTEST, Target
 from .documents import Documents
+from .importers import importers
 from .targets import ListedTarget, NoTarget, Targets
 
 

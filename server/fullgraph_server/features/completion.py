@@ -22,7 +22,7 @@ from ..workspace.examples import (
 )
 from ..workspace.positions import Span
 from ..workspace.source import SourceFile
-from .context import Context
+from ..workspace.syntax import positional
 from .seen_calls import SeenCalls
 
 _BEGUN = re.compile(r"^\s*(?P<comment>#\s*(?P<word>f\w*)?)$")
@@ -168,9 +168,8 @@ def _arguments(
     function = definitions.get(qualname)
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return f"${next(numbers)}"
-    header = function.args
-    positional = [*header.posonlyargs, *header.args]
-    required = positional[1 if bound else 0 : len(positional) - len(header.defaults)]
+    header, named = function.args, positional(function)
+    required = named[1 if bound else 0 : len(named) - len(header.defaults)]
     arguments = [f"${{{next(numbers)}:{parameter.arg}}}" for parameter in required]
     for parameter, default in zip(header.kwonlyargs, header.kw_defaults, strict=True):
         if default is None:

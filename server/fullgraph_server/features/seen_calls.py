@@ -10,8 +10,9 @@ from ..client.documents import Documents
 from ..client.findings import newest_first
 from ..report.model import Report, SeenCall
 from ..traces.seen_calls import CALLED, example_line
-from ..workspace.examples import NamedDefinition, find_examples, first_row, named_definitions
+from ..workspace.examples import NamedDefinition, find_examples, named_definitions
 from ..workspace.source import SourceFile
+from ..workspace.syntax import first_row
 
 _OF_RUN = "Add example calls from the last run"
 _OF_TRACE = "Add example calls from the trace"

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..workspace.source import SourceFile
+from ..workspace.syntax import first_row
 from .model import Edit
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -147,12 +148,6 @@ def touches(statement: ast.stmt, edit: Edit) -> bool:
     """Tell whether an edit is in the rows of a statement, or beside them."""
     last = statement.end_lineno or statement.lineno
     return first_row(statement) <= _last_row(edit) and edit.span.row <= last
-
-
-def first_row(statement: ast.stmt) -> int:
-    """Return the row in which a statement, or its first decorator, begins."""
-    decorators = getattr(statement, "decorator_list", [])
-    return min((item.lineno for item in decorators), default=statement.lineno)
 
 
 def _place(edit: Edit) -> tuple[int, int]:

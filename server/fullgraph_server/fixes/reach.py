@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ..workspace.source import SourceFile
+from ..workspace.syntax import imports
 from .editing import edited
 from .effects.known import of_library
-from .effects.names import Defined, Files, Outer, Variable, imports_of, meaning_of
+from .effects.names import Defined, Files, Outer, Variable, meaning_of
 from .effects.reading import Effects, effects_of
 from .model import Fix
 from .rules.calls import is_compile
@@ -122,9 +123,9 @@ class _Change:
 
     def _of_import(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
         own = [item for item in self.before.tree.body if not isinstance(item, SCOPES)]
-        known = imports_of(ast.Module(own, []))
+        known = imports(ast.Module(own, []))
         roots = {path.lstrip(".").partition(".")[0] for path in known.values()} | {"torch"}
-        for name, path in imports_of(node).items():
+        for name, path in imports(node).items():
             root = path.lstrip(".").partition(".")[0]
             if root not in roots and of_library(f"{root}.x") == "unknown":
                 yield f"`{root}` is imported with the file, also where nothing calls the function."
@@ -205,11 +206,7 @@ class _Change:
     def _called(self, call: ast.Call) -> Function | None:
         path = dotted(call.func)
         meaning = meaning_of(self.after, path, self.files)
-        if (
-            isinstance(meaning, Variable)
-            and isinstance(meaning.value, ast.Call)
-            and is_compile(meaning.value)
-        ):
+        if isinstance(meaning, Variable) and is_compile(meaning.value):
             path = dotted(meaning.value.args[0]) if meaning.value.args else ""
             meaning = meaning_of(self.after, path, self.files)
         if isinstance(meaning, Outer) or not isinstance(meaning, Defined):
@@ -255,10 +252,7 @@ def _calls(code: Code) -> Mapping[ast.Call, str]:
 
 def _decorators(function: Function) -> list[str]:
     """Return decorators as text, of compilations without their options."""
-    return [
-        "torch.compile" if isinstance(item, ast.Call) and is_compile(item) else ast.unparse(item)
-        for item in function.decorator_list
-    ]
+    return ["torch.compile" if is_compile(item) else ast.unparse(item) for item in function.decorator_list]
 
 
 def _own_calls(function: Function, *, always: bool) -> set[str]:

@@ -184,9 +184,7 @@ class _Version:
     def variable_names(self, node: ast.AST) -> set[str]:
         """Return what a value is made of that may change: variables, attributes, the state of the process."""
         found: set[str] = set()
-        if any(
-            isinstance(item, ast.Call) and is_compile(item) for item in (node, getattr(node, "value", None))
-        ):
+        if is_compile(node) or is_compile(getattr(node, "value", None)):
             return found
         inside = {name.arg for item in self.code.all(ast.Lambda, node) for name in item.args.args}
         for item in ast.walk(node):
@@ -264,7 +262,7 @@ class _Version:
             return next((item for item in cls.body if isinstance(item, Function) and item.name == name), None)
         meaning = self.meaning(path)
         value = meaning.value if isinstance(meaning, Variable) else None
-        if isinstance(value, ast.Call) and is_compile(value) and value.args:
+        if is_compile(value) and value.args:
             meaning = self.meaning(dotted(value.args[0]))
         is_here = isinstance(meaning, Defined) and meaning.code is self.code
         return meaning.node if is_here and isinstance(meaning.node, Function) else None  # type: ignore[union-attr]
@@ -319,7 +317,7 @@ class _Version:
                 is_own = item.id in own and item.id not in declared
                 if not is_own and item.id not in BUILTINS and isinstance(self.meaning(item.id), Variable):
                     value = self.meaning(item.id).value  # type: ignore[union-attr]
-                    if not (isinstance(value, ast.Call) and is_compile(value)):
+                    if not is_compile(value):
                         yield item.id
 
     def _placed(self, function: Function) -> dict[str, frozenset[tuple[str, ...]]]:

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from ..workspace.source import SourceFile
-from .editing import Replaced, edited, first_row, touches
+from ..workspace.syntax import first_row, parameters
+from .editing import Replaced, edited, touches
 from .model import Edit
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
@@ -79,7 +80,8 @@ def _prefixes(before: ast.Module, after: ast.Module, function: _Function) -> lis
         and isinstance(item.targets[0], ast.Name)
         and item.targets[0].id in read - known
     ]
-    new = set(_parameters(matching[0])) - set(_parameters(function))
+    old = {item.arg for item in parameters(function, rest=False)}
+    new = {item.arg for item in parameters(matching[0], rest=False)} - old
     calls = [
         call
         for call in ast.walk(after)
@@ -91,7 +93,7 @@ def _prefixes(before: ast.Module, after: ast.Module, function: _Function) -> lis
 
 def _assigned(call: ast.Call, function: _Function, new: set[str]) -> tuple[str, ...]:
     """Return assignments to new parameters, of what a call passes for them."""
-    names = _parameters(function)
+    names = [item.arg for item in parameters(function, rest=False)]
     if names[:1] == ["self"]:
         names = names[1:]
     given = dict(zip((ast.dump(item) for item in call.args), names, strict=False))
@@ -112,11 +114,6 @@ class _Named(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> ast.AST:
         name = self._names.get(ast.dump(node))
         return ast.Name(name, ast.Load()) if name else self.generic_visit(node)
-
-
-def _parameters(function: _Function) -> list[str]:
-    arguments = function.args
-    return [item.arg for item in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
 
 
 def _after_docstring(function: _Function) -> ast.stmt:

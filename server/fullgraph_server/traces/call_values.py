@@ -236,7 +236,7 @@ def _tensor(tensor: InputTensor) -> ast.expr:
         made = _method(made, "expand", *tensor.size)
     if tensor.is_parameter:
         keywords = [] if tensor.requires_grad else [ast.keyword("requires_grad", ast.Constant(False))]
-        return ast.Call(_dotted("torch.nn.Parameter"), [made], keywords)
+        return ast.Call(parsed("torch.nn.Parameter"), [made], keywords)
     return _method(made, "requires_grad_") if tensor.requires_grad else made
 
 
@@ -261,5 +261,6 @@ def _method(value: ast.expr, name: str, *arguments: int) -> ast.expr:
     return ast.Call(ast.Attribute(value, name), [ast.Constant(item) for item in arguments], [])
 
 
-def _dotted(path: str) -> ast.expr:
-    return ast.parse(path, mode="eval").body
+def parsed(expression: str) -> ast.expr:
+    """Return the syntax tree of an expression."""
+    return ast.parse(expression, mode="eval").body

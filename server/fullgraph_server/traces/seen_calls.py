@@ -12,10 +12,11 @@ from fullgraph_compiler.facts import Fact, FrameInputs, FrameStarted, GuardInsta
 
 from ..report.model import Report, SeenCall
 from ..workspace.constructions import construction, record_fields
-from ..workspace.examples import first_row, named_definitions
+from ..workspace.examples import named_definitions
 from ..workspace.source import SourceFile
+from ..workspace.syntax import first_row, parameters, positional
 from ..workspace.workspace import Workspace
-from .call_values import Value, Writer, read_values
+from .call_values import Value, Writer, parsed, read_values
 
 _MOST_CALLS = 4
 """The limit on calls of one function: later ones differ in numbers only."""
@@ -131,14 +132,12 @@ def _programs(started: FrameStarted, workspace: Workspace) -> list[SourceFile]:
 
 def _unchanged(function: ast.FunctionDef) -> set[str]:
     """Collect the parameters that a function never assigns to: they hold what they held at its start."""
-    header = function.args
-    parameters = [*header.posonlyargs, *header.args, *header.kwonlyargs, header.vararg, header.kwarg]
     stored = {
         node.id
         for node in ast.walk(function)
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
     }
-    return {node.arg for node in parameters if node is not None} - stored
+    return {node.arg for node in parameters(function)} - stored
 
 
 def _call(
@@ -146,7 +145,7 @@ def _call(
 ) -> SeenCall | None:
     source, place = definition.source, definition.qualname
     node: ast.FunctionDef | ast.ClassDef = definition.function
-    callee: ast.expr = _dotted(place)
+    callee: ast.expr = parsed(place)
     marks = [item.id for item in node.decorator_list if isinstance(item, ast.Name)]
     bound = definition.owner is not None and "staticmethod" not in marks
     if bound and definition.owner is not None and "classmethod" not in marks:
@@ -167,9 +166,8 @@ def _call(
 
 def _class_of_self(definition: _Definition, values: Mapping[str, Value]) -> tuple[str, ast.ClassDef] | None:
     """Find the class of the object that a method was called on, if it is one of the same file."""
-    header = definition.function.args
-    parameters = [*header.posonlyargs, *header.args]
-    value = values.get(parameters[0].arg) if parameters else None
+    own = positional(definition.function)
+    value = values.get(own[0].arg) if own else None
     for qualname, node in named_definitions(definition.source):
         if value and isinstance(node, ast.ClassDef) and f".{value.type}".endswith(f".{qualname}"):
             return qualname, node
@@ -242,7 +240,3 @@ class _Arguments:
             return ast.Constant(None if self.traced else ...) if default is None else None
         value = self.writer.expression(self.values[name], name)
         return None if default is not None and ast.dump(value) == ast.dump(default) else value
-
-
-def _dotted(path: str) -> ast.expr:
-    return ast.parse(path, mode="eval").body

@@ -3,18 +3,18 @@
 - ``source``: a file's text, lines and syntax tree
 - ``workspace``: which files are the user's own
 - ``packages``: which installed package a file belongs to
+- ``syntax``: helpers on syntax trees
 - ``positions``: rows, columns and spans, and mistakes in what a person wrote
 - ``ranges``: from the places that torch names to ranges
 - ``drift``: where lines of the text that ran are now
 - ``targets``: what can be run
 - ``programs``: which files do something when they run
-- ``importers``: the files that import a file
 - ``examples``: example calls in comments and doctests
 - ``ignores``: comments that ignore findings
 - ``config``: ``[tool.fullgraph]`` of pyproject.toml
 - ``settings_schema``: every setting of editors and of pyproject.toml
 - ``setting_types``: the types of settings, and the validator of both
-- ``names``: where names get their values, and what imported ones stand for
+- ``names``: where names get their values
 - ``definitions``: where parameters, variables and attributes are defined
 - ``constructions``: how the source makes objects of its classes
 - ``own_folder``: the folder ``.fullgraph`` of a workspace

@@ -12,9 +12,9 @@ from .names import stored
 from .positions import Span
 from .ranges import header_span, node_span
 from .source import SourceFile
+from .syntax import AnyFunction, parameters, positional
 
-_Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-_Scope: TypeAlias = _Function | ast.ClassDef | ast.Module
+_Scope: TypeAlias = AnyFunction | ast.ClassDef | ast.Module
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _REGISTER = ("register_buffer", "register_parameter", "register_module", "add_module")
 """Methods of ``torch.nn.Module`` that set an attribute by name."""
@@ -50,11 +50,11 @@ class Definitions:
         """Definitions by scope and name: thousands of guards are on the same values."""
         self.classes = {scope.name: scope for scope in around if isinstance(scope, ast.ClassDef)}
 
-    def function(self, row: int, name: str) -> _Function | None:
+    def function(self, row: int, name: str) -> AnyFunction | None:
         """Return the function of this name whose ``def`` is at ``row``."""
         return self._functions.get((row, name))
 
-    def function_at(self, row: int) -> _Function | None:
+    def function_at(self, row: int) -> AnyFunction | None:
         """Return the innermost function around a row."""
         functions = [
             scope for scope in self._functions.values() if scope.lineno <= row <= (scope.end_lineno or row)
@@ -68,22 +68,22 @@ class Definitions:
             scope, name = cls, f"{cls.name}.{name}"
         return name
 
-    def class_of(self, function: _Function) -> ast.ClassDef | None:
+    def class_of(self, function: AnyFunction) -> ast.ClassDef | None:
         """Return the class whose method a function is."""
         outer = self._around.get(function)
         return outer if isinstance(outer, ast.ClassDef) else None
 
-    def maker(self, function: _Function) -> ast.FunctionDef | None:
+    def maker(self, function: AnyFunction) -> ast.FunctionDef | None:
         """Return the function in which a function is defined."""
         outer = self._around.get(function)
         return outer if isinstance(outer, ast.FunctionDef) else None
 
-    def parameter(self, function: _Function, name: str) -> Definition | None:
+    def parameter(self, function: AnyFunction, name: str) -> Definition | None:
         """Return the definition of a parameter."""
-        parameter = next((node for node in _parameters(function.args) if node.arg == name), None)
+        parameter = next((node for node in parameters(function) if node.arg == name), None)
         return Definition(node_span(self._source, parameter)) if parameter else None
 
-    def outer_variable(self, function: _Function, name: str) -> Definition | None:
+    def outer_variable(self, function: AnyFunction, name: str) -> Definition | None:
         """Return the definition of a variable of an enclosing function."""
         scope = self._around.get(function)
         while scope is not None and not isinstance(scope, ast.Module):
@@ -115,7 +115,7 @@ class Definitions:
                     return Definition(node_span(self._source, node), _called(node))
         return self._stored(cls, name)
 
-    def _variable(self, scope: _Function | ast.Module, name: str) -> Definition | None:
+    def _variable(self, scope: AnyFunction | ast.Module, name: str) -> Definition | None:
         if (scope, name) not in self._cache:
             self._cache[scope, name] = self._stored(scope, name)
         return self._cache[scope, name]
@@ -141,20 +141,14 @@ def _nest(node: ast.AST, scope: _Scope, around: dict[_Scope, _Scope]) -> None:
             _nest(child, scope, around)
 
 
-def _name(function: _Function) -> str:
+def _name(function: AnyFunction) -> str:
     return "<lambda>" if isinstance(function, ast.Lambda) else function.name
-
-
-def _parameters(arguments: ast.arguments) -> Iterator[ast.arg]:
-    yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-    yield from (node for node in (arguments.vararg, arguments.kwarg) if node is not None)
 
 
 def self_name(method: ast.AST) -> str:
     """Return the name of a method's first parameter (``self``); empty for a node that has none."""
-    arguments = method.args if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
-    first = [*arguments.posonlyargs, *arguments.args][:1] if arguments else []
-    return first[0].arg if first else ""
+    own = positional(method) if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+    return own[0].arg if own else ""
 
 
 def called_attributes(cls: ast.ClassDef) -> frozenset[str]:

@@ -30,6 +30,7 @@ from fullgraph_compiler.facts.dtypes import DTYPES
 
 from .positions import Problem, Span
 from .source import SourceFile
+from .syntax import first_row
 
 NamedDefinition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -251,11 +252,6 @@ def _comments(source: SourceFile) -> dict[int, _Comment]:
     except (tokenize.TokenError, SyntaxError):
         pass
     return comments
-
-
-def first_row(node: NamedDefinition) -> int:
-    """Return the row of a definition's first decorator, else its own."""
-    return min((decorator.lineno for decorator in node.decorator_list), default=node.lineno)
 
 
 def _above(node: NamedDefinition, comments: dict[int, _Comment]) -> Iterator[_Comment]:

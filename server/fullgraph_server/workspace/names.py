@@ -1,4 +1,4 @@
-"""Names in a source: what assignments, loops and parameters give values, and what imported ones are."""
+"""Names in a source that assignments, loops and parameters give values."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from functools import lru_cache
 from .positions import Span
 from .ranges import header_span, node_span
 from .source import SourceFile
+from .syntax import first_row, parameters
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -49,7 +50,7 @@ class Targets:
 def name_targets(source: SourceFile) -> Targets:
     """Find the targets of a source."""
     targets: dict[tuple[int, str], dict[int, Target]] = {}
-    parameters: dict[tuple[int, str, str], Target] = {}
+    of_functions: dict[tuple[int, str, str], Target] = {}
     for node in ast.walk(source.tree) if source.tree else ():
         if isinstance(node, ast.stmt):
             for expression, name, annotation in stored(node):
@@ -57,12 +58,12 @@ def name_targets(source: SourceFile) -> Targets:
                 target = Target(span, annotation is not None, _extent(source, node))
                 targets.setdefault((expression.lineno, name), {})[expression.col_offset] = target
         if isinstance(node, _Function):
-            row = min((item.lineno for item in node.decorator_list), default=node.lineno)
-            for parameter in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+            row = first_row(node)
+            for parameter in parameters(node, rest=False):
                 span = node_span(source, parameter)
                 annotated = parameter.annotation is not None
-                parameters[row, node.name, parameter.arg] = Target(span, annotated, span)
-    return Targets(targets, parameters)
+                of_functions[row, node.name, parameter.arg] = Target(span, annotated, span)
+    return Targets(targets, of_functions)
 
 
 def stored(statement: ast.stmt) -> Iterator[tuple[ast.expr, str, ast.expr | None]]:
@@ -91,28 +92,3 @@ def _extent(source: SourceFile, statement: ast.stmt) -> Span:
     if hasattr(statement, "body"):
         return header_span(source, statement)
     return node_span(source, statement)
-
-
-def dotted(node: ast.AST | None) -> str:
-    """Return a dotted name as it is written (``torch.nn.functional``); empty for anything else."""
-    if isinstance(node, ast.Attribute):
-        owner = dotted(node.value)
-        return f"{owner}.{node.attr}" if owner else ""
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def resolved(node: ast.AST | None, imported: Mapping[str, str]) -> str:
-    """Write a dotted name from the module on that its first name was imported from."""
-    root, dot, rest = dotted(node).partition(".")
-    return f"{imported.get(root, root)}{dot}{rest}"
-
-
-def imports(tree: ast.Module) -> dict[str, str]:
-    """Return what the names stand for that a module imports under another one, or from another module."""
-    names: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names.update({item.asname: item.name for item in node.names if item.asname})
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names.update({item.asname or item.name: f"{node.module}.{item.name}" for item in node.names})
-    return names

@@ -17,6 +17,7 @@ from fullgraph_compiler.facts import StackFrame
 
 from .positions import Span
 from .source import SourceFile
+from .syntax import AnyFunction, first_row, parameters, positional
 
 _Node: TypeAlias = ast.expr | ast.stmt | ast.arg
 _Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -68,7 +69,7 @@ def body_spans(source: SourceFile, row: int, name: str) -> Iterator[Span]:
     Its docstring and the bodies of inner functions and classes are left out.
     """
     for node in _definitions(source):
-        if node.name == name and _first_row(node) <= row <= node.lineno:
+        if node.name == name and first_row(node) <= row <= node.lineno:
             yield from _spans(source, node.body, inside=False)
             return
 
@@ -85,7 +86,7 @@ def definition_span(source: SourceFile | None, filename: str, row: int, name: st
     if source is None:
         return Span(filename, row, 1, row, 1)
     for node in _definitions(source):
-        if node.name == name and _first_row(node) <= row <= node.lineno:
+        if node.name == name and first_row(node) <= row <= node.lineno:
             return header_span(source, node)
     # An exported function is known by a row in it.
     around = [node for node in _definitions(source) if node.name == name and node.lineno <= row <= _end(node)]
@@ -95,11 +96,11 @@ def definition_span(source: SourceFile | None, filename: str, row: int, name: st
 def parameter_names(source: SourceFile, row: int, name: str) -> set[str]:
     """Return the parameters of a function that take one argument each."""
     found = (
-        node.args
+        node
         for node in _definitions(source)
-        if not isinstance(node, ast.ClassDef) and node.name == name and _first_row(node) <= row <= _end(node)
+        if not isinstance(node, ast.ClassDef) and node.name == name and first_row(node) <= row <= _end(node)
     )
-    return {item.arg for args in found for item in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
+    return {item.arg for node in found for item in parameters(node, rest=False)}
 
 
 def assignment_frame(source: SourceFile, function: str, attribute: str) -> StackFrame | None:
@@ -124,9 +125,7 @@ def assignment_frame(source: SourceFile, function: str, attribute: str) -> Stack
     return StackFrame(source.filename, node.lineno, function, *columns)
 
 
-def passed_as(
-    call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, item: str, length: int
-) -> str:
+def passed_as(call: ast.Call, function: AnyFunction, item: str, length: int) -> str:
     """Return the variable of a call that is an item of the function's ``*args`` or ``**kwargs``.
 
     ``item`` is ``args[0]`` or ``kwargs['mask']``, ``length`` how many ``*args`` there are. Empty where the
@@ -138,7 +137,7 @@ def passed_as(
     if keywords is not None and name == keywords.arg:
         passed = [node.value for node in call.keywords if node.arg == key.strip("'\"")]
     elif names is not None and name == names.arg and key.isdecimal():
-        before = len(function.args.posonlyargs) + len(function.args.args)
+        before = len(positional(function))
         hidden = before + length - len(call.args)  # 1 for a bound method, whose call does not have its object
         place = before + int(key) - hidden
         if hidden in (0, 1) and place >= 0 and not any(isinstance(node, ast.Starred) for node in call.args):
@@ -216,7 +215,7 @@ def node_at(source: SourceFile, span: Span) -> _Node | None:
 
 def _statement_at(body: Sequence[ast.stmt], row: int) -> ast.stmt | None:
     for statement in body:
-        if _first_row(statement) <= row <= _end(statement):
+        if first_row(statement) <= row <= _end(statement):
             for suite in _suites(statement):
                 inner = _statement_at(suite, row)
                 if inner is not None and suite[0].lineno != statement.lineno:
@@ -286,10 +285,6 @@ def _decorators(node: ast.AST) -> list[ast.expr]:
     return getattr(node, "decorator_list", [])
 
 
-def _first_row(node: _Node) -> int:
-    return min((item.lineno for item in _decorators(node)), default=node.lineno)
-
-
 def _end(node: _Node) -> int:
     return node.end_lineno or node.lineno
 
@@ -322,7 +317,7 @@ def _statement_rows(source: SourceFile, row: int) -> range:
         return range(0)
     suites = _suites(statement)
     last = suites[0][0].lineno - 1 if suites else _end(statement)
-    return range(statement.lineno, last + 1) if _first_row(statement) <= row <= last else range(0)
+    return range(statement.lineno, last + 1) if first_row(statement) <= row <= last else range(0)
 
 
 def _written(node: _Node) -> str | None:

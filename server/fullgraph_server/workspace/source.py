@@ -17,6 +17,7 @@ from typing import Final
 
 from .notebooks.file import NOTEBOOK, read_cells
 from .notebooks.program import MOST_PARSED, NotebookError, program
+from .syntax import first_row
 
 _MOST_BYTES: Final = 16 << 20
 """The limit of a file's size: nobody writes larger ones by hand."""
@@ -120,8 +121,7 @@ class SourceFile:
         rows: dict[tuple[int, str], tuple[int, int]] = {}
         for node in ast.walk(self.tree) if self.tree else ():
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                first = min((item.lineno for item in node.decorator_list), default=node.lineno)
-                rows[node.lineno, node.name] = (first, node.end_lineno or node.lineno)
+                rows[node.lineno, node.name] = (first_row(node), node.end_lineno or node.lineno)
             elif isinstance(node, ast.Lambda):
                 rows[node.lineno, "<lambda>"] = (node.lineno, node.end_lineno or node.lineno)
         return rows

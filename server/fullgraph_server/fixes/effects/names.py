@@ -52,29 +52,9 @@ def meaning_of(code: Code, path: str, files: Files, imports: Mapping[str, str] |
     values = _variables(code).get(root, ())
     if values:
         return Variable(path, values[0] if len(values) == 1 else None, code)
-    own = _own_imports(code)
-    if root in own:
-        return _imported(".".join(filter(None, (own[root], rest))), files, code)
+    if root in code.imports:
+        return _imported(".".join(filter(None, (code.imports[root], rest))), files, code)
     return Outer(path) if root in BUILTINS else Variable(path)
-
-
-def imports_of(node: ast.AST) -> dict[str, str]:
-    """Return the full names of what is imported anywhere in a node, by the names that it has there."""
-    found: dict[str, str] = {}
-    for item in ast.walk(node):
-        if isinstance(item, ast.Import):
-            for alias in item.names:
-                root = alias.name.partition(".")[0]
-                found[alias.asname or root] = alias.name if alias.asname else root
-        elif isinstance(item, ast.ImportFrom):
-            module = "." * item.level + (item.module or "")
-            found.update({alias.asname or alias.name: f"{module}.{alias.name}" for alias in item.names})
-    return found
-
-
-@lru_cache(maxsize=64)
-def _own_imports(code: Code) -> Mapping[str, str]:
-    return imports_of(code.tree)
 
 
 @lru_cache(maxsize=64)

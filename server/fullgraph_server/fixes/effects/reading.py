@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ...workspace.syntax import imports
 from ..rules.syntax import Code, Function, called, dotted, parameters
 from .known import NUMBERS, OUTSIDE_MODULES, PLAIN_DECORATORS, Effect, of_builtin, of_library, of_method
-from .names import Defined, Files, Outer, Variable, imports_of, meaning_of
+from .names import Defined, Files, Outer, Variable, meaning_of
 
 Origins = frozenset[str]
 """Whose memory a value may be in: names of parameters, and ``@name`` for variables of modules."""
@@ -53,7 +54,7 @@ def is_fresh(code: Code, value: ast.expr, files: Files) -> bool:
     """Tell whether a value has memory of its own: ``x * 2``, but not ``x`` or ``x.view(-1)``."""
     function = ast.parse("def f(): pass").body[0]
     assert isinstance(function, ast.FunctionDef)
-    names = {item.id for item in ast.walk(value) if isinstance(item, ast.Name)} - set(imports_of(code.tree))
+    names = {item.id for item in ast.walk(value) if isinstance(item, ast.Name)} - set(code.imports)
     reader = _Reader(code, function, files, {})
     origins = reader.value(value, {name: frozenset({name}) for name in names if name not in reader.callables})
     return not origins and not reader.found.unknown
@@ -67,7 +68,7 @@ class _Reader:
     ) -> None:
         self.found = Effects()
         self._code, self._function, self._files, self._known = code, function, files, known
-        self._imports = imports_of(function)
+        self._imports = imports(function)
         self._globals = {
             name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names
         }

@@ -11,6 +11,7 @@ from fullgraph_compiler.facts import CallsSeen
 
 from ...report.model import Finding
 from ...workspace.positions import Span
+from ...workspace.syntax import positional
 from ..model import Context
 from ..rules.calls import BUILTINS
 from ..rules.syntax import Code, Function, called, code_of, dotted, parameters, stored
@@ -62,15 +63,15 @@ def functions(finding: Finding, context: Context) -> Iterator[Callee]:
         names, definition = _names(code, call), definition_of(code, dotted(call.func))
         if len(set(names)) < len(names):
             continue
-        positional = len(call.args)
+        count = len(call.args)
         if definition is not None and set(names) <= set(parameters(definition)):
-            own = [item.arg for item in (*definition.args.posonlyargs, *definition.args.args)]
+            own = [item.arg for item in positional(definition)]
             names = [name for name in parameters(definition) if name in names]
-            positional = sum(mine == name for mine, name in zip(own, names, strict=False))
+            count = sum(mine == name for mine, name in zip(own, names, strict=False))
         else:
             names = _names(code, call, [dotted(item).rpartition(".")[2] for item in call.args])
         same = [item for item in code.all(ast.Call) if _is_same(code, item, call, definition)]
-        written = Called(dotted(call.func), tuple(names), positional, is_used=True)
+        written = Called(dotted(call.func), tuple(names), count, is_used=True)
         yield Callee(code, written, tuple(same))
 
 
@@ -103,7 +104,7 @@ def _names(code: Code, call: ast.Call, wanted_names: Sequence[str] = ()) -> list
     definition = definition_of(code, function)
     own = list(wanted_names)
     if definition is not None:
-        own = [item.arg for item in (*definition.args.posonlyargs, *definition.args.args)]
+        own = [item.arg for item in positional(definition)]
     names: list[str] = []
     taken = {*_OWN, function.partition(".")[0], code.torch}
     for index in range(len(call.args)):

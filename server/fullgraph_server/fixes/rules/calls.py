@@ -6,9 +6,10 @@ import ast
 import builtins
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 from ...report.model import Compilation, Finding
+from ...workspace.syntax import positional
 from ..model import Context, Edit
 from .syntax import Code, Function, code_of, dotted, parameters, stored
 
@@ -32,15 +33,14 @@ class Compiled:
         """Return what a call passes as each parameter; without those behind ``*`` and ``**``."""
         if self.function is None:
             return {}
-        given = self.function.args
-        positional = [item.arg for item in (*given.posonlyargs, *given.args)]
+        given = [item.arg for item in positional(self.function)]
         named = {word.arg: word.value for word in call.keywords if word.arg}
         values: list[ast.expr] = []
         for argument in call.args:
             if isinstance(argument, (ast.Starred, ast.GeneratorExp)):  # its brackets may be those of the call
                 break
             values.append(argument)
-        return {**dict(zip(positional[1:] if self.is_method else positional, values, strict=False)), **named}
+        return {**dict(zip(given[1:] if self.is_method else given, values, strict=False)), **named}
 
     def calls_passing(self, name: str) -> tuple[ast.Call, ...]:
         """Return the calls that were seen, and those beside them of the same with this parameter.
@@ -193,25 +193,19 @@ def compile_calls(code: Code, called: Sequence[ast.Call], function: Function | N
     decorators = list(function.decorator_list) if function is not None else []
     for call in called:
         root = call.func
-        if isinstance(root, ast.Call) and is_compile(root):  # torch.compile(f)(x)
+        if is_compile(root):  # torch.compile(f)(x)
             yield root
         named = _visible(code, call, _named(code, root)) if dotted(root) else []
         for node in named:
             if isinstance(node, Function):
                 decorators += node.decorator_list
-            elif isinstance(node.value, ast.Call) and is_compile(node.value):
+            elif is_compile(node.value):
                 yield node.value
         compiled_in_place = (item for item in code.all(ast.Call) if _compiles_itself(item, dotted(root)))
         yield from _visible(code, call, compiled_in_place)
     for decorator in dict.fromkeys(decorators):
-        is_partial = isinstance(decorator, ast.Call) and any(
-            map(_is_compile_name, map(dotted, decorator.args))
-        )
-        if (
-            _is_compile_name(dotted(decorator))
-            or (isinstance(decorator, ast.Call) and is_compile(decorator))
-            or is_partial
-        ):
+        inside = decorator.args if isinstance(decorator, ast.Call) else ()  # of functools.partial
+        if is_compile(decorator) or any(map(_is_compile_name, map(dotted, (decorator, *inside)))):
             yield decorator
 
 
@@ -248,9 +242,9 @@ def _compiles_itself(call: ast.Call, name: str) -> bool:
     return is_method and dotted(call.func).rpartition(".")[0] == name
 
 
-def is_compile(call: ast.Call) -> bool:
-    """Tell whether a call is one of ``torch.compile``."""
-    return _is_compile_name(dotted(call.func))
+def is_compile(node: ast.AST | None) -> TypeGuard[ast.Call]:
+    """Tell whether a node is a call of ``torch.compile``."""
+    return isinstance(node, ast.Call) and _is_compile_name(dotted(node.func))
 
 
 def _is_compile_name(name: str) -> bool:

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TypeVar
 
-from ...workspace.names import dotted as dotted
-from ...workspace.names import imports, resolved
 from ...workspace.positions import Span
 from ...workspace.ranges import node_span
 from ...workspace.source import SourceFile
+from ...workspace.syntax import AnyFunction, imports, resolved
+from ...workspace.syntax import dotted as dotted
+from ...workspace.syntax import first_row as first_row
+from ...workspace.syntax import parameters as all_parameters
 from ..model import Edit
 
 Node = ast.expr | ast.stmt
@@ -329,7 +331,7 @@ class Code:
 
     def meaning(self, node: ast.AST | None) -> str:
         """Return a dotted name with the module that its first name was imported from."""
-        return resolved(node, self._imports)
+        return resolved(node, self.imports)
 
     def new_name(self, wanted: str) -> str:
         """Return a name that nothing in the file has yet."""
@@ -350,7 +352,8 @@ class Code:
         return frozenset(name for statement in self.tree.body for name in stored(statement))
 
     @cached_property
-    def _imports(self) -> Mapping[str, str]:
+    def imports(self) -> Mapping[str, str]:
+        """The full names of what is imported anywhere in the file, by the names that it has there."""
         return imports(self.tree)
 
     @cached_property
@@ -430,17 +433,9 @@ def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
         yield part.body
 
 
-def first_row(statement: ast.stmt) -> int:
-    """Return the first row of a statement, decorators included."""
-    decorators = getattr(statement, "decorator_list", [])
-    return min((item.lineno for item in decorators), default=statement.lineno)
-
-
-def parameters(function: Function | ast.Lambda) -> list[str]:
+def parameters(function: AnyFunction) -> list[str]:
     """Return the names of a function's parameters, in their order."""
-    given = function.args
-    rest = [item for item in (given.vararg, given.kwarg) if item is not None]
-    return [item.arg for item in (*given.posonlyargs, *given.args, *given.kwonlyargs, *rest)]
+    return [item.arg for item in all_parameters(function)]
 
 
 def names(node: ast.AST) -> set[str]:

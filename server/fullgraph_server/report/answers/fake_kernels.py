@@ -13,6 +13,7 @@ from fullgraph_compiler.facts import CompileFailure, FailingKernel, GraphBreak, 
 from ...text.exports import kernel_hints
 from ...text.markdown import code_span, filled
 from ...workspace.source import SourceFile
+from ...workspace.syntax import positional
 from ...workspace.workspace import Workspace
 from .fake_calls import IN_OPERATOR, raised_in_call
 from .marks import Marks, dotted
@@ -123,8 +124,7 @@ class _Kernel:
         return "its implementation" if name in ("_", "<lambda>") else code_span(name)
 
     def _first_parameter(self) -> str:
-        arguments = self._function.args if self._function is not None else None
-        named = [*arguments.posonlyargs, *arguments.args] if arguments else []
+        named = positional(self._function) if self._function is not None else []
         return named[0].arg if named else "x"
 
     def _is_fake_only(self) -> bool:

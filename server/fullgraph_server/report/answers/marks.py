@@ -11,9 +11,9 @@ from typing import Final, Literal, TypeAlias
 from fullgraph_compiler.facts import StackFrame
 
 from ...workspace.definitions import definitions
-from ...workspace.names import dotted as dotted
-from ...workspace.names import imports, resolved
 from ...workspace.source import SourceFile
+from ...workspace.syntax import dotted as dotted
+from ...workspace.syntax import imports, resolved
 from ...workspace.workspace import Workspace
 
 Use: TypeAlias = Literal[

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from ...workspace.source import SourceFile
+from ...workspace.syntax import positional
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _NAMED: Final = ("named_parameters", "named_buffers", "state_dict")
@@ -36,7 +37,7 @@ def name_lookups(source: SourceFile, compiled: frozenset[str]) -> Iterator[NameL
 
 def _tests(function: _Function) -> Iterator[ast.Compare]:
     """Yield the tests whether a name of a module that a function gets is in something."""
-    given = {node.arg for node in (*function.args.posonlyargs, *function.args.args)}
+    given = {node.arg for node in positional(function)}
     for loop in ast.walk(function):
         if isinstance(loop, ast.For) and _is_of_names(loop.iter, given):
             targets = loop.target.elts[:1] if isinstance(loop.target, ast.Tuple) else [loop.target]

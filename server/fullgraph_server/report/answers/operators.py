@@ -13,6 +13,7 @@ from ...text.hints import RETURNS_ALIAS
 from ...text.markdown import code_span
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
+from ...workspace.syntax import positional
 from ...workspace.workspace import Workspace
 from .marks import dotted
 from .words import Answer, row_of
@@ -65,7 +66,7 @@ def branch_answer(
     if source is None or function is None or len(own) < 2:
         return Answer()
     returned = _returned(function, own[-1].row)
-    parameters = {node.arg for node in (*function.args.posonlyargs, *function.args.args)}
+    parameters = {node.arg for node in positional(function)}
     same = [node.id for node in returned if isinstance(node, ast.Name) and node.id in parameters]
     if not same:
         return Answer()
