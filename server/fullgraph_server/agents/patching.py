@@ -84,7 +84,9 @@ def edits(source: SourceFile, path: str, hunks: Sequence[Hunk]) -> tuple[Edit, .
     after: list[_Line] = list(enumerate(before))
     for hunk in hunks:
         places = _places([text for _, text in after], hunk)
-        start = next((text for _, text in sorted(hunk.lines, key=_is_new) if text.strip()), "").strip()
+        start = next(
+            (text for _, text in sorted(hunk.lines, key=lambda line: line[0] == "+") if text.strip()), ""
+        ).strip()
         if not places:
             at = f" at line {hunk.row}" if hunk.row else ""
             raise PatchError(
@@ -110,10 +112,6 @@ def _path(old: str, new: str) -> str:
             "Files cannot be added or removed: try an edit of files that the program imports already."
         )
     return after.removeprefix("b/") if before.startswith("a/") else after
-
-
-def _is_new(line: tuple[str, str]) -> bool:
-    return line[0] == "+"
 
 
 def _places(lines: Sequence[str], hunk: Hunk) -> list[int]:

@@ -23,6 +23,7 @@ from ..workspace.examples import (
 from ..workspace.positions import Span
 from ..workspace.source import SourceFile
 from ..workspace.syntax import positional
+from .context import Context
 from .seen_calls import SeenCalls
 
 _BEGUN = re.compile(r"^\s*(?P<comment>#\s*(?P<word>f\w*)?)$")

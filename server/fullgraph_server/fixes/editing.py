@@ -30,7 +30,7 @@ def edited(source: SourceFile, edits: Iterable[Edit]) -> str:
     """Return the text of a file with edits, which do not overlap; other characters stay as they are."""
     starts = _line_starts(source.text)
     text = source.text
-    for edit in sorted(edits, key=_place, reverse=True):
+    for edit in sorted(edits, key=lambda edit: (edit.span.row, edit.span.column), reverse=True):
         first = starts[edit.span.row - 1] + edit.span.column - 1
         last = starts[edit.span.end_row - 1] + edit.span.end_column - 1
         written = edit.text.replace("\n", "\r\n") if "\r\n" in source.text else edit.text
@@ -148,10 +148,6 @@ def touches(statement: ast.stmt, edit: Edit) -> bool:
     """Tell whether an edit is in the rows of a statement, or beside them."""
     last = statement.end_lineno or statement.lineno
     return first_row(statement) <= _last_row(edit) and edit.span.row <= last
-
-
-def _place(edit: Edit) -> tuple[int, int]:
-    return edit.span.row, edit.span.column
 
 
 def _line_starts(text: str) -> list[int]:

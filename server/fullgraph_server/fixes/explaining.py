@@ -16,6 +16,7 @@ from ..text.remedies import Advice, Remedy
 from ..workspace.positions import Span
 from ..workspace.ranges import node_span
 from ..workspace.source import SourceFile
+from ..workspace.syntax import nodes_of
 from .editing import edited
 from .model import Context, Fix
 from .operators.rule import calls_wanted
@@ -104,8 +105,8 @@ def _compilations(source: SourceFile) -> Iterator[Compilation]:
     }
     calls = [
         node
-        for node in ast.walk(source.tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in functions
+        for node in nodes_of(ast.Call, source.tree)
+        if isinstance(node.func, ast.Name) and node.func.id in functions
     ]
     for number, call in enumerate(calls):
         name = ast.unparse(call.func)

@@ -124,7 +124,10 @@ async def _followed(
             if steps:
                 made.append((item.finding, steps[0]))
                 state = await prover.with_fixes(state, [steps[0].fix])
-                if not steps[0].verdict.reveals and not _breaks_more(base, state):
+                if (
+                    not steps[0].verdict.reveals
+                    and counts_of(state.report).breaks <= counts_of(base.report).breaks
+                ):
                     sound = Plan(base, state, tuple(made), ())
                 break
             left.append(item)
@@ -206,7 +209,3 @@ async def _in_order(
         return
     for finding in sorted(prover.fixable(state.report), key=rank):
         yield await try_finding(prover, base, state, finding, candidates)
-
-
-def _breaks_more(base: State, state: State) -> bool:
-    return counts_of(state.report).breaks > counts_of(base.report).breaks

@@ -22,6 +22,7 @@ from ..report.model import Finding, Report
 from ..text.messages import counted
 from ..workspace.ranges import node_span
 from ..workspace.source import SourceFile
+from ..workspace.syntax import nodes_of
 from .changes import counts_of, drifts_of, fixable, gone, gone_along, revealed, worse
 from .editing import Replaced, edited_texts, is_across, replaced
 from .experiments import CannotTryError, Experiments, How, State, place_of
@@ -229,10 +230,8 @@ class Prover(Experiments):
             node_span(source, node)
             for filename in dict.fromkeys(edit.span.filename for edit in fix.edits)
             if (source := state.report.files.get(filename)) is not None and source.tree is not None
-            for node in ast.walk(source.tree)
-            if isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id == fix.operator.name
+            for node in nodes_of(ast.Call, source.tree)
+            if isinstance(node.func, ast.Name) and node.func.id == fix.operator.name
         ]
         wanted = [
             CallPlace(number, *place_of(span), gradients="autograd.grad" in fix.operator.definition)

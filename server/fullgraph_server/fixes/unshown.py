@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..workspace.syntax import nodes_of
 from .effects.known import PLAIN_DECORATORS, of_library
 from .effects.names import Defined, Files, Outer, Variable, meaning_of
 from .effects.reading import effects_of
@@ -387,11 +388,7 @@ def _uncompiled(node: ast.AST) -> str:
 def _names_of(function: Function) -> set[str]:
     """Return the names that a function binds, also in what is defined in it."""
     inner = [item for item in ast.walk(function) if isinstance(item, (Function, ast.Lambda))]
-    bound = {
-        item.id
-        for item in ast.walk(function)
-        if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)
-    }
+    bound = {item.id for item in nodes_of(ast.Name, function) if isinstance(item.ctx, ast.Store)}
     return bound.union({item.name for item in inner if isinstance(item, Function)}, *map(parameters, inner))
 
 
@@ -415,7 +412,7 @@ def _decorators(function: Function) -> set[str]:
 
 
 def _added(old: Function, new: Function) -> Iterator[ast.stmt]:
-    known = {ast.dump(item) for item in ast.walk(old) if isinstance(item, ast.stmt)}
-    for item in ast.walk(new):
-        if isinstance(item, ast.stmt) and not isinstance(item, SCOPES) and ast.dump(item) not in known:
+    known = {ast.dump(item) for item in nodes_of(ast.stmt, old)}
+    for item in nodes_of(ast.stmt, new):
+        if not isinstance(item, SCOPES) and ast.dump(item) not in known:
             yield item

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from ..workspace.source import SourceFile
-from ..workspace.syntax import first_row, parameters
+from ..workspace.syntax import first_row, nodes_of, parameters
 from .editing import Replaced, edited, touches
 from .model import Edit
 
@@ -71,8 +71,8 @@ def _prefixes(before: ast.Module, after: ast.Module, function: _Function) -> lis
     ]
     if len(matching) != 1:
         return [""]
-    read = {item.id for item in ast.walk(matching[0]) if isinstance(item, ast.Name)}
-    known = {item.id for item in ast.walk(before) if isinstance(item, ast.Name)}
+    read = {item.id for item in nodes_of(ast.Name, matching[0])}
+    known = {item.id for item in nodes_of(ast.Name, before)}
     shared = [
         ast.unparse(item)
         for item in after.body
@@ -83,9 +83,7 @@ def _prefixes(before: ast.Module, after: ast.Module, function: _Function) -> lis
     old = {item.arg for item in parameters(function, rest=False)}
     new = {item.arg for item in parameters(matching[0], rest=False)} - old
     calls = [
-        call
-        for call in ast.walk(after)
-        if isinstance(call, ast.Call) and new & {item.arg for item in call.keywords if item.arg}
+        call for call in nodes_of(ast.Call, after) if new & {item.arg for item in call.keywords if item.arg}
     ]
     ways = list(dict.fromkeys(_assigned(call, matching[0], new) for call in calls)) if new else []
     return ["\n".join((*shared, *way)) for way in ways or [()]]

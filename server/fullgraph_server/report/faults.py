@@ -79,7 +79,7 @@ def add_faults(
     stages, unchecked, noise = facts.of(StageChecked), facts.of(GraphUnchecked), facts.of(Noise)
     own: dict[tuple[object, ...], FindingBuilder] = {}
     failing_lines: set[tuple[str, int]] = set()
-    for fault in sorted(facts.of(FaultLocated), key=_number):
+    for fault in sorted(facts.of(FaultLocated), key=lambda fault: fault.number):
         builder = _same_failure(builders, fault)
         if builder is not None and not builder.finding.fault:
             builder.finding = replace(builder.finding, message=_added_to(builder.finding, fault))
@@ -407,7 +407,3 @@ def outcome(failure: Failure | None) -> str:
     if failure is not None and failure.error == "Output":
         return "prints otherwise"
     return _OUTCOMES[failure.kind] if failure else "passes"
-
-
-def _number(fault: FaultLocated) -> int:
-    return fault.number

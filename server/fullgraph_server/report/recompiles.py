@@ -152,7 +152,9 @@ class Recompilations:
             messages.alike([self._value_and_place(group) for group in others]),
             messages.other_failures([self._as_passed(*item) for item in rest]),
         )
-        given = advice.common_advice(item for group in groups for item in self._advice_on(group))
+        given = advice.common_advice(
+            item for group in groups for item in self.advise(next(iter(group.failures.values())))
+        )
         given = advice_on_all(given, self._without_looked_up(first, together), self.advise)
         finding = Finding(
             "recompile",
@@ -223,9 +225,6 @@ class Recompilations:
         line = self._resumed.behind(failure)
         return (Advice(messages.REMOVE_BREAK.format(line=line)),) if line else ()
 
-    def _advice_on(self, group: _Group) -> tuple[Advice, ...]:
-        return self.advise(next(iter(group.failures.values())))
-
     def late_compilations(self) -> Iterator[FindingBuilder]:
         """Build a finding, at the call, for each call and cause of compilations after the warm-up."""
         groups: dict[tuple[Span | None, str, object], dict[str, GuardFailure | None]] = {}
@@ -274,7 +273,7 @@ class Recompilations:
             at_call=not seen.is_optional and all(self._places.at_call(name, compile_id) for name in names),
             has_loader=self._places.mentions("DataLoader(", compile_id),
             indexes=self._is_index(stack, failure.source),
-            among_others=len(self._values_of(frame)) > 1,
+            among_others=len({cause.source for cause in self._causes[frame]}) > 1,
             lookup=self._lookup(failure),
             unrolled=unrolled_layer(constant, self._places) if constant else "",
             allowing=allowing_line(compile_id, self._places, self._workspace) if constant else "",
@@ -314,10 +313,6 @@ class Recompilations:
         for fact in self._facts.of(Recompile):
             causes[frame_of(fact.compile_id)].append(self.cause(fact.failures, fact.compile_id))
         return causes
-
-    def _values_of(self, frame: str) -> set[str]:
-        """Return what a frame was compiled again for, as the sources of values."""
-        return {failure.source for failure in self._causes[frame]}
 
     def together(self, limit: RecompileLimit) -> list[list[GuardFailure]]:
         """List what changed with the most frequent cause in all recompilations of a frame that has it."""

@@ -130,8 +130,7 @@ class Lightning:
 
     def _class_of(self, frame: StackFrame) -> str:
         """Return the name of the class whose method of the user's own a frame is of; else an empty string."""
-        contained = self._workspace.contains(frame.filename)
-        source = self._workspace.source(frame.filename) if contained else None
+        source = self._workspace.own_source(frame.filename)
         scopes = definitions(source) if source else None
         function = scopes.function_at(frame.row) if scopes else None
         cls = scopes.class_of(function) if scopes and function else None

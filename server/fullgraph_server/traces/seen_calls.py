@@ -14,7 +14,7 @@ from ..report.model import Report, SeenCall
 from ..workspace.constructions import construction, record_fields
 from ..workspace.examples import named_definitions
 from ..workspace.source import SourceFile
-from ..workspace.syntax import first_row, parameters, positional
+from ..workspace.syntax import first_row, nodes_of, parameters, positional
 from ..workspace.workspace import Workspace
 from .call_values import Value, Writer, parsed, read_values
 
@@ -83,7 +83,7 @@ def example_line(call: SeenCall) -> str:
 
 def _definition(workspace: Workspace, filename: str, name: str, row: int) -> _Definition | None:
     """Find the function whose code begins at a row, if a module has it by name."""
-    source = workspace.source(filename) if workspace.contains(filename) else None
+    source = workspace.own_source(filename)
     if source is None:
         return None
     definitions = dict(named_definitions(source))
@@ -132,11 +132,7 @@ def _programs(started: FrameStarted, workspace: Workspace) -> list[SourceFile]:
 
 def _unchanged(function: ast.FunctionDef) -> set[str]:
     """Collect the parameters that a function never assigns to: they hold what they held at its start."""
-    stored = {
-        node.id
-        for node in ast.walk(function)
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
-    }
+    stored = {node.id for node in nodes_of(ast.Name, function) if not isinstance(node.ctx, ast.Load)}
     return {node.arg for node in parameters(function)} - stored
 
 

@@ -13,6 +13,7 @@ from .definitions import definitions
 from .examples import named_definitions, statements
 from .names import stored
 from .source import SourceFile
+from .syntax import nodes_of
 
 _RECORDS = ("dataclass", "NamedTuple", "namedtuple")
 """Decorators, bases and functions that make a class whose constructor takes its fields."""
@@ -27,7 +28,7 @@ def construction(source: SourceFile, qualname: str, programs: Iterable[SourceFil
     It has the arguments of a call in one of the programs or in the source itself, or none if none are
     needed. Otherwise its argument is ``...``, for the user to complete.
     """
-    cls = _expression(qualname)
+    cls = ast.parse(qualname, mode="eval").body
     for program in dict.fromkeys((*programs, source)):
         for call in _calls_of(program, source, qualname):
             values = _Values(program, call.lineno, source)
@@ -86,9 +87,8 @@ def _calls_of(program: SourceFile, source: SourceFile, qualname: str) -> Iterato
 @lru_cache(maxsize=256)
 def _calls(source: SourceFile) -> Mapping[str, list[ast.Call]]:
     calls: dict[str, list[ast.Call]] = {}
-    for node in ast.walk(source.tree) if source.tree else ():
-        if isinstance(node, ast.Call):
-            calls.setdefault(_last_name(node.func), []).append(node)
+    for node in nodes_of(ast.Call, source.tree):
+        calls.setdefault(_last_name(node.func), []).append(node)
     return calls
 
 
@@ -187,7 +187,3 @@ class _Values(ast.NodeTransformer):
 
 def _last_name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-def _expression(path: str) -> ast.expr:
-    return ast.parse(path, mode="eval").body

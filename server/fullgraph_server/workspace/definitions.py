@@ -12,7 +12,7 @@ from .names import stored
 from .positions import Span
 from .ranges import header_span, node_span
 from .source import SourceFile
-from .syntax import AnyFunction, parameters, positional
+from .syntax import AnyFunction, nodes_of, parameters, positional
 
 _Scope: TypeAlias = AnyFunction | ast.ClassDef | ast.Module
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -156,8 +156,8 @@ def called_attributes(cls: ast.ClassDef) -> frozenset[str]:
     calls = (
         (node.func, self_name(method))
         for method in cls.body
-        for node in ast.walk(method)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        for node in nodes_of(ast.Call, method)
+        if isinstance(node.func, ast.Attribute)
     )
     return frozenset(called.attr for called, own in calls if own and _is_attribute_of(called, own))
 
@@ -198,7 +198,7 @@ def _is_attribute_of(node: ast.expr, owner: str) -> bool:
 
 
 def _called(value: ast.expr | None) -> frozenset[str]:
-    calls = (node.func for node in (ast.walk(value) if value else ()) if isinstance(node, ast.Call))
+    calls = (node.func for node in nodes_of(ast.Call, value))
     return frozenset(
         func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "") for func in calls
     )

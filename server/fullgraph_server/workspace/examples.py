@@ -30,7 +30,7 @@ from fullgraph_compiler.facts.dtypes import DTYPES
 
 from .positions import Problem, Span
 from .source import SourceFile
-from .syntax import first_row
+from .syntax import first_row, nodes_of
 
 NamedDefinition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -137,8 +137,8 @@ def _unknown_names(source: SourceFile, known: frozenset[str]) -> Iterator[Proble
             table = symtable.symtable(call.source, source.filename, "exec")
             assigned.update(symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned())
             unknown = _used_names(table) - known - assigned
-            for node in ast.walk(ast.parse(call.source)):
-                if isinstance(node, ast.Name) and node.id in unknown and not node.id.startswith("__"):
+            for node in nodes_of(ast.Name, ast.parse(call.source)):
+                if node.id in unknown and not node.id.startswith("__"):
                     unknown.remove(node.id)
                     start = source.column(call.row, call.column + node.col_offset)
                     span = Span(source.filename, call.row, start, call.row, start + len(node.id))

@@ -17,7 +17,7 @@ from fullgraph_compiler.facts import StackFrame
 
 from .positions import Span
 from .source import SourceFile
-from .syntax import AnyFunction, first_row, parameters, positional
+from .syntax import AnyFunction, first_row, nodes_of, parameters, positional
 
 _Node: TypeAlias = ast.expr | ast.stmt | ast.arg
 _Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -51,7 +51,9 @@ def row_span(source: SourceFile, row: int) -> Span:
         return node_span(source, inner or statement)
     if any(suite[0].lineno == row for suite in _suites(statement)):
         return line_span(source, row)  # `if x: y` on one line: it can be either
-    decorator = next((item for item in _decorators(statement) if item.lineno <= row <= _end(item)), None)
+    decorator = next(
+        (item for item in getattr(statement, "decorator_list", ()) if item.lineno <= row <= _end(item)), None
+    )
     if decorator is not None:
         return node_span(source, decorator)
     header = header_span(source, statement)
@@ -114,8 +116,8 @@ def assignment_frame(source: SourceFile, function: str, attribute: str) -> Stack
         node
         for scope in _definitions(source)
         if not isinstance(scope, ast.ClassDef) and scope.name == function
-        for node in ast.walk(scope)
-        if isinstance(node, ast.Attribute) and node.attr == name
+        for node in nodes_of(ast.Attribute, scope)
+        if node.attr == name
     ]
     stored = (node for node in used if isinstance(node.ctx, ast.Store))
     node = next(stored, next(iter(used), None))
@@ -279,10 +281,6 @@ def _own_span(source: SourceFile, statement: ast.stmt) -> Span:
     header = header_span(source, statement)
     column = source.column(statement.lineno, statement.col_offset)
     return Span(source.filename, statement.lineno, column, header.end_row, header.end_column)
-
-
-def _decorators(node: ast.AST) -> list[ast.expr]:
-    return getattr(node, "decorator_list", [])
 
 
 def _end(node: _Node) -> int:

@@ -1,12 +1,18 @@
-"""Helpers on syntax trees: first rows, parameters, dotted and imported names."""
+"""Helpers on syntax trees: nodes of a kind, first rows, parameters, dotted and imported names."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
-from typing import TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias, TypeVar
 
 AnyFunction: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_Kind = TypeVar("_Kind", bound=ast.AST)
+
+
+def nodes_of(kind: type[_Kind], within: ast.AST | None) -> Iterator[_Kind]:
+    """Yield all nodes of a kind in a node, itself included, outer ones first; none in ``None``."""
+    return (node for node in ast.walk(within) if isinstance(node, kind)) if within else iter(())
 
 
 def first_row(node: ast.expr | ast.stmt | ast.arg) -> int:

@@ -42,6 +42,10 @@ class Workspace:
         """Return the file, or ``None`` if it is missing or no Python text."""
         return self.read(filename)
 
+    def own_source(self, filename: str) -> SourceFile | None:
+        """Return a file of the user's own; ``None`` also for any other file."""
+        return self.source(filename) if self.contains(filename) else None
+
 
 def project_root(path: Path) -> Path:
     """Return the nearest folder at or above ``path`` that marks a project, else the file's own folder."""

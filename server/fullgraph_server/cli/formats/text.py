@@ -138,7 +138,7 @@ def finding_lines(checked: Checked, finding: Finding, width: int | None) -> Iter
 
 def labelled_notes(finding: Finding) -> list[tuple[str, str]]:
     """Return the reason of a finding, what helps, the calls that led there, and torch's page, with labels."""
-    notes = [("note", _first_paragraph(finding.explanation))] if finding.explanation else []
+    notes = [("note", finding.explanation.strip().partition("\n\n")[0])] if finding.explanation else []
     notes += [("help", hint) for hint in finding.hints]
     notes += [("called from", calls)] if (calls := _other_calls(finding)) else []
     return [*notes, ("docs", finding.url)] if finding.url else notes
@@ -279,10 +279,6 @@ def _note(kind: str, note: str, gutter: int, width: int | None) -> Iterator[Text
             yield Text(" " * indent + line)
         else:
             yield Text.assemble((f"{'=':>{gutter + 2}} ", _GUTTER), (label, "bold"), line)
-
-
-def _first_paragraph(text: str) -> str:
-    return text.strip().partition("\n\n")[0]
 
 
 def _other_calls(finding: Finding) -> str:

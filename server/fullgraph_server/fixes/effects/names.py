@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ...workspace.source import SourceFile
+from ...workspace.syntax import nodes_of
 from ..rules.calls import BUILTINS
 from ..rules.syntax import Code, Function, code_of
 
@@ -70,8 +71,8 @@ def _variables(code: Code) -> Mapping[str, Sequence[ast.expr | None]]:
         )
         for target in filter(None, targets):
             value = None if several or not isinstance(target, ast.Name) else getattr(statement, "value", None)
-            for item in ast.walk(target):
-                if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store):
+            for item in nodes_of(ast.Name, target):
+                if isinstance(item.ctx, ast.Store):
                     found.setdefault(item.id, []).append(value)
     return found
 

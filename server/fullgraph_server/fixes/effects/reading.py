@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...workspace.syntax import imports
+from ...workspace.syntax import imports, nodes_of
+from ..rules.calls import root_of
 from ..rules.syntax import Code, Function, called, dotted, parameters
 from .known import NUMBERS, OUTSIDE_MODULES, PLAIN_DECORATORS, Effect, of_builtin, of_library, of_method
 from .names import Defined, Files, Outer, Variable, meaning_of
@@ -54,7 +55,7 @@ def is_fresh(code: Code, value: ast.expr, files: Files) -> bool:
     """Tell whether a value has memory of its own: ``x * 2``, but not ``x`` or ``x.view(-1)``."""
     function = ast.parse("def f(): pass").body[0]
     assert isinstance(function, ast.FunctionDef)
-    names = {item.id for item in ast.walk(value) if isinstance(item, ast.Name)} - set(code.imports)
+    names = {item.id for item in nodes_of(ast.Name, value)} - set(code.imports)
     reader = _Reader(code, function, files, {})
     origins = reader.value(value, {name: frozenset({name}) for name in names if name not in reader.callables})
     return not origins and not reader.found.unknown
@@ -69,9 +70,7 @@ class _Reader:
         self.found = Effects()
         self._code, self._function, self._files, self._known = code, function, files, known
         self._imports = imports(function)
-        self._globals = {
-            name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names
-        }
+        self._globals = {name for node in nodes_of(ast.Global, function) for name in node.names}
         self._inner: dict[str, Function | ast.Lambda] = {}
         self._busy: list[ast.AST] = []
 
@@ -164,7 +163,7 @@ class _Reader:
         elif isinstance(target, ast.Starred):
             self._store(target.value, origins, values)
         elif isinstance(target, (ast.Attribute, ast.Subscript)):
-            root = _root(target)
+            root = root_of(target)
             if root is not None and root.id not in values:
                 self.found.outside[f"changes `{dotted(target) or dotted(target.value) or root.id}`"] = None
                 return
@@ -254,7 +253,7 @@ class _Reader:
         return frozenset({f"@{name}"})
 
     def _attribute(self, node: ast.Attribute, values: _Values) -> Origins:
-        origins, root = self.value(node.value, values), _root(node)
+        origins, root = self.value(node.value, values), root_of(node)
         if root is not None and root.id not in values:
             meaning = meaning_of(self._code, dotted(node), self._files, self._imports)
             if isinstance(meaning, Outer) and meaning.path.startswith(("os.environ", "sys.")):
@@ -323,7 +322,7 @@ class _Reader:
             return self._unknown(node)
         own, name = self.value(node.func.value, values), node.func.attr
         effect = of_method(name, is_tensor=any(not item.startswith("@") for item in own))
-        root = _root(node.func.value)
+        root = root_of(node.func.value)
         if effect == "changes" and not name.endswith("_") and root is not None and root.id in values:
             values[root.id] |= every
         return self._known_effect(effect, node, [own, *given], own | every)
@@ -463,13 +462,6 @@ class _Reader:
         """Take note of a call of which nothing is known; what it returns is taken for new."""
         self.found.unknown[ast.unparse(node.func)] = None
         return _FRESH
-
-
-def _root(node: ast.expr) -> ast.Name | None:
-    """Return the variable that a value is a part of, through attributes, items and methods."""
-    while isinstance(node, (ast.Attribute, ast.Subscript)):
-        node = node.value
-    return node if isinstance(node, ast.Name) else None
 
 
 def _merge(values: _Values, others: _Values) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...workspace.syntax import nodes_of
 from ..rules.calls import BUILTINS
 from ..rules.syntax import Code, Function, parameters
 from .callees import definition_of
@@ -65,7 +66,7 @@ def _stays(code: Code, node: ast.Name) -> bool:
 def _bound(node: ast.AST) -> set[str]:
     """Return the names that a statement or an expression binds, wherever it stands."""
     if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.withitem, ast.NamedExpr)):
-        names = [item for item in ast.walk(node) if isinstance(item, ast.Name)]
+        names = list(nodes_of(ast.Name, node))
         return {item.id for item in names if isinstance(item.ctx, ast.Store)}
     return set()
 

@@ -62,7 +62,11 @@ def neutral_entries(made: Compiled, name: str) -> Iterator[Fix]:
     """Give dicts that calls pass the keys of each other, with tensors that change nothing."""
     code = made.code
     dicts = [made.arguments(call).get(name) for call in made.calls]
-    given = [value for value in dicts if isinstance(value, ast.Dict) and all(map(_is_key, value.keys))]
+    given = [
+        value
+        for value in dicts
+        if isinstance(value, ast.Dict) and all(isinstance(key, ast.Constant) for key in value.keys)
+    ]
     if not given or len(given) != len(dicts):
         return
     known = {key.value: value for item in given for key, value in zip(item.keys, item.values, strict=True)
@@ -162,10 +166,6 @@ def _is_known(code: Code, call: ast.Call, value: ast.expr) -> bool:
         name in BUILTINS or code.is_bound_before(statement, name) or name in code.imported_names
         for name in free(value)
     )
-
-
-def _is_key(node: ast.expr | None) -> bool:
-    return isinstance(node, ast.Constant)
 
 
 def _is_none(node: ast.expr) -> bool:

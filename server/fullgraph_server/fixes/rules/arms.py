@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ...workspace.syntax import nodes_of
 from .syntax import Code, bracketed, dotted, free, names
 
 _SIGNS = {
@@ -29,8 +30,8 @@ class Step:
         """Write the value, with other names for some variables."""
         inner: dict[ast.AST, str] = {
             node: (renamed or {})[node.id]
-            for node in ast.walk(self.value)
-            if isinstance(node, ast.Name) and node.id in (renamed or {})
+            for node in nodes_of(ast.Name, self.value)
+            if node.id in (renamed or {})
         }
         if not self.sign:
             return code.text(self.value, inner) if inner else code.argument(self.value)
@@ -114,7 +115,7 @@ class Chosen:
 
     def _renamed(self, value: ast.expr, new: dict[str, str]) -> str:
         inner: dict[ast.AST, str] = {
-            node: new[node.id] for node in ast.walk(value) if isinstance(node, ast.Name) and node.id in new
+            node: new[node.id] for node in nodes_of(ast.Name, value) if node.id in new
         }
         return self.code.text(value, inner) if inner else self.code.argument(value)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ...report.model import Finding
+from ...workspace.syntax import nodes_of
 from ..model import Context, Edit, Fix
 from .arms import Arm, chosen, read_arm
 from .expressions import beside, condition, is_pure, may_run_twice, plain
@@ -166,7 +167,7 @@ def _statement(code: Code, owner: ast.If, test: _Test) -> Iterator[Fix]:
 def _other_first(code: Code, owner: ast.If, test: _Test, arm: Arm) -> Iterator[Fix]:
     """Compute the first arm, run all that ``else`` has, then choose: where that has branches of its own."""
     simple = (ast.Assign, ast.AugAssign, ast.If, ast.Pass)
-    inside = [item for part in owner.orelse for item in ast.walk(part) if isinstance(item, ast.stmt)]
+    inside = [item for part in owner.orelse for item in nodes_of(ast.stmt, part)]
     values = [step.value for step in arm.steps]
     is_simple = all(isinstance(item, simple) for item in inside) and all(map(is_pure, values))
     if not is_simple or not arm.steps or arm.returned is not None or not all(map(may_run_twice, inside)):

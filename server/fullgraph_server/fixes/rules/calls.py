@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard, TypeVar
 
 from ...report.model import Compilation, Finding
-from ...workspace.syntax import positional
+from ...workspace.syntax import nodes_of, positional
 from ..model import Context, Edit
 from .syntax import Code, Function, code_of, dotted, parameters, stored
 
@@ -179,8 +179,8 @@ BUILTINS = frozenset(dir(builtins))
 def all_calls(code: Code, function: Function) -> tuple[ast.Call, ...] | None:
     """Return all calls of a function in its file; ``None`` if it is used in another way than by calls."""
     calls: list[ast.Call] = []
-    for node in ast.walk(code.tree):
-        if isinstance(node, ast.Name) and node.id == function.name:
+    for node in nodes_of(ast.Name, code.tree):
+        if node.id == function.name:
             parent = code.parent(node)
             if not (isinstance(parent, ast.Call) and parent.func is node):
                 return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from .syntax import Code, called, dotted, names
+from .syntax import Code, called, dotted
 
 _CHANGING = frozenset(
     {
@@ -35,11 +35,6 @@ _BOOLEAN = frozenset(
         "any", "all", "isnan", "isinf", "isfinite", "isposinf", "isneginf", "logical_and", "logical_or",
         "logical_not", "logical_xor", "eq", "ne", "lt", "le", "gt", "ge", "equal", "isclose", "allclose",
         "isin", "is_nonzero", "signbit", "less", "greater", "less_equal", "greater_equal",
-    }
-)  # fmt: skip
-_CONVERSIONS = frozenset(
-    {
-        "bool", "float", "int",
     }
 )  # fmt: skip
 
@@ -140,11 +135,6 @@ def without_conversions(code: Code, node: ast.expr) -> Mapping[ast.AST, str]:
     return found
 
 
-def is_scalar_arithmetic(node: ast.AST | None) -> bool:
-    """Tell whether a node computes with numbers or tensors alike."""
-    return isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign))
-
-
 def _is_pure_call(call: ast.Call) -> bool:
     name = called(call)
     if not name or name in _CHANGING or name in RANDOM or _writes(name):
@@ -212,8 +202,3 @@ def _is_mask(node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert):
         return True
     return isinstance(node, ast.Compare)
-
-
-def mentions_tensor(node: ast.expr, tensors: set[str]) -> bool:
-    """Tell whether an expression has one of some names."""
-    return bool(names(node) & tensors)

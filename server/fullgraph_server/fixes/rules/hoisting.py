@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ...report.model import Finding
+from ...workspace.syntax import nodes_of
 from ..effects.reading import changes_before
 from ..model import Context, Edit, Fix, Rule
 from .calls import BUILTINS, Compiled, all_calls, before_calls, compiled, is_at_once, place_of, stable
@@ -251,8 +252,8 @@ def _passed(made: Compiled, value: ast.expr) -> list[Edit] | None:
                 lines.append(f"{new} = {code.assigned(argument)}")
                 edits.append(code.replaced(argument, new))
                 written[item] = new
-        for node in ast.walk(value):
-            if isinstance(node, ast.Name) and node.id in written:
+        for node in nodes_of(ast.Name, value):
+            if node.id in written:
                 inner[node] = written[node.id]
         text = code.text(value, inner) if inner else code.argument(value)
         if lines:
@@ -334,6 +335,6 @@ def _moved(made: Compiled, statement: ast.Expr | ast.Assign) -> list[Edit] | Non
 
 def _renamed(code: Code, node: ast.expr | ast.stmt, written: Mapping[str, str]) -> str:
     inner: dict[ast.AST, str] = {
-        item: written[item.id] for item in ast.walk(node) if isinstance(item, ast.Name) and item.id in written
+        item: written[item.id] for item in nodes_of(ast.Name, node) if item.id in written
     }
     return code.text(node, inner)

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from ...report.model import Finding
 from ...text.remedies import Remedy, RemedyKind
+from ...workspace.syntax import nodes_of
 from ..effects.reading import effects_of
 from ..model import Context, Edit, Fix
 from .arguments import neutral_entries, neutral_tensors, stacked, whole_tensors
@@ -209,7 +210,7 @@ def _marked(made: Compiled, marks: list[ast.Call]) -> list[Edit] | None:
                 return None
             argument = passed.get(root.id)
             if root.id == "self" and made.is_method:
-                written = _owner(call)
+                written = dotted(call.func)
             elif argument is None and made.function is not None and root.id in _own(made):
                 return None
             elif argument is None or dotted(argument):
@@ -229,24 +230,11 @@ def _marked(made: Compiled, marks: list[ast.Call]) -> list[Edit] | None:
     added = before_calls(made, made.calls, lines)
     if added is None:
         return None
-    return [*added, *_distinct(edits), *code.importing_torch()]
+    return [*added, *dict.fromkeys(edits), *code.importing_torch()]
 
 
 def _own(made: Compiled) -> set[str]:
-    return (
-        {item.arg for item in ast.walk(made.function.args) if isinstance(item, ast.arg)}
-        if made.function
-        else set()
-    )
-
-
-def _owner(call: ast.Call) -> str:
-    """Return the name of the object that a call of a module is on."""
-    return dotted(call.func)
-
-
-def _distinct(edits: list[Edit]) -> list[Edit]:
-    return list(dict.fromkeys(edits))
+    return {item.arg for item in nodes_of(ast.arg, made.function.args)} if made.function else set()
 
 
 def _dynamic(made: Compiled) -> list[Edit]:
@@ -325,8 +313,8 @@ def _learning_rate(made: Compiled) -> Iterator[Fix]:
 def _drop_last(made: Compiled) -> Iterator[Fix]:
     code = made.code
     loaders = [
-        node for node in ast.walk(code.tree)
-        if isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] == "DataLoader"
+        node for node in nodes_of(ast.Call, code.tree)
+        if dotted(node.func).rpartition(".")[2] == "DataLoader"
         and not any(word.arg == "drop_last" for word in node.keywords)
     ]  # fmt: skip
     if loaders:

@@ -109,10 +109,6 @@ def _copies(code: Code, call: ast.Call) -> list[Edit]:
     return edits
 
 
-def _is_float(node: ast.Constant) -> bool:
-    return isinstance(node.value, float)
-
-
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
@@ -132,10 +128,8 @@ def conditional_results(code: Code, node: Node) -> Iterator[Fix]:
     for argument in node.args:
         if isinstance(argument, ast.Lambda) and isinstance(argument.body, ast.Name):
             yield replace(_FRESH, edits=(code.replaced(argument.body, f"{argument.body.id}.clone()"),))
-    constants = [
-        item.body for item in node.args
-        if isinstance(item, ast.Lambda) and isinstance(item.body, ast.Constant) and _is_float(item.body)
-    ]  # fmt: skip
+    bodies = (item.body for item in node.args if isinstance(item, ast.Lambda))
+    constants = [body for body in bodies if isinstance(body, ast.Constant) and isinstance(body.value, float)]
     if constants:
         edits = [code.replaced(item, code.of_torch(f"torch.tensor({code.text(item)})")) for item in constants]
         yield replace(_FRESH, edits=tuple(edits), change="The result is a tensor.")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ...report.model import Finding
+from ...workspace.syntax import nodes_of
 from ..model import Context, Fix
 from .expressions import beside, condition, is_pure
 from .offering import place_in_file, setting
@@ -226,7 +227,7 @@ def _uses(code: Code, node: ast.expr) -> list[ast.expr]:
         return [node]
     name = dotted(parent.targets[0])
     function = code.function(node) or code.tree
-    named = [item for item in ast.walk(function) if isinstance(item, ast.Name) and item.id == name]
+    named = [item for item in nodes_of(ast.Name, function) if item.id == name]
     reads: list[ast.expr] = [item for item in named if isinstance(item.ctx, ast.Load)]
     return reads if name.isidentifier() and len(named) == len(reads) + 1 else [node]
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from ...report.model import Finding
 from ...workspace.positions import Span
+from ...workspace.syntax import nodes_of
 from ..model import Context, Edit, Fix, Rule
 from .expressions import RANDOM, condition
 from .syntax import Code, bound, bracketed, called, code_of, first_row, names, stored
@@ -190,7 +191,7 @@ def _outputs(part: Sequence[ast.stmt]) -> set[str]:
     read: set[str] = set()
     outputs: set[str] = set()
     for item in part:
-        own = (node for node in ast.walk(item) if isinstance(node, ast.Name))
+        own = (node for node in nodes_of(ast.Name, item))
         read |= {node.id for node in own if isinstance(node.ctx, ast.Load)}
         outputs |= bound(item) - read
     return outputs

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ...workspace.syntax import nodes_of
 from ..model import Edit, Fix
 from .calls import Compiled, is_at_once
 from .syntax import called, dotted, names, stored
@@ -38,14 +39,14 @@ def earlier(made: Compiled, setter: str) -> Iterator[Fix]:
     code, first = made.code, made.calls[0]
     place = code.statement(first)
     later = [
-        node for node in ast.walk(code.tree)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+        node for node in nodes_of(ast.Expr, code.tree)
+        if isinstance(node.value, ast.Call)
         and dotted(node.value.func).rpartition(".")[2] == setter.rpartition(".")[2]
         and place is not None and node.lineno > place.lineno and node in code.block(place)
     ]  # fmt: skip
     contexts = [
-        node for node in ast.walk(code.tree)
-        if isinstance(node, ast.With) and any(_is_context(item.context_expr, setter) for item in node.items)
+        node for node in nodes_of(ast.With, code.tree)
+        if any(_is_context(item.context_expr, setter) for item in node.items)
         and place is not None and node in code.block(place) and node.lineno > place.lineno
     ]  # fmt: skip
     if later and place is not None:

@@ -14,7 +14,7 @@ from typing import TypeVar
 from ...workspace.positions import Span
 from ...workspace.ranges import node_span
 from ...workspace.source import SourceFile
-from ...workspace.syntax import AnyFunction, imports, resolved
+from ...workspace.syntax import AnyFunction, imports, nodes_of, resolved
 from ...workspace.syntax import dotted as dotted
 from ...workspace.syntax import first_row as first_row
 from ...workspace.syntax import parameters as all_parameters
@@ -73,7 +73,7 @@ class Code:
 
     def all(self, kind: type[_Kind], within: ast.AST | None = None) -> Iterator[_Kind]:
         """Yield all nodes of a kind in the file, or in a node."""
-        return (node for node in ast.walk(within or self.tree) if isinstance(node, kind))
+        return nodes_of(kind, within or self.tree)
 
     def functions(self) -> Iterator[Function]:
         """Yield all functions of the file."""

@@ -21,6 +21,7 @@ from ...text.markdown import code_span, filled
 from ...text.source_names import written_name
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
+from ...workspace.syntax import nodes_of
 from ...workspace.workspace import Workspace
 from ..source_locator import Places
 from .autograd import gradient_answer
@@ -385,9 +386,8 @@ class BreakAnswers:
         function = next(
             (
                 node
-                for node in (ast.walk(source.tree) if source.tree else ())
-                if isinstance(node, ast.FunctionDef)
-                and node.name == said["function"]
+                for node in nodes_of(ast.FunctionDef, source.tree)
+                if node.name == said["function"]
                 and int(said["row"]) in (node.lineno, *(item.lineno for item in node.decorator_list))
             ),
             None,
@@ -462,14 +462,12 @@ def _class_at(source: SourceFile, row: int) -> ast.ClassDef | None:
 def _captured(cls: ast.ClassDef, function: ast.AST) -> list[str]:
     """List the variables of a function that a class in it uses."""
     inside = {id(node) for node in ast.walk(cls)}
-    bound = {node.arg for node in ast.walk(function) if isinstance(node, ast.arg) and id(node) not in inside}
+    bound = {node.arg for node in nodes_of(ast.arg, function) if id(node) not in inside}
     bound |= {
         node.id
-        for node in ast.walk(function)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in inside
+        for node in nodes_of(ast.Name, function)
+        if isinstance(node.ctx, ast.Store) and id(node) not in inside
     }
-    own = {node.arg for node in ast.walk(cls) if isinstance(node, ast.arg)}
-    names = [
-        node.id for node in ast.walk(cls) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-    ]
+    own = {node.arg for node in nodes_of(ast.arg, cls)}
+    names = [node.id for node in nodes_of(ast.Name, cls) if isinstance(node.ctx, ast.Load)]
     return [name for name in dict.fromkeys(names) if name in bound - own]

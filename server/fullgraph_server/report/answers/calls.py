@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from fullgraph_compiler.facts import CompileFailure, GraphBreak, StackFrame
@@ -14,6 +14,7 @@ from fullgraph_compiler.trace.messages import BUG
 from ...text.markdown import code_span
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
+from ...workspace.syntax import nodes_of
 from ...workspace.workspace import Workspace
 from .marks import Marks, dotted
 from .words import Answer, line_of, row_of
@@ -145,7 +146,7 @@ def _makes(fact: _Fact, source: SourceFile, _: StackFrame) -> Answer | None:
     name = said["cls"].rpartition(".")[2] if said else ""
     if said is None:
         return None
-    for cls in _classes(source):
+    for cls in nodes_of(ast.ClassDef, source.tree):
         for item in cls.body:
             if cls.name == name and isinstance(item, ast.FunctionDef) and item.name == "__getattribute__":
                 where = row_of(source, item.lineno, source.filename)
@@ -157,11 +158,6 @@ def _makes(fact: _Fact, source: SourceFile, _: StackFrame) -> Answer | None:
                     instead=True,
                 )
     return None
-
-
-def _classes(source: SourceFile) -> Iterator[ast.ClassDef]:
-    nodes = ast.walk(source.tree) if source.tree else ()
-    yield from (node for node in nodes if isinstance(node, ast.ClassDef))
 
 
 def _copy(fact: _Fact, _: SourceFile, __: StackFrame) -> Answer | None:

@@ -14,6 +14,7 @@ from ...text.known_errors import known_error
 from ...text.markdown import code_span
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
+from ...workspace.syntax import nodes_of
 from . import autograd, options
 from .marks import Mark, Marks, dotted
 from .module_names import name_lookups
@@ -258,11 +259,7 @@ def _operator_aliases(marks: Marks, error: SeenError) -> Answer | None:
     if len(found) != 1:
         return None
     name, mark = next(iter(found.items()))
-    returns = (
-        [node for node in ast.walk(mark.definition) if isinstance(node, ast.Return)]
-        if mark.definition
-        else []
-    )
+    returns = list(nodes_of(ast.Return, mark.definition)) if mark.definition else []
     rows = ", ".join(str(mark.source.row_words(node.lineno)) for node in returns[:3])
     where = f" (line {rows})" if rows and mark.source.filename == error.filename else ""
     return Answer(

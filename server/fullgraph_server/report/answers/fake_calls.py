@@ -15,6 +15,7 @@ from ...text.exports import kernel_hints
 from ...text.markdown import code_span, filled
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
+from ...workspace.syntax import nodes_of
 from ...workspace.workspace import Workspace
 from .marks import Marks, dotted
 from .words import Answer, line_of, row_of
@@ -92,7 +93,7 @@ def handler_answer(failure: CompileFailure, traced: Stack, workspace: Workspace)
         return Answer()  # an error of Dynamo itself, which uncompiled code does not raise
     error = raised[0] if raised else failure.error
     for frame in reversed(traced if failure.phase == "capture" else ()):
-        source = workspace.source(frame.filename) if workspace.contains(frame.filename) else None
+        source = workspace.own_source(frame.filename)
         handler = _handler(source, frame.row, error) if source else None
         if source is None or handler is None:
             continue
@@ -118,8 +119,8 @@ def _handler(source: SourceFile, row: int, error: str) -> ast.ExceptHandler | No
         return None
     around = [
         node
-        for node in ast.walk(function)
-        if isinstance(node, ast.Try) and node.body[0].lineno <= row <= (node.body[-1].end_lineno or row)
+        for node in nodes_of(ast.Try, function)
+        if node.body[0].lineno <= row <= (node.body[-1].end_lineno or row)
     ]
     for statement in sorted(around, key=lambda node: node.lineno, reverse=True):
         for handler in statement.handlers:

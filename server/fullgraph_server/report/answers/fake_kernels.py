@@ -13,7 +13,7 @@ from fullgraph_compiler.facts import CompileFailure, FailingKernel, GraphBreak, 
 from ...text.exports import kernel_hints
 from ...text.markdown import code_span, filled
 from ...workspace.source import SourceFile
-from ...workspace.syntax import positional
+from ...workspace.syntax import nodes_of, positional
 from ...workspace.workspace import Workspace
 from .fake_calls import IN_OPERATOR, raised_in_call
 from .marks import Marks, dotted
@@ -69,7 +69,7 @@ class _Kernel:
         self._filename = own[-1] if own else ""
         self._workspace = workspace
         first = kernel.stack[0]
-        self._source = workspace.source(first.filename) if workspace.contains(first.filename) else None
+        self._source = workspace.own_source(first.filename)
         self._function = _function_of(first, self._source) if self._source else None
 
     def raises(self) -> Answer:
@@ -114,7 +114,7 @@ class _Kernel:
         return Answer(note, hints, replaced=self._explanation, instead=True, title=title, blame=blame)
 
     def _line(self, frame: StackFrame) -> str:
-        source = self._workspace.source(frame.filename) if self._workspace.contains(frame.filename) else None
+        source = self._workspace.own_source(frame.filename)
         if source is None:
             return f"{os.path.basename(frame.filename)}:{frame.row}"
         return row_of(source, frame.row, self._filename)
@@ -154,10 +154,8 @@ def _function_of(frame: StackFrame, source: SourceFile) -> ast.FunctionDef | Non
     """Return the function of a frame, also where a lambda begins in the same row."""
     found = [
         node
-        for node in (ast.walk(source.tree) if source.tree else ())
-        if isinstance(node, ast.FunctionDef)
-        and node.name == frame.function
-        and node.lineno <= frame.row <= (node.end_lineno or frame.row)
+        for node in nodes_of(ast.FunctionDef, source.tree)
+        if node.name == frame.function and node.lineno <= frame.row <= (node.end_lineno or frame.row)
     ]
     return max(found, key=lambda node: node.lineno, default=None)
 

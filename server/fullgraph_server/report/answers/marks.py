@@ -13,7 +13,7 @@ from fullgraph_compiler.facts import StackFrame
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
 from ...workspace.syntax import dotted as dotted
-from ...workspace.syntax import imports, resolved
+from ...workspace.syntax import imports, nodes_of, resolved
 from ...workspace.workspace import Workspace
 
 Use: TypeAlias = Literal[
@@ -161,7 +161,7 @@ class Marks:
 
 def mark_around(use: Use, frame: StackFrame, workspace: Workspace) -> Mark | None:
     """Return the decorator of one use on the function around a place of the program."""
-    source = workspace.source(frame.filename) if workspace.contains(frame.filename) else None
+    source = workspace.own_source(frame.filename)
     marks = [mark for mark in marks_of(source) if mark.use == use] if source else []
     function = definitions(source).function_at(frame.row) if source and marks else None
     return next((mark for mark in marks if function is not None and mark.definition is function), None)
@@ -279,8 +279,7 @@ def _constructors(source: SourceFile, name: str) -> frozenset[str]:
     """Return the names of what is called where a variable or attribute of this name gets its value."""
     return frozenset(
         _last(call.func)
-        for node in (ast.walk(source.tree) if source.tree else ())
-        if isinstance(node, ast.Assign) and name in map(_last, node.targets)
-        for call in ast.walk(node.value)
-        if isinstance(call, ast.Call)
+        for node in nodes_of(ast.Assign, source.tree)
+        if name in map(_last, node.targets)
+        for call in nodes_of(ast.Call, node.value)
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from ...workspace.source import SourceFile
-from ...workspace.syntax import positional
+from ...workspace.syntax import nodes_of, positional
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _NAMED: Final = ("named_parameters", "named_buffers", "state_dict")
@@ -26,7 +26,7 @@ class NameLookup:
 
 def name_lookups(source: SourceFile, compiled: frozenset[str]) -> Iterator[NameLookup]:
     """Yield the lookups by names of modules that calls pass, of those in ``compiled`` by variable."""
-    calls = [node for node in (ast.walk(source.tree) if source.tree else ()) if isinstance(node, ast.Call)]
+    calls = list(nodes_of(ast.Call, source.tree))
     for function in ast.walk(source.tree) if source.tree else ():
         tests = list(_tests(function)) if isinstance(function, _Function) else []
         call = next((item for item in calls if tests and _passes(item, function, compiled)), None)
@@ -38,8 +38,8 @@ def name_lookups(source: SourceFile, compiled: frozenset[str]) -> Iterator[NameL
 def _tests(function: _Function) -> Iterator[ast.Compare]:
     """Yield the tests whether a name of a module that a function gets is in something."""
     given = {node.arg for node in positional(function)}
-    for loop in ast.walk(function):
-        if isinstance(loop, ast.For) and _is_of_names(loop.iter, given):
+    for loop in nodes_of(ast.For, function):
+        if _is_of_names(loop.iter, given):
             targets = loop.target.elts[:1] if isinstance(loop.target, ast.Tuple) else [loop.target]
             name = next((target.id for target in targets if isinstance(target, ast.Name)), "")
             for node in loop.body:
@@ -55,7 +55,7 @@ def _tests(function: _Function) -> Iterator[ast.Compare]:
 
 def _is_of_names(node: ast.expr, given: Collection[str]) -> bool:
     """Tell whether an expression gives the names of a module among ``given``."""
-    called = [item for item in ast.walk(node) if isinstance(item, ast.Call)]
+    called = list(nodes_of(ast.Call, node))
     return any(
         isinstance(item.func, ast.Attribute)
         and item.func.attr in _NAMED

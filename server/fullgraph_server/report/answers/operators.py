@@ -13,7 +13,7 @@ from ...text.hints import RETURNS_ALIAS
 from ...text.markdown import code_span
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
-from ...workspace.syntax import positional
+from ...workspace.syntax import nodes_of, positional
 from ...workspace.workspace import Workspace
 from .marks import dotted
 from .words import Answer, row_of
@@ -121,8 +121,8 @@ def _rows_setting(source: SourceFile, name: str) -> list[int]:
             continue
         found += [
             node.lineno
-            for node in ast.walk(function)
-            if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Store)
+            for node in nodes_of(ast.Attribute, function)
+            if node.attr == name and isinstance(node.ctx, ast.Store)
         ]
     return sorted(set(found))
 
@@ -224,8 +224,8 @@ def _rows_asking(source: SourceFile, name: str) -> list[int]:
         node.lineno
         for function in (ast.walk(source.tree) if source.tree and name else ())
         if isinstance(function, ast.FunctionDef) and function.name == name
-        for node in ast.walk(function)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "item"
+        for node in nodes_of(ast.Call, function)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "item"
     ]
 
 
@@ -268,7 +268,7 @@ def _returned(function: ast.AST, row: int) -> Sequence[ast.expr]:
     if isinstance(function, ast.Lambda):
         value: ast.expr | None = function.body
     else:
-        nodes = (node for node in ast.walk(function) if isinstance(node, ast.Return))
+        nodes = (node for node in nodes_of(ast.Return, function))
         value = next((node.value for node in nodes if node.lineno <= row <= (node.end_lineno or row)), None)
     if isinstance(value, (ast.Tuple, ast.List)):
         return value.elts

@@ -12,6 +12,7 @@ from ...text.exports import undecided_hints
 from ...text.markdown import code_span
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
+from ...workspace.syntax import nodes_of
 from ...workspace.workspace import Workspace
 from ..exports.conditions import condition_of
 from ..source_locator import Places
@@ -73,7 +74,7 @@ def _as_tensor(source: SourceFile, row: int) -> tuple[str, ...]:
         if not (isinstance(node, ast.Assign) and _is_item(node.value) and len(node.targets) == 1):
             continue
         name = node.targets[0].id if isinstance(node.targets[0], ast.Name) else ""
-        uses = [item for item in ast.walk(function) if isinstance(item, ast.Name) and item.id == name]
+        uses = [item for item in nodes_of(ast.Name, function) if item.id == name]
         elsewhere = [item for item in uses if id(item) not in inside and item is not node.targets[0]]
         if not name or elsewhere or name not in map(dotted, (test.left, *test.comparators)):
             continue

@@ -15,6 +15,7 @@ from ...text.markdown import code_span
 from ...text.messages import first_line
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
+from ...workspace.syntax import nodes_of
 from .marks import Mark, Marks, dotted
 from .words import Answer, line_of, row_of, written
 
@@ -169,12 +170,7 @@ def _on_stack(frames: Sequence[StackFrame], source: _Find) -> Iterator[_Look]:
     inner = definitions(text).function_at(row)
     statements = [node for node in text.tree.body if node.lineno <= row <= (node.end_lineno or row)]
     nodes: list[ast.AST] = [inner] if inner is not None else [*statements[:1]]
-    called = {
-        dotted(node.func).rpartition(".")[2]
-        for root in nodes
-        for node in ast.walk(root)
-        if isinstance(node, ast.Call)
-    }
+    called = {dotted(node.func).rpartition(".")[2] for root in nodes for node in nodes_of(ast.Call, root)}
     nodes += [
         node
         for node in ast.walk(text.tree)
@@ -188,7 +184,7 @@ def _on_stack(frames: Sequence[StackFrame], source: _Find) -> Iterator[_Look]:
 
 
 def _looks(root: ast.AST) -> Iterator[_Look]:
-    tests = [node for node in ast.walk(root) if isinstance(node, ast.Call)]
+    tests = list(nodes_of(ast.Call, root))
     inside: set[int] = set()
     for node in tests:
         name = dotted(node.func)

@@ -9,6 +9,7 @@ from typing import Final
 from fullgraph_compiler.facts import Stack
 
 from ...workspace.ranges import node_at
+from ...workspace.syntax import nodes_of
 from ...workspace.workspace import Workspace
 from ..source_locator import Places
 
@@ -36,7 +37,7 @@ def size_code(stack: Stack, value: str, places: Places, workspace: Workspace) ->
     node = node_at(source, places.span(frame)) if frame and source else None
     if node is None:
         return SizeCode()
-    writing = (item for item in ast.walk(node) if isinstance(item, ast.Call) and _writes(item, value))
+    writing = (item for item in nodes_of(ast.Call, node) if _writes(item, value))
     call = _call(next(writing, None))
     return SizeCode(call, isinstance(node, ast.Call) and _name(node) in _OF_ONE_TENSOR)
 

@@ -14,7 +14,6 @@ from ...text.messages import first_line, runs_eagerly
 from ...text.source_names import compile_number
 from ...workspace.positions import Span
 from ...workspace.ranges import body_spans, statement_span
-from ...workspace.source import SourceFile
 from ...workspace.workspace import Workspace
 from ..model import GraphLines, NumberedGraph
 from ..source_locator import Function, Places
@@ -117,7 +116,7 @@ class _Statements:
 
     def eager_body(self, function: Function, reason: str, first_row: int) -> None:
         """Note that all statements of a function ran eagerly, from a row on."""
-        source = self._source(function.filename)
+        source = self._workspace.own_source(function.filename)
         for span in body_spans(source, function.row, function.name) if source else ():
             if span.row >= first_row:
                 self._of(span).reasons[reason] = None
@@ -141,12 +140,9 @@ class _Statements:
     def _at(self, frame: StackFrame) -> _Statement | None:
         key = (frame.filename, frame.row)
         if key not in self._rows:
-            source = self._source(frame.filename)
+            source = self._workspace.own_source(frame.filename)
             self._rows[key] = self._of(statement_span(source, frame.row)) if source else None
         return self._rows[key]
-
-    def _source(self, filename: str) -> SourceFile | None:
-        return self._workspace.source(filename) if self._workspace.contains(filename) else None
 
     def _of(self, span: Span) -> _Statement:
         return self._statements.setdefault(span, _Statement())

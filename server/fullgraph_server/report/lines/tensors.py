@@ -36,12 +36,14 @@ def tensor_names(facts: FactsByType, workspace: Workspace) -> tuple[TensorName, 
             if (place := places[key]) is not None:
                 place.held.setdefault(compile_id, []).append(tensor)
     names = (_name(place, named) for place in places.values() if place is not None)
-    return tuple(sorted(filter(None, names), key=_order))
+    return tuple(
+        sorted(filter(None, names), key=lambda name: (name.span.filename, name.span.row, name.span.column))
+    )
 
 
 def _target(tensor: NamedTensor, workspace: Workspace) -> Target | None:
     frame = tensor.frame
-    source = workspace.source(frame.filename) if workspace.contains(frame.filename) else None
+    source = workspace.own_source(frame.filename)
     if source is None:
         return None
     targets = name_targets(source)
@@ -64,7 +66,3 @@ def _name(place: _Place, named: Mapping[str, TensorsNamed]) -> TensorName | None
     shown = dict.fromkeys(tensor for compile_id in newest.values() for tensor in held[compile_id].tensors)
     target = place.target
     return TensorName(target.span, target.annotated, target.statement, tuple(shown), tuple(held.values()))
-
-
-def _order(name: TensorName) -> tuple[str, int, int]:
-    return name.span.filename, name.span.row, name.span.column

@@ -72,7 +72,7 @@ def _cached(
 def call_of(graph: GraphCaptured, name: str, workspace: Workspace) -> tuple[StackFrame, ast.Call] | None:
     """Find the first call of a function by its name on the way to the operations of a graph."""
     for frame in graph.calls:
-        source = workspace.source(frame.filename) if workspace.contains(frame.filename) else None
+        source = workspace.own_source(frame.filename)
         for node in source.nodes_at(frame.row) if source else ():
             if (
                 isinstance(node, ast.Call)

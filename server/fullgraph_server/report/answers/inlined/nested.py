@@ -75,10 +75,7 @@ def _nested(
     for node in graph.nodes:
         mark = mark_around("compile", node.frame, workspace)
         if mark is not None and mark not in found and mark.name != compiled.name:
-            lost = [
-                name for name in _OPTIONS if _value(mark, name) not in {_value(item, name) for item in own}
-            ]
-            found[mark] = node.frame, [name for name in lost if _value(mark, name)]
+            found[mark] = node.frame, [name for name in _OPTIONS if _is_lost(name, mark, own)]
     return {mark: (frame, lost) for mark, (frame, lost) in found.items() if lost}
 
 

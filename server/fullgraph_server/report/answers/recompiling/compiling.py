@@ -13,6 +13,7 @@ from ....text.markdown import code_span, filled
 from ....text.remedies import Advice
 from ....workspace.definitions import definitions
 from ....workspace.source import SourceFile
+from ....workspace.syntax import nodes_of
 from ....workspace.workspace import Workspace
 from ...source_locator import Places
 from ..marks import Marks, dotted
@@ -62,10 +63,9 @@ def limit_of_thread(fact: RecompileLimit, sources: Sequence[SourceFile]) -> Answ
         return Answer()
     filename, names = fact.stack[-1].filename, (fact.setting, _ALIASES.get(fact.setting))
     for source in sources:
-        for node in ast.walk(source.tree) if source.tree else ():
+        for node in nodes_of(ast.Assign, source.tree):
             if (
-                isinstance(node, ast.Assign)
-                and _setting(node.targets[0]) in names
+                dotted(node.targets[0]).rpartition("config.")[2] in names
                 and isinstance(node.value, ast.Constant)
                 and node.value.value != fact.limit
             ):
@@ -77,10 +77,6 @@ def limit_of_thread(fact: RecompileLimit, sources: Sequence[SourceFile]) -> Answ
                     (f"Set {setting} in this thread, too.",),
                 )
     return Answer()
-
-
-def _setting(node: ast.expr) -> str:
-    return dotted(node).rpartition("config.")[2]
 
 
 def static_line(compile_id: str, places: Places, workspace: Workspace) -> str:

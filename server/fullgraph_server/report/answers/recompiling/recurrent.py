@@ -10,6 +10,7 @@ from typing import Final
 from fullgraph_compiler.facts import GraphCaptured, GraphNode, Specialization
 
 from ....workspace.source import SourceFile
+from ....workspace.syntax import nodes_of
 from ....workspace.workspace import Workspace
 from ...source_locator import Places
 from ..words import row_of
@@ -57,8 +58,8 @@ def allowing_line(compile_id: str, places: Places, workspace: Workspace) -> str:
 
 def _settings(sources: Iterable[SourceFile], filename: str) -> Iterator[str]:
     for source in sources:
-        for node in ast.walk(source.tree) if source.tree else ():
-            if isinstance(node, ast.Assign) and any(map(_is_setting, node.targets)):
+        for node in nodes_of(ast.Assign, source.tree):
+            if any(map(_is_setting, node.targets)):
                 yield row_of(source, node.lineno, filename)
 
 
