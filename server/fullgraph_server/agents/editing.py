@@ -16,7 +16,6 @@ from ..fixes.model import Verdict as Proven
 from ..fixes.plans import shortest
 from ..fixes.prover import Prover
 from ..fixes.rules.catalogue import candidates
-from ..fixes.rules.syntax import bound
 from ..fixes.search import Tried as Searched
 from ..fixes.search import Try, fix_first, gain, try_all, try_finding
 from ..fixes.unshown import unshown
@@ -25,6 +24,7 @@ from ..report.model import Finding
 from ..runs.plan import Plan
 from ..text.messages import counted
 from ..workspace.source import SourceFile
+from ..workspace.syntax import bound
 from .answers import Fixed, Fixes, Tried
 from .patching import Hunk, PatchError, edits, parse
 from .reading import MOST, clipped, counts, paged

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ..workspace.source import SourceFile
-from ..workspace.syntax import imports
+from ..workspace.syntax import SCOPES, called, dotted, imports, names, stored
 from .editing import edited
 from .effects.known import of_library
 from .effects.names import Defined, Files, Outer, Variable, meaning_of
 from .effects.reading import Effects, effects_of
 from .model import Fix
 from .rules.calls import is_compile
-from .rules.syntax import SCOPES, Code, Function, called, code_of, dotted, names, parameters, stored
+from .rules.syntax import Code, Function, code_of, parameters
 
 _SETTING = "It holds for the whole process: functions of other files are compiled with it, too."
 _MARKS = ("mark_dynamic", "mark_unbacked", "mark_static")

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..workspace.syntax import nodes_of
+from ..workspace.syntax import SCOPES, called, dotted, nodes_of, stored
 from .effects.known import PLAIN_DECORATORS, of_library
 from .effects.names import Defined, Files, Outer, Variable, meaning_of
 from .effects.reading import effects_of
@@ -22,7 +22,7 @@ from .model import Fix
 from .reach import edited_code, functions_by_path
 from .rules.calls import BUILTINS, is_compile
 from .rules.expressions import is_tensor_method
-from .rules.syntax import SCOPES, Code, Function, called, code_of, dotted, parameters, stored
+from .rules.syntax import Code, Function, code_of, parameters
 
 _OF_OBJECT = ("self", "cls")
 _WITHOUT_EFFECT = ("record_function", "nullcontext", "profile")

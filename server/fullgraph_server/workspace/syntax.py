@@ -8,6 +8,9 @@ from typing import TypeAlias, TypeVar
 
 AnyFunction: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _Kind = TypeVar("_Kind", bound=ast.AST)
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_BLOCKS = ("body", "orelse", "finalbody")
 
 
 def nodes_of(kind: type[_Kind], within: ast.AST | None) -> Iterator[_Kind]:
@@ -59,3 +62,75 @@ def resolved(node: ast.AST | None, imported: Mapping[str, str]) -> str:
     root, dot, rest = dotted(node).partition(".")
     path = imported.get(root, root)
     return f"{root if path.startswith('.') else path}{dot}{rest}"
+
+
+def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """Yield the blocks of a compound statement or a module."""
+    for name in _BLOCKS:
+        block = getattr(node, name, None)
+        if isinstance(block, list) and block:
+            yield block
+    for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+        yield part.body
+
+
+def names(node: ast.AST) -> set[str]:
+    """Return all names in a node."""
+    return {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
+
+
+def free(node: ast.AST) -> set[str]:
+    """Return the names that a node reads and does not bind itself, as in lambdas and comprehensions."""
+    own: set[str] = set()
+    for item in ast.walk(node):
+        if isinstance(item, (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef)):
+            own.update(parameter.arg for parameter in parameters(item))
+        elif isinstance(item, ast.comprehension):
+            own.update(names(item.target))
+    return names(node) - own
+
+
+def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a node and those in it, but not the insides of functions and classes that it defines."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, SCOPES):
+            yield child
+        else:
+            yield from own_nodes(child)
+
+
+def stored(node: ast.AST) -> set[str]:
+    """Return the names that a node binds in its scope."""
+    found: set[str] = set()
+    for item in own_nodes(node):
+        if isinstance(item, ast.Name) and not isinstance(item.ctx, ast.Load):
+            found.add(item.id)
+        elif isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(item.name)
+        elif isinstance(item, ast.alias):
+            found.add(item.asname or item.name.partition(".")[0])
+        elif isinstance(item, ast.ExceptHandler) and item.name:
+            found.add(item.name)
+    return found
+
+
+def bound(statement: ast.stmt) -> set[str]:
+    """Return the names that surely have a value after a statement."""
+    if isinstance(statement, ast.If):
+        arms = [statement.body, statement.orelse]
+        sure = [set().union(*(bound(item) for item in arm)) for arm in arms]
+        return sure[0] & sure[1]
+    if isinstance(statement, (ast.For, ast.AsyncFor, ast.While, ast.Try, ast.Match)):
+        return set()
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
+        return set().union(*(bound(item) for item in statement.body))
+    return set() if isinstance(statement, ast.Delete) else stored(statement)
+
+
+def called(node: ast.AST | None) -> str:
+    """Return the last name of what a call calls: ``sum`` of ``x.abs().sum()``; empty if it is no call."""
+    if not isinstance(node, ast.Call):
+        return ""
+    function = node.func
+    return function.attr if isinstance(function, ast.Attribute) else dotted(function)

@@ -10,10 +10,9 @@ torch only raises and warns.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from ...facts import (
     Artifact,
@@ -27,8 +26,6 @@ from ...facts import (
     FrameStarted,
     GraphCaptured,
     ProgramExported,
-    ShapeGuard,
-    Specialization,
     Stack,
     StackFrame,
 )
@@ -36,8 +33,9 @@ from ..graphs import parse_nodes, parse_operators
 from ..inductor.code import CODE_RECORDS, CodeReader
 from ..inputs import TENSOR_RECORDS
 from ..messages import Source, parse_message
-from ..record import UNKNOWN_FILE, TraceRecord
+from ..record import TraceRecord
 from ..shapes import SHAPE_RECORDS, ShapeReader
+from .places import Placed, first_own, names_in, places_of, users_calls, with_names
 from .texts import (
     parse_assigned,
     parse_ranges,
@@ -81,13 +79,8 @@ EXPORT_RECORDS: Final = frozenset(
 _WITHIN: Final = SHAPE_RECORDS | TENSOR_RECORDS | {"dynamo_output_graph"}
 """Records that an export shares with compilations of Dynamo."""
 
-_CLOSE: Final = 20
-"""Rows between a place in a file that has no name, and an operation in the same function."""
 _NAME: Final = re.compile(r"\bz?u[f]?\d+\b")
 """The name of a number that only the data decide."""
-_Placed: TypeAlias = ExportProblem | ShapeGuard | Specialization
-_Names: TypeAlias = Mapping[tuple[str, int], set[str]]
-"""The files in which a function of this name has an operation in this row."""
 
 
 @dataclass
@@ -199,7 +192,7 @@ class ExportReader:
         failed = going_on.failed or ExportFailed(going_on.compile_id)
         yield failed if failed.error else replace(failed, cause=going_on.undecided)
 
-    def _about(self, going_on: _Export) -> Iterator[_Placed]:
+    def _about(self, going_on: _Export) -> Iterator[Placed]:
         yield from going_on.problems.values()
         for fact in going_on.shapes.take():
             yield replace(fact, compile_id=going_on.compile_id)
@@ -212,12 +205,12 @@ class ExportReader:
         self._open = None
         compile_id, nodes = going_on.compile_id, tuple(parse_nodes(text))
         graph = self._graphs[compile_id] = GraphCaptured(compile_id, nodes, text)
-        yield from self._begin_at(going_on, _first_own(graph))
+        yield from self._begin_at(going_on, first_own(graph))
         self._place_operators(going_on, text)
-        names = _names_in(graph)
-        yield from (_with_names(fact, names) for fact in self._about(going_on))
+        names = names_in(graph)
+        yield from (with_names(fact, names) for fact in self._about(going_on))
         yield graph
-        self._programs[compile_id] = _places(graph)
+        self._programs[compile_id] = places_of(graph)
         yield ProgramExported(compile_id, tuple(parse_ranges(text)), of_draft_log=not going_on.begun)
         if going_on.function:
             yield _completed(going_on.function, graph, float(record.seen.get("seconds", 0.0)))
@@ -232,7 +225,7 @@ class ExportReader:
         going_on = self._export()
         going_on.begun = True
         error, message = str(record.body["error"]), record.payload
-        stack = _users(record.seen.get("stack", ()))
+        stack = users_calls(record.seen.get("stack", ()))
         compile_id = going_on.compile_id
         problem = self._problem_of(going_on, error, message, stack)
         going_on.failed = ExportFailed(
@@ -275,8 +268,8 @@ class ExportReader:
 
     def _undecided(self, record: TraceRecord) -> None:
         going_on = self._export()
-        stack = _users(record.seen.get("stack") or self._structured(record.body.get("stack")))
-        created = _users(self._structured(going_on.expressions.get(record.body.get("expr_id"))))
+        stack = users_calls(record.seen.get("stack") or self._structured(record.body.get("stack")))
+        created = users_calls(self._structured(going_on.expressions.get(record.body.get("expr_id"))))
         if created and created[-1] not in stack[-1:]:
             stack = created  # Dynamo traces the program, which is not on Python's stack then
         expression = str(record.body["expr"])
@@ -314,7 +307,7 @@ class ExportReader:
             kind,
             operator,
             reason.rstrip("!."),
-            stack=_users(record.seen.get("stack", ())),
+            stack=users_calls(record.seen.get("stack", ())),
         )
         going_on.problems.setdefault((kind, operator, reason), problem)
 
@@ -348,7 +341,7 @@ class ExportReader:
         going_on = self._export()
         going_on.partial = record.payload.strip("\n")
         graph = GraphCaptured("", tuple(parse_nodes(going_on.partial)))
-        stack = tuple(node.frame for node in graph.nodes[-1:]) or _users(self._structured(record.calls))
+        stack = tuple(node.frame for node in graph.nodes[-1:]) or users_calls(self._structured(record.calls))
         going_on.failed = ExportFailed(
             going_on.compile_id, stack=stack, while_tracing=True, certain=going_on.begun
         )
@@ -356,7 +349,7 @@ class ExportReader:
 
     def _shape(self, record: TraceRecord) -> None:
         # What runs without Dynamo has no stack of its own: it is a part of the whole one.
-        stack = self._stack(record) or _users(self._structured(record.body.get("stack")))
+        stack = self._stack(record) or users_calls(self._structured(record.body.get("stack")))
         self._export().shapes.feed(replace(record, seen={**record.seen, "stack": stack}))
 
     def _guard(self, record: TraceRecord) -> None:
@@ -372,7 +365,7 @@ class ExportReader:
             self._shape(replace(record, name="guard_added_fast"))
 
     def _stack(self, record: TraceRecord) -> Stack:
-        return _users(record.seen.get("stack") or self._structured(record.body.get("user_stack")))
+        return users_calls(record.seen.get("stack") or self._structured(record.body.get("user_stack")))
 
     # -- code ------------------------------------------------------------------------------------
 
@@ -394,7 +387,7 @@ class ExportReader:
         graph = self._graphs[compile_id] = GraphCaptured(
             compile_id, tuple(parse_nodes(record.payload)), record.payload
         )
-        if frame := _first_own(graph):
+        if frame := first_own(graph):
             started = FrameStarted(compile_id, frame.function, frame.filename, frame.row)
             yield started
             yield graph
@@ -403,46 +396,13 @@ class ExportReader:
     def _program_of(self, record: TraceRecord) -> str:
         """Return the exported program whose lines a graph has; else a new name."""
         graph = GraphCaptured("", tuple(parse_nodes(record.payload)))
-        shared = {name: len(places & _places(graph)) for name, places in self._programs.items()}
+        shared = {name: len(places & places_of(graph)) for name, places in self._programs.items()}
         best = max(shared, key=lambda name: shared[name], default="")
         if best and shared[best]:
             del self._programs[best]
             return best
         self._ahead += 1
         return f"aot/{self._ahead - 1}"
-
-
-def _with_names(fact: _Placed, names: _Names) -> _Placed:
-    """Name the files of a fact that the log does not: torch writes each name into the first log only.
-
-    ``draft_export`` has a log of its own, which may not be the first one of its process.
-    """
-    stack = _named(fact.stack, names)
-    if isinstance(fact, ExportProblem):
-        symbols = tuple(replace(item, stack=_named(item.stack, names)) for item in fact.symbols)
-        return replace(fact, stack=stack, symbols=symbols)
-    return replace(fact, stack=stack)
-
-
-def _names_in(graph: GraphCaptured) -> _Names:
-    names: dict[tuple[str, int], set[str]] = defaultdict(set)
-    for frame in {node.frame for node in graph.nodes}:
-        names[frame.function, frame.row].add(frame.filename)
-    return names
-
-
-def _named(stack: Stack, names: _Names) -> Stack:
-    """Replace unknown files by those of operations close by in functions of the same name."""
-    found = []
-    for frame in stack:
-        if frame.filename == UNKNOWN_FILE:
-            rows = range(frame.row - _CLOSE, frame.row + _CLOSE + 1)
-            near = set().union(*(names.get((frame.function, row), ()) for row in rows))
-            if len(near) != 1:
-                continue
-            frame = replace(frame, filename=near.pop())
-        found.append(frame)
-    return tuple(found)
 
 
 def _ignore(_reader: ExportReader, _record: TraceRecord) -> None:
@@ -466,35 +426,11 @@ _HANDLERS: Final[dict[str, Callable[[ExportReader, TraceRecord], Any]]] = {
 }
 
 
-def _places(graph: GraphCaptured) -> frozenset[tuple[str, int]]:
-    return frozenset((node.frame.filename, node.frame.row) for node in graph.nodes)
-
-
-def _first_own(graph: GraphCaptured) -> StackFrame | None:
-    """Return the place of the first operation that is not in torch's own modules, else of the first one."""
-    frames = [node.frame for node in graph.nodes]
-    return next(
-        (frame for frame in frames if not _TORCH.search(frame.filename)), frames[0] if frames else None
-    )
-
-
 def _completed(started: FrameStarted, graph: GraphCaptured, seconds: float) -> FrameCompiled:
     ops = len(graph.nodes)
     return FrameCompiled(
         started.compile_id, started.function, started.filename, started.row, 1, ops, 0, seconds
     )
-
-
-_TORCH: Final = re.compile(r"[/\\]torch[/\\]")
-_OF_TORCH: Final = re.compile(
-    r"[/\\]torch[/\\](?:_|export|fx|nn[/\\]modules[/\\]module|utils|overrides|library\.py)"
-    r"|[/\\]fullgraph_\w+[/\\]|[/\\](?:contextlib|functools)\.py$|^<(?!ipython)"
-)
-
-
-def _users(stack: Stack) -> Stack:
-    """Leave out the calls within torch that only lead from one call of the program to the next."""
-    return tuple(frame for frame in stack if not _OF_TORCH.search(frame.filename))
 
 
 def _symbols(expression: str, unbacked: dict[str, Stack]) -> tuple[DataSymbol, ...]:

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...workspace.syntax import imports, nodes_of
+from ...workspace.syntax import called, dotted, imports, nodes_of
 from ..rules.calls import root_of
-from ..rules.syntax import Code, Function, called, dotted, parameters
+from ..rules.syntax import Code, Function, parameters
 from .known import NUMBERS, OUTSIDE_MODULES, PLAIN_DECORATORS, Effect, of_builtin, of_library, of_method
 from .names import Defined, Files, Outer, Variable, meaning_of
 

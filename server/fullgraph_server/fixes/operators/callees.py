@@ -11,10 +11,10 @@ from fullgraph_compiler.facts import CallsSeen
 
 from ...report.model import Finding
 from ...workspace.positions import Span
-from ...workspace.syntax import positional
+from ...workspace.syntax import called, dotted, positional, stored
 from ..model import Context
 from ..rules.calls import BUILTINS
-from ..rules.syntax import Code, Function, called, code_of, dotted, parameters, stored
+from ..rules.syntax import Code, Function, code_of, parameters
 from .text import Called
 
 _OWN = ("torch", "ctx", "results", "found", "item", "tuple", "len", "sum", "min")

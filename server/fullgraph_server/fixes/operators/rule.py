@@ -13,9 +13,10 @@ from fullgraph_compiler.facts import CallSeen, CallsSeen
 from ...report.model import Finding
 from ...text.messages import counted
 from ...workspace.positions import Span
+from ...workspace.syntax import bound, dotted, stored
 from ..model import Context, Edit, Fix, Operator
 from ..rules.offering import base as offered
-from ..rules.syntax import Code, bound, dotted, stored
+from ..rules.syntax import Code
 from .callees import Callee, functions, method
 from .gradient import names_of
 from .reads import reads_state

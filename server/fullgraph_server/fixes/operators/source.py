@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 
 from fullgraph_compiler.facts import CallSeen, CallsSeen, ValueSeen
 
+from ...workspace.syntax import dotted, stored
 from ..effects.known import of_builtin, of_library
 from ..effects.names import Defined, Files, Outer, meaning_of
 from ..effects.reading import Effects, effects_of, is_fresh
-from ..rules.syntax import Code, Function, code_of, dotted, stored
+from ..rules.syntax import Code, Function, code_of
 from .callees import Callee
 
 _LOST = "torch leaves out a call of an operator whose result nothing uses, and may use a result twice"

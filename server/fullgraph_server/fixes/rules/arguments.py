@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from ...workspace.syntax import called, dotted, free
 from ..model import Edit, Fix
 from .calls import BUILTINS, Compiled, before_calls
 from .expressions import is_pure
-from .syntax import Code, called, dotted, free
+from .syntax import Code
 
 _NEUTRAL = Fix(
     "neutral-tensor",

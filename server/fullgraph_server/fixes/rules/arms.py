@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...workspace.syntax import nodes_of
-from .syntax import Code, bracketed, dotted, free, names
+from ...workspace.syntax import dotted, free, names, nodes_of
+from .syntax import Code, bracketed
 
 _SIGNS = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",

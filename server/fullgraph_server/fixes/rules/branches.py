@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ...report.model import Finding
-from ...workspace.syntax import nodes_of
+from ...workspace.syntax import called, dotted, nodes_of
 from ..model import Context, Edit, Fix
 from .arms import Arm, chosen, read_arm
 from .expressions import beside, condition, is_pure, may_run_twice, plain
 from .offering import place_in_file
-from .syntax import Code, bracketed, called, code_of, dotted
+from .syntax import Code, bracketed, code_of
 
 _WHERE = Fix(
     "where",

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard, TypeVar
 
 from ...report.model import Compilation, Finding
-from ...workspace.syntax import nodes_of, positional
+from ...workspace.syntax import dotted, nodes_of, positional, stored
 from ..model import Context, Edit
-from .syntax import Code, Function, code_of, dotted, parameters, stored
+from .syntax import Code, Function, code_of, parameters
 
 _Node = TypeVar("_Node", bound=ast.AST)
 

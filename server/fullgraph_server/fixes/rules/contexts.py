@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...report.model import Finding
+from ...workspace.syntax import free, names
 from ..model import Context, Edit, Fix
 from .calls import is_at_once, place_of
 from .offering import INDEX, base, node_rule
-from .syntax import Code, Node, free, names
+from .syntax import Code, Node
 
 _AROUND = base(
     "around-call", "Enter the `with` around the call", "The whole call runs within it.", source=INDEX

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from .syntax import Code, called, dotted
+from ...workspace.syntax import called, dotted
+from .syntax import Code
 
 _CHANGING = frozenset(
     {

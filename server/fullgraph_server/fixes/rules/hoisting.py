@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ...report.model import Finding
-from ...workspace.syntax import nodes_of
+from ...workspace.syntax import COMPREHENSIONS, called, dotted, free, names, nodes_of, stored
 from ..effects.reading import changes_before
 from ..model import Context, Edit, Fix, Rule
 from .calls import BUILTINS, Compiled, all_calls, before_calls, compiled, is_at_once, place_of, stable
-from .syntax import COMPREHENSIONS, Code, Function, bracketed, called, dotted, free, names, parameters, stored
+from .syntax import Code, Function, bracketed, parameters
 
 _INDEX = "https://docs.pytorch.org/docs/stable/compile/programming_model.graph_breaks_index.html"
 _CONSTANT = Fix(

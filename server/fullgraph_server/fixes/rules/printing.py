@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import Final
 
 from ...report.model import Finding
+from ...workspace.syntax import dotted
 from ..model import Context, Edit, Fix
 from .offering import in_library
-from .syntax import Code, code_of, dotted, is_simple
+from .syntax import Code, code_of, is_simple
 
 _CONFIG = "torch/_dynamo/config.py"
 _REORDER = Fix(

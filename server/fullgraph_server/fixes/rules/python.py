@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...report.model import Finding
+from ...workspace.syntax import called, dotted, first_row
 from ..model import Context, Edit, Fix, Rule
 from .offering import INDEX, base, in_library, node_rule
-from .syntax import Code, Function, Node, called, code_of, dotted, first_row
+from .syntax import Code, Function, Node, code_of
 
 
 def turned(name: str, value: str) -> Rule:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from ...report.model import Finding
 from ...text.remedies import Remedy, RemedyKind
-from ...workspace.syntax import nodes_of
+from ...workspace.syntax import dotted, free, nodes_of
 from ..effects.reading import effects_of
 from ..model import Context, Edit, Fix
 from .arguments import neutral_entries, neutral_tensors, stacked, whole_tensors
@@ -25,7 +25,6 @@ from .calls import (
     with_keyword,
 )
 from .state import earlier, earlier_attribute, earlier_undone, made_once
-from .syntax import dotted, free
 
 _PAGE = "https://docs.pytorch.org/docs/stable/compile/dynamic_shapes_core_concepts.html"
 _MARK = Fix(

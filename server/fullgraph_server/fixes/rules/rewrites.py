@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ...workspace.syntax import called, dotted
 from ..model import Edit, Fix
 from .offering import base, node_rule
-from .syntax import Code, Node, called, dotted
+from .syntax import Code, Node
 
 _NUMPY = base(
     "other-numpy", "Use a function that torch traces", "It computes the same.", "safe", "torch/_numpy"

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ...report.model import Finding
-from ...workspace.syntax import nodes_of
+from ...workspace.syntax import called, dotted, nodes_of
 from ..model import Context, Fix
 from .expressions import beside, condition, is_pure
 from .offering import place_in_file, setting
-from .syntax import Code, called, dotted
+from .syntax import Code
 
 _SHAPES = Fix(
     "capture-dynamic-shapes",

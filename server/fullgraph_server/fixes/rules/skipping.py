@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 
 from ...report.model import Finding
 from ...workspace.positions import Span
-from ...workspace.syntax import nodes_of
+from ...workspace.syntax import bound, called, first_row, names, nodes_of, stored
 from ..model import Context, Edit, Fix, Rule
 from .expressions import RANDOM, condition
-from .syntax import Code, bound, bracketed, called, code_of, first_row, names, stored
+from .syntax import Code, bracketed, code_of
 
 _SKIP = Fix(
     "skip-by-where",

@@ -6,10 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...workspace.syntax import nodes_of
+from ...workspace.syntax import called, dotted, names, nodes_of, stored
 from ..model import Edit, Fix
 from .calls import Compiled, is_at_once
-from .syntax import called, dotted, names, stored
 
 _ONCE = Fix(
     "make-once",

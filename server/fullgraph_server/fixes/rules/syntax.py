@@ -14,9 +14,17 @@ from typing import TypeVar
 from ...workspace.positions import Span
 from ...workspace.ranges import node_span
 from ...workspace.source import SourceFile
-from ...workspace.syntax import AnyFunction, imports, nodes_of, resolved
-from ...workspace.syntax import dotted as dotted
-from ...workspace.syntax import first_row as first_row
+from ...workspace.syntax import (
+    AnyFunction,
+    blocks,
+    bound,
+    first_row,
+    imports,
+    names,
+    nodes_of,
+    resolved,
+    stored,
+)
 from ...workspace.syntax import parameters as all_parameters
 from ..model import Edit
 
@@ -24,7 +32,6 @@ Node = ast.expr | ast.stmt
 _Kind = TypeVar("_Kind", bound=ast.AST)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_BLOCKS = ("body", "orelse", "finalbody")
 
 
 @dataclass(frozen=True, eq=False)
@@ -408,8 +415,6 @@ _COMPOUND = (
     ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef,
     ast.AsyncFunctionDef, ast.ClassDef, ast.Match,
 )  # fmt: skip
-SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 @lru_cache(maxsize=32)
@@ -423,81 +428,9 @@ def bracketed(text: str) -> str:
     return f"({text})" if "\n" in text else text
 
 
-def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    """Yield the blocks of a compound statement or a module."""
-    for name in _BLOCKS:
-        block = getattr(node, name, None)
-        if isinstance(block, list) and block:
-            yield block
-    for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-        yield part.body
-
-
 def parameters(function: AnyFunction) -> list[str]:
     """Return the names of a function's parameters, in their order."""
     return [item.arg for item in all_parameters(function)]
-
-
-def names(node: ast.AST) -> set[str]:
-    """Return all names in a node."""
-    return {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
-
-
-def free(node: ast.AST) -> set[str]:
-    """Return the names that a node reads and does not bind itself, as in lambdas and comprehensions."""
-    own: set[str] = set()
-    for item in ast.walk(node):
-        if isinstance(item, (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef)):
-            own.update(parameters(item))
-        elif isinstance(item, ast.comprehension):
-            own.update(names(item.target))
-    return names(node) - own
-
-
-def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a node and those in it, but not the insides of functions and classes that it defines."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, SCOPES):
-            yield child
-        else:
-            yield from own_nodes(child)
-
-
-def stored(node: ast.AST) -> set[str]:
-    """Return the names that a node binds in its scope."""
-    found: set[str] = set()
-    for item in own_nodes(node):
-        if isinstance(item, ast.Name) and not isinstance(item.ctx, ast.Load):
-            found.add(item.id)
-        elif isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            found.add(item.name)
-        elif isinstance(item, ast.alias):
-            found.add(item.asname or item.name.partition(".")[0])
-        elif isinstance(item, ast.ExceptHandler) and item.name:
-            found.add(item.name)
-    return found
-
-
-def bound(statement: ast.stmt) -> set[str]:
-    """Return the names that surely have a value after a statement."""
-    if isinstance(statement, ast.If):
-        arms = [statement.body, statement.orelse]
-        sure = [set().union(*(bound(item) for item in arm)) for arm in arms]
-        return sure[0] & sure[1]
-    if isinstance(statement, (ast.For, ast.AsyncFor, ast.While, ast.Try, ast.Match)):
-        return set()
-    if isinstance(statement, (ast.With, ast.AsyncWith)):
-        return set().union(*(bound(item) for item in statement.body))
-    return set() if isinstance(statement, ast.Delete) else stored(statement)
-
-
-def called(node: ast.AST | None) -> str:
-    """Return the last name of what a call calls: ``sum`` of ``x.abs().sum()``; empty if it is no call."""
-    if not isinstance(node, ast.Call):
-        return ""
-    function = node.func
-    return function.attr if isinstance(function, ast.Attribute) else dotted(function)
 
 
 def is_simple(line: str) -> bool:

@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ...workspace.syntax import called, dotted, names
 from ..model import Edit, Fix
 from .expressions import is_pure
 from .offering import base, node_rule
-from .syntax import Code, Function, Node, called, dotted, names, parameters
+from .syntax import Code, Function, Node, parameters
 
 _CLONE = base(
     "clone",

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...report.model import Finding
+from ...workspace.syntax import called, dotted
 from ..model import Context, Edit, Fix
 from .branches import branches
 from .expressions import is_pure
 from .offering import place_in_file, setting
-from .syntax import Code, called, dotted
+from .syntax import Code
 
 _CONFIG = "torch/_dynamo/config.py"
 _STAY = Fix(

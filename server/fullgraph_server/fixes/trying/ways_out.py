@@ -17,10 +17,11 @@ from ...report.model import Finding, Report
 from ...text.markdown import code_span
 from ...workspace.positions import Call, Span
 from ...workspace.source import SourceFile
+from ...workspace.syntax import dotted
 from ..model import Context, Edit, Fix
 from ..rules.calls import put_behind, with_keyword
 from ..rules.catalogue import candidates, has_rules
-from ..rules.syntax import Code, Function, code_of, dotted
+from ..rules.syntax import Code, Function, code_of
 
 _SETTING: Final = re.compile(
     r"\b(torch\._(?:dynamo|inductor|functorch)\.config\.\w{1,80}) ?= ?(True|False)\b"

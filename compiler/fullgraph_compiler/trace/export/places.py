@@ -1,0 +1,75 @@
+"""Places of an export: the operations of its graphs, and calls of the program among torch's own."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final, TypeAlias
+
+from ...facts import ExportProblem, GraphCaptured, ShapeGuard, Specialization, Stack, StackFrame
+from ..record import UNKNOWN_FILE
+
+_CLOSE: Final = 20
+"""Rows between a place in a file that has no name, and an operation in the same function."""
+Placed: TypeAlias = ExportProblem | ShapeGuard | Specialization
+Names: TypeAlias = Mapping[tuple[str, int], set[str]]
+"""The files in which a function of this name has an operation in this row."""
+_TORCH: Final = re.compile(r"[/\\]torch[/\\]")
+_OF_TORCH: Final = re.compile(
+    r"[/\\]torch[/\\](?:_|export|fx|nn[/\\]modules[/\\]module|utils|overrides|library\.py)"
+    r"|[/\\]fullgraph_\w+[/\\]|[/\\](?:contextlib|functools)\.py$|^<(?!ipython)"
+)
+
+
+def with_names(fact: Placed, names: Names) -> Placed:
+    """Name the files of a fact that the log does not: torch writes each name into the first log only.
+
+    ``draft_export`` has a log of its own, which may not be the first one of its process.
+    """
+    stack = _named(fact.stack, names)
+    if isinstance(fact, ExportProblem):
+        symbols = tuple(replace(item, stack=_named(item.stack, names)) for item in fact.symbols)
+        return replace(fact, stack=stack, symbols=symbols)
+    return replace(fact, stack=stack)
+
+
+def names_in(graph: GraphCaptured) -> Names:
+    """Collect the files of operations, by function and row."""
+    names: dict[tuple[str, int], set[str]] = defaultdict(set)
+    for frame in {node.frame for node in graph.nodes}:
+        names[frame.function, frame.row].add(frame.filename)
+    return names
+
+
+def _named(stack: Stack, names: Names) -> Stack:
+    """Replace unknown files by those of operations close by in functions of the same name."""
+    found = []
+    for frame in stack:
+        if frame.filename == UNKNOWN_FILE:
+            rows = range(frame.row - _CLOSE, frame.row + _CLOSE + 1)
+            near = set().union(*(names.get((frame.function, row), ()) for row in rows))
+            if len(near) != 1:
+                continue
+            frame = replace(frame, filename=near.pop())
+        found.append(frame)
+    return tuple(found)
+
+
+def places_of(graph: GraphCaptured) -> frozenset[tuple[str, int]]:
+    """Return the files and rows of a graph's operations."""
+    return frozenset((node.frame.filename, node.frame.row) for node in graph.nodes)
+
+
+def first_own(graph: GraphCaptured) -> StackFrame | None:
+    """Return the place of the first operation that is not in torch's own modules, else of the first one."""
+    frames = [node.frame for node in graph.nodes]
+    return next(
+        (frame for frame in frames if not _TORCH.search(frame.filename)), frames[0] if frames else None
+    )
+
+
+def users_calls(stack: Stack) -> Stack:
+    """Leave out the calls within torch that only lead from one call of the program to the next."""
+    return tuple(frame for frame in stack if not _OF_TORCH.search(frame.filename))
