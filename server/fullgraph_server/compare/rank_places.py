@@ -11,6 +11,7 @@ from ..workspace.definitions import definitions
 from ..workspace.positions import Span
 from ..workspace.ranges import definition_span, frame_span, row_span
 from ..workspace.source import SourceFile
+from ..workspace.syntax import last_row
 
 
 def operation_span(graph: GraphTraced, index: int, sources: Mapping[str, SourceFile | None]) -> Span | None:
@@ -54,7 +55,7 @@ def collective_span(
     function = definitions(source).function_at(around[0].row) if source else None
     if source is None or function is None:
         return None
-    inside = range(function.lineno + 1, (function.end_lineno or function.lineno) + 1)
+    inside = range(function.lineno + 1, last_row(function) + 1)
     if any(frame.filename != source.filename or frame.row not in inside for frame in around):
         return None
     first = inside.start if before is None else graph.stack[before].row

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..workspace.source import SourceFile
-from ..workspace.syntax import first_row
+from ..workspace.syntax import first_row, last_row
 from .model import Edit
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -124,7 +124,7 @@ def _statements(tree: ast.Module, edit: Edit) -> tuple[int, int] | None:
     last = max((first_row(item) for block in _touched(tree, edit) for item in block), default=0)
     best: tuple[int, int] | None = None
     for block in inside:
-        rows = (first_row(block[0]), max(item.end_lineno or item.lineno for item in block))
+        rows = (first_row(block[0]), max(last_row(item) for item in block))
         is_within = rows[0] <= edit.span.row and last <= rows[1]  # else it goes on after the block
         if is_within and (best is None or rows[1] - rows[0] <= best[1] - best[0]):
             best = rows
@@ -146,7 +146,7 @@ def _blocks(node: ast.AST) -> Iterable[list[ast.stmt]]:
 
 def touches(statement: ast.stmt, edit: Edit) -> bool:
     """Tell whether an edit is in the rows of a statement, or beside them."""
-    last = statement.end_lineno or statement.lineno
+    last = last_row(statement)
     return first_row(statement) <= _last_row(edit) and edit.span.row <= last
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..workspace.syntax import SCOPES, called, dotted, nodes_of, stored
+from ..workspace.syntax import SCOPES, called, callee, dotted, nodes_of, stored
 from .effects.known import PLAIN_DECORATORS, of_library
 from .effects.names import Defined, Files, Outer, Variable, meaning_of
 from .effects.reading import effects_of
@@ -405,9 +405,7 @@ def _is_private(path: str) -> bool:
 
 def _decorators(function: Function) -> set[str]:
     """Return the last names of decorators, without those that compile."""
-    names = {
-        ast.unparse(item.func if isinstance(item, ast.Call) else item) for item in function.decorator_list
-    }
+    names = {ast.unparse(callee(item)) for item in function.decorator_list}
     return {name.rpartition(".")[2] for name in names} - {"compile", "disable"}
 
 

@@ -13,7 +13,7 @@ from .definitions import definitions
 from .examples import named_definitions, statements
 from .names import stored
 from .source import SourceFile
-from .syntax import nodes_of
+from .syntax import callee, last_name, nodes_of
 
 _RECORDS = ("dataclass", "NamedTuple", "namedtuple")
 """Decorators, bases and functions that make a class whose constructor takes its fields."""
@@ -49,8 +49,8 @@ def record_fields(source: SourceFile, name: str) -> list[tuple[str, bool]] | Non
     if cls is None:
         variable = definitions(source).global_variable(name)
         return [] if variable is not None and variable.called.intersection(_RECORDS) else None
-    marks = (node.func if isinstance(node, ast.Call) else node for node in (*cls.decorator_list, *cls.bases))
-    if not any(_last_name(node) in _RECORDS for node in marks):
+    marks = (callee(node) for node in (*cls.decorator_list, *cls.bases))
+    if not any(last_name(node) in _RECORDS for node in marks):
         return None
     fields = (node for node in cls.body if isinstance(node, ast.AnnAssign))
     return [(node.target.id, node.value is not None) for node in fields if isinstance(node.target, ast.Name)]
@@ -68,7 +68,7 @@ def _needs_no_arguments(source: SourceFile, name: str) -> bool:
             return needed <= 1 and None not in parameters.kw_defaults
         if not cls.bases:
             return True
-        name = _last_name(cls.bases[0])
+        name = last_name(cls.bases[0])
     return name in _WITHOUT_ARGUMENTS
 
 
@@ -88,7 +88,7 @@ def _calls_of(program: SourceFile, source: SourceFile, qualname: str) -> Iterato
 def _calls(source: SourceFile) -> Mapping[str, list[ast.Call]]:
     calls: dict[str, list[ast.Call]] = {}
     for node in nodes_of(ast.Call, source.tree):
-        calls.setdefault(_last_name(node.func), []).append(node)
+        calls.setdefault(last_name(node.func), []).append(node)
     return calls
 
 
@@ -162,7 +162,7 @@ class _Values(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         # Other functions may do anything: parse arguments, load data.
-        name = _last_name(node.func)
+        name = last_name(node.func)
         self.usable = self.usable and (name[:1].isupper() or name in _PLAIN_CALLS)
         return self.generic_visit(node)
 
@@ -183,7 +183,3 @@ class _Values(ast.NodeTransformer):
         if isinstance(node, (ast.Lambda, ast.comprehension, ast.NamedExpr, ast.Await)):
             self.usable = False  # it has variables of its own
         return super().generic_visit(node)
-
-
-def _last_name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

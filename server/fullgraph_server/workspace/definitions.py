@@ -12,7 +12,7 @@ from .names import stored
 from .positions import Span
 from .ranges import header_span, node_span
 from .source import SourceFile
-from .syntax import AnyFunction, nodes_of, parameters, positional
+from .syntax import AnyFunction, called, covers, nodes_of, parameters, positional
 
 _Scope: TypeAlias = AnyFunction | ast.ClassDef | ast.Module
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -56,9 +56,7 @@ class Definitions:
 
     def function_at(self, row: int) -> AnyFunction | None:
         """Return the innermost function around a row."""
-        functions = [
-            scope for scope in self._functions.values() if scope.lineno <= row <= (scope.end_lineno or row)
-        ]
+        functions = [scope for scope in self._functions.values() if covers(scope, row)]
         return max(functions, key=lambda scope: scope.lineno, default=None)
 
     def qualname(self, row: int, name: str) -> str:
@@ -198,10 +196,7 @@ def _is_attribute_of(node: ast.expr, owner: str) -> bool:
 
 
 def _called(value: ast.expr | None) -> frozenset[str]:
-    calls = (node.func for node in nodes_of(ast.Call, value))
-    return frozenset(
-        func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "") for func in calls
-    )
+    return frozenset(map(called, nodes_of(ast.Call, value)))
 
 
 def _registers(node: ast.Call, name: str) -> bool:

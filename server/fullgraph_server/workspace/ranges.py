@@ -17,7 +17,7 @@ from fullgraph_compiler.facts import StackFrame
 
 from .positions import Span
 from .source import SourceFile
-from .syntax import AnyFunction, first_row, nodes_of, parameters, positional
+from .syntax import AnyFunction, first_row, last_row, nodes_of, parameters, positional
 
 _Node: TypeAlias = ast.expr | ast.stmt | ast.arg
 _Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -52,7 +52,8 @@ def row_span(source: SourceFile, row: int) -> Span:
     if any(suite[0].lineno == row for suite in _suites(statement)):
         return line_span(source, row)  # `if x: y` on one line: it can be either
     decorator = next(
-        (item for item in getattr(statement, "decorator_list", ()) if item.lineno <= row <= _end(item)), None
+        (item for item in getattr(statement, "decorator_list", ()) if item.lineno <= row <= last_row(item)),
+        None,
     )
     if decorator is not None:
         return node_span(source, decorator)
@@ -91,7 +92,9 @@ def definition_span(source: SourceFile | None, filename: str, row: int, name: st
         if node.name == name and first_row(node) <= row <= node.lineno:
             return header_span(source, node)
     # An exported function is known by a row in it.
-    around = [node for node in _definitions(source) if node.name == name and node.lineno <= row <= _end(node)]
+    around = [
+        node for node in _definitions(source) if node.name == name and node.lineno <= row <= last_row(node)
+    ]
     return header_span(source, around[-1]) if around else row_span(source, row)
 
 
@@ -100,7 +103,9 @@ def parameter_names(source: SourceFile, row: int, name: str) -> set[str]:
     found = (
         node
         for node in _definitions(source)
-        if not isinstance(node, ast.ClassDef) and node.name == name and first_row(node) <= row <= _end(node)
+        if not isinstance(node, ast.ClassDef)
+        and node.name == name
+        and first_row(node) <= row <= last_row(node)
     )
     return {item.arg for node in found for item in parameters(node, rest=False)}
 
@@ -201,7 +206,7 @@ def _column_span(
 def node_span(source: SourceFile, node: _Node, last: _Node | None = None) -> Span:
     """Return the range of a syntax node, or from it to a later one."""
     last = last or node
-    end_row = _end(last)
+    end_row = last_row(last)
     end = source.column(end_row, last.end_col_offset or 0)
     return Span(source.filename, node.lineno, source.column(node.lineno, node.col_offset), end_row, end)
 
@@ -217,7 +222,7 @@ def node_at(source: SourceFile, span: Span) -> _Node | None:
 
 def _statement_at(body: Sequence[ast.stmt], row: int) -> ast.stmt | None:
     for statement in body:
-        if first_row(statement) <= row <= _end(statement):
+        if first_row(statement) <= row <= last_row(statement):
             for suite in _suites(statement):
                 inner = _statement_at(suite, row)
                 if inner is not None and suite[0].lineno != statement.lineno:
@@ -283,10 +288,6 @@ def _own_span(source: SourceFile, statement: ast.stmt) -> Span:
     return Span(source.filename, statement.lineno, column, header.end_row, header.end_column)
 
 
-def _end(node: _Node) -> int:
-    return node.end_lineno or node.lineno
-
-
 @lru_cache(maxsize=256)
 def _definitions(source: SourceFile) -> Sequence[_Definition]:
     nodes = ast.walk(source.tree) if source.tree else ()
@@ -314,7 +315,7 @@ def _statement_rows(source: SourceFile, row: int) -> range:
     if statement is None:
         return range(0)
     suites = _suites(statement)
-    last = suites[0][0].lineno - 1 if suites else _end(statement)
+    last = suites[0][0].lineno - 1 if suites else last_row(statement)
     return range(statement.lineno, last + 1) if first_row(statement) <= row <= last else range(0)
 
 

@@ -17,7 +17,7 @@ from typing import Final
 
 from .notebooks.file import NOTEBOOK, read_cells
 from .notebooks.program import MOST_PARSED, NotebookError, program
-from .syntax import first_row
+from .syntax import first_row, last_row
 
 _MOST_BYTES: Final = 16 << 20
 """The limit of a file's size: nobody writes larger ones by hand."""
@@ -121,9 +121,9 @@ class SourceFile:
         rows: dict[tuple[int, str], tuple[int, int]] = {}
         for node in ast.walk(self.tree) if self.tree else ():
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                rows[node.lineno, node.name] = (first_row(node), node.end_lineno or node.lineno)
+                rows[node.lineno, node.name] = (first_row(node), last_row(node))
             elif isinstance(node, ast.Lambda):
-                rows[node.lineno, "<lambda>"] = (node.lineno, node.end_lineno or node.lineno)
+                rows[node.lineno, "<lambda>"] = (node.lineno, last_row(node))
         return rows
 
     @cached_property

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias, TypeVar
 
 AnyFunction: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_Placed: TypeAlias = ast.expr | ast.stmt | ast.arg | ast.keyword
 _Kind = TypeVar("_Kind", bound=ast.AST)
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -18,9 +19,24 @@ def nodes_of(kind: type[_Kind], within: ast.AST | None) -> Iterator[_Kind]:
     return (node for node in ast.walk(within) if isinstance(node, kind)) if within else iter(())
 
 
-def first_row(node: ast.expr | ast.stmt | ast.arg) -> int:
+def first_row(node: _Placed) -> int:
     """Return the row in which a node begins, or its first decorator."""
     return min((item.lineno for item in getattr(node, "decorator_list", ())), default=node.lineno)
+
+
+def last_row(node: _Placed) -> int:
+    """Return the row in which a node ends."""
+    return node.end_lineno or node.lineno
+
+
+def covers(node: _Placed, row: int) -> bool:
+    """Tell whether a row is one of a node's, decorators left out."""
+    return node.lineno <= row <= last_row(node)
+
+
+def callee(node: ast.expr) -> ast.expr:
+    """Return what a call calls, and any other expression itself."""
+    return node.func if isinstance(node, ast.Call) else node
 
 
 def positional(function: AnyFunction) -> list[ast.arg]:
@@ -41,6 +57,11 @@ def dotted(node: ast.AST | None) -> str:
         owner = dotted(node.value)
         return f"{owner}.{node.attr}" if owner else ""
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def last_name(node: ast.AST | None) -> str:
+    """Return the last part of a name, ``sum`` of ``x.abs().sum``; empty for anything else."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def imports(node: ast.AST) -> dict[str, str]:
@@ -130,7 +151,4 @@ def bound(statement: ast.stmt) -> set[str]:
 
 def called(node: ast.AST | None) -> str:
     """Return the last name of what a call calls: ``sum`` of ``x.abs().sum()``; empty if it is no call."""
-    if not isinstance(node, ast.Call):
-        return ""
-    function = node.func
-    return function.attr if isinstance(function, ast.Attribute) else dotted(function)
+    return last_name(node.func) if isinstance(node, ast.Call) else ""

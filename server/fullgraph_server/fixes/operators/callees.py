@@ -11,7 +11,7 @@ from fullgraph_compiler.facts import CallsSeen
 
 from ...report.model import Finding
 from ...workspace.positions import Span
-from ...workspace.syntax import called, dotted, positional, stored
+from ...workspace.syntax import called, callee, covers, dotted, positional, stored
 from ..model import Context
 from ..rules.calls import BUILTINS
 from ..rules.syntax import Code, Function, code_of, parameters
@@ -136,7 +136,7 @@ def _calls(finding: Finding, context: Context) -> Iterator[tuple[Code, ast.Call]
         own = context.files.get(frame.filename)
         outer = code_of(own) if own is not None else None
         for call in outer.all(ast.Call) if outer is not None else ():
-            is_there = call.lineno <= frame.row <= (call.end_lineno or call.lineno)
+            is_there = covers(call, frame.row)
             if outer is not None and is_there and called(call) == name and _is_of_module(call, outer):
                 yield outer, call
 
@@ -172,8 +172,7 @@ def _is_of_module(call: ast.AST, code: Code) -> TypeGuard[ast.Call]:
 
 
 def _decorates(decorator: ast.expr) -> str:
-    function = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return dotted(function).rpartition(".")[2]
+    return dotted(callee(decorator)).rpartition(".")[2]
 
 
 def definition_of(code: Code, name: str) -> Function | None:

@@ -13,7 +13,7 @@ from fullgraph_compiler.facts import CallSeen, CallsSeen
 from ...report.model import Finding
 from ...text.messages import counted
 from ...workspace.positions import Span
-from ...workspace.syntax import bound, dotted, stored
+from ...workspace.syntax import bound, dotted, last_row, stored
 from ..model import Context, Edit, Fix, Operator
 from ..rules.offering import base as offered
 from ..rules.syntax import Code
@@ -230,7 +230,7 @@ def _inserted(function: Callee, text: str, blank: int) -> tuple[Edit, ...]:
     code, root = function.code, function.name.partition(".")[0]
     made = [item for item in code.tree.body if root in bound(item) or root in stored(item)][-1]
     imports, head = code.importing_torch(), code.imported("").span
-    end, lines = made.end_lineno or made.lineno, code.source.lines
+    end, lines = last_row(made), code.source.lines
     if end < head.row:  # one insertion, in this order
         before = "".join(edit.text for edit in imports)
         place, following = head, head.row - 1

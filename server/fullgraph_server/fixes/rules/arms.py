@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...workspace.syntax import dotted, free, names, nodes_of
+from ...workspace.syntax import dotted, free, last_row, names, nodes_of
 from .syntax import Code, bracketed
 
 _SIGNS = {
@@ -200,7 +200,7 @@ def _reads_inside(code: Code, owner: ast.stmt, last: ast.stmt, target: str) -> b
         around = around[: around.index(function)]
     if not any(isinstance(item, loops) for item in around):
         return False
-    rows = range(owner.lineno, (last.end_lineno or last.lineno) + 1)
+    rows = range(owner.lineno, last_row(last) + 1)
     scope = function or code.tree
     return any(
         isinstance(node, ast.Name) and node.id == target and node.lineno in rows

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ...report.model import Finding
-from ...workspace.syntax import called, dotted, nodes_of
+from ...workspace.syntax import called, dotted, last_row, nodes_of
 from ..model import Context, Edit, Fix
 from .arms import Arm, chosen, read_arm
 from .expressions import beside, condition, is_pure, may_run_twice, plain
@@ -174,7 +174,7 @@ def _other_first(code: Code, owner: ast.If, test: _Test, arm: Arm) -> Iterator[F
         return
     if code.is_elif(owner) or not code.is_alone(owner.orelse[-1]):
         return
-    rows = range(owner.orelse[0].lineno, (owner.end_lineno or owner.lineno) + 1)
+    rows = range(owner.orelse[0].lineno, last_row(owner) + 1)
     unit, indent = code.unit(owner.body[0]), code.indentation(owner)
     kept = [code.source.line(row) for row in rows]
     if code.is_elif(owner.orelse[0]):
@@ -227,7 +227,7 @@ def _replaced(
     code: Code, owner: ast.stmt, last: ast.stmt, guards: Sequence[ast.expr], lines: Sequence[str]
 ) -> tuple[Edit, ...]:
     """Replace statements by others, with the comments that were among them, under conditions of Python."""
-    end_row = last.end_lineno or last.lineno
+    end_row = last_row(last)
     indent, text = code.indentation(owner), "\n".join(lines)
     rows = (owner.lineno, end_row - 1)
     kept = [comment for comment in code.comments(*rows) if comment not in text]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard, TypeVar
 
 from ...report.model import Compilation, Finding
-from ...workspace.syntax import dotted, nodes_of, positional, stored
+from ...workspace.syntax import dotted, last_row, nodes_of, positional, stored
 from ..model import Context, Edit
 from .syntax import Code, Function, code_of, parameters
 
@@ -299,4 +299,4 @@ def _tail(code: Code, call: ast.Call, last: ast.expr) -> tuple[int, int]:
 
 
 def _end(node: ast.expr) -> tuple[int, int]:
-    return node.end_lineno or node.lineno, node.end_col_offset or 0
+    return last_row(node), node.end_col_offset or 0

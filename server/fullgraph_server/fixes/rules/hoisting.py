@@ -8,7 +8,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ...report.model import Finding
-from ...workspace.syntax import COMPREHENSIONS, called, dotted, free, names, nodes_of, stored
+from ...workspace.syntax import (
+    COMPREHENSIONS,
+    called,
+    callee,
+    dotted,
+    free,
+    last_row,
+    names,
+    nodes_of,
+    stored,
+)
 from ..effects.reading import changes_before
 from ..model import Context, Edit, Fix, Rule
 from .calls import BUILTINS, Compiled, all_calls, before_calls, compiled, is_at_once, place_of, stable
@@ -135,7 +145,7 @@ def unscripted(finding: Finding, context: Context) -> Iterator[Fix]:
 
 
 def _is_of_torch(node: ast.expr) -> bool:
-    return dotted(node.func if isinstance(node, ast.Call) else node).startswith("torch.")
+    return dotted(callee(node)).startswith("torch.")
 
 
 def _value(code: Code, node: ast.AST) -> ast.expr | None:
@@ -210,8 +220,8 @@ def _passed(made: Compiled, value: ast.expr) -> list[Edit] | None:
     last = given.args[-1]
     end = last.annotation if last.annotation is not None else None
     span = code.span(end) if end is not None else replace(
-        code.span(function), row=last.lineno, end_row=last.end_lineno or last.lineno,
-        end_column=code.source.column(last.end_lineno or last.lineno, last.end_col_offset or 0),
+        code.span(function), row=last.lineno, end_row=last_row(last),
+        end_column=code.source.column(last_row(last), last.end_col_offset or 0),
     )  # fmt: skip
     place = replace(span, row=span.end_row, column=span.end_column)
     edits = [Edit(place, f", {name}")]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...report.model import Finding
-from ...workspace.syntax import called, dotted, first_row
+from ...workspace.syntax import called, callee, dotted, first_row
 from ..model import Context, Edit, Fix, Rule
 from .offering import INDEX, base, in_library, node_rule
 from .syntax import Code, Function, Node, code_of
@@ -120,7 +120,7 @@ def disabled(code: Code, node: Node) -> Iterator[Fix]:
         if function.name != name:
             continue
         for decorator in function.decorator_list:
-            inner = decorator.func if isinstance(decorator, ast.Call) else decorator
+            inner = callee(decorator)
             if dotted(inner).rpartition(".")[2] in _MARKS:
                 span = code.span(decorator)
                 if code.source.line(span.row)[: span.column - 1].strip() == "@":

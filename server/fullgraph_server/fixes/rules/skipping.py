@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from ...report.model import Finding
 from ...workspace.positions import Span
-from ...workspace.syntax import bound, called, first_row, names, nodes_of, stored
+from ...workspace.syntax import bound, called, first_row, last_row, names, nodes_of, stored
 from ..model import Context, Edit, Fix, Rule
 from .expressions import RANDOM, condition
 from .syntax import Code, bracketed, code_of
@@ -97,7 +97,7 @@ def _by_draw(code: Code, owner: ast.If) -> _Skip | None:
         if is_nested:
             row, indent = first_row(around), code.indentation(around)
             written[row] = (f"{indent}{flag} = False", code.source.line(row))
-        rows = _begin(code, around), _end(following[-1])
+        rows = _begin(code, around), last_row(following[-1])
         return _Skip(around, following[-1], following, rows, flag, written, is_drawn=not is_nested)
     if not _sets_flag(statement, value=True):
         return None
@@ -125,12 +125,12 @@ def _jump(code: Code, first: ast.stmt, owner: ast.If, flag: str) -> _Skip | None
     also, following = _other(code, owner.test, flag, negated=False), code.following(owner)
     if also is None or not following or not isinstance(code.parent(owner), (ast.For, ast.AsyncFor)):
         return None
-    written: dict[int, tuple[str, ...]] = dict.fromkeys(range(owner.lineno, _end(owner) + 1), ())
+    written: dict[int, tuple[str, ...]] = dict.fromkeys(range(owner.lineno, last_row(owner) + 1), ())
     if unless := _collecting(following):
         indent = code.indentation(owner)
         head = f"{indent}if {unless} and {code.operand(owner.test)}:"
         written[owner.lineno] = head, f"{indent}{code.unit(owner.body[0])}continue"
-    rows = _begin(code, owner), _end(following[-1])
+    rows = _begin(code, owner), last_row(following[-1])
     return _Skip(first, following[-1], following, rows, flag, written, also)
 
 
@@ -140,7 +140,7 @@ def _conditional(
     """Read ``if not flag: ...``; an ``if flag: continue`` at the end of the block has no effect then."""
     if isinstance(owner.test, ast.Name) and owner.orelse:
         return _otherwise(code, first, owner, flag, written)
-    also, head = _other(code, owner.test, flag, negated=True), _end(owner.test)
+    also, head = _other(code, owner.test, flag, negated=True), last_row(owner.test)
     if also is None or owner.orelse or first_row(owner.body[0]) <= head:
         return None
     last: ast.stmt = owner
@@ -155,13 +155,13 @@ def _conditional(
     first = _initial(code, first, flag)
     unit, indent = code.unit(owner.body[0]), code.indentation(owner)
     written |= dict.fromkeys(range(owner.lineno, head + 1), ())
-    written |= dict.fromkeys(range(_end(owner) + 1, _end(last) + 1), ())
-    for row in range(head + 1, _end(owner) + 1):
+    written |= dict.fromkeys(range(last_row(owner) + 1, last_row(last) + 1), ())
+    for row in range(head + 1, last_row(owner) + 1):
         line = code.source.line(row)
         if line.strip() and not line.startswith(indent + unit):
             return None
         written[row] = (line.replace(indent + unit, indent, 1),)
-    return _Skip(first, last, owner.body, (head + 1, _end(owner)), flag, written, also)
+    return _Skip(first, last, owner.body, (head + 1, last_row(owner)), flag, written, also)
 
 
 def _otherwise(
@@ -179,10 +179,10 @@ def _otherwise(
     if any(code.is_read_later(users[-1], name) and name not in _outputs(owner.orelse) for name in stand_ins):
         return None
     row, part = owner.lineno, owner.orelse
-    if _end(owner.test) != row or first_row(owner.body[0]) == row or code.is_elif(owner):
+    if last_row(owner.test) != row or first_row(owner.body[0]) == row or code.is_elif(owner):
         return None
     written[row] = (f"{code.indentation(owner)}if {unless} and {flag}:",)
-    rows, first = (first_row(part[0]), _end(owner)), _initial(code, first, flag)
+    rows, first = (first_row(part[0]), last_row(owner)), _initial(code, first, flag)
     return _Skip(first, users[-1], part, rows, flag, written, indent=code.indentation(part[0]))
 
 
@@ -218,7 +218,7 @@ def _collecting(statements: Sequence[ast.stmt]) -> str:
 
 def _decided(code: Code, owner: ast.If, flag: str, test: str) -> dict[int, tuple[str, ...]]:
     """Write a branch as an assignment of its condition to the flag."""
-    written: dict[int, tuple[str, ...]] = dict.fromkeys(range(owner.lineno, _end(owner) + 1), ())
+    written: dict[int, tuple[str, ...]] = dict.fromkeys(range(owner.lineno, last_row(owner) + 1), ())
     comment = "".join(f"  {text}" for text in code.comments(owner.lineno, owner.lineno))
     written[owner.lineno] = (f"{code.indentation(owner)}{flag} = {bracketed(test)}{comment}",)
     return written
@@ -266,7 +266,7 @@ def _edit(code: Code, skip: _Skip) -> Edit | None:
     if asked:
         chosen = [f"if {' and '.join(asked)}:", *(f"{unit}{line}" for line in chosen)]
     lines: list[str] = []
-    for row in range(first_row(skip.first), _end(skip.last) + 1):
+    for row in range(first_row(skip.first), last_row(skip.last) + 1):
         if row == skip.rows[0]:
             lines += [f"{indent}{new} = {name}" for name, new in before.items()]
         lines += skip.written.get(row, (code.source.line(row),))
@@ -274,14 +274,18 @@ def _edit(code: Code, skip: _Skip) -> Edit | None:
             lines += [f"{indent}{line}" for line in chosen]
     last = skip.last
     end = Span(
-        code.source.filename, first_row(skip.first), 1, _end(last), len(code.source.line(_end(last))) + 1
+        code.source.filename,
+        first_row(skip.first),
+        1,
+        last_row(last),
+        len(code.source.line(last_row(last))) + 1,
     )
     return Edit(end, "\n".join(lines))
 
 
 def _begin(code: Code, statement: ast.stmt) -> int:
     """Return the first row after a statement that is not blank."""
-    row = _end(statement) + 1
+    row = last_row(statement) + 1
     while not code.source.line(row).strip():
         row += 1
     return row
@@ -294,7 +298,3 @@ def _sets_flag(statement: ast.stmt, *, value: bool) -> bool:
         and isinstance(statement.value, ast.Constant)
         and statement.value.value is value
     )
-
-
-def _end(node: ast.stmt | ast.expr) -> int:
-    return node.end_lineno or node.lineno

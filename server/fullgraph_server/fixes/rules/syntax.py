@@ -20,6 +20,7 @@ from ...workspace.syntax import (
     bound,
     first_row,
     imports,
+    last_row,
     names,
     nodes_of,
     resolved,
@@ -246,7 +247,7 @@ class Code:
             return Edit(place, f"{line}\n")
         rows = {statement.lineno: statement for statement in self.tree.body}
         last = head[-1]
-        while (end := last.end_lineno or last.lineno) in rows and rows[end] is not last:
+        while (end := last_row(last)) in rows and rows[end] is not last:
             last = rows[end]
         separated = "" if line.startswith(("import ", "from ")) else "\n"
         if end < len(self.source.lines):
@@ -296,7 +297,7 @@ class Code:
         """Tell whether a variable may be read after a statement: also in the next turn of a loop."""
         scope = self.function(statement) or self.tree
         inside = set(ast.walk(statement))
-        end = (statement.end_lineno or statement.lineno, statement.end_col_offset or 0)
+        end = (last_row(statement), statement.end_col_offset or 0)
         loops = [
             item for item in self.around(statement) if isinstance(item, (ast.For, ast.AsyncFor, ast.While))
         ]
@@ -406,7 +407,7 @@ class Code:
 
     def _offsets(self, node: ast.AST) -> tuple[int, int]:
         assert isinstance(node, (ast.expr, ast.stmt, ast.keyword, ast.arg))
-        end_row = node.end_lineno or node.lineno
+        end_row = last_row(node)
         first = self._starts[node.lineno - 1] + self.source.column(node.lineno, node.col_offset) - 1
         return first, self._starts[end_row - 1] + self.source.column(end_row, node.end_col_offset or 0) - 1
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...workspace.syntax import called, dotted, names
+from ...workspace.syntax import called, dotted, last_row, names
 from ..model import Edit, Fix
 from .expressions import is_pure
 from .offering import base, node_rule
@@ -168,7 +168,7 @@ def moved_attributes(code: Code, node: Node) -> Iterator[Fix]:
     later = [
         item
         for item in code.all(ast.Attribute, function)
-        if dotted(item) == dotted(target) and item.lineno > (statement.end_lineno or statement.lineno)
+        if dotted(item) == dotted(target) and item.lineno > last_row(statement)
     ]
     edits = [code.replaced(item, name) for item in (target, *later)]
     yield replace(_LOCAL, edits=tuple(edits))

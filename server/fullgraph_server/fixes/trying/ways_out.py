@@ -17,7 +17,7 @@ from ...report.model import Finding, Report
 from ...text.markdown import code_span
 from ...workspace.positions import Call, Span
 from ...workspace.source import SourceFile
-from ...workspace.syntax import dotted
+from ...workspace.syntax import callee, covers, dotted
 from ..model import Context, Edit, Fix
 from ..rules.calls import put_behind, with_keyword
 from ..rules.catalogue import candidates, has_rules
@@ -399,7 +399,7 @@ def _exported_otherwise(codes: Sequence[Code], place: _Place) -> Iterator[WayOut
 
 def _is_dim(code: Code, node: ast.expr) -> bool:
     whole = "torch.export.Dim" if isinstance(node, ast.Call) else "torch.export.Dim.DYNAMIC"
-    return code.meaning(node.func if isinstance(node, ast.Call) else node) == whole
+    return code.meaning(callee(node)) == whole
 
 
 def _dim_of(node: ast.expr) -> ast.expr:
@@ -452,7 +452,7 @@ def _inside(finding: Finding, context: Context) -> list[Call]:
 
 def _function_at(code: Code, call: Call) -> Function | None:
     """Return the function that a call of a stack is in, unless compiled code itself defines it."""
-    around = [item for item in code.functions() if item.lineno <= call.row <= (item.end_lineno or 0)]
+    around = [item for item in code.functions() if covers(item, call.row)]
     function = max(around, key=lambda item: item.lineno, default=None)
     if function is None or function.name != call.function.rpartition(".")[2]:
         return None
@@ -461,7 +461,5 @@ def _function_at(code: Code, call: Call) -> Function | None:
 
 def _is_of_operator(code: Code, function: Function) -> bool:
     """Tell whether a function is that of a custom operator, or its fake kernel: Dynamo does not trace it."""
-    names = (
-        code.meaning(item.func if isinstance(item, ast.Call) else item) for item in function.decorator_list
-    )
+    names = (code.meaning(callee(item)) for item in function.decorator_list)
     return any(name.startswith(_OPERATORS) for name in names)

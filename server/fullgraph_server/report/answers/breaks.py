@@ -21,7 +21,7 @@ from ...text.markdown import code_span, filled
 from ...text.source_names import written_name
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
-from ...workspace.syntax import nodes_of
+from ...workspace.syntax import covers, nodes_of
 from ...workspace.workspace import Workspace
 from ..source_locator import Places
 from .autograd import gradient_answer
@@ -181,7 +181,7 @@ class BreakAnswers:
     def _mark_around(self, frame: StackFrame) -> Mark | None:
         for mark in self._marks.all("disable"):
             node = mark.definition
-            inside = node is not None and node.lineno <= frame.row <= (node.end_lineno or 0)
+            inside = node is not None and covers(node, frame.row)
             if inside and mark.source.filename == frame.filename and "recursive" not in mark.keywords:
                 return mark
         return None

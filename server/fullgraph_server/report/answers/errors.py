@@ -14,7 +14,7 @@ from ...text.known_errors import known_error
 from ...text.markdown import code_span
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
-from ...workspace.syntax import nodes_of
+from ...workspace.syntax import covers, nodes_of
 from . import autograd, options
 from .marks import Mark, Marks, dotted
 from .module_names import name_lookups
@@ -318,9 +318,7 @@ def _callables(mark: Mark) -> tuple[str, ...]:
 def _loop_around(source: SourceFile | None, row: int) -> ast.For | ast.AsyncFor | ast.While | None:
     """Return the innermost loop around a row."""
     nodes = ast.walk(source.tree) if source and source.tree else ()
-    loops = [
-        node for node in nodes if isinstance(node, _LOOPS) and node.lineno <= row <= (node.end_lineno or row)
-    ]
+    loops = [node for node in nodes if isinstance(node, _LOOPS) and covers(node, row)]
     return max(loops, key=lambda node: node.lineno, default=None)
 
 

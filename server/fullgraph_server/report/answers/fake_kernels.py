@@ -13,7 +13,7 @@ from fullgraph_compiler.facts import CompileFailure, FailingKernel, GraphBreak, 
 from ...text.exports import kernel_hints
 from ...text.markdown import code_span, filled
 from ...workspace.source import SourceFile
-from ...workspace.syntax import nodes_of, positional
+from ...workspace.syntax import covers, nodes_of, positional
 from ...workspace.workspace import Workspace
 from .fake_calls import IN_OPERATOR, raised_in_call
 from .marks import Marks, dotted
@@ -155,7 +155,7 @@ def _function_of(frame: StackFrame, source: SourceFile) -> ast.FunctionDef | Non
     found = [
         node
         for node in nodes_of(ast.FunctionDef, source.tree)
-        if node.name == frame.function and node.lineno <= frame.row <= (node.end_lineno or frame.row)
+        if node.name == frame.function and covers(node, frame.row)
     ]
     return max(found, key=lambda node: node.lineno, default=None)
 

@@ -13,7 +13,7 @@ from fullgraph_compiler.facts import StackFrame
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
 from ...workspace.syntax import dotted as dotted
-from ...workspace.syntax import imports, nodes_of, resolved
+from ...workspace.syntax import imports, last_name, nodes_of, resolved
 from ...workspace.workspace import Workspace
 
 Use: TypeAlias = Literal[
@@ -77,7 +77,7 @@ class Mark:
     @property
     def name(self) -> str:
         """The last part of the name of what is marked; empty for an expression without one."""
-        return self.definition.name if self.definition else _last(self.argument)
+        return self.definition.name if self.definition else last_name(self.argument)
 
     @property
     def returns_nothing(self) -> bool:
@@ -183,7 +183,7 @@ def marks_of(source: SourceFile) -> Sequence[Mark]:
                 mark for item in node.decorator_list if (mark := _decorator(source, item, node, imported))
             )
         elif isinstance(node, ast.Assign):
-            assigned[id(node.value)] = tuple(filter(None, map(_last, node.targets)))
+            assigned[id(node.value)] = tuple(filter(None, map(last_name, node.targets)))
         elif isinstance(node, ast.Call) and id(node) not in decorators:
             names = assigned.get(id(node), ())
             if mark := _call(source, node, imported, names):
@@ -217,7 +217,7 @@ def _call(
         # ``Module.compile``: other functions of this name have an argument, as ``re.compile``.
         use, argument = "compile", node.func.value
     elif use is None and attribute == "define" and isinstance(argument, ast.Constant):
-        use, names = "define", (_last(node.func.value),) if isinstance(node.func, ast.Attribute) else ()
+        use, names = "define", (last_name(node.func.value),) if isinstance(node.func, ast.Attribute) else ()
     elif attribute.startswith("register_") and attribute.endswith("_hook"):
         use = "hook"
     elif use is None and "create_graph" in (keywords := _keywords(node)):
@@ -242,8 +242,9 @@ def hook_names(mark: Mark) -> frozenset[str]:
     """Return the names that a registered hook can have: for ``keep("conv")`` those of functions in it."""
     given = mark.argument
     if not isinstance(given, ast.Call):
-        return frozenset(filter(None, (_last(given),)))
-    makers = {_last(given.func), *map(_last, given.args[:1])}  # of functools.partial, the first argument
+        return frozenset(filter(None, (last_name(given),)))
+    # Of functools.partial, the first argument makes it.
+    makers = {last_name(given.func), *map(last_name, given.args[:1])}
     return frozenset(makers) | _defined_in(mark.source, frozenset(makers))
 
 
@@ -259,17 +260,13 @@ def _defined_in(source: SourceFile, names: frozenset[str]) -> frozenset[str]:
     )
 
 
-def _last(node: ast.AST | None) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
 def _names_in(mark: Mark) -> Iterator[str]:
     """Yield the names in what a mark compiles, and in the values of its variables."""
     if mark.definition is not None:
         yield mark.definition.name
         return
     for node in ast.walk(mark.argument) if mark.argument else ():
-        if name := _last(node):
+        if name := last_name(node):
             yield name
             yield from _constructors(mark.source, name)
 
@@ -278,8 +275,8 @@ def _names_in(mark: Mark) -> Iterator[str]:
 def _constructors(source: SourceFile, name: str) -> frozenset[str]:
     """Return the names of what is called where a variable or attribute of this name gets its value."""
     return frozenset(
-        _last(call.func)
+        last_name(call.func)
         for node in nodes_of(ast.Assign, source.tree)
-        if name in map(_last, node.targets)
+        if name in map(last_name, node.targets)
         for call in nodes_of(ast.Call, node.value)
     )

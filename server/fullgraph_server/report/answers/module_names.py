@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from ...workspace.source import SourceFile
-from ...workspace.syntax import nodes_of, positional
+from ...workspace.syntax import called, nodes_of, positional
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _NAMED: Final = ("named_parameters", "named_buffers", "state_dict")
@@ -66,6 +66,5 @@ def _is_of_names(node: ast.expr, given: Collection[str]) -> bool:
 
 
 def _passes(call: ast.Call, function: ast.AST, compiled: frozenset[str]) -> bool:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     passed = (item.id for item in call.args if isinstance(item, ast.Name))
-    return name == getattr(function, "name", None) and not compiled.isdisjoint(passed)
+    return called(call) == getattr(function, "name", None) and not compiled.isdisjoint(passed)

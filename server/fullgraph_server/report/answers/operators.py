@@ -13,7 +13,7 @@ from ...text.hints import RETURNS_ALIAS
 from ...text.markdown import code_span
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
-from ...workspace.syntax import nodes_of, positional
+from ...workspace.syntax import covers, nodes_of, positional
 from ...workspace.workspace import Workspace
 from .marks import dotted
 from .words import Answer, row_of
@@ -269,7 +269,7 @@ def _returned(function: ast.AST, row: int) -> Sequence[ast.expr]:
         value: ast.expr | None = function.body
     else:
         nodes = (node for node in nodes_of(ast.Return, function))
-        value = next((node.value for node in nodes if node.lineno <= row <= (node.end_lineno or row)), None)
+        value = next((node.value for node in nodes if covers(node, row)), None)
     if isinstance(value, (ast.Tuple, ast.List)):
         return value.elts
     return [value] if value is not None else []

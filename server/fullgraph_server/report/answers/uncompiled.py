@@ -10,6 +10,7 @@ from fullgraph_compiler.facts import CallsWithoutGraph
 from ...text.markdown import code_span
 from ...workspace.definitions import definitions, nodes_of_scope
 from ...workspace.source import SourceFile
+from ...workspace.syntax import covers
 from ...workspace.workspace import Workspace
 from .marks import Mark, Marks
 from .words import line_of, written
@@ -76,7 +77,7 @@ def _is_read(mark: Mark, name: str, row: int) -> bool:
     if any(isinstance(node, (ast.Global, ast.Nonlocal)) for node in inside):
         return True
     loops = [node for node in inside if isinstance(node, (ast.For, ast.AsyncFor, ast.While))]
-    if any(node.lineno <= row <= (node.end_lineno or row) for node in loops):
+    if any(covers(node, row) for node in loops):
         return True
     return any(
         isinstance(node, ast.Name)

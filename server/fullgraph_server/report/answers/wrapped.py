@@ -15,7 +15,7 @@ from ...text.markdown import code_span
 from ...text.messages import first_line
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
-from ...workspace.syntax import nodes_of
+from ...workspace.syntax import callee, covers, nodes_of
 from .marks import Mark, Marks, dotted
 from .words import Answer, line_of, row_of, written
 
@@ -168,7 +168,7 @@ def _on_stack(frames: Sequence[StackFrame], source: _Find) -> Iterator[_Look]:
         return
     row = frames[-1].row
     inner = definitions(text).function_at(row)
-    statements = [node for node in text.tree.body if node.lineno <= row <= (node.end_lineno or row)]
+    statements = [node for node in text.tree.body if covers(node, row)]
     nodes: list[ast.AST] = [inner] if inner is not None else [*statements[:1]]
     called = {dotted(node.func).rpartition(".")[2] for root in nodes for node in nodes_of(ast.Call, root)}
     nodes += [
@@ -232,7 +232,7 @@ def _wrapping(marks: Marks, started: Iterable[FrameStarted]) -> Mark | None:
     mark = marks.only("compile")
     if mark is None or mark.in_place or mark.definition is not None or mark.argument is None:
         return None
-    argument = mark.argument.func if isinstance(mark.argument, ast.Call) else mark.argument
+    argument = callee(mark.argument)
     name = dotted(argument)
     if not name or marks.defines(name) or name.endswith((".forward", ".__call__")):
         return None

@@ -9,7 +9,7 @@ from typing import Final
 from fullgraph_compiler.facts import Stack
 
 from ...workspace.ranges import node_at
-from ...workspace.syntax import nodes_of
+from ...workspace.syntax import called, nodes_of
 from ...workspace.workspace import Workspace
 from ..source_locator import Places
 
@@ -39,24 +39,20 @@ def size_code(stack: Stack, value: str, places: Places, workspace: Workspace) ->
         return SizeCode()
     writing = (item for item in nodes_of(ast.Call, node) if _writes(item, value))
     call = _call(next(writing, None))
-    return SizeCode(call, isinstance(node, ast.Call) and _name(node) in _OF_ONE_TENSOR)
-
-
-def _name(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return SizeCode(call, isinstance(node, ast.Call) and called(node) in _OF_ONE_TENSOR)
 
 
 def _writes(call: ast.Call, value: str) -> bool:
     """Tell whether a call is given sizes, and one of them as this number."""
     parts = (part for item in call.args for part in (item.elts if isinstance(item, ast.Tuple) else (item,)))
     is_given = any(isinstance(part, ast.Constant) and str(part.value) == value for part in parts)
-    return is_given and _name(call) in (*_OF_ONE_TENSOR, *_MAKING)
+    return is_given and called(call) in (*_OF_ONE_TENSOR, *_MAKING)
 
 
 def _call(call: ast.Call | None) -> str:
     """Write a call without what its method is of."""
     if call is None:
         return ""
-    text = f"{_name(call)}({', '.join(map(ast.unparse, (*call.args, *call.keywords)))})"
+    text = f"{called(call)}({', '.join(map(ast.unparse, (*call.args, *call.keywords)))})"
     text = f".{text}" if isinstance(call.func, ast.Attribute) else text
-    return text if len(text) <= _LONGEST else f".{_name(call)}(...)"
+    return text if len(text) <= _LONGEST else f".{called(call)}(...)"

@@ -11,6 +11,7 @@ from fullgraph_compiler.facts import GraphCaptured, StackFrame
 
 from ....text.markdown import code_span
 from ....text.messages import counted
+from ....workspace.syntax import callee
 from ....workspace.workspace import Workspace
 from ...facts_by_type import FactsByType
 from ...finding_builder import FindingBuilder, MakeFinding
@@ -98,4 +99,4 @@ def _decorator(mark: Mark) -> str:
     definition = mark.definition
     nodes = definition.decorator_list if definition else ()
     node = next((item for item in nodes if item.lineno == mark.row), None)
-    return f"@{dotted(node.func if isinstance(node, ast.Call) else node)}"
+    return f"@{dotted(callee(node))}" if node else "@"

@@ -17,6 +17,7 @@ from fullgraph_compiler.facts import GraphBreak, GuardFailure, StackFrame
 from ....workspace.definitions import definitions
 from ....workspace.ranges import node_at
 from ....workspace.source import SourceFile
+from ....workspace.syntax import covers
 from ....workspace.workspace import Workspace
 from ...facts_by_type import FactsByType
 from ...source_locator import Function, Places
@@ -127,8 +128,7 @@ def _loops_around(source: SourceFile, function: Function, row: int) -> list[ast.
     around = [
         node
         for node in _within(scope)
-        if isinstance(node, (*_LOOPS, *_WITH))
-        and any(item.lineno <= row <= (item.end_lineno or row) for item in node.body)
+        if isinstance(node, (*_LOOPS, *_WITH)) and any(covers(item, row) for item in node.body)
     ]
     loops = [node for node in around if isinstance(node, _LOOPS)]
     return loops if len(loops) == len(around) else None
