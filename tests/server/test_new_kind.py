@@ -29,7 +29,9 @@ import io
 import json
 from pathlib import Path
 from fullgraph_compiler.facts import GraphCaptured, RunFinished, StackFrame
-from fullgraph_server.cli.formats import FORMATS, TIMES_FORMATS, Checked
+from fullgraph_server.analyses.registry import analyses
+from fullgraph_server.cli.formats import FORMATS, Checked
+from fullgraph_server.cli.formats.analysed import formats_of
 from fullgraph_server.report.fold import fold
 from fullgraph_server.workspace.targets import script_target
 from fullgraph_server.workspace.workspace import Workspace
@@ -39,8 +41,9 @@ stack = (StackFrame(name, 1, "f", 1, 1, 2),)
 facts = (GraphCaptured("0/0", (), "", stack), RunFinished("finished", 0.5, 0))
 checked = Checked(script_target(name, Path.cwd()), fold(name, 1, "", facts, workspace, name), workspace)
 outs = {"json": io.StringIO(), "text": io.StringIO(), "times": io.StringIO()}
-for name, write in (("json", FORMATS["json"]), ("text", FORMATS["text"]), ("times", TIMES_FORMATS["text"])):
-    write(iter([checked]), 1, outs[name])
+formats = {**FORMATS, "times": formats_of(analyses()["times"])["text"]}
+for name, out in outs.items():
+    formats[name](iter([checked]), 1, out)
 print(json.dumps({name: out.getvalue() for name, out in outs.items()}))
 """
 """Print what commands write about a run with a graph."""
