@@ -17,6 +17,7 @@ import attrs
 from fullgraph_server import protocol
 from fullgraph_server.analyses.registry import analyses
 from fullgraph_server.kinds import KINDS, Kind
+from fullgraph_server.text.messages import ENDINGS
 from lsprotocol import types as lsp
 
 OUTPUT = Path(__file__).parent.parent / "extension" / "src" / "protocol.ts"
@@ -47,7 +48,13 @@ def typescript() -> str:
         + "\n",
     ]
     parts += [_interface(cls) for cls in messages]
-    return "\n".join([*parts, _kinds(), _analyses()])
+    return "\n".join([*parts, _kinds(), _endings(), _analyses()])
+
+
+def _endings() -> str:
+    """Return the words for how a run ended."""
+    table = f"export const ENDINGS: Readonly<Record<string, string>> = {json.dumps(ENDINGS)};"
+    return "\n".join(["/** How a run ended, of a program. */", table, ""])
 
 
 def _analyses() -> str:

@@ -584,6 +584,9 @@ export const KINDS: Readonly<Record<FindingItem["kind"], { one: string; many: st
   "target-error": {"one": "problem", "many": "problems", "summary": "problem", "sumsCompilations": false},
 };
 
+/** How a run ended, of a program. */
+export const ENDINGS: Readonly<Record<string, string>> = {"raised": "raised an exception", "crashed": "crashed", "timeout": "stopped at its time limit", "memory": "used too much memory", "cancelled": "stopped", "not-started": "could not start"};
+
 /** An analysis: the command of the server, and that of the client. */
 export interface Analysis {
   id: string;

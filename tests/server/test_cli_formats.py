@@ -159,7 +159,7 @@ def test_text_without_a_source_has_no_excerpt(folder: Path) -> None:
                 "(fullgraph kernels runs them)"
             ),
         ),
-        ({"status": "crashed"}, "the program crashed: nothing was compiled (ran 0.6 s) - torch 2.13.0"),
+        ({"status": "crashed"}, "crashed: nothing was compiled (ran 0.6 s) - torch 2.13.0"),
         (
             {"frames": 1},
             (
@@ -186,7 +186,7 @@ def test_text_of_several_targets_names_each_and_sums_up(folder: Path) -> None:
     text = written("text", checked(folder), checked(folder, torch="", status="raised"))
     assert (
         text == "toy.py: nothing was compiled (ran 0.6 s) - torch 2.13.0\n\n"
-        "toy.py: the program raised: nothing was compiled (ran 0.6 s)\n\n"
+        "toy.py: raised an exception: nothing was compiled (ran 0.6 s)\n\n"
         "2 targets, 1 raised an exception: no findings (0 graphs, ran 1.2 s)\n"
     )
 
@@ -345,7 +345,7 @@ def of_run(folder: Path) -> Finding:
 def test_what_is_wrong_with_a_run_is_told_without_a_line(folder: Path) -> None:
     report = checked(folder, of_run(folder), status="not-started")
     assert written("text", report).startswith(
-        "error: no Python here\n   = help: Use `torch.cond`.\n\nnot started"
+        "error: no Python here\n   = help: Use `torch.cond`.\n\ncould not start"
     )
     assert written("github", report) == (
         "::error title=fullgraph target-error::no Python here%0AUse `torch.cond`.\n"

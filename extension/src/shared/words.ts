@@ -1,5 +1,6 @@
 import { l10n } from "vscode";
 import {
+  ENDINGS,
   type FindingItem,
   type FrameItem,
   KINDS,
@@ -143,21 +144,8 @@ export function stateSummary(state: RunState): string {
       return l10n.t("queued");
     case "running":
       return l10n.t("running");
-    case "cancelled":
-      return l10n.t("stopped");
-    case "not-started":
-      return l10n.t("could not start");
-    case "crashed":
-      return l10n.t("crashed");
-    case "timeout":
-      return l10n.t("stopped at its time limit");
-    case "memory":
-      return l10n.t("used too much memory");
-    case "raised":
-      return l10n.t("raised an exception");
-    case "exited":
-    case "finished":
-      return "";
+    default:
+      return ENDINGS[state] ?? "";
   }
 }
 

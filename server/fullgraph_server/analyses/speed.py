@@ -62,7 +62,7 @@ def _table(speed: Speed) -> Iterator[Line]:
 
 
 def _causes(shown: Shown, speed: Speed) -> Iterator[Line]:
-    causes = [cause for cause in speed.causes if cause.gain >= 0.01 * speed.measured.compiled]
+    causes = speed.telling_causes
     if not causes:
         return
     yield BLANK

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from ..analyses.registry import layer_label
 from ..client.documents import Places
@@ -53,8 +53,6 @@ def register(context: Context, artifacts: ArtifactDocuments, items: ReportItems)
         return views.performance(report) if report else None
 
 
-_LEAST_SHARE: Final = 0.01
-"""Of the time of a call: a cause that takes less is left out."""
 _Uris: TypeAlias = Mapping[tuple[int, str], str]
 
 
@@ -152,8 +150,7 @@ class PerformanceItems:
                     cause.gain,
                     self._documents.location(report, cause.span) if cause.span else None,
                 )
-                for cause in speed.causes
-                if cause.gain >= _LEAST_SHARE * measured.compiled
+                for cause in speed.telling_causes
             ],
             notes=[note for note in (memory, outside_words(measured)) if note and measured.compiled],
         )

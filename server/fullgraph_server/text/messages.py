@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
-from fullgraph_compiler.facts import CallsWithoutGraph, GuardFailure
+from fullgraph_compiler.facts import CallsWithoutGraph, GuardFailure, Status
 from fullgraph_compiler.trace.guards import METADATA
 from fullgraph_compiler.trace.reasons import FREED
 
@@ -76,6 +77,17 @@ WANTS_ARGUMENTS = (
     "If it wants other arguments: `Analyze with Arguments…` in the editor, "
     "`fullgraph check FILE -- ARGUMENTS` on the command line, or `args` of a target in pyproject.toml."
 )
+
+
+ENDINGS: Final[Mapping[Status, str]] = {
+    "raised": "raised an exception",
+    "crashed": "crashed",
+    "timeout": "stopped at its time limit",
+    "memory": "used too much memory",
+    "cancelled": "stopped",
+    "not-started": "could not start",
+}
+"""How a run ended, of a program: the words of terminals and editors, but for an end that needs none."""
 
 
 def counted(number: int, one: str, many: str = "") -> str:

@@ -17,7 +17,7 @@ from ...fixes.plans import Plan
 from ...fixes.search import Tried, Try, gain, root_of
 from ...fixes.sizes import refused_mark
 from ...fixes.words import removal_words, safety_words, unified_diff, verdict_words
-from ...text.messages import counted
+from ...text.messages import ENDINGS, counted
 from ...text.visible import visible
 from ...workspace.packages import Package
 from ...workspace.targets import Target
@@ -105,7 +105,7 @@ def summary(fixed: Fixed) -> str:
     """Say what the edits that go together bring, in one line."""
     report, plan = fixed.base.report, fixed.plan
     if report.status == "not-started":
-        return "not started"
+        return ENDINGS["not-started"]
     if not fixed.tried and fixed.workspace.package:
         return f"nothing to fix: no finding is in the source of {fixed.workspace.package}"
     if not fixed.tried and report.problem is not None:

@@ -13,6 +13,7 @@ from rich.text import Text
 from ...fixes.sizes import SOURCES, Sizes, refused_mark, times_compiled
 from ...fixes.words import unified_diff
 from ...report.model import Finding, FrameReport, Report
+from ...text.messages import ENDINGS
 from ...text.visible import visible
 from ...workspace.targets import Target
 from ..output import clean_console, print_diff, tell, write_line, write_object
@@ -137,7 +138,7 @@ def summary(sized: Sized) -> str:
     """Say what was found, in one line."""
     found = sized.found
     if found.base.report.status == "not-started":
-        return "not started"
+        return ENDINGS["not-started"]
     if found.base.report.status not in _AT_ITS_END:
         return "no plan: the program as it is does not get to its end"
     counts = [times_compiled(frame)[0] for frame in _frames(found.last.report)]

@@ -17,7 +17,7 @@ from ...analyses.suitability import unsuited
 from ...kinds import KINDS, FindingKind
 from ...report.model import ExportedProgram, Finding, Report
 from ...text import devices
-from ...text.messages import counted
+from ...text.messages import ENDINGS, counted
 from ...text.remedies import is_mended_by_dynamic
 from ...text.tables import wrapped
 from ...text.visible import visible
@@ -34,25 +34,6 @@ _SEVERITIES = {"error": "error", "warning": "warning", "information": "info"}
 _GUTTER = "blue"
 _MOST_ROWS = 6
 _MOST_CALLS = 8
-
-_ENDINGS = {
-    "raised": "the program raised",
-    "crashed": "the program crashed",
-    "timeout": "stopped at its time limit",
-    "memory": "the program used too much memory",
-    "cancelled": "cancelled",
-    "not-started": "not started",
-}
-
-
-_COUNTED_ENDINGS = {
-    "raised": "raised an exception",
-    "crashed": "crashed",
-    "timeout": "stopped at the time limit",
-    "memory": "used too much memory",
-    "cancelled": "cancelled",
-    "not-started": "not started",
-}
 
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
@@ -164,7 +145,7 @@ def summary(report: Report, *, says_all: bool = True) -> str:
     else:
         outcome = ", ".join([*parts, "nothing was compiled"])
         outcome += "" if report.of_trace else f" ({taken})"
-    ending = _ENDINGS.get(report.status or "")
+    ending = ENDINGS.get(report.status) if report.status else None
     compared = _NOT_COMPARED if says_all and _is_clean(report) else ""
     return (f"{ending}: {outcome}" if ending else outcome) + run_words(report) + compared
 
@@ -190,7 +171,7 @@ def sums(reports: Sequence[Report], targets: int) -> str:
     number = counted(targets, "target")
     ran = number if len(reports) == targets else f"{len(reports)} of {number}"
     endings: Counter[str | None] = Counter(report.status for report in reports)
-    ended = [f"{endings[status]} {words}" for status, words in _COUNTED_ENDINGS.items() if endings[status]]
+    ended = [f"{endings[status]} {words}" for status, words in ENDINGS.items() if endings[status]]
     found = ", ".join(_counts(finding for report in reports for finding in report.findings))
     graphs = sum(frame.graphs for report in reports for frame in report.frames)
     taken = f"({counted(graphs, 'graph')}, ran {sum(report.seconds for report in reports):.1f} s)"
