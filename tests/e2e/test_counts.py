@@ -208,11 +208,11 @@ def number(text: str, what: str) -> int:
 
 
 def again(words: str) -> int:
-    return _before("recompile", words)
+    return _before("recompilation", words)
 
 
 def broken(words: str) -> int:
-    return _before("(?:graph )?breaks?", words)
+    return _before("graph breaks?", words)
 
 
 def graphs(words: str) -> int:
