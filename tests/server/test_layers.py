@@ -86,14 +86,14 @@ def test_what_a_layer_saw_in_another_text_is_on_no_line() -> None:
             "No stage is at fault: no graph was captured.",
         ),
         (
-            replace(report(layer="times"), times=(TimesMeasured("cold", 2.0, 1.0),)),
+            replace(report(layer="times"), results=(TimesMeasured("cold", 2.0, 1.0),)),
             "Compile times",
             "2.0 s with cold caches",
         ),
         (
             replace(
                 report(layer="times"),
-                times=(TimesMeasured("cold", 2.0, 1.0), TimesMeasured("warm", 2.0, 1.0)),
+                results=(TimesMeasured("cold", 2.0, 1.0), TimesMeasured("warm", 2.0, 1.0)),
                 caches=Caches((MISSED,)),
             ),
             "Compile times",

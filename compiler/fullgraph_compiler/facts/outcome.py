@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from .capture import GuardFailure
-from .registry import Fact, Value
+from .registry import Fact, Result, Value
 from .stacks import Severity, Stack
 
 Status: TypeAlias = Literal[
@@ -210,7 +210,7 @@ class FaultLocated(Fact):
 
 
 @dataclass(frozen=True, slots=True)
-class RecipeTried(Fact):
+class RecipeTried(Result):
     """The result of the whole program with one part of the compiler turned off.
 
     ``memory`` is the peak use in bytes: GPU memory if the program used a GPU.

@@ -33,6 +33,12 @@ class Fact(Value):
     __slots__ = ()
 
 
+class Result(Fact):
+    """Base of the facts that one analysis measures and reads: a report keeps them unchanged."""
+
+    __slots__ = ()
+
+
 def to_json(value: Any) -> Any:
     """Convert a value of this package to JSON values; every object carries its class name."""
     if type(value) in _FIELDS:

@@ -18,7 +18,7 @@ COMPILER = "torch._inductor.compile_fx"
 """The library that workers import ahead of runs at depth ``alone``: TorchInductor, 2.11 to 2.15."""
 
 Depth: TypeAlias = str
-"""The depth of a run, the name of a module of ``fullgraph_compiler.analyses``:
+"""The depth of a run. How deep the compiler goes in one run of the program:
 
 - ``graph``: Dynamo and AOTAutograd; their graphs run eagerly.
 - ``recompiles``: the same, but each frame keeps one compilation only, so that every change of a guarded value
@@ -27,10 +27,8 @@ Depth: TypeAlias = str
 - ``kernels``: up to the code that TorchInductor generates; graphs run eagerly here, too.
 - ``build``: the whole compiler; the compiled code runs.
 - ``alone``: the same, as the program compiles by itself: nothing is forced, and no code is reported.
-- ``times``: the same with cold and with warm caches, to measure what the caches save.
-- ``speed``: the same, and afterwards the calls of compiled functions are measured.
-- ``stages``: one stage of the compiler after the other.
-- ``recipes``: the whole compiler, with one part of it turned off at a time.
+
+Another depth is the name of a module of ``fullgraph_compiler.analyses``, which runs the program as it wants.
 """
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from .outcome import Failure
-from .registry import Fact, Value
+from .registry import Fact, Result, Value
 from .stacks import Stack
 
 
@@ -31,7 +31,7 @@ class PhasesTimed(Fact):
 
 
 @dataclass(frozen=True, slots=True)
-class TimesMeasured(Fact):
+class TimesMeasured(Result):
     """The time that a fresh process takes for the program, with ``cold`` or ``warm`` caches.
 
     ``seconds`` is the wall time without imports, ``compiling`` the part of it spent in the compiler.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from .registry import Fact, Value
+from .registry import Result, Value
 
 VariantName: TypeAlias = Literal[
     "as-is", "whole", "block", "reduce-overhead", "max-autotune-no-cudagraphs", "dynamic"
@@ -35,7 +35,7 @@ class CallsTimed(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class VariantMeasured(Fact):
+class VariantMeasured(Result):
     """A program compiled in one way.
 
     ``cold`` and ``warm`` are the seconds that the compiler takes at a start with such caches. ``in_row`` are

@@ -46,8 +46,8 @@ class InEditor:
     """The page that VS Code opens afterwards: a profile in Markdown, or the compile report."""
     announced: bool = False
     """Whether the server shows the verdict as a message."""
-    menu: Literal["", "analyses", "kernels"] = "analyses"
-    """The submenu of a target that has it."""
+    menu: Literal["", "analyses", "kernels"] = ""
+    """The submenu of a target that has it, too; VS Code's menus here have seven entries at most."""
     in_palette: bool = False
     """Whether the palette has it, beside "Analyze…"."""
 
@@ -106,7 +106,7 @@ class Analysis:
     reads_traces: bool = False
     """Whether a trace, of a program that ran elsewhere, can be read for it."""
     timed: bool = False
-    """Whether the worker is a process that no earlier run has used."""
+    """Whether its worker must be a new process, so that nothing that is warm changes the times."""
     progress: Callable[[], Progress] = Progress
     verdict: Callable[[Report], str | None] = lambda _: None
     """What a result of it says in one sentence; ``None`` if numbers say it."""

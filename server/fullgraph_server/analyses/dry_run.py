@@ -17,6 +17,7 @@ ANALYSIS: Final = Analysis(
         title="Dry Run",
         question="The same with tensors that have no data: for models of any size",
         group="graph breaks, guards, recompilations",
+        menu="analyses",
         order=10,
     ),
 )

@@ -24,6 +24,7 @@ ANALYSIS: Final = Analysis(
         title="Find Compilations After the Warm-up",
         question="Calls that compile when everything should be compiled already",
         group="recompilations and compile time",
+        menu="analyses",
         order=20,
         announced=True,
     ),

@@ -20,7 +20,6 @@ ANALYSIS: Final = Analysis(
         question="A short program that fails in the same way",
         group="failures and wrong results",
         order=20,
-        menu="",
     ),
     on_command_line=OnCommandLine(
         name="minify",

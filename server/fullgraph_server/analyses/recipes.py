@@ -17,9 +17,10 @@ from .shown import BLANK, Line, Shown, line
 
 def _lines(shown: Shown) -> Iterator[Line | Finding]:
     report = shown.report
-    for recipe, text in zip(report.recipes, recipe_table(report.recipes), strict=True):
+    recipes = report.of(RecipeTried)
+    for recipe, text in zip(recipes, recipe_table(recipes), strict=True):
         yield line(text, "red" if recipe.failure else "")
-    if report.recipes:
+    if recipes:
         yield BLANK
     for finding in report.findings:
         if finding.severity == "error" or finding.kind == "target-error":
@@ -44,6 +45,7 @@ ANALYSIS: Final = Analysis(
         title="Try Workarounds for a Crash",
         question="Turn off one part of the compiler at a time, also when memory runs out",
         group="failures and wrong results",
+        menu="analyses",
         order=30,
         announced=True,
     ),

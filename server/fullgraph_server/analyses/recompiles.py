@@ -93,6 +93,7 @@ ANALYSIS: Final = Analysis(
         title="Profile Recompilations",
         question="Each recompilation, what changed before it, and what it cost",
         group="recompilations and compile time",
+        menu="analyses",
         order=10,
         opens="profile",
     ),

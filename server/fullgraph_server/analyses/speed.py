@@ -132,6 +132,7 @@ ANALYSIS: Final = Analysis(
         title="Why Is It Not Faster?",
         question="Compiled calls beside uncompiled ones, what their time goes to, and why",
         group="speed",
+        menu="analyses",
         opens="report",
         announced=True,
     ),

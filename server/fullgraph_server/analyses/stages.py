@@ -91,6 +91,7 @@ ANALYSIS: Final = Analysis(
         title="Which Stage Is at Fault?",
         question="Eager, Dynamo, AOTAutograd, TorchInductor: the first that fails or differs",
         group="failures and wrong results",
+        menu="analyses",
         order=10,
         announced=True,
     ),

@@ -20,7 +20,7 @@ from .shown import BLANK, Line, Shown, line
 
 
 def _verdict(report: Report) -> str | None:
-    times = ", ".join(f"{item.seconds:.1f} s with {item.cache} caches" for item in report.times)
+    times = ", ".join(f"{item.seconds:.1f} s with {item.cache} caches" for item in report.of(TimesMeasured))
     lacking = sum(use.cache == "fx-graph" and use.state != "hit" for use in report.caches.uses)
     anew = f"; {counted(lacking, 'graph')} compiled anew" if report.caches.warm and lacking else ""
     return times + anew or None
@@ -30,7 +30,7 @@ def _lines(shown: Shown) -> Iterator[Line | Finding]:
     report = shown.report
     rows = [
         (f"{item.cache} caches", f"{item.compiling:.1f} s", f"{item.seconds:.1f} s", outcome(item.failure))
-        for item in report.times
+        for item in report.of(TimesMeasured)
     ]
     if rows:
         yield from map(line, aligned([("", "compiling", "total", ""), *rows], "<>><"))
@@ -66,7 +66,7 @@ def _as_json(report: Report, common: dict[str, Any]) -> dict[str, Any]:
             "compiling": round(item.compiling, 3),
             "fails": outcome(item.failure) if item.failure else None,
         }
-        for item in report.times
+        for item in report.of(TimesMeasured)
     }
     return {**common, "times": times}
 
@@ -92,6 +92,7 @@ ANALYSIS: Final = Analysis(
         title="Why Is Compilation Slow?",
         question="Cold and warm compiler caches compared, part by part of the compiler",
         group="recompilations and compile time",
+        menu="analyses",
         order=30,
         opens="report",
     ),

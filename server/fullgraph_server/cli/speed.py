@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 import click
+from fullgraph_compiler.facts import VariantMeasured
 
 from ..analyses.registry import analyses
 from ..analyses.suitability import unsuited
@@ -36,7 +37,7 @@ def measure_target(target: Target, overrides: Overrides, output: str, fail_under
 def try_target(target: Target, overrides: Overrides, output: str, goal: Goal) -> int:
     """Measure a target compiled in other ways, write which is best, and return the exit code."""
     checked, ended = _measured(target, overrides, variants=True)
-    best = best_for(checked.report.variants, goal)
+    best = best_for(checked.report.of(VariantMeasured), goal)
     VARIANTS_FORMATS[output](checked, best, goal, sys.stdout)
     return ended or (0 if best else _FAILED)
 

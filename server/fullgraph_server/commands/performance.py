@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
+from fullgraph_compiler.facts import TimesMeasured
+
 from ..analyses.registry import layer_label
 from ..client.documents import Places
 from ..client.findings import names_of
@@ -94,7 +96,7 @@ class PerformanceItems:
             compilations=[self._compilation(report, item, begin) for item in report.compilations],
             kernels=self._kernels(report, shown),
             pictures=self._pictures(report, shown),
-            times=[TimesItem(item.cache, item.seconds, item.compiling) for item in report.times],
+            times=[TimesItem(item.cache, item.seconds, item.compiling) for item in report.of(TimesMeasured)],
             findings=[
                 self._items.finding(report, finding)
                 for finding in report.findings

@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
+from fullgraph_compiler.facts import RecipeTried
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
@@ -139,8 +140,8 @@ def explain(report: Report, finding: Finding, documents: Documents) -> str:
         parts.append("Other recompilations of it came from:\n\n" + "\n".join(calls))
     if finding.kind == "graph-break":
         parts += [_graph_before(report, finding)]
-    if report.recipes and finding.kind == "target-error":
-        table = fenced("text", "\n".join(recipe_table(report.recipes)))
+    if (recipes := report.of(RecipeTried)) and finding.kind == "target-error":
+        table = fenced("text", "\n".join(recipe_table(recipes)))
         parts.append(f"## What was tried\n\n{table}\n\n{escaped(what_helps(report))}")
     if finding.text:
         parts.append("## torch's whole message\n\n" + fenced("text", finding.text))

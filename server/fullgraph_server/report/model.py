@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from fullgraph_compiler.facts import (
     Artifact,
@@ -25,16 +25,14 @@ from fullgraph_compiler.facts import (
     Noise,
     Phase,
     RanDry,
-    RecipeTried,
     RecordText,
+    Result,
     RuntimeEstimated,
     Severity,
     SpeedMeasured,
     StageChecked,
     Status,
     Symbol,
-    TimesMeasured,
-    VariantMeasured,
 )
 
 from ..kinds import KINDS, FindingKind
@@ -44,6 +42,8 @@ from ..text.vllm import VllmGraph
 from ..workspace.positions import TRACE, Call, Span
 from ..workspace.source import SourceFile
 from .caches.model import Caches
+
+_R = TypeVar("_R", bound=Result)
 
 Layer: TypeAlias = str
 """The analysis (``analyses/``) that makes a result beside the ordinary one; empty for an ordinary run."""
@@ -472,12 +472,8 @@ class Report:
     """All compilations of frames, in their order."""
     tensors: tuple[TensorName, ...] = ()
     """The tensors that names in compiled code hold, by place."""
-    times: tuple[TimesMeasured, ...] = ()
-    """The times with each state of the caches, if they were measured."""
     speed: Speed | None = None
     """The speed of compiled calls, if it was measured."""
-    variants: tuple[VariantMeasured, ...] = ()
-    """The ways to compile the program that were tried, as it is the first."""
     stages: tuple[StageChecked, ...] = ()
     """The results of the program and of each graph at each stage, if the run went through the stages."""
     unchecked: tuple[GraphUnchecked, ...] = ()
@@ -486,8 +482,8 @@ class Report:
     """Results of graphs that rounding decides, if the stages found any."""
     reruns_skipped: bool = False
     """Whether the stages left out the runs that look for a cause, because the program reaches others."""
-    recipes: tuple[RecipeTried, ...] = ()
-    """The results of the program with a part of the compiler off, if that was tried."""
+    results: tuple[Result, ...] = ()
+    """What an analysis has measured, in the order of its facts."""
     files: Mapping[str, SourceFile | None] = field(default_factory=dict, compare=False)
     """The workspace's files that the program imported; with the text that ran, if the report names them."""
 
@@ -523,6 +519,10 @@ class Report:
     """In an editor, the findings that are in the project's baseline."""
     discarded: FilesDiscarded | None = None
     """Set if the files that the program wrote were discarded."""
+
+    def of(self, kind: type[_R]) -> tuple[_R, ...]:
+        """Return what an analysis has measured, of one type."""
+        return tuple(item for item in self.results if isinstance(item, kind))
 
     @property
     def of_trace(self) -> bool:

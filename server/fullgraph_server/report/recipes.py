@@ -33,15 +33,16 @@ def recipe_table(recipes: Sequence[RecipeTried]) -> list[str]:
 
 def compiler_fails(report: Report) -> bool:
     """Tell whether the program fails as it is, but not uncompiled."""
-    if report.status != "finished" or not report.recipes:
+    recipes = report.of(RecipeTried)
+    if report.status != "finished" or not recipes:
         return False
-    as_it_is, *_, uncompiled = report.recipes
+    as_it_is, *_, uncompiled = recipes
     return as_it_is.failure is not None and uncompiled.failure is None
 
 
 def what_helps(report: Report) -> str:
     """Say in one sentence which recipes let the program finish."""
-    recipes = report.recipes
+    recipes = report.of(RecipeTried)
     if report.status != "finished" or not recipes:
         return report.problem.message if report.problem else "Stopped before everything was tried."
     as_it_is, *others, uncompiled = recipes

@@ -47,7 +47,7 @@ def report_object(checked: Checked) -> dict[str, Any]:
         "stages": [_stage(stage) for stage in report.stages],
         "unchecked": [{"compile_id": graph.compile_id, "reason": graph.reason} for graph in report.unchecked],
         "conclusion": verdict(report) if report.stages or report.unchecked else "",
-        "recipes": [_recipe(recipe) for recipe in report.recipes],
+        "recipes": [_recipe(recipe) for recipe in report.of(RecipeTried)],
         "caches": _caches(report.caches),
         "ranks": [_rank(rank) for rank in report.ranks],
         "vllm": [_vllm(graph) for graph in report.vllm],

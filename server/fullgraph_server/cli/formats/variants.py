@@ -23,7 +23,7 @@ def write(checked: Checked, best: Best | None, goal: Goal, out: TextIO) -> None:
     """Write the best variant, the table of all, and how to write the best one in code."""
     console = clean_console(out)
     print_failures(console, checked)
-    variants = checked.report.variants
+    variants = checked.report.of(VariantMeasured)
     if not variants:
         return
     if best is not None:
@@ -48,7 +48,7 @@ def write_json(checked: Checked, best: Best | None, goal: Goal, out: TextIO) -> 
             "verdict": best.sentence if best else None,
             "problem": report.problem.message if report.problem else None,
             "code": advice(best.variant) if best else [],
-            "variants": [asdict(variant) for variant in report.variants],
+            "variants": [asdict(variant) for variant in report.of(VariantMeasured)],
         },
     )
 
