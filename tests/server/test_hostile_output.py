@@ -65,7 +65,7 @@ def writers() -> dict[str, Write]:
     groups = {
         "check": FORMATS,
         "own": {"kernels": kernels.write, "capabilities": capabilities.write},
-        **{item.id: formats for item in analyses().values() if (formats := formats_of(item)) is not None},
+        **{item.id: formats_of(item) for item in analyses().values() if item.lines is not None},
     }
     found: dict[str, Write] = {}
     for group, formats in groups.items():

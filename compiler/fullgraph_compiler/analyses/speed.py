@@ -1,4 +1,4 @@
-"""Speed: calls of compiled functions measured, in the program as it is or compiled in other ways."""
+"""Speed: measure the compiled calls of the unmodified program, or of the program compiled in other ways."""
 
 from __future__ import annotations
 

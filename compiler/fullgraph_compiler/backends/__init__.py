@@ -4,5 +4,5 @@
 - ``debugging``: stand-ins for backends of torch that cannot be used by name
 - ``faults``: backends that fail on purpose, to try the tools on
 - ``explain``: counts graphs, breaks, operations and guards with any backend
-- ``profiler``: ``CompileProfiler``, an ``explain`` that tells why functions are compiled again
+- ``profiler``: ``CompileProfiler``, which counts recompilations and names the guards that failed
 """

@@ -55,11 +55,11 @@ ANALYSIS: Final = Analysis(
         page="docs/failures.md",
         help="""Try what torch's FAQ advises for crashes and memory.
 
-        TARGET, named as for check, runs as it is, then with one part of the compiler off after the
-        other, then uncompiled: a table shows what it gets through with, and how much memory it takes.
+        TARGET, named as for check, runs unmodified, then with one part of the compiler off at a time,
+        then uncompiled. A table shows which runs finish, and how much memory each takes.
         Each time it may use three quarters of --memory.
 
-        The exit code is 0 if it gets through as it is, 1 if not, and 2 if it could not be started.
+        The exit code is 0 if the unmodified program finishes, 1 if not, and 2 if it could not be started.
         """,
     ),
 )

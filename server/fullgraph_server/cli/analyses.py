@@ -13,7 +13,6 @@ from ..analyses.analysis import Analysis, OnCommandLine
 from ..analyses.registry import analyses
 from ..runs.effective_settings import Overrides
 from ..workspace.targets import Target
-from .formats import FORMATS
 from .formats.analysed import formats_of
 from .options import RANKS, TIMEOUT, format_option, of_one_target
 from .output import Command
@@ -29,7 +28,7 @@ def commands() -> Iterator[click.Command]:
 
 
 def _command(analysis: Analysis, words: OnCommandLine) -> click.Command:
-    formats = formats_of(analysis) or FORMATS
+    formats = formats_of(analysis)
 
     def run(target: Target, overrides: Overrides, output: str, **own: Any) -> int:
         from .check import check_targets

@@ -13,7 +13,7 @@ from ..report.measured.best_variant import Goal, best_for
 from ..runs.effective_settings import Overrides
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
-from .formats import FORMATS, Checked
+from .formats import Checked
 from .formats.analysed import formats_of
 from .formats.variants import VARIANTS_FORMATS
 from .session import NOT_STARTED, Session, workspace_root
@@ -25,8 +25,7 @@ def measure_target(target: Target, overrides: Overrides, output: str, fail_under
     """Measure a target, write its report to stdout, and return the exit code."""
     checked, ended = _measured(target, overrides)
     report = checked.report
-    formats = formats_of(analyses()["speed"]) or FORMATS
-    formats[output](iter([checked]), 1, sys.stdout)
+    formats_of(analyses()["speed"])[output](iter([checked]), 1, sys.stdout)
     if ended:
         return ended
     if report.speed is None or not report.speed.measured.samples:

@@ -12,17 +12,17 @@ from ...analyses.shown import Line, Shown
 from ...report.model import Finding
 from ..output import clean_console
 from ..resolve import as_typed
-from . import json
+from . import FORMATS, Format, json
 from .checked import Checked
 from .places import shown_row
 from .text import print_finding, run_words, sizes_command
 
 
-def formats_of(analysis: Analysis) -> Mapping[str, Callable[[Iterable[Checked], int, TextIO], None]] | None:
-    """Return the formats of an analysis with lines of its own; ``None`` for those of ``fullgraph check``."""
+def formats_of(analysis: Analysis) -> Mapping[str, Format]:
+    """Return the formats of an analysis: those of ``fullgraph check`` if it has no lines of its own."""
     lines = analysis.lines
     if lines is None:
-        return None
+        return FORMATS
 
     def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
         """Write each report as soon as it is complete."""
