@@ -109,7 +109,8 @@ class _ForkServer:
 
     def prepare(self) -> None:
         """Do what takes long at the first compilation, unless somebody waits already."""
-        if _has_client(self._listen()):
+        assert self._stay is not None
+        if _has_client(self._stay.listener):
             return
         warm_up()
         self._imported.note()
@@ -119,7 +120,7 @@ class _ForkServer:
     def wait_for_client(self) -> None:
         """Wait for another server of the same user; exit if none comes, or what it would get is outdated."""
         assert self._stay is not None
-        client = _accept(self._listen(), self._stay.path, self._stay.seconds)
+        client = _accept(self._stay.listener, self._stay.path, self._stay.seconds)
         if client is None or self._is_outdated():
             self._leave()
         self._forget_stay()
@@ -128,12 +129,6 @@ class _ForkServer:
         with contextlib.suppress(OSError):  # it has gone, as the loop will see
             mark = os.environ.get("FULLGRAPH_FORK_SERVER", "")
             self._send(ready={"problem": "", "unsafe": ""}, pid=os.getpid(), mark=mark)
-
-    def _listen(self) -> socket.socket:
-        """Be the process that clients see at the other end, in place of the one that made the socket."""
-        assert self._stay is not None
-        self._stay.listener.listen(1)
-        return self._stay.listener
 
     def _loop(self) -> None:
         while self._stay is None:
@@ -187,6 +182,8 @@ class _ForkServer:
             self._fork(worker, *descriptors)
         elif "stay" in message:
             self._stay = _Stay(socket.socket(fileno=descriptors[0]), message["path"], message["stay"])
+            # Clients see this process at the other end from now on, not the one that made the socket.
+            self._stay.listener.listen(1)
         else:
             number, wanted = (signal.SIGABRT, "abort") if "abort" in message else (signal.SIGKILL, "kill")
             pid = next((pid for pid, worker in self._workers.items() if worker.id == message[wanted]), None)

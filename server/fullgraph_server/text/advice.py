@@ -132,7 +132,7 @@ _KINDS_OF_NUMBERS = {
 }
 """Data types without their sizes, in the order in which each can hold what those before it do."""
 _MOST_MARKS = 2
-_OF_LIST = re.compile(r"(?P<list>.{1,200})\[\d{1,9}\]")
+_OF_LIST = re.compile(r"^(?P<list>.{1,200})\[\d{1,9}\]$")
 _DEFAULT = re.compile(r"\.__(?:kw)?defaults__\[")
 _OF_TORCH = re.compile(r"\['__import_torch\b|__import_torch_dot_|G\['torch'\]\._")
 """What only torch has the name of: its own modules, as Dynamo imports them, and their private names."""
