@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import attrs
-from fullgraph_server import protocol
 from fullgraph_server.analyses.registry import analyses
 from fullgraph_server.kinds import KINDS, Kind
+from fullgraph_server.protocol import names
+from fullgraph_server.protocol.wire import MESSAGES, camel_case
 from fullgraph_server.text.messages import ENDINGS
 from lsprotocol import types as lsp
 
@@ -30,24 +31,19 @@ _COLUMNS = ("one", "many", "summary", "sums_compilations")
 
 def typescript() -> str:
     """Return the text of the TypeScript module."""
-    messages = [
-        cls for _, cls in inspect.getmembers(protocol, attrs.has) if cls.__module__ == protocol.__name__
-    ]
-    messages = [cls for cls in messages if not cls.__name__.endswith("Request")]
-    messages.sort(key=lambda cls: inspect.getsourcelines(cls)[1])
-    fields = [field for cls in messages for field in _fields(cls)]
+    fields = [field for cls in MESSAGES for field in _fields(cls)]
     used = sorted({name for field in fields for name in _lsp_names(field.type)})
     parts = [
-        "// Written by scripts/protocol_types.py from protocol.py and kinds.py: change it there.\n",
+        "// Written by scripts/protocol_types.py from protocol/ and kinds.py: change it there.\n",
         f'import type {{ {", ".join(used)} }} from "vscode-languageclient";\n',
         "\n".join(
             f"export const {name} = {_quoted(value)};"
-            for name, value in vars(protocol).items()
-            if name.isupper() and not name.startswith("_") and isinstance(value, str)
+            for name, value in vars(names).items()
+            if name.isupper() and isinstance(value, str)
         )
         + "\n",
     ]
-    parts += [_interface(cls) for cls in messages]
+    parts += [_interface(cls) for cls in MESSAGES]
     return "\n".join([*parts, _kinds(), _endings(), _analyses()])
 
 
@@ -88,7 +84,7 @@ def _interface(cls: type[Any]) -> str:
     for field in _fields(cls):
         optional = field.default is None
         union = [item for item in _members(field.type) if not (optional and item is type(None))]
-        name = protocol.camel_case(field.name)
+        name = camel_case(field.name)
         lines.append(f"  {name}{'?' if optional else ''}: {' | '.join(_typescript(item) for item in union)};")
     return "\n".join([*lines, "}", ""])
 
@@ -96,13 +92,13 @@ def _interface(cls: type[Any]) -> str:
 def _kinds() -> str:
     """Return the table of kinds."""
     types_ = typing.get_type_hints(Kind)
-    row = "; ".join(f"{protocol.camel_case(column)}: {_typescript(types_[column])}" for column in _COLUMNS)
+    row = "; ".join(f"{camel_case(column)}: {_typescript(types_[column])}" for column in _COLUMNS)
     lines = [
         "/** The kinds of findings, in the order in which summaries name them. */",
         f'export const KINDS: Readonly<Record<FindingItem["kind"], {{ {row} }}>> = {{',
     ]
     for name, kind in KINDS.items():
-        values = {protocol.camel_case(column): getattr(kind, column) for column in _COLUMNS}
+        values = {camel_case(column): getattr(kind, column) for column in _COLUMNS}
         lines.append(f"  {_quoted(name)}: {json.dumps(values)},")
     return "\n".join([*lines, "};", ""])
 

@@ -1,4 +1,4 @@
-// Written by scripts/protocol_types.py from protocol.py and kinds.py: change it there.
+// Written by scripts/protocol_types.py from protocol/ and kinds.py: change it there.
 
 import type { Location, Position, Range, TextDocumentIdentifier } from "vscode-languageclient";
 
@@ -76,6 +76,65 @@ export interface SuggestedTargetsParams {
 export interface SuggestedTargets {
   targets: TargetItem[];
   sure: boolean;
+}
+
+/** A request about a target, by its id or a file's URI; a repro is a file, too. */
+export interface TargetParams {
+  target: string;
+}
+
+/** The state of a target has changed. */
+export interface StatusParams {
+  target: string;
+  generation: number;
+  stale: boolean;
+  runOnSave: boolean;
+  state?: "queued" | "running" | "finished" | "raised" | "exited" | "crashed" | "timeout" | "memory" | "cancelled" | "not-started";
+}
+
+/** A program has printed something. */
+export interface OutputParams {
+  target: string;
+  label: string;
+  generation: number;
+  text: string;
+}
+
+/** Options that make one run of a target a dry run: with tensors that have no data. */
+export interface DryRunOptions {
+  dryRun?: boolean;
+  device?: string;
+}
+
+/** A GPU that kernels can be previewed for without it. */
+export interface DeviceItem {
+  name: string;
+  gpu: string;
+  description: string;
+}
+
+/** The answer to ``fullgraph.run``. */
+export interface RunSummary {
+  target: string;
+  status: string;
+  findings: number;
+  compiled: boolean;
+  ignored?: number;
+  document?: string;
+  layer?: string;
+}
+
+/** The answer to ``fullgraph.minify``. */
+export interface MinifySummary {
+  target: string;
+  status: string;
+  nodes: number;
+  nodesAtFirst: number;
+  queries: number;
+  seconds: number;
+  reproduces: boolean;
+  message: string;
+  repro?: string;
 }
 
 /** A request for the report of a target, or of one of its layers. */
@@ -190,11 +249,65 @@ export interface LayerItem {
   verdict?: string;
 }
 
-/** A request for the places in other documents that belong to a place in source or generated code. */
-export interface CounterpartsParams {
-  textDocument: TextDocumentIdentifier;
-  position: Position;
-  among: string[];
+/** A request for the guards of one function of a report. */
+export interface GuardsParams {
+  target: string;
+  generation: number;
+  frame: number;
+}
+
+/** A condition under which a compiled function may be used again. */
+export interface GuardItem {
+  name: string;
+  kind: string;
+  expected: string;
+  failures: number;
+  ambient: boolean;
+  origin: string;
+  location?: Location;
+  originLocation?: Location;
+  code: string;
+}
+
+/** The data of a diagnostic, for later requests about it. */
+export interface FindingData {
+  target: string;
+  generation: number;
+  kind: "graph-break" | "recompile" | "late-compile" | "recompile-limit" | "compile-error" | "capture-error" | "export-error" | "accuracy" | "skipped-frame" | "nothing-compiled" | "rank-difference" | "cudagraph-skip" | "perf-hint" | "cache-miss" | "cache-bypass" | "unused-ignore" | "target-error";
+  count: number;
+  rendered: string;
+  explanation: string;
+  minify?: MinifyOptions;
+}
+
+/** Lines of the source from the line ``start`` on; ``first`` and ``last`` are those of a finding. */
+export interface ExcerptItem {
+  start: number;
+  lines: string[];
+  first: number;
+  last: number;
+}
+
+/** A note on a finding, such as its reason. */
+export interface NoteItem {
+  label: string;
+  text: string;
+}
+
+/** A finding with all that an editor shows of it in other places. */
+export interface ToldFindingItem {
+  finding: FindingItem;
+  place: string;
+  notes: NoteItem[];
+  excerpt?: ExcerptItem;
+}
+
+/** The rest of a trace, for a page of its own. It is written to a file, and no message. */
+export interface TraceItem {
+  report: ReportItem;
+  findings: ToldFindingItem[];
+  texts: Record<string, string>;
+  rank?: number;
 }
 
 /** A step of the compiler, with torch's name. */
@@ -336,34 +449,11 @@ export interface PerformanceItem {
   caches?: CachesItem;
 }
 
-/** Lines of the source from the line ``start`` on; ``first`` and ``last`` are those of a finding. */
-export interface ExcerptItem {
-  start: number;
-  lines: string[];
-  first: number;
-  last: number;
-}
-
-/** A note on a finding, such as its reason. */
-export interface NoteItem {
-  label: string;
-  text: string;
-}
-
-/** A finding with all that an editor shows of it in other places. */
-export interface ToldFindingItem {
-  finding: FindingItem;
-  place: string;
-  notes: NoteItem[];
-  excerpt?: ExcerptItem;
-}
-
-/** The rest of a trace, for a page of its own. It is written to a file, and no message. */
-export interface TraceItem {
-  report: ReportItem;
-  findings: ToldFindingItem[];
-  texts: Record<string, string>;
-  rank?: number;
+/** A request for the places in other documents that belong to a place in source or generated code. */
+export interface CounterpartsParams {
+  textDocument: TextDocumentIdentifier;
+  position: Position;
+  among: string[];
 }
 
 /** A request for the graph of each line of a document, and for the lines that ran eagerly. */
@@ -412,26 +502,6 @@ export interface AtLineItem {
   nothing?: string;
 }
 
-/** A request for the guards of one function of a report. */
-export interface GuardsParams {
-  target: string;
-  generation: number;
-  frame: number;
-}
-
-/** A condition under which a compiled function may be used again. */
-export interface GuardItem {
-  name: string;
-  kind: string;
-  expected: string;
-  failures: number;
-  ambient: boolean;
-  origin: string;
-  location?: Location;
-  originLocation?: Location;
-  code: string;
-}
-
 /** A request about the Python that runs the targets of a file or folder. */
 export interface InterpreterParams {
   uri: string;
@@ -450,65 +520,6 @@ export interface InterpreterItem {
   python?: string;
   torch?: string;
   problem?: string;
-}
-
-/** The state of a target has changed. */
-export interface StatusParams {
-  target: string;
-  generation: number;
-  stale: boolean;
-  runOnSave: boolean;
-  state?: "queued" | "running" | "finished" | "raised" | "exited" | "crashed" | "timeout" | "memory" | "cancelled" | "not-started";
-}
-
-/** A program has printed something. */
-export interface OutputParams {
-  target: string;
-  label: string;
-  generation: number;
-  text: string;
-}
-
-/** Options that make one run of a target a dry run: with tensors that have no data. */
-export interface DryRunOptions {
-  dryRun?: boolean;
-  device?: string;
-}
-
-/** A GPU that kernels can be previewed for without it. */
-export interface DeviceItem {
-  name: string;
-  gpu: string;
-  description: string;
-}
-
-/** The answer to ``fullgraph.run``. */
-export interface RunSummary {
-  target: string;
-  status: string;
-  findings: number;
-  compiled: boolean;
-  ignored?: number;
-  document?: string;
-  layer?: string;
-}
-
-/** The answer to ``fullgraph.minify``. */
-export interface MinifySummary {
-  target: string;
-  status: string;
-  nodes: number;
-  nodesAtFirst: number;
-  queries: number;
-  seconds: number;
-  reproduces: boolean;
-  message: string;
-  repro?: string;
-}
-
-/** A request about a target, by its id or a file's URI; a repro is a file, too. */
-export interface TargetParams {
-  target: string;
 }
 
 /** A call of a tool for agents, with its arguments as `fullgraph mcp` describes them. */
@@ -550,17 +561,6 @@ export interface DebugConfiguration {
 export interface DebugItem {
   configuration?: DebugConfiguration;
   problem?: string;
-}
-
-/** The data of a diagnostic, for later requests about it. */
-export interface FindingData {
-  target: string;
-  generation: number;
-  kind: "graph-break" | "recompile" | "late-compile" | "recompile-limit" | "compile-error" | "capture-error" | "export-error" | "accuracy" | "skipped-frame" | "nothing-compiled" | "rank-difference" | "cudagraph-skip" | "perf-hint" | "cache-miss" | "cache-bypass" | "unused-ignore" | "target-error";
-  count: number;
-  rendered: string;
-  explanation: string;
-  minify?: MinifyOptions;
 }
 
 /** The kinds of findings, in the order in which summaries name them. */

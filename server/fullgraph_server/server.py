@@ -65,12 +65,7 @@ from .features.ignore_comment import ignorable_codes
 from .features.seen_calls import SeenCalls
 from .fixes.proofs import Proofs
 from .fixes.rules.catalogue import candidates
-from .protocol import (
-    COMPARISON_SCHEME,
-    EXPLANATION_SCHEME,
-    KERNEL_SCHEME,
-    PROFILE_SCHEME,
-)
+from .protocol.names import COMPARISON_SCHEME, EXPLANATION_SCHEME, KERNEL_SCHEME, PROFILE_SCHEME
 from .runs.choice import Choice
 from .runs.minification import Minifications
 from .runs.schedule import Runs

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fullgraph_server import protocol
 from fullgraph_server.agents.tools import TOOLS
+from fullgraph_server.protocol import names
 from fullgraph_server.server import create_server
 from lsp_raw import RawClient, raw_client
 from lsprotocol import types
@@ -174,8 +174,8 @@ def real_requests(file: Path) -> Iterator[tuple[str, Any]]:
     server = create_server()
     for method in sorted(server.protocol.fm.features):
         kind = server.protocol.get_message_type(method)
-        is_slow = method == protocol.ENVIRONMENT
-        if method == protocol.TOOL:
+        is_slow = method == names.ENVIRONMENT
+        if method == names.TOOL:
             yield from ((method, tool) for tool in real_tools())
         elif (
             not is_slow

@@ -9,7 +9,7 @@ from fullgraph_compiler.facts import NamedTensor, StackFrame, Symbol
 from fullgraph_server.client.projection import View, project
 from fullgraph_server.commands.at_line import Line
 from fullgraph_server.commands.graph_lines import placed
-from fullgraph_server.protocol import AtLineItem, LineEntry
+from fullgraph_server.protocol.lines import AtLineItem, LineEntry
 from fullgraph_server.report.model import (
     Compilation,
     Finding,

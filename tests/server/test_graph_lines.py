@@ -17,7 +17,7 @@ from fullgraph_compiler.facts import (
     StackFrame,
 )
 from fullgraph_server.commands.graph_lines import shown_lines
-from fullgraph_server.protocol import GraphLinesItem
+from fullgraph_server.protocol.lines import GraphLinesItem
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report
 from fullgraph_server.workspace.drift import Drift

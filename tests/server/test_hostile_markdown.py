@@ -32,7 +32,7 @@ from fullgraph_server.features.guard_text import Links
 from fullgraph_server.features.hover import describe, source_text
 from fullgraph_server.features.kernels import Kernels
 from fullgraph_server.features.profile import profile_uri, read_profile
-from fullgraph_server.protocol import COMPARISON_SCHEME, SHOW_EXPLANATION
+from fullgraph_server.protocol.names import COMPARISON_SCHEME, SHOW_EXPLANATION
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report
 from fullgraph_server.text import advice

@@ -28,7 +28,8 @@ from fullgraph_server.cli.formats.analysed import formats_of
 from fullgraph_server.cli.formats.comparison import compared
 from fullgraph_server.cli.output import clean, clean_console
 from fullgraph_server.client.shown_text import _OWN, create_shown_converter
-from fullgraph_server.protocol import MESSAGES, LineEntry, LineSection
+from fullgraph_server.protocol.lines import LineEntry, LineSection
+from fullgraph_server.protocol.wire import MESSAGES
 from fullgraph_server.report.fold import fold
 from fullgraph_server.text.visible import visible, visible_lines
 from fullgraph_server.workspace.source import SourceFile

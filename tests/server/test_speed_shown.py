@@ -29,7 +29,9 @@ from fullgraph_server.commands import performance
 from fullgraph_server.commands import run as commands
 from fullgraph_server.features import inlay_hint
 from fullgraph_server.features.artifacts import ArtifactDocuments
-from fullgraph_server.protocol import PERFORMANCE, PerformanceItem, ReportParams, SpeedItem
+from fullgraph_server.protocol.names import PERFORMANCE
+from fullgraph_server.protocol.performance import PerformanceItem, SpeedItem
+from fullgraph_server.protocol.report import ReportParams
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report
 from fullgraph_server.runs.layers import with_layers

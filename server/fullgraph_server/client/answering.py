@@ -17,7 +17,7 @@ from pygls.exceptions import (
     JsonRpcServerNotInitialized,
 )
 
-from ..protocol import FullgraphProtocol
+from ..protocol.wire import FullgraphProtocol
 from ..text.visible import visible
 
 _log = logging.getLogger(__name__)

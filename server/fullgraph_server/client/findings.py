@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from ..protocol import MinifyOptions
+from ..protocol.report import MinifyOptions
 from ..report.model import Finding, Report
 from ..text.urls import without_secrets
 from ..workspace.drift import Drift

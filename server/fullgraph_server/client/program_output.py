@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from pygls.lsp.server import LanguageServer
 
-from ..protocol import OUTPUT, OutputParams
+from ..protocol.names import OUTPUT
+from ..protocol.runs import OutputParams
 from ..runs.program_run import to_stderr
 from ..workspace.targets import Target
 from .capabilities import experimental_capability

@@ -14,7 +14,8 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.progress import Progress as ServerProgress
 
-from ..protocol import STATUS, StatusParams
+from ..protocol.names import STATUS
+from ..protocol.runs import StatusParams
 from ..runs.observers import RunObserver
 from ..runs.slot import TargetState
 from ..workspace.targets import Target

@@ -10,7 +10,7 @@ import attrs
 from cattrs import Converter
 from lsprotocol import types
 
-from ..protocol import Unstructure, camel_case, create_converter
+from ..protocol.wire import Unstructure, camel_case, create_converter
 from ..text.visible import visible_lines
 
 _OF_LSP: Mapping[type[Any], Collection[str]] = {
@@ -32,10 +32,10 @@ _OF_LSP: Mapping[type[Any], Collection[str]] = {
 }
 """What a message holds comes before it: the converter looks functions up once."""
 _OWN = frozenset({
-    "arguments", "cache", "code", "config", "description", "details", "expected", "function", "grid", "holds",
-    "inputs", "kind_name", "label", "left_out", "message", "name", "nothing", "notes", "operator",
-    "operators", "origin", "place", "problem", "rank_groups", "reason", "rendered", "sentence", "title",
-    "unknown", "verdict",
+    "arguments", "cache", "code", "config", "description", "details", "expected", "function", "grid",
+    "hint", "holds", "inputs", "kind_name", "label", "left_out", "message", "name", "notes", "nothing",
+    "operator", "operators", "origin", "place", "problem", "rank_groups", "reason", "rendered", "sentence",
+    "sentences", "title", "unknown", "verdict",
 })  # fmt: skip
 """The fields of our own messages that people read. They hold no URI, id, or text to write into a file."""
 

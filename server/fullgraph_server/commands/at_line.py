@@ -21,7 +21,8 @@ from ..features.guard_text import GuardGroup, compilation_text, guard_group_text
 from ..features.hover import finding_text
 from ..features.inlay_hint import label, tooltip
 from ..features.kernels import DocumentLaunch, Kernels
-from ..protocol import AT_LINE, AtLineItem, AtLineParams, LineEntry, LineSection, LineSectionKind
+from ..protocol.lines import AtLineItem, AtLineParams, LineEntry, LineSection, LineSectionKind
+from ..protocol.names import AT_LINE
 from ..report.kernels import operators
 from ..report.model import Compilation, GraphLines, NumberedGraph, Report, SizeCondition
 from ..text.markdown import fenced

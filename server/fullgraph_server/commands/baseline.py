@@ -10,7 +10,7 @@ from ..compare.baseline import Baseline, BaselineError, read_baseline, without_k
 from ..compare.fingerprint import fingerprinted
 from ..features.context import Context
 from ..features.explanation import explained
-from ..protocol import ADD_TO_BASELINE
+from ..protocol.names import ADD_TO_BASELINE
 from ..report.model import Finding, Report
 from ..runs.schedule import Runs
 from ..workspace.config import baseline_path, read_config

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from ..client.targets import NoTarget
 from ..features.context import Context
-from ..protocol import BUG_REPORT, BugReportItem, TargetParams
+from ..protocol.environment import BugReportItem
+from ..protocol.names import BUG_REPORT
+from ..protocol.targets import TargetParams
 from ..report.model import Report
 from ..text.markdown import fenced, paragraphs
 from ..text.urls import without_secrets

@@ -12,7 +12,8 @@ from ..analyses.suitability import unsuited
 from ..client.messages import show_message
 from ..client.targets import NoTarget
 from ..features.context import Context
-from ..protocol import DEBUG_CONFIGURATION, DebugConfiguration, DebugItem, DebugParams
+from ..protocol.environment import DebugConfiguration, DebugItem, DebugParams
+from ..protocol.names import DEBUG_CONFIGURATION
 from ..workspace.bundled import worker_script
 from ..workspace.own_folder import is_repro, own_folder
 from ..workspace.targets import Target

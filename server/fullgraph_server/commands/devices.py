@@ -5,7 +5,8 @@ from __future__ import annotations
 from fullgraph_compiler import facts
 
 from ..features.context import Context
-from ..protocol import DEVICES, DeviceItem
+from ..protocol.names import DEVICES
+from ..protocol.runs import DeviceItem
 from ..text.devices import device_words
 
 

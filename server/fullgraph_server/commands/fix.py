@@ -12,7 +12,7 @@ from ..client.messages import show_message
 from ..client.progress import WorkDone
 from ..features.context import Context
 from ..fixes.proofs import CannotProveError, Proved
-from ..protocol import TRY_FIXES
+from ..protocol.names import TRY_FIXES
 from ..text.messages import counted
 
 _EARLY = ("not-started", "cancelled", "crashed", "timeout", "memory")

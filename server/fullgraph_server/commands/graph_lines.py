@@ -8,7 +8,8 @@ from operator import itemgetter
 
 from ..client.findings import Drifts
 from ..features.context import Context
-from ..protocol import GRAPH_LINES, GraphLinesItem, GraphLinesParams
+from ..protocol.lines import GraphLinesItem, GraphLinesParams
+from ..protocol.names import GRAPH_LINES
 from ..report.model import GraphLines, NumberedGraph, Report
 from ..text.markdown import code_span, escaped
 from ..workspace.drift import Drift

@@ -9,14 +9,8 @@ from pathlib import Path
 from ..client.configuration import Configuration
 from ..client.documents import Documents
 from ..features.context import Context
-from ..protocol import (
-    ENVIRONMENT,
-    INTERPRETER,
-    INTERPRETERS,
-    InterpreterItem,
-    InterpreterParams,
-    InterpretersParams,
-)
+from ..protocol.environment import InterpreterItem, InterpreterParams, InterpretersParams
+from ..protocol.names import ENVIRONMENT, INTERPRETER, INTERPRETERS
 from ..runs.effective_settings import choose_interpreter
 from ..workers.environment import environment_report
 from ..workers.interpreter import Interpreter, known_interpreters

@@ -7,14 +7,8 @@ from pygls import uris
 from ..client.suggestions import suggest
 from ..client.targets import ListedTarget
 from ..features.context import Context
-from ..protocol import (
-    SUGGESTED_TARGETS,
-    TARGETS,
-    SuggestedTargets,
-    SuggestedTargetsParams,
-    TargetItem,
-    TargetsParams,
-)
+from ..protocol.names import SUGGESTED_TARGETS, TARGETS
+from ..protocol.targets import SuggestedTargets, SuggestedTargetsParams, TargetItem, TargetsParams
 
 
 def register(context: Context) -> None:

@@ -16,7 +16,8 @@ from ..client.capabilities import client_command, member
 from ..client.messages import show_message
 from ..client.progress import WorkDone
 from ..features.context import Context
-from ..protocol import MINIFY, OPEN_REPRO, MinifySummary
+from ..protocol.names import MINIFY, OPEN_REPRO
+from ..protocol.runs import MinifySummary
 from ..runs.minification import CannotMinifyError, Failing, Minification, Minified
 
 _log = logging.getLogger(__name__)

@@ -15,8 +15,8 @@ from ..client.targets import NoTarget
 from ..features.artifacts import ArtifactDocuments, ShownDocument
 from ..features.context import Context
 from ..kinds import KINDS
-from ..protocol import (
-    PERFORMANCE,
+from ..protocol.names import PERFORMANCE
+from ..protocol.performance import (
     CacheCountItem,
     CachesItem,
     CacheUseItem,
@@ -26,12 +26,12 @@ from ..protocol import (
     PerformanceItem,
     PhaseItem,
     PictureItem,
-    ReportParams,
     SpeedCauseItem,
     SpeedItem,
     SpeedPartItem,
     TimesItem,
 )
+from ..protocol.report import ReportParams
 from ..report.caches.model import labels
 from ..report.kernels import by_kernel, config_words, count_launches, operators, spans_of, total_cost
 from ..report.measured.speed import memory_words, outside_words

@@ -17,10 +17,8 @@ from ..features.artifacts import ArtifactDocuments, ShownDocument
 from ..features.context import Context
 from ..features.explanation import explanation_uri
 from ..kinds import KINDS
-from ..protocol import (
-    GUARDS,
-    LAYERS,
-    REPORT,
+from ..protocol.names import GUARDS, LAYERS, REPORT
+from ..protocol.report import (
     ArtifactItem,
     DryItem,
     FindingItem,
@@ -33,8 +31,8 @@ from ..protocol import (
     RankItem,
     ReportItem,
     ReportParams,
-    TargetParams,
 )
+from ..protocol.targets import TargetParams
 from ..report.kernels import operators, spans_of
 from ..report.model import Finding, FrameReport, Guard, Layer, RankSummary, Report
 from ..report.origins import is_ambient, is_of_library, origin_of

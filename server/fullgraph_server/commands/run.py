@@ -15,17 +15,8 @@ from ..client.arguments import misuse, refusal, run_arguments, target_argument
 from ..client.messages import show_message
 from ..features.context import Context
 from ..features.profile import profile_uri
-from ..protocol import (
-    CLEAR,
-    KERNELS,
-    MINIFY,
-    RAISE_LIMIT,
-    RUN,
-    RUN_ON_SAVE,
-    SHOW_RESULTS,
-    STOP,
-    RunSummary,
-)
+from ..protocol.names import CLEAR, KERNELS, MINIFY, RAISE_LIMIT, RUN, RUN_ON_SAVE, SHOW_RESULTS, STOP
+from ..protocol.runs import RunSummary
 from ..report.model import Report
 
 _WITH_ARGUMENTS: Final = (RUN, KERNELS, MINIFY)

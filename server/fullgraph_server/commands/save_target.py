@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcException
 
 from ..client.arguments import refusal, target_argument
 from ..features.context import Context
-from ..protocol import SAVE_TARGET
+from ..protocol.names import SAVE_TARGET
 from ..workspace.config import read_config, target_tables
 from ..workspace.source import unreadable
 from ..workspace.targets import Target, Torchrun

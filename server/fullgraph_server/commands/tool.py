@@ -10,7 +10,8 @@ from ..agents.tools import TOOLS
 from ..client.arguments import misuse, refusal
 from ..client.targets import NoTarget
 from ..features.context import Context
-from ..protocol import TOOL, ToolParams
+from ..protocol.environment import ToolParams
+from ..protocol.names import TOOL
 from ..runs.plan import Plan
 
 

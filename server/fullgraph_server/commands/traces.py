@@ -16,7 +16,8 @@ from ..compare.comparison_texts import markdown, place
 from ..compare.fingerprint import Fingerprinted
 from ..features.context import Context
 from ..features.explanation import place_link
-from ..protocol import COMPARISON_SCHEME, READ_TRACE, TRACE_DIFF, RunSummary
+from ..protocol.names import COMPARISON_SCHEME, READ_TRACE, TRACE_DIFF
+from ..protocol.runs import RunSummary
 from ..report.model import Report
 from ..runs.schedule import Runs
 from ..text.markdown import code_span, escaped

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import TypeAlias
 from urllib.parse import quote
 
-from ..protocol import KERNEL_SCHEME
+from ..protocol.names import KERNEL_SCHEME
 from ..report.artifacts import Document, Mark, documents_of, marks_of
 from ..report.model import Layer, Report
 

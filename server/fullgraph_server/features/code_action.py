@@ -9,16 +9,8 @@ from typing import Any
 from lsprotocol import types
 
 from ..client.capabilities import client_command, member
-from ..protocol import (
-    ADD_TO_BASELINE,
-    MINIFY,
-    RAISE_LIMIT,
-    RECIPES,
-    RUN,
-    SHOW_EXPLANATION,
-    STAGES,
-    DryRunOptions,
-)
+from ..protocol.names import ADD_TO_BASELINE, MINIFY, RAISE_LIMIT, RECIPES, RUN, SHOW_EXPLANATION, STAGES
+from ..protocol.runs import DryRunOptions
 from ..workspace.config import baseline_path, read_config
 from ..workspace.targets import Target
 from .context import Context

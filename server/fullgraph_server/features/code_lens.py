@@ -12,7 +12,7 @@ from ..client.findings import minify_options, names_of
 from ..client.projection import Function
 from ..client.targets import target_place
 from ..kinds import KINDS
-from ..protocol import KERNELS, RECOMPILES, RUN, SHOW_TARGET, STOP
+from ..protocol.names import KERNELS, RECOMPILES, RUN, SHOW_TARGET, STOP
 from ..report.model import Finding, FrameReport
 from ..text.messages import counted
 from ..workspace.source import SourceFile

@@ -11,7 +11,7 @@ from pygls.lsp.server import LanguageServer
 
 from ..client.documents import Documents
 from ..client.findings import ShownFinding, minify_options, shown_findings
-from ..protocol import FindingData
+from ..protocol.report import FindingData
 from ..report.model import Finding, Report
 from ..runs.choice import Choice
 from ..runs.observers import RunObserver

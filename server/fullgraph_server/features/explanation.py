@@ -21,7 +21,7 @@ from ..client.capabilities import client_command
 from ..client.documents import Documents
 from ..client.findings import newest_first
 from ..kinds import KINDS
-from ..protocol import EXPLANATION_SCHEME, SHOW_EXPLANATION
+from ..protocol.names import EXPLANATION_SCHEME, SHOW_EXPLANATION
 from ..report.model import Finding, Report
 from ..report.recipes import recipe_table, what_helps
 from ..runs.observers import RunObserver

@@ -18,7 +18,7 @@ from ..fixes.model import Fix
 from ..fixes.proofs import Proofs, Proved
 from ..fixes.search import Tried, Try, gain, root_of
 from ..fixes.words import unified_diff, verdict_words
-from ..protocol import TRY_FIXES
+from ..protocol.names import TRY_FIXES
 from ..runs.schedule import Runs
 from ..text.markdown import escaped, fenced
 from ..text.messages import counted

@@ -10,7 +10,8 @@ from pygls.lsp.server import LanguageServer
 
 from ..client.capabilities import client_command
 from ..client.documents import Documents
-from ..protocol import COUNTERPARTS, OPEN_ARTIFACT, SHOW_SOURCE, CounterpartsParams
+from ..protocol.lines import CounterpartsParams
+from ..protocol.names import COUNTERPARTS, OPEN_ARTIFACT, SHOW_SOURCE
 from ..report.artifacts import Document, Mark, Rows
 from ..report.model import Launch
 from ..runs.schedule import Runs

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
 from ..client.documents import Documents
-from ..protocol import PROFILE_SCHEME
+from ..protocol.names import PROFILE_SCHEME
 from ..report.model import Compilation, Report
 from ..report.profile import Cause, FunctionProfile, cost, profiles, sentence
 from ..runs.schedule import Runs

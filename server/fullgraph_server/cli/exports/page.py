@@ -17,7 +17,8 @@ from lsprotocol import types
 from ...commands.performance import PerformanceItems
 from ...commands.report import ReportItems
 from ...features.artifacts import ArtifactDocuments, ShownDocument
-from ...protocol import ExcerptItem, NoteItem, ToldFindingItem, TraceItem, create_converter
+from ...protocol.report import ExcerptItem, NoteItem, ToldFindingItem, TraceItem
+from ...protocol.wire import create_converter
 from ...report.model import Finding, Report
 from ...text.urls import without_secrets
 from ...text.visible import visible

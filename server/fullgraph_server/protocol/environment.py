@@ -1,0 +1,91 @@
+"""Messages about the Python of a project, its debugger, bug reports and tools for agents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+
+@attrs.frozen
+class InterpreterParams:
+    """A request about the Python that runs the targets of a file or folder."""
+
+    uri: str
+
+
+@attrs.frozen
+class InterpretersParams:
+    """A request for the Pythons that can be chosen for a file or folder; the first one is in use."""
+
+    uri: str
+    known: list[str] | None = None
+    """The paths of those that the client knows of."""
+
+
+@attrs.frozen
+class InterpreterItem:
+    """A Python, and whether targets can run with it."""
+
+    path: str
+    origin: str
+    """The reason for its choice: ``setting fullgraph.interpreter``, ``.venv``."""
+    python: str | None = None
+    """Its version."""
+    torch: str | None = None
+    """The version of its torch."""
+    problem: str | None = None
+    """Sentences that say why targets cannot run with it, and what to do."""
+
+
+@attrs.frozen
+class ToolParams:
+    """A call of a tool for agents, with its arguments as `fullgraph mcp` describes them."""
+
+    name: str
+    arguments: dict[str, Any]
+
+
+@attrs.frozen
+class BugReportItem:
+    """A bug report, or why there is none."""
+
+    text: str | None = None
+    """Markdown in the form of PyTorch's issue template."""
+    holds: str | None = None
+    """A sentence about the user's data in the text, to show before copying it."""
+    problem: str | None = None
+
+
+@attrs.frozen
+class DebugParams:
+    """A request for the launch configuration of a target, with torch.compile or without."""
+
+    target: str
+    uncompiled: bool = False
+
+
+@attrs.frozen
+class DebugConfiguration:
+    """A launch configuration of debugpy."""
+
+    name: str
+    type: str
+    request: str
+    args: list[str]
+    cwd: str
+    env: dict[str, str]
+    python: str
+    just_my_code: bool
+    sub_process: bool
+    console: str
+    program: str | None = None
+    module: str | None = None
+
+
+@attrs.frozen
+class DebugItem:
+    """The launch configuration of a program, or the problem that prevents it."""
+
+    configuration: DebugConfiguration | None = None
+    problem: str | None = None

@@ -1,0 +1,90 @@
+"""Messages about runs: their options, their state, their answers."""
+
+from __future__ import annotations
+
+import attrs
+
+from ..runs.slot import RunState
+
+
+@attrs.frozen
+class StatusParams:
+    """The state of a target has changed."""
+
+    target: str
+    generation: int
+    """The number of the last run that began; 0 if none has."""
+    stale: bool
+    run_on_save: bool
+    state: RunState | None = None
+    """Absent once the target was cleared."""
+
+
+@attrs.frozen
+class OutputParams:
+    """A program has printed something."""
+
+    target: str
+    label: str
+    """The target's."""
+    generation: int
+    """The number of the run."""
+    text: str
+    """Any part of the output, on either standard stream."""
+
+
+@attrs.frozen
+class DryRunOptions:
+    """Options that make one run of a target a dry run: with tensors that have no data."""
+
+    dry_run: bool | None = None
+    device: str | None = None
+    """The ``name`` of a ``DeviceItem``: the run is dry, and its kernels are for that GPU."""
+
+
+@attrs.frozen
+class DeviceItem:
+    """A GPU that kernels can be previewed for without it."""
+
+    name: str
+    gpu: str
+    """The driver's name for it."""
+    description: str
+    """Compute capability, SMs, memory."""
+
+
+@attrs.frozen
+class RunSummary:
+    """The answer to ``fullgraph.run``."""
+
+    target: str
+    status: str
+    """The status of the run; ``cancelled`` also if it was stopped before it began."""
+    findings: int
+    compiled: bool = False
+    """Whether a function was compiled."""
+    ignored: int | None = None
+    """The number of findings that comments in the source ignore; absent if there are none."""
+    document: str | None = None
+    """The URI of the run's result, if that is a document, such as a profile of recompilations."""
+    layer: str | None = None
+    """The layer that the run made; absent for an ordinary run."""
+
+
+@attrs.frozen
+class MinifySummary:
+    """The answer to ``fullgraph.minify``."""
+
+    target: str
+    status: str
+    """The status at the end."""
+    nodes: int
+    nodes_at_first: int
+    queries: int
+    seconds: float
+    reproduces: bool
+    """Whether the repro, run by a fresh interpreter, fails in the same way."""
+    message: str
+    """A summary in one sentence, which the server has shown."""
+    repro: str | None = None
+    """The URI of the repro, if there is one; the smallest so far if minifying was stopped."""
