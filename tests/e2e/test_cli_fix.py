@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from json_schemas import check_schema
 
 CLI = "from fullgraph_server.cli import main; main()"
 PROGRAM = """\
@@ -47,7 +48,9 @@ def fix(path: Path, *options: str) -> tuple[int, dict[str, Any]]:
         check=False,
     )
     assert run.stdout, run.stderr
-    return run.returncode, json.loads(run.stdout)
+    told = json.loads(run.stdout)
+    check_schema("fix", told)
+    return run.returncode, told
 
 
 def program(tmp_path: Path, call: str) -> Path:

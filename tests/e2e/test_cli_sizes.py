@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from json_schemas import check_schema
 
 CLI = "from fullgraph_server.cli import main; main()"
 PROGRAM = """\
@@ -49,6 +50,7 @@ def test_the_plan_is_told_with_what_other_sizes_show_and_written_if_asked_for(tm
     path = written(tmp_path, PROGRAM)
     run = sizes(path, "--format", "json", "--sizes", "x.0=5", "--apply")
     told: dict[str, Any] = json.loads(run.stdout)
+    check_schema("sizes", told)
     assert (run.returncode, told["applied"], path.read_text()) == (0, True, MARKED)
     assert [item["compilations"] for item in told["functions"]] == [2]
     assert [item["compilations"] for item in told["functions_after"]] == [1]

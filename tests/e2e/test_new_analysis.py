@@ -20,6 +20,8 @@ SERVER_HALF = '''\
 
 from __future__ import annotations
 
+from ..shapes.report import REPORT
+from ..shapes.shape import Key
 from .analysis import Analysis, InEditor, OnCommandLine
 from .shown import line
 
@@ -35,7 +37,9 @@ ANALYSIS = Analysis(
     effort="program",
     verdict=_verdict,
     lines=lambda shown: iter([line(_verdict(shown.report), "bold")]),
-    as_json=lambda report, common: {**common, "functions": len(report.frames)},
+    shape=lambda _: REPORT.with_keys(
+        Key("functions", value=lambda report: len(report.frames), type=int)
+    ),
     in_editor=InEditor(
         command="fullgraph.census",
         client="countFunctions",

@@ -16,6 +16,7 @@ from fullgraph_server.fixes.rules.catalogue import _BREAKS
 from fullgraph_server.kinds import KINDS
 from fullgraph_server.workers import registry
 from fullgraph_server.workers.registry import NoRegistryError, known_break
+from json_schemas import check_schema
 
 DOCS = Path(__file__).parents[2] / "docs"
 CODES = [*sorted(_BREAKS), "graph-break", "recompile", "recompile-limit", "late-compile"]
@@ -72,6 +73,7 @@ def test_a_graph_break_is_explained_in_the_words_of_torch() -> None:
 
 def test_json_has_the_whole_texts() -> None:
     told = json.loads(fullgraph("explain", "GB0059", "--format", "json", "--python", sys.executable).stdout)
+    check_schema("explain", told)
     assert (told["code"], told["title"]) == ("GB0059", "Failed to trace builtin operator")
     assert told["fixes"][0]["rule"] == "reorder-print"
     assert "reorderable_logging_functions.add(print)" in told["fixes"][0]["after"]

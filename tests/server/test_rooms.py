@@ -22,7 +22,8 @@ SERVER = {
     "report": "kinds workspace text",
     "compare": "kinds workspace text report",
     "traces": "workspace text workers report compare",
-    "analyses": "kinds workspace text report",
+    "shapes": "workspace text report",
+    "analyses": "kinds workspace text report shapes",
     "runs": "workspace text workers report compare traces analyses",
     "fixes": "kinds workspace text workers report analyses runs",
     "protocol": "kinds workspace report analyses runs",
@@ -32,8 +33,8 @@ SERVER = {
     "commands": "kinds workspace text workers report compare traces analyses runs fixes protocol agents "
     "client features",
     "server": "text runs fixes protocol agents client features commands",
-    "cli": "kinds workspace text workers report compare traces analyses runs fixes protocol agents features "
-    "commands server",
+    "cli": "kinds workspace text workers report compare traces shapes analyses runs fixes protocol agents "
+    "features commands server",
 }
 COMPILER = {
     "facts": "",

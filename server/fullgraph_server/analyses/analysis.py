@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from ..report.model import Finding, Layer, Report
+from ..shapes.report import REPORT
+from ..shapes.shape import Shape
 from .progress import Progress
 from .shown import Line, Shown
 
@@ -112,8 +114,8 @@ class Analysis:
     """What a result of it says in one sentence; ``None`` if numbers say it."""
     lines: Callable[[Shown], Iterator[Line | Finding]] | None = None
     """The text of a report on a terminal; ``None`` for that of ``fullgraph check``."""
-    as_json: Callable[[Report, dict[str, Any]], dict[str, Any]] = lambda _, common: common
-    """The JSON of a report, made from the object that all commands write."""
+    shape: Callable[[Report], Shape] = lambda _: REPORT
+    """The shape of a report's JSON."""
     in_editor: InEditor | None = None
     on_command_line: OnCommandLine | None = None
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
-from typing import Any, Final
+from typing import Final
+
+from fullgraph_compiler.facts import MachineMeasured, OperatorCounted, SpeedMeasured, TimePart
 
 from ..report.measured.speed import memory_words, outside_words
-from ..report.model import Finding, Report, Speed, SpeedCause
+from ..report.model import Finding, HeldMemory, Report, Speed, SpeedCause, SpeedPart
+from ..shapes.shape import Key, shape, whole
 from ..text.durations import duration, scaled
 from ..text.messages import counted
 from ..text.tables import aligned
@@ -74,45 +76,46 @@ def _causes(shown: Shown, speed: Speed) -> Iterator[Line]:
             yield line(f"    {cause.hint}")
 
 
-def _as_json(report: Report, common: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - an object of its own
-    head = {"target": report.target, "torch": report.torch, "status": report.status}
-    speed = report.speed
-    if speed is None:
-        problem = report.problem
-        return {**head, "verdict": None, "problem": problem.message if problem else None}
-    measured = asdict(speed.measured)
-    del measured["parts"]
-    return {
-        **head,
-        "verdict": speed.verdict,
-        **measured,
-        "parts": [asdict(part) for part in speed.parts],
-        "first": _cause_object(speed.first) if speed.first else None,
-        "causes": [_cause_object(cause) for cause in speed.causes],
-        "kernels": [asdict(part) for part in speed.measured.parts if part.kind == "kernel"],
-        "machine": asdict(speed.machine) if speed.machine else None,
-        "memory": _memory_object(speed),
-    }
-
-
-def _memory_object(speed: Speed) -> dict[str, Any] | None:
-    if speed.memory is None:
-        return None
-    held = [{"bytes": item.size, "file": item.span.filename, "line": item.span.row} for item in speed.held]
-    return {"compiled": speed.memory.compiled, "eager": speed.memory.eager, "held": held}
-
-
-def _cause_object(cause: SpeedCause) -> dict[str, Any]:
-    span = cause.span
-    return {
-        "kind": cause.kind,
-        "seconds": cause.seconds,
-        "gain": cause.gain,
-        "message": cause.message,
-        "hint": cause.hint,
-        "file": span.filename if span else None,
-        "line": span.row if span else None,
-    }
+_CAUSE: Final = shape(
+    SpeedCause, "kind", "seconds", "gain", "message", "hint", "file=span.filename", "line=span.row"
+)
+_MEMORY: Final = shape(
+    Speed,
+    "compiled=memory.compiled",
+    "eager=memory.eager",
+    Key("held", shape=shape(HeldMemory, "bytes=size", "file=span.filename", "line=span.row")),
+)
+SPEED: Final = shape(
+    Report,
+    "target",
+    "torch",
+    "status",
+    "verdict=speed.verdict",
+    *(
+        Key(key.name, f"speed.measured.{key.name}", key.shape)
+        for key in whole(SpeedMeasured, "parts", "operators").keys
+    ),
+    Key("operators", "speed.measured.operators", whole(OperatorCounted)),
+    Key("parts", "speed.parts", whole(SpeedPart)),
+    Key("first", "speed.first", _CAUSE),
+    Key("causes", "speed.causes", _CAUSE),
+    Key(
+        "kernels",
+        value=lambda report: [part for part in report.speed.measured.parts if part.kind == "kernel"],
+        type=list[TimePart],
+        shape=whole(TimePart),
+    ),
+    Key("machine", "speed.machine", whole(MachineMeasured)),
+    Key(
+        "memory",
+        value=lambda report: report.speed if report.speed.memory else None,
+        type=Speed | None,
+        shape=_MEMORY,
+    ),
+)
+UNMEASURED: Final = shape(
+    Report, "target", "torch", "status", "verdict=speed.verdict", "problem=problem.message"
+)
 
 
 ANALYSIS: Final = Analysis(
@@ -125,7 +128,7 @@ ANALYSIS: Final = Analysis(
     repeats=True,
     verdict=lambda report: report.speed.verdict if report.speed else None,
     lines=_lines,
-    as_json=_as_json,
+    shape=lambda report: SPEED if report.speed else UNMEASURED,
     in_editor=InEditor(
         command="fullgraph.speed",
         client="measureSpeed",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from fullgraph_compiler.facts import TimesMeasured
 
@@ -12,6 +12,8 @@ from ..kinds import KINDS
 from ..report.caches.model import Caches, labels
 from ..report.faults import outcome
 from ..report.model import Finding, Report
+from ..shapes.report import REPORT
+from ..shapes.shape import Key, shape
 from ..text.messages import counted
 from ..text.tables import aligned
 from .analysis import Analysis, InEditor, OnCommandLine
@@ -59,17 +61,19 @@ def _cache_lines(shown: Shown, caches: Caches) -> Iterator[str]:
         yield ""
 
 
-def _as_json(report: Report, common: dict[str, Any]) -> dict[str, Any]:
-    times = {
-        item.cache: {
-            "seconds": round(item.seconds, 3),
-            "compiling": round(item.compiling, 3),
-            "fails": outcome(item.failure) if item.failure else None,
-        }
-        for item in report.of(TimesMeasured)
-    }
-    return {**common, "times": times}
-
+TIMES: Final = REPORT.with_keys(
+    Key(
+        "times",
+        value=lambda report: {item.cache: item for item in report.of(TimesMeasured)},
+        type=dict[str, TimesMeasured],
+        shape=shape(
+            TimesMeasured,
+            Key("seconds", value=lambda item: round(item.seconds, 3), type=float),
+            Key("compiling", value=lambda item: round(item.compiling, 3), type=float),
+            Key("fails", value=lambda item: outcome(item.failure) if item.failure else None, type=str | None),
+        ),
+    )
+)
 
 ANALYSIS: Final = Analysis(
     id="times",
@@ -85,7 +89,7 @@ ANALYSIS: Final = Analysis(
     ),
     verdict=_verdict,
     lines=_lines,
-    as_json=_as_json,
+    shape=lambda _: TIMES,
     in_editor=InEditor(
         command="fullgraph.compileTimes",
         client="measureCompileTimes",

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TextIO, TypeAlias
+from typing import Final, TextIO, TypeAlias
 
 import click
 from rich.text import Text
@@ -17,6 +17,7 @@ from ..fixes.samples import BREAKS
 from ..fixes.words import safety_words
 from ..kinds import EXPORT_CODES, KINDS
 from ..runs.effective_settings import Overrides, choose_interpreter
+from ..shapes.shape import Key, shape
 from ..workers.registry import KnownBreak, NoRegistryError, known_break
 from ..workspace.config import read_config
 from ..workspace.workspace import project_root
@@ -96,35 +97,32 @@ def write(told: Explained, out: TextIO) -> None:
 
 def write_json(told: Explained, out: TextIO) -> None:
     """Write one object."""
-    meaning = told.meaning
-    write_object(
-        out,
-        {
-            "code": told.code,
-            "title": meaning.title,
-            "explanation": meaning.explanation,
-            "hints": list(meaning.hints),
-            "url": meaning.url,
-            "fixes": [_object(example) for example in told.examples],
-        },
-    )
+    write_object(out, SHAPE.object(told))
 
 
 EXPLAIN_FORMATS: Final[Mapping[str, ExplainFormat]] = {"text": write, "json": write_json}
 
 
-def _object(example: Example) -> dict[str, Any]:
-    fix = example.fix
-    return {
-        "rule": fix.rule,
-        "title": fix.title,
-        "change": fix.change,
-        "safety": fix.safety,
-        "source": fix.source,
-        "cause": example.cause,
-        "before": example.before,
-        "after": example.after,
-    }
+_EXAMPLE: Final = shape(
+    Example,
+    "rule=fix.rule",
+    "title=fix.title",
+    "change=fix.change",
+    "safety=fix.safety",
+    "source=fix.source",
+    "cause",
+    "before",
+    "after",
+)
+SHAPE: Final = shape(
+    Explained,
+    "code",
+    "title=meaning.title",
+    "explanation=meaning.explanation",
+    "hints=meaning.hints",
+    "url=meaning.url",
+    Key("fixes", "examples", _EXAMPLE),
+)
 
 
 def _difference(example: Example) -> list[str]:

@@ -10,13 +10,11 @@ from rich.text import Text
 from ...compare.comparison import Amount, Comparison, FunctionChange, compare
 from ...compare.comparison_texts import KEYS, keys, lists, markdown, place, sentence, tables
 from ...compare.fingerprint import Fingerprinted
+from ...shapes.report import FINDING, VERSION
 from ...text.tables import aligned
 from ..output import clean_console, write_line, write_object
 from .checked import Checked
-from .json import finding_object
 from .text import print_finding
-
-VERSION = 1
 
 
 def compared(before: Checked, after: Checked) -> Comparison:
@@ -87,7 +85,7 @@ def comparison_object(comparison: Comparison) -> dict[str, Any]:
 
 
 def _finding(item: Fingerprinted) -> dict[str, Any]:
-    return {**finding_object(item.finding), "path": item.fingerprint.path, "line": item.fingerprint.line}
+    return {**FINDING.object(item.finding), "path": item.fingerprint.path, "line": item.fingerprint.line}
 
 
 def _function(function: FunctionChange) -> dict[str, Any]:

@@ -11,12 +11,14 @@ from rich.text import Text
 
 from ...fixes.changes import counts_of
 from ...fixes.experiments import State
-from ...fixes.model import Counts
+from ...fixes.model import Counts, Edit
 from ...fixes.patches import library_of, patch
 from ...fixes.plans import Plan
 from ...fixes.search import Tried, Try, gain, root_of
 from ...fixes.sizes import refused_mark
 from ...fixes.words import removal_words, safety_words, unified_diff, verdict_words
+from ...report.model import Finding
+from ...shapes.shape import Key, shape
 from ...text.messages import ENDINGS, counted
 from ...text.visible import visible
 from ...workspace.packages import Package
@@ -73,29 +75,7 @@ def write_diff(fixed: Fixed, out: TextIO) -> None:
 
 def write_json(fixed: Fixed, out: TextIO) -> None:
     """Write one object."""
-    write_object(
-        out,
-        in_cells(
-            {
-                "target": fixed.target.id,
-                "torch": fixed.base.report.torch,
-                "status": fixed.base.report.status,
-                "before": _counts(counts_of(fixed.base.report)),
-                "after": _counts(counts_of(fixed.plan.last.report)),
-                "nondeterminism": fixed.nondeterminism,
-                "findings": [_object(tried) for tried in fixed.tried],
-                "plan": [
-                    {"code": finding.code, "message": finding.message, **_try(step)}
-                    for finding, step in fixed.plan.steps
-                ],
-                "left": [
-                    {"code": item.finding.code, "message": item.finding.message} for item in fixed.plan.left
-                ],
-                "files": {name: after for name, (_, after) in fixed.plan.texts.items()},
-                "applied": fixed.applied,
-            }
-        ),
-    )
+    write_object(out, in_cells(SHAPE.object(fixed)))
 
 
 FIX_FORMATS: Final[Mapping[str, FixFormat]] = {"text": write, "json": write_json, "diff": write_diff}
@@ -159,52 +139,71 @@ def _finding(tried: Tried, root: Tried | None, library: str) -> Iterator[Text]:
             yield Text(f"       removes, too: {along}")
 
 
-def _object(tried: Tried) -> dict[str, Any]:
-    finding = tried.finding
-    span = finding.span
-    return {
-        "code": finding.code,
-        "message": finding.message,
-        "file": span.filename,
-        "row": span.row,
-        "column": span.column,
-        "removes": dict(zip(("breaks", "recompiles"), tried.removes, strict=True)),
-        "tries": [_try(item) for item in tried.tries],
-        "refused": tried.refused,
-    }
+def _steps(fixed: Fixed) -> list[dict[str, Any]]:
+    return [
+        {"code": finding.code, "message": finding.message, **_TRY.object(step)}
+        for finding, step in fixed.plan.steps
+    ]
 
 
-def _try(item: Try) -> dict[str, Any]:
-    fix, verdict = item.fix, item.verdict
-    return {
-        "rule": fix.rule,
-        "title": fix.title,
-        "change": fix.change,
-        "safety": fix.safety,
-        "source": fix.source,
-        "verified": verdict.verified,
-        "tried": verdict.tried,
-        "reason": verdict.reason,
-        "basis": verdict.basis,
-        "untaken": list(verdict.untaken),
-        "along": [
-            {"code": item.code, "file": item.span.filename, "row": item.span.row} for item in verdict.along
-        ],
-        "before": _counts(verdict.before),
-        "after": _counts(verdict.after),
-        "edits": [
-            {
-                "file": edit.span.filename,
-                "row": edit.span.row,
-                "column": edit.span.column,
-                "end_row": edit.span.end_row,
-                "end_column": edit.span.end_column,
-                "text": edit.text,
-            }
-            for edit in fix.edits
-        ],
-    }
-
-
-def _counts(counts: Counts) -> dict[str, int]:
-    return {"breaks": counts.breaks, "graphs": counts.graphs, "recompiles": counts.recompiles}
+_COUNTS: Final = shape(Counts, "breaks", "graphs", "recompiles")
+_EDIT: Final = shape(
+    Edit,
+    "file=span.filename",
+    "row=span.row",
+    "column=span.column",
+    "end_row=span.end_row",
+    "end_column=span.end_column",
+    "text",
+)
+_TRY: Final = shape(
+    Try,
+    "rule=fix.rule",
+    "title=fix.title",
+    "change=fix.change",
+    "safety=fix.safety",
+    "source=fix.source",
+    "verified=verdict.verified",
+    "tried=verdict.tried",
+    "reason=verdict.reason",
+    "basis=verdict.basis",
+    "untaken=verdict.untaken",
+    Key("along", "verdict.along", shape(Finding, "code", "file=span.filename", "row=span.row")),
+    Key("before", "verdict.before", _COUNTS),
+    Key("after", "verdict.after", _COUNTS),
+    Key("edits", "fix.edits", _EDIT),
+)
+_TRIED: Final = shape(
+    Tried,
+    "code=finding.code",
+    "message=finding.message",
+    "file=finding.span.filename",
+    "row=finding.span.row",
+    "column=finding.span.column",
+    Key(
+        "removes",
+        value=lambda tried: dict(zip(("breaks", "recompiles"), tried.removes, strict=True)),
+        type=dict[str, int],
+    ),
+    Key("tries", shape=_TRY),
+    "refused",
+)
+SHAPE: Final = shape(
+    Fixed,
+    "target=target.id",
+    "torch=base.report.torch",
+    "status=base.report.status",
+    Key("before", value=lambda fixed: counts_of(fixed.base.report), type=Counts, shape=_COUNTS),
+    Key("after", value=lambda fixed: counts_of(fixed.plan.last.report), type=Counts, shape=_COUNTS),
+    "nondeterminism",
+    Key("findings", "tried", _TRIED),
+    Key("plan", value=_steps, type=list[dict[str, Any]]),
+    Key("left", "plan.left", shape(Tried, "code=finding.code", "message=finding.message")),
+    Key(
+        "files",
+        value=lambda fixed: {name: after for name, (_, after) in fixed.plan.texts.items()},
+        type=dict[str, str],
+    ),
+    "applied",
+)
+"""The JSON of edits and their verdicts."""

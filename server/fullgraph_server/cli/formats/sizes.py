@@ -10,9 +10,11 @@ from typing import Any, Final, TextIO, TypeAlias
 from fullgraph_compiler.facts import SizeOutcome, SizeTried
 from rich.text import Text
 
+from ...fixes.model import Fix
 from ...fixes.sizes import SOURCES, Sizes, refused_mark, times_compiled
 from ...fixes.words import unified_diff
 from ...report.model import Finding, FrameReport, Report
+from ...shapes.shape import Key, shape
 from ...text.messages import ENDINGS
 from ...text.visible import visible
 from ...workspace.targets import Target
@@ -106,29 +108,7 @@ def write_diff(sized: Sized, out: TextIO) -> None:
 
 def write_json(sized: Sized, out: TextIO) -> None:
     """Write one object."""
-    found = sized.found
-    base, last = found.base.report, found.last.report
-    write_object(
-        out,
-        in_cells(
-            {
-                "target": sized.target.id,
-                "torch": base.torch,
-                "status": base.status,
-                "functions": [_function(frame) for frame in _frames(base)],
-                "functions_after": [_function(frame) for frame in _frames(last)],
-                "recompilations": [_finding(item) for item in base.findings if item.kind == "recompile"],
-                "nondeterminism": found.nondeterminism,
-                "plan": [{"rule": fix.rule, "title": fix.title, "change": fix.change} for fix in found.fixes],
-                "files": {name: after for name, (_, after) in found.texts.items()},
-                "dynamic_sources": sized.sources,
-                "left": [_finding(item) for item in found.left],
-                "reasons": list(found.reasons),
-                "sizes": [_size(item) for item in found.last.sizes],
-                "applied": sized.applied,
-            }
-        ),
-    )
+    write_object(out, in_cells(SHAPE.object(sized)))
 
 
 SIZES_FORMATS: Final[Mapping[str, SizesFormat]] = {"text": write, "json": write_json, "diff": write_diff}
@@ -191,25 +171,55 @@ def _frames(report: Report) -> list[FrameReport]:
     return [frame for frame in report.frames if frame.compile_ids]
 
 
-def _function(frame: FrameReport) -> dict[str, Any]:
-    number, parts = times_compiled(frame)
-    place = {"name": frame.qualname, "file": frame.filename, "row": frame.row}
-    return {**place, "compilations": number, "parts": parts}
-
-
-def _finding(finding: Finding) -> dict[str, Any]:
-    span = finding.span
-    return {"file": span.filename, "row": span.row, "column": span.column, "message": finding.message}
-
-
-def _size(item: SizeTried) -> dict[str, Any]:
-    return {
-        "function": item.function,
-        "size_of": item.place,
-        "size": item.size,
-        "outcome": item.outcome,
-        "words": item.words,
-        "along": list(item.along),
-        "asked": item.asked,
-        "backward": item.backward,
-    }
+_FUNCTION: Final = shape(
+    FrameReport,
+    "name=qualname",
+    "file=filename",
+    "row",
+    Key("compilations", value=lambda frame: times_compiled(frame)[0], type=int),
+    Key("parts", value=lambda frame: times_compiled(frame)[1], type=int),
+)
+_FINDING: Final = shape(Finding, "file=span.filename", "row=span.row", "column=span.column", "message")
+SHAPE: Final = shape(
+    Sized,
+    "target=target.id",
+    "torch=found.base.report.torch",
+    "status=found.base.report.status",
+    Key(
+        "functions",
+        value=lambda sized: _frames(sized.found.base.report),
+        type=list[FrameReport],
+        shape=_FUNCTION,
+    ),
+    Key(
+        "functions_after",
+        value=lambda sized: _frames(sized.found.last.report),
+        type=list[FrameReport],
+        shape=_FUNCTION,
+    ),
+    Key(
+        "recompilations",
+        value=lambda sized: [item for item in sized.found.base.report.findings if item.kind == "recompile"],
+        type=list[Finding],
+        shape=_FINDING,
+    ),
+    "nondeterminism=found.nondeterminism",
+    Key("plan", "found.fixes", shape(Fix, "rule", "title", "change")),
+    Key(
+        "files",
+        value=lambda sized: {name: after for name, (_, after) in sized.found.texts.items()},
+        type=dict[str, str],
+    ),
+    "dynamic_sources=sources",
+    Key("left", "found.left", _FINDING),
+    "reasons=found.reasons",
+    Key(
+        "sizes",
+        "found.last.sizes",
+        shape(
+            SizeTried, "function", "size_of=place", "size", "outcome", "words", "along", "asked", "backward"
+        ),
+    ),
+    "applied",
+)
+"""The JSON of sizes and the plan for them."""

@@ -1,0 +1,113 @@
+"""Writer of the JSON Schemas of what ``--format json`` writes: ``docs/schemas``.
+
+Run ``python scripts/json_schema.py`` after a change of a shape (``fullgraph_server.shapes``). A test compares
+them, and holds what commands write against them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import types
+import typing
+from collections.abc import Mapping
+from functools import reduce
+from operator import or_
+from pathlib import Path
+from typing import Any, Union
+
+from fullgraph_server.analyses.speed import SPEED, UNMEASURED
+from fullgraph_server.analyses.times import TIMES
+from fullgraph_server.cli.explain import SHAPE as EXPLAIN
+from fullgraph_server.cli.formats.fixes import SHAPE as FIX
+from fullgraph_server.cli.formats.sizes import SHAPE as SIZES
+from fullgraph_server.shapes.report import REPORT
+from fullgraph_server.shapes.shape import Key, Shape
+from pydantic import BaseModel, RootModel, create_model
+from pydantic.json_schema import GenerateJsonSchema
+
+FOLDER = Path(__file__).parent.parent / "docs" / "schemas"
+FILES: Mapping[str, tuple[Shape, ...]] = {
+    "report": (REPORT,),
+    "times": (TIMES,),
+    "speed": (SPEED, UNMEASURED),
+    "fix": (FIX,),
+    "sizes": (SIZES,),
+    "explain": (EXPLAIN,),
+}
+"""The objects that each schema describes."""
+
+
+def schemas() -> dict[Path, str]:
+    """Return the text of each schema."""
+    return {FOLDER / f"{name}.json": _schema(name, shapes) for name, shapes in FILES.items()}
+
+
+def _schema(name: str, shapes: tuple[Shape, ...]) -> str:
+    models = _Models()
+    kinds = [models.model(shape) for shape in shapes]
+    described: type[BaseModel] = RootModel[reduce(or_, kinds)] if kinds[1:] else kinds[0]  # type: ignore[misc]
+    title = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"fullgraph {name}"}
+    return json.dumps({**described.model_json_schema(schema_generator=_Untitled), **title}, indent=2) + "\n"
+
+
+class _Untitled(GenerateJsonSchema):
+    """Leave out the titles of keys, which only say the keys again."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
+        return False
+
+
+class _Models:
+    """The models of pydantic of shapes: each has one, and a name that no other one has."""
+
+    def __init__(self) -> None:
+        self._models: dict[Shape, type[BaseModel]] = {}
+
+    def model(self, shape: Shape) -> type[BaseModel]:
+        if shape not in self._models:
+            keys: dict[str, Any] = {key.name: (self._type(shape, key), ...) for key in shape.keys}
+            taken = [model.__name__ for model in self._models.values()]
+            number = sum(name.startswith(shape.of.__name__) for name in taken)
+            self._models[shape] = create_model(
+                shape.of.__name__ + str(number or ""),
+                **keys,
+            )
+        return self._models[shape]
+
+    def _type(self, shape: Shape, key: Key) -> Any:
+        annotation = key.type if key.value is not None else _at(shape.of, key.path or key.name)
+        return self._with_models(annotation, key.shape)
+
+    def _with_models(self, annotation: Any, shape: Shape | None) -> Any:
+        """Put the model of a shape in place of the type that it is of."""
+        if shape is not None and annotation is shape.of:
+            return self.model(shape)
+        origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+        if origin is None or origin is typing.Literal:
+            return annotation
+        inner = [self._with_models(item, shape) for item in arguments]
+        if origin in (Union, types.UnionType):
+            return reduce(or_, inner)
+        if origin is tuple and Ellipsis in inner:
+            return list[inner[0]]  # type: ignore[valid-type]
+        return origin[tuple(inner)] if origin is not Mapping else dict[inner[0], inner[1]]  # type: ignore[valid-type]
+
+
+def _at(of: Any, path: str) -> Any:
+    """Return the annotation of an attribute, by its path."""
+    missing = False
+    for name in path.split("."):
+        if typing.get_origin(of) in (Union, types.UnionType):
+            (of,) = (item for item in typing.get_args(of) if item is not types.NoneType)
+            missing = True
+        found = inspect.getattr_static(of, name, None)
+        is_property = isinstance(found, property)
+        of = typing.get_type_hints(found.fget)["return"] if is_property else typing.get_type_hints(of)[name]
+    return of | None if missing else of
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for path, text in schemas().items():
+        path.write_text(text, encoding="utf-8")

@@ -1,0 +1,166 @@
+"""The JSON of a report. Rows and columns are 1-based, columns in characters, times in seconds."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fullgraph_compiler.facts import (
+    Failure,
+    FilesDiscarded,
+    GraphUnchecked,
+    RanDry,
+    RecipeTried,
+    SizesRemembered,
+    StageChecked,
+)
+
+from ..report.caches.model import CacheCount, Caches, CacheUse, KeyDifference
+from ..report.faults import verdict
+from ..report.model import Compilation, ExportedProgram, Finding, FrameReport, Guard, RankSummary, Report
+from ..text.source_names import compile_number
+from ..text.vllm import VllmGraph
+from ..workspace.positions import Call, Span
+from .shape import Key, shape
+
+VERSION: Final = 1
+_SECONDS: Final = Key("seconds", value=lambda item: round(item.seconds, 3), type=float)
+_PASSES: Final = Key("passes", value=lambda item: item.failure is None, type=bool)
+_FAILURE: Final = Key("failure", shape=shape(Failure, "kind", "error", "message", "phase"))
+
+_CALL: Final = shape(Call, "filename", "row", "function")
+FINDING: Final = shape(
+    Finding,
+    "kind",
+    "code",
+    "severity",
+    "message",
+    "filename=span.filename",
+    Key("location", "span", shape(Span, "row", "column")),
+    Key("end_location", "span", shape(Span, "row=end_row", "column=end_column")),
+    "url",
+    "explanation",
+    "hints",
+    Key("stack", shape=_CALL),
+    Key("also_from", shape=_CALL),
+    "count",
+    Key("compile_ids", value=lambda item: sorted(item.compile_ids, key=compile_number), type=list[str]),
+    "fault",
+    "ranks",
+    "of_run",
+    "survived",
+)
+_GUARD: Final = shape(
+    Guard, "source", "kind", "expected", "code", "row=span.row", "filename=span.filename", "failures"
+)
+_FRAME: Final = shape(
+    FrameReport,
+    "function",
+    "qualname",
+    "filename",
+    "row",
+    "compile_ids",
+    "graphs",
+    "ops",
+    "breaks",
+    Key("guards", shape=_GUARD),
+    "recompiles",
+    "versions",
+    _SECONDS,
+)
+_COMPILATION: Final = shape(
+    Compilation,
+    "compile_id",
+    "function",
+    "filename=span.filename",
+    "row=span.row",
+    _SECONDS,
+    "reason",
+    Key("caller", shape=shape(Span, "filename", "row")),
+)
+_DIFFERENCE: Final = shape(KeyDifference, "name", "before", "after", "filename=span.filename", "row=span.row")
+_CACHE_USE: Final = shape(
+    CacheUse,
+    "compile_id",
+    "function",
+    "filename=span.filename",
+    "row=span.row",
+    "cache",
+    "state",
+    "backward=lookup.backward",
+    "key=lookup.key",
+    "reason",
+    "hint",
+    "nearest",
+    Key("differences", shape=_DIFFERENCE),
+    "seconds=lookup.seconds",
+)
+_CACHES: Final = shape(
+    Caches,
+    "warm",
+    Key(
+        "counts",
+        value=lambda caches: {count.cache: count for count in caches.counts},
+        type=dict[str, CacheCount],
+        shape=shape(CacheCount, "hits", "misses", "bypasses"),
+    ),
+    Key("graphs", "uses", _CACHE_USE),
+    Key("sizes", shape=shape(SizesRemembered, "action", "place", "functions")),
+)
+_RANK: Final = shape(
+    RankSummary,
+    "rank",
+    "status",
+    _SECONDS,
+    "compilations",
+    "graphs",
+    "breaks",
+    "recompiles",
+    "differs",
+    "group",
+)
+_VLLM: Final = shape(
+    VllmGraph,
+    "compile_id=configured.compile_id",
+    "model=configured.model",
+    "prefix=configured.prefix",
+    "splitting=configured.splitting",
+    "cudagraphs=configured.cudagraphs",
+    Key(
+        "parts",
+        value=lambda graph: [{"name": name, "sizes": sizes} for name, sizes in graph.parts],
+        type=list[dict[str, str | list[tuple[int, int]]]],
+    ),
+)
+REPORT: Final = shape(
+    Report,
+    Key("version", value=lambda _: VERSION, type=int),
+    "torch",
+    "target",
+    "status",
+    _SECONDS,
+    # The command line knows the baseline, and says which findings are in it.
+    Key("findings", shape=FINDING.with_keys(Key("baseline", value=lambda _: False, type=bool))),
+    Key("ignored", shape=FINDING),
+    Key("exports", shape=shape(ExportedProgram, "compile_id", "function", "ops", "sizes")),
+    Key("frames", shape=_FRAME),
+    Key("compilations", shape=_COMPILATION),
+    Key("stages", shape=shape(StageChecked, "stage", "compile_id", _PASSES, _FAILURE, _SECONDS)),
+    Key("unchecked", shape=shape(GraphUnchecked, "compile_id", "reason")),
+    Key(
+        "conclusion",
+        value=lambda report: verdict(report) if report.stages or report.unchecked else "",
+        type=str,
+    ),
+    Key(
+        "recipes",
+        value=lambda report: report.of(RecipeTried),
+        type=list[RecipeTried],
+        shape=shape(RecipeTried, "recipe", _PASSES, _FAILURE, _SECONDS, "memory"),
+    ),
+    Key("caches", shape=_CACHES),
+    Key("ranks", shape=_RANK),
+    Key("vllm", shape=_VLLM),
+    Key("dry", shape=shape(RanDry, "device", "unknown")),
+    "left_out",
+    Key("discarded", shape=shape(FilesDiscarded, "by", "reason", "read_only")),
+)
