@@ -7,8 +7,9 @@ from typing import Final
 
 from fullgraph_compiler.facts import MachineMeasured, OperatorCounted, SpeedMeasured, TimePart
 
+from ..report.measured.model import HeldMemory, Speed, SpeedCause, SpeedPart
 from ..report.measured.speed import memory_words, outside_words
-from ..report.model import Finding, HeldMemory, Report, Speed, SpeedCause, SpeedPart
+from ..report.model import Finding, Report
 from ..shapes.shape import Key, shape, whole
 from ..text.durations import duration, scaled
 from ..text.messages import counted

@@ -12,17 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..report.model import (
-    Code,
-    FrameReport,
-    Guard,
-    Launch,
-    Report,
-    SizeCondition,
-    Speed,
-    SpeedCause,
-    TensorName,
-)
+from ..report.measured.model import Speed, SpeedCause
+from ..report.model import Code, FrameReport, Guard, Launch, Report, SizeCondition, TensorName
 from ..runs.schedule import Runs
 from ..text.source_names import written_name
 from ..workspace.drift import Drift

@@ -34,8 +34,9 @@ from ..protocol.performance import (
 from ..protocol.report import ReportParams
 from ..report.caches.model import labels
 from ..report.kernels import by_kernel, config_words, count_launches, operators, spans_of, total_cost
+from ..report.measured.model import Speed
 from ..report.measured.speed import memory_words, outside_words
-from ..report.model import Code, Compilation, Launch, Report, Speed
+from ..report.model import Code, Compilation, Launch, Report
 from ..report.phases import steps_of
 from .report import ReportItems, dry_item, layer_argument
 

@@ -14,7 +14,8 @@ from lsprotocol import types
 from ..client.documents import Documents
 from ..client.findings import names_of
 from ..client.projection import ShownTensors
-from ..report.model import CauseKind, HeldTensors, Speed, SpeedCause, TensorName
+from ..report.measured.model import CauseKind, Speed, SpeedCause
+from ..report.model import HeldTensors, TensorName
 from ..text.durations import duration
 from ..text.source_names import written_name
 from .context import Context

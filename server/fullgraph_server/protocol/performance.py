@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 from lsprotocol import types
 
-from ..report.model import TimeKind
+from ..report.measured.model import TimeKind
 from ..report.phases import Part
 from .report import DryItem, FindingItem
 

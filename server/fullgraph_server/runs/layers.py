@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from ..analyses.inductor import INDUCTOR
 from ..report.finding_builder import by_place
-from ..report.model import Finding, Layer, Report, Speed
+from ..report.measured.model import Speed
+from ..report.model import Finding, Layer, Report
 from ..workspace.positions import Span
 
 

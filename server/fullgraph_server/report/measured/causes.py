@@ -29,9 +29,9 @@ from ...text.hints import cudagraph_hints
 from ...text.remedies import sentences
 from ...workspace.positions import Span
 from ..facts_by_type import FactsByType
-from ..model import SpeedCause
 from ..recompiles import Recompilations
 from ..source_locator import Places
+from .model import SpeedCause
 
 _WELL_USED = 0.5
 """Of what the machine can do: a kernel that uses more has little to win."""

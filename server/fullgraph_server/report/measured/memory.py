@@ -10,8 +10,8 @@ from fullgraph_compiler.facts import CodeGenerated, Kernel, MemoryHeld, MemoryMe
 
 from ...workspace.positions import Span
 from ..facts_by_type import FactsByType
-from ..model import HeldMemory
 from ..source_locator import Places
+from .model import HeldMemory
 
 
 def held_memory(memory: MemoryMeasured, facts: FactsByType, places: Places) -> Iterator[HeldMemory]:

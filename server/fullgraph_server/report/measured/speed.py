@@ -10,11 +10,11 @@ from fullgraph_compiler.facts import MachineMeasured, MemoryMeasured, SpeedMeasu
 
 from ...text.durations import duration, percent, size
 from ..facts_by_type import FactsByType
-from ..model import Speed, SpeedCause, SpeedPart, TimeKind
 from ..recompiles import Recompilations
 from ..source_locator import Places
 from .causes import Causes, LibraryUse
 from .memory import held_memory
+from .model import Speed, SpeedCause, SpeedPart, TimeKind
 
 LABELS: Final[dict[TimeKind, str]] = {
     "recompile": "compiling again",
