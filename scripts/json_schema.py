@@ -6,15 +6,13 @@ them, and holds what commands write against them.
 
 from __future__ import annotations
 
-import inspect
 import json
-import types
 import typing
 from collections.abc import Mapping
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import Any, Union
+from typing import Any
 
 from fullgraph_server.analyses.speed import SPEED, UNMEASURED
 from fullgraph_server.analyses.times import TIMES
@@ -22,7 +20,7 @@ from fullgraph_server.cli.explain import SHAPE as EXPLAIN
 from fullgraph_server.cli.formats.fixes import SHAPE as FIX
 from fullgraph_server.cli.formats.sizes import SHAPE as SIZES
 from fullgraph_server.shapes.report import REPORT
-from fullgraph_server.shapes.shape import Key, Shape
+from fullgraph_server.shapes.shape import Key, Shape, members
 from pydantic import BaseModel, RootModel, create_model
 from pydantic.json_schema import GenerateJsonSchema
 
@@ -76,8 +74,7 @@ class _Models:
         return self._models[shape]
 
     def _type(self, shape: Shape, key: Key) -> Any:
-        annotation = key.type if key.value is not None else _at(shape.of, key.path or key.name)
-        return self._with_models(annotation, key.shape)
+        return self._with_models(shape.annotation(key), key.shape)
 
     def _with_models(self, annotation: Any, shape: Shape | None) -> Any:
         """Put the model of a shape in place of the type that it is of."""
@@ -87,24 +84,11 @@ class _Models:
         if origin is None or origin is typing.Literal:
             return annotation
         inner = [self._with_models(item, shape) for item in arguments]
-        if origin in (Union, types.UnionType):
+        if members(annotation)[1:]:
             return reduce(or_, inner)
         if origin is tuple and Ellipsis in inner:
             return list[inner[0]]  # type: ignore[valid-type]
         return origin[tuple(inner)] if origin is not Mapping else dict[inner[0], inner[1]]  # type: ignore[valid-type]
-
-
-def _at(of: Any, path: str) -> Any:
-    """Return the annotation of an attribute, by its path."""
-    missing = False
-    for name in path.split("."):
-        if typing.get_origin(of) in (Union, types.UnionType):
-            (of,) = (item for item in typing.get_args(of) if item is not types.NoneType)
-            missing = True
-        found = inspect.getattr_static(of, name, None)
-        is_property = isinstance(found, property)
-        of = typing.get_type_hints(found.fget)["return"] if is_property else typing.get_type_hints(of)[name]
-    return of | None if missing else of
 
 
 if __name__ == "__main__":

@@ -6,19 +6,26 @@ compares the two.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
-import types
+import operator
 import typing
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 import attrs
 from fullgraph_server.analyses.registry import analyses
+from fullgraph_server.cli.exports.page import TRACE_ITEM
+from fullgraph_server.commands.performance import PERFORMANCE_ITEM
+from fullgraph_server.commands.report import GUARD, LAYER, REPORT_ITEM
 from fullgraph_server.kinds import KINDS, Kind
 from fullgraph_server.protocol import names
 from fullgraph_server.protocol.wire import MESSAGES, camel_case
+from fullgraph_server.shapes.shape import Shape, members
 from fullgraph_server.text.messages import ENDINGS
+from fullgraph_server.workspace.positions import Span
 from lsprotocol import types as lsp
 
 OUTPUT = Path(__file__).parent.parent / "extension" / "src" / "protocol.ts"
@@ -31,8 +38,8 @@ _COLUMNS = ("one", "many", "summary", "sums_compilations")
 
 def typescript() -> str:
     """Return the text of the TypeScript module."""
-    fields = [field for cls in MESSAGES for field in _fields(cls)]
-    used = sorted({name for field in fields for name in _lsp_names(field.type)})
+    interfaces = list(_interfaces())
+    used = sorted({name for *_, fields in interfaces for _, of, _ in fields for name in _lsp_names(of)})
     parts = [
         "// Written by scripts/protocol_types.py from protocol/ and kinds.py: change it there.\n",
         f'import type {{ {", ".join(used)} }} from "vscode-languageclient";\n',
@@ -43,7 +50,7 @@ def typescript() -> str:
         )
         + "\n",
     ]
-    parts += [_interface(cls) for cls in MESSAGES]
+    parts += [_interface(*item) for item in interfaces]
     return "\n".join([*parts, _kinds(), _endings(), _analyses()])
 
 
@@ -79,13 +86,52 @@ def _analyses() -> str:
     return "\n".join([*lines, "];", ""])
 
 
-def _interface(cls: type[Any]) -> str:
-    lines = [f"/** {inspect.getdoc(cls)} */", f"export interface {cls.__name__} {{"]
-    for field in _fields(cls):
-        optional = field.default is None
-        union = [item for item in _members(field.type) if not (optional and item is type(None))]
-        name = camel_case(field.name)
-        lines.append(f"  {name}{'?' if optional else ''}: {' | '.join(_typescript(item) for item in union)};")
+def _interfaces() -> Iterator[tuple[str, str, list[tuple[str, Any, bool]]]]:
+    """Yield name, description, and fields of each interface: name, type, and whether it may be absent."""
+    for cls in MESSAGES:
+        attrs.resolve_types(cls)
+        fields = [(item.name, item.type, item.default is None) for item in attrs.fields(cls)]
+        yield cls.__name__, inspect.getdoc(cls) or "", fields
+    for shape in _shapes(REPORT_ITEM, LAYER, GUARD, PERFORMANCE_ITEM, TRACE_ITEM):
+        keys = [(key, shape.annotation(key)) for key in shape.keys]
+        about, _, _ = (inspect.getdoc(shape.of) or "").partition("\n\n")
+        yield (
+            shape.name,
+            about,
+            [(key.name, _named(of, key.shape), type(None) in members(of)) for key, of in keys],
+        )
+
+
+def _shapes(*roots: Shape) -> dict[Shape, None]:
+    """Return shapes after those that they hold."""
+    found: dict[Shape, None] = {}
+    for root in roots:
+        found.update(_shapes(*(key.shape for key in root.keys if key.shape is not None)))
+        found[root] = None
+    return found
+
+
+def _named(annotation: Any, shape: Shape | None) -> Any:
+    """Put the interface of a shape in place of the type that it is of."""
+    if shape is not None and annotation is shape.of:
+        return typing.NewType(shape.name, object)
+    if annotation is Span:
+        return lsp.Location
+    if typing.get_origin(annotation) is tuple:
+        return list[_named(typing.get_args(annotation)[0], shape)]  # type: ignore[misc]
+    if typing.get_origin(annotation) is list:
+        return list[_named(typing.get_args(annotation)[0], shape)]  # type: ignore[misc]
+    if members(annotation)[1:]:
+        return functools.reduce(operator.or_, (_named(item, shape) for item in members(annotation)))
+    return annotation
+
+
+def _interface(name: str, about: str, fields: list[tuple[str, Any, bool]]) -> str:
+    lines = [f"/** {about} */", f"export interface {name} {{"]
+    for field, annotation, optional in fields:
+        union = [item for item in members(annotation) if not (optional and item is type(None))]
+        types_ = " | ".join(_typescript(item) for item in union)
+        lines.append(f"  {camel_case(field)}{'?' if optional else ''}: {types_};")
     return "\n".join([*lines, "}", ""])
 
 
@@ -101,19 +147,6 @@ def _kinds() -> str:
         values = {camel_case(column): getattr(kind, column) for column in _COLUMNS}
         lines.append(f"  {_quoted(name)}: {json.dumps(values)},")
     return "\n".join([*lines, "};", ""])
-
-
-def _fields(cls: type[Any]) -> tuple[Any, ...]:
-    attrs.resolve_types(cls)
-    return attrs.fields(cls)
-
-
-def _members(annotation: Any) -> list[Any]:
-    """Return the members of a union, nested ones too; of another type, the type itself."""
-    origin = typing.get_origin(annotation)
-    if origin in (typing.Union, types.UnionType):
-        return [member for item in typing.get_args(annotation) for member in _members(item)]
-    return [annotation]
 
 
 def _typescript(annotation: Any) -> str:

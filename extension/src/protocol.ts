@@ -143,110 +143,10 @@ export interface ReportParams {
   layer?: string;
 }
 
-/** One captured graph. */
-export interface GraphItem {
-  compileId: string;
-  ops: number;
-  location?: Location;
-}
-
-/** One function of the user's code with all its compilations. */
-export interface FrameItem {
-  function: string;
-  location: Location;
-  graphs: GraphItem[];
-  ops: number;
-  breaks: number;
-  guards: number;
-  recompiles: number;
-  seconds: number;
-  findings: number[];
-}
-
 /** The choice of a target's failure; the first one, if neither field is given. */
 export interface MinifyOptions {
   fault: number;
   compileId: string;
-}
-
-/** A finding of a report. */
-export interface FindingItem {
-  kind: "graph-break" | "recompile" | "late-compile" | "recompile-limit" | "compile-error" | "capture-error" | "export-error" | "accuracy" | "skipped-frame" | "nothing-compiled" | "rank-difference" | "cudagraph-skip" | "perf-hint" | "cache-miss" | "cache-bypass" | "unused-ignore" | "target-error";
-  kindName: string;
-  code: string;
-  severity: "error" | "warning" | "information";
-  message: string;
-  count: number;
-  explanation: string;
-  minify?: MinifyOptions;
-  location?: Location;
-}
-
-/** A piece of generated code: a kernel, or the whole code of a graph. */
-export interface KernelItem {
-  uri: string;
-  name: string;
-  graph: string;
-  operators: string;
-  locations: Location[];
-}
-
-/** A document of a graph: one of its forms, its code, a kernel, or a compiled form of a kernel. */
-export interface ArtifactItem {
-  uri: string;
-  name: string;
-  file: string;
-  compileId: string;
-  phase: string;
-  locations: Location[];
-  previous?: string;
-}
-
-/** The summary of one of several ranks of a report. */
-export interface RankItem {
-  rank: number;
-  compilations: number;
-  graphs: number;
-  breaks: number;
-  recompiles: number;
-  seconds: number;
-  differs: boolean;
-  group: number;
-}
-
-/** A note that the run was a dry one, without data. */
-export interface DryItem {
-  label: string;
-  sentence: string;
-  unknown: string[];
-}
-
-/** The report of a target's last run, partial while that is still on. */
-export interface ReportItem {
-  target: string;
-  generation: number;
-  torch: string;
-  seconds: number;
-  frames: FrameItem[];
-  findings: FindingItem[];
-  kernels: KernelItem[];
-  artifacts: ArtifactItem[];
-  ranks: RankItem[];
-  rankGroups: string[];
-  dry?: DryItem;
-  ignored?: number;
-  leftOut?: string;
-  files?: string;
-}
-
-/** A result that stands beside the one of an ordinary run: a preview, a profile, times. */
-export interface LayerItem {
-  layer: string;
-  label: string;
-  stale: boolean;
-  report: ReportItem;
-  state?: "queued" | "running" | "finished" | "raised" | "exited" | "crashed" | "timeout" | "memory" | "cancelled" | "not-started";
-  verdict?: string;
 }
 
 /** A request for the guards of one function of a report. */
@@ -254,19 +154,6 @@ export interface GuardsParams {
   target: string;
   generation: number;
   frame: number;
-}
-
-/** A condition under which a compiled function may be used again. */
-export interface GuardItem {
-  name: string;
-  kind: string;
-  expected: string;
-  failures: number;
-  ambient: boolean;
-  origin: string;
-  location?: Location;
-  originLocation?: Location;
-  code: string;
 }
 
 /** The data of a diagnostic, for later requests about it. */
@@ -278,175 +165,6 @@ export interface FindingData {
   rendered: string;
   explanation: string;
   minify?: MinifyOptions;
-}
-
-/** Lines of the source from the line ``start`` on; ``first`` and ``last`` are those of a finding. */
-export interface ExcerptItem {
-  start: number;
-  lines: string[];
-  first: number;
-  last: number;
-}
-
-/** A note on a finding, such as its reason. */
-export interface NoteItem {
-  label: string;
-  text: string;
-}
-
-/** A finding with all that an editor shows of it in other places. */
-export interface ToldFindingItem {
-  finding: FindingItem;
-  place: string;
-  notes: NoteItem[];
-  excerpt?: ExcerptItem;
-}
-
-/** The rest of a trace, for a page of its own. It is written to a file, and no message. */
-export interface TraceItem {
-  report: ReportItem;
-  findings: ToldFindingItem[];
-  texts: Record<string, string>;
-  rank?: number;
-}
-
-/** A step of the compiler, with torch's name. */
-export interface PhaseItem {
-  name: string;
-  start: number;
-  seconds: number;
-  compileId: string;
-  depth: number;
-  part: "dynamo" | "aot" | "inductor" | "build";
-}
-
-/** One compilation of a function, or of a part of it after a graph break. */
-export interface CompilationItem {
-  compileId: string;
-  function: string;
-  location: Location;
-  start: number;
-  seconds: number;
-  reason: string;
-}
-
-/** A kernel or library function, with the total cost of its launches in one piece of code. */
-export interface KernelRow {
-  uri: string;
-  name: string;
-  language: string;
-  compileId: string;
-  phase: string;
-  operators: string;
-  locations: Location[];
-  launches: number;
-  arguments: string;
-  grid: string;
-  read?: number;
-  written?: number;
-  flops?: number;
-  seconds?: number;
-  config?: string;
-  registers?: number;
-  spills?: number;
-  shared?: number;
-  problem?: string;
-}
-
-/** An operation of a lowered graph. */
-export interface OperationItem {
-  name: string;
-  operator: string;
-  inputs: string[];
-  kernel?: number;
-  location?: Location;
-}
-
-/** A lowered graph to draw: operations in their order, grouped by the launch that computes them. */
-export interface PictureItem {
-  name: string;
-  operations: OperationItem[];
-  kernels: string[];
-  documents: string[];
-}
-
-/** The times in seconds of the program in a process of its own, with cold or warm compiler caches. */
-export interface TimesItem {
-  cache: string;
-  seconds: number;
-  compiling: number;
-}
-
-/** A cache of the compiler, and the number of graphs by what came of them in it. */
-export interface CacheCountItem {
-  name: string;
-  hits: number;
-  misses: number;
-  bypasses: number;
-}
-
-/** What is known of why a cache did not have some graphs; ``source`` is the first line that differs. */
-export interface CacheUseItem {
-  label: string;
-  sentences: string;
-  location: Location;
-  source?: Location;
-}
-
-/** What came of graphs in the compiler's caches; ``warm`` says that the program had run just before. */
-export interface CachesItem {
-  warm: boolean;
-  counts: CacheCountItem[];
-  uses: CacheUseItem[];
-  notes: string[];
-}
-
-/** A part of the time of a compiled call, in seconds. */
-export interface SpeedPartItem {
-  kind: "recompile" | "guards" | "between" | "entry" | "launch" | "kernel" | "copy" | "autograd" | "release";
-  label: string;
-  seconds: number;
-}
-
-/** Something that takes time of a compiled call, with the seconds that could go without it. */
-export interface SpeedCauseItem {
-  message: string;
-  hint: string;
-  gain: number;
-  location?: Location;
-}
-
-/** The measured speed of compiled calls, beside uncompiled ones, in seconds of one call. */
-export interface SpeedItem {
-  verdict: string;
-  compiled: number;
-  eager: number;
-  low: number;
-  high: number;
-  samples: number;
-  parts: SpeedPartItem[];
-  causes: SpeedCauseItem[];
-  notes: string[];
-}
-
-/** The part of a report about speed: compile time by step, and the kernels of the compiled code. */
-export interface PerformanceItem {
-  target: string;
-  label: string;
-  generation: number;
-  torch: string;
-  seconds: number;
-  complete: boolean;
-  phases: PhaseItem[];
-  compilations: CompilationItem[];
-  kernels: KernelRow[];
-  pictures: PictureItem[];
-  times: TimesItem[];
-  findings: FindingItem[];
-  dry?: DryItem;
-  layer?: string;
-  speed?: SpeedItem;
-  caches?: CachesItem;
 }
 
 /** A request for the places in other documents that belong to a place in source or generated code. */
@@ -561,6 +279,288 @@ export interface DebugConfiguration {
 export interface DebugItem {
   configuration?: DebugConfiguration;
   problem?: string;
+}
+
+/** A captured graph; ``span`` is the user's line that its first operation comes from. */
+export interface GraphItem {
+  compileId: string;
+  ops: number;
+  location?: Location;
+}
+
+/** One function of the user's code with all its compilations, resume functions included. */
+export interface FrameItem {
+  function: string;
+  location: Location;
+  graphs: GraphItem[];
+  ops: number;
+  breaks: number;
+  guards: number;
+  recompiles: number;
+  seconds: number;
+  findings: number[];
+}
+
+/** A problem or a remark that the user should look at. */
+export interface FindingItem {
+  kind: "graph-break" | "recompile" | "late-compile" | "recompile-limit" | "compile-error" | "capture-error" | "export-error" | "accuracy" | "skipped-frame" | "nothing-compiled" | "rank-difference" | "cudagraph-skip" | "perf-hint" | "cache-miss" | "cache-bypass" | "unused-ignore" | "target-error";
+  kindName: string;
+  code: string;
+  severity: "error" | "warning" | "information";
+  message: string;
+  count: number;
+  explanation: string;
+  minify?: MinifyOptions;
+  location?: Location;
+}
+
+/** A document that the client may ask for, and the report that has it. */
+export interface KernelItem {
+  uri: string;
+  name: string;
+  graph: string;
+  operators: string;
+  locations: Location[];
+}
+
+/** A document that the client may ask for, and the report that has it. */
+export interface ArtifactItem {
+  uri: string;
+  name: string;
+  file: string;
+  compileId: string;
+  phase: string;
+  locations: Location[];
+  previous?: string;
+}
+
+/** The run of one of several ranks: how it ended, its counts, and whether it differs from most others. */
+export interface RankItem {
+  rank: number;
+  compilations: number;
+  graphs: number;
+  breaks: number;
+  recompiles: number;
+  seconds: number;
+  differs: boolean;
+  group: number;
+}
+
+/** A dry run: the program ran without data, and was compiled for the absent GPU ``device``, if any. */
+export interface DryItem {
+  label: string;
+  sentence: string;
+  unknown: string[];
+}
+
+/** The results of one run of one target. */
+export interface ReportItem {
+  target: string;
+  generation: number;
+  torch: string;
+  seconds: number;
+  frames: FrameItem[];
+  findings: FindingItem[];
+  kernels: KernelItem[];
+  artifacts: ArtifactItem[];
+  ranks: RankItem[];
+  rankGroups: string[];
+  dry?: DryItem;
+  ignored?: number;
+  leftOut?: string;
+  files?: string;
+}
+
+/** The results of one run of one target. */
+export interface LayerItem {
+  layer: string;
+  label: string;
+  stale: boolean;
+  report: ReportItem;
+  state?: "finished" | "raised" | "exited" | "crashed" | "timeout" | "memory" | "cancelled" | "not-started";
+  verdict?: string;
+}
+
+/** A condition under which a compiled function may be used again, and the origin of its value. */
+export interface GuardItem {
+  name: string;
+  kind: string;
+  expected: string;
+  failures: number;
+  ambient: boolean;
+  origin: string;
+  location?: Location;
+  originLocation?: Location;
+  code: string;
+}
+
+/** A step within ``depth`` others; ``own`` are its seconds without those of the steps within it. */
+export interface PhaseItem {
+  name: string;
+  start: number;
+  seconds: number;
+  compileId: string;
+  depth: number;
+  part: "dynamo" | "aot" | "inductor" | "build";
+}
+
+/** One compilation of a frame; ``reason`` is the guard that failed before it, empty for a first one. */
+export interface CompilationItem {
+  compileId: string;
+  function: string;
+  location: Location;
+  start: number;
+  seconds: number;
+  reason: string;
+}
+
+/** A kernel or library function, with all its launches in one piece of code; ``uri`` is its document. */
+export interface KernelRow {
+  uri: string;
+  name: string;
+  language: string;
+  compileId: string;
+  phase: "forward" | "backward" | "inference";
+  operators: string;
+  locations: Location[];
+  launches: number;
+  arguments: string;
+  grid: string;
+  read?: number;
+  written?: number;
+  flops?: number;
+  seconds?: number;
+  config?: string;
+  registers?: number;
+  spills?: number;
+  shared?: number;
+  problem?: string;
+}
+
+/** An operation of a lowered graph, and the number of the launch that computes it. */
+export interface OperationItem {
+  name: string;
+  operator: string;
+  inputs: string[];
+  kernel?: number;
+  location?: Location;
+}
+
+/** The lowered graph of one piece of code; ``documents`` are the URIs of its launches' kernels. */
+export interface PictureItem {
+  name: string;
+  operations: OperationItem[];
+  kernels: string[];
+  documents: string[];
+}
+
+/** The time that a fresh process takes for the program, with ``cold`` or ``warm`` caches. */
+export interface TimesItem {
+  cache: "cold" | "warm";
+  seconds: number;
+  compiling: number;
+}
+
+/** A part of the time of a compiled call: its seconds, and its share of the whole. */
+export interface SpeedPartItem {
+  kind: "recompile" | "guards" | "between" | "entry" | "launch" | "kernel" | "copy" | "autograd" | "release";
+  label: string;
+  seconds: number;
+}
+
+/** Something that takes ``seconds`` of a compiled call, of which ``gain`` could go without it. */
+export interface SpeedCauseItem {
+  message: string;
+  hint: string;
+  gain: number;
+  location?: Location;
+}
+
+/** The measured speed of compiled calls: the parts of their time, and its causes, the gravest first. */
+export interface SpeedItem {
+  verdict: string;
+  compiled: number;
+  eager: number;
+  low: number;
+  high: number;
+  samples: number;
+  parts: SpeedPartItem[];
+  causes: SpeedCauseItem[];
+  notes: string[];
+}
+
+/** The number of graphs by what came of them in a cache. */
+export interface CacheCountItem {
+  name: string;
+  hits: number;
+  misses: number;
+  bypasses: number;
+}
+
+/** Graphs that a cache did not have, and what is known of why. */
+export interface CacheUseItem {
+  label: string;
+  sentences: string;
+  location: Location;
+  source?: Location;
+}
+
+/** All uses of caches, in their order: of a start with warm caches only those, if there was one. */
+export interface CachesItem {
+  warm: boolean;
+  counts: CacheCountItem[];
+  uses: CacheUseItem[];
+  notes: string[];
+}
+
+/** The results of one run of one target. */
+export interface PerformanceItem {
+  target: string;
+  label: string;
+  generation: number;
+  torch: string;
+  seconds: number;
+  complete: boolean;
+  phases: PhaseItem[];
+  compilations: CompilationItem[];
+  kernels: KernelRow[];
+  pictures: PictureItem[];
+  times: TimesItem[];
+  findings: FindingItem[];
+  dry?: DryItem;
+  layer?: string;
+  speed?: SpeedItem;
+  caches?: CachesItem;
+}
+
+/** A note on a finding, such as its reason. */
+export interface NoteItem {
+  label: string;
+  text: string;
+}
+
+/** Lines of the source from the line ``start`` on; ``first`` and ``last`` are those of a finding. */
+export interface ExcerptItem {
+  start: number;
+  lines: string[];
+  first: number;
+  last: number;
+}
+
+/** A problem or a remark that the user should look at. */
+export interface ToldFindingItem {
+  finding: FindingItem;
+  place: string;
+  notes: NoteItem[];
+  excerpt?: ExcerptItem;
+}
+
+/** The results of one run of one target. */
+export interface TraceItem {
+  report: ReportItem;
+  findings: ToldFindingItem[];
+  texts: Record<string, string>;
+  rank?: number;
 }
 
 /** The kinds of findings, in the order in which summaries name them. */

@@ -38,7 +38,7 @@ ANALYSIS = Analysis(
     verdict=_verdict,
     lines=lambda shown: iter([line(_verdict(shown.report), "bold")]),
     shape=lambda _: REPORT.with_keys(
-        Key("functions", value=lambda report: len(report.frames), type=int)
+        Key("functions", value=lambda report, _: len(report.frames), type=int)
     ),
     in_editor=InEditor(
         command="fullgraph.census",

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from fullgraph_compiler.facts import RunFinished
 from fullgraph_server.analyses.registry import analyses
 from fullgraph_server.cli import main
+from fullgraph_server.cli.exports.page import TRACE_ITEM
 from fullgraph_server.cli.formats import (
     COMPARISON_FORMATS,
     FORMATS,
@@ -28,9 +29,12 @@ from fullgraph_server.cli.formats.analysed import formats_of
 from fullgraph_server.cli.formats.comparison import compared
 from fullgraph_server.cli.output import clean, clean_console
 from fullgraph_server.client.shown_text import _OWN, create_shown_converter
+from fullgraph_server.commands.performance import PERFORMANCE_ITEM
+from fullgraph_server.commands.report import GUARD, LAYER, REPORT_ITEM
 from fullgraph_server.protocol.lines import LineEntry, LineSection
 from fullgraph_server.protocol.wire import MESSAGES
 from fullgraph_server.report.fold import fold
+from fullgraph_server.shapes.shape import Key, Shape
 from fullgraph_server.text.visible import visible, visible_lines
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.targets import script_target
@@ -220,6 +224,13 @@ def _texts(value: Any) -> Iterator[str]:
         yield from _texts(item)
 
 
+def _keys(shape: Shape) -> Iterator[tuple[Key, Any]]:
+    for key in shape.keys:
+        yield key, shape.annotation(key)
+        if key.shape is not None:
+            yield from _keys(key.shape)
+
+
 def test_each_text_of_a_message_is_for_people_or_for_machines() -> None:
     create_shown_converter()
     texts = {
@@ -229,4 +240,6 @@ def test_each_text_of_a_message_is_for_people_or_for_machines() -> None:
         for field in attrs.fields(message)
         if "str" in str(field.type)
     }
+    roots = (REPORT_ITEM, LAYER, GUARD, PERFORMANCE_ITEM, TRACE_ITEM)
+    texts |= {key.name for shape in roots for key, of in _keys(shape) if "str" in str(of)}
     assert texts - _OWN == FOR_MACHINES

@@ -26,12 +26,12 @@ SERVER = {
     "analyses": "kinds workspace text report shapes",
     "runs": "workspace text workers report compare traces analyses",
     "fixes": "kinds workspace text workers report analyses runs",
-    "protocol": "kinds workspace report analyses runs",
+    "protocol": "kinds workspace analyses runs",
     "agents": "kinds workspace text report compare analyses runs fixes",
     "client": "workspace text report compare analyses runs protocol",
     "features": "kinds workspace text report traces analyses runs fixes protocol client",
-    "commands": "kinds workspace text workers report compare traces analyses runs fixes protocol agents "
-    "client features",
+    "commands": "kinds workspace text workers report compare traces shapes analyses runs fixes protocol "
+    "agents client features",
     "server": "text runs fixes protocol agents client features commands",
     "cli": "kinds workspace text workers report compare traces shapes analyses runs fixes protocol agents "
     "features commands server",

@@ -30,7 +30,6 @@ from fullgraph_server.commands import run as commands
 from fullgraph_server.features import inlay_hint
 from fullgraph_server.features.artifacts import ArtifactDocuments
 from fullgraph_server.protocol.names import PERFORMANCE
-from fullgraph_server.protocol.performance import PerformanceItem, SpeedItem
 from fullgraph_server.protocol.report import ReportParams
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report
@@ -159,7 +158,7 @@ async def test_costs_are_added_to_the_ordinary_result_of_the_same_text() -> None
 # -- the report and the command ----------------------------------------------------------------
 
 
-async def performance_of(told: Report) -> PerformanceItem:
+async def performance_of(told: Report) -> dict[str, Any]:
     client = Client()
     context: Any = SimpleNamespace(
         server=client,
@@ -167,35 +166,28 @@ async def performance_of(told: Report) -> PerformanceItem:
         targets=SimpleNamespace(find=lambda name: SimpleNamespace(id=name)),
         runs=SimpleNamespace(report=lambda *_: told),
     )
-    items: Any = SimpleNamespace(finding=lambda *_: None)
-    performance.register(context, ArtifactDocuments(), items)
-    item: PerformanceItem = await client.handlers[PERFORMANCE](ReportParams(FILE, "speed"))
-    assert item.complete
+    performance.register(context, ArtifactDocuments())
+    item: dict[str, Any] = await client.handlers[PERFORMANCE](ReportParams(FILE, "speed"))
+    assert item["complete"]
     return item
-
-
-async def speed_of(told: Report) -> SpeedItem:
-    speed = (await performance_of(told)).speed
-    assert speed is not None
-    return speed
 
 
 async def test_the_report_has_the_parts_of_the_time_and_causes_with_their_lines() -> None:
     told = report(*FACTS)
-    speed = await speed_of(told)
-    assert speed.verdict == verdict(told)
-    assert [(item.kind, round(item.seconds, 5)) for item in speed.parts] == [
+    speed = (await performance_of(told))["speed"]
+    assert speed["verdict"] == verdict(told)
+    assert [(item["kind"], round(item["seconds"], 5)) for item in speed["parts"]] == [
         ("guards", 0.001),
         ("between", 0.006),
         ("entry", 0.00145),
         ("launch", 0.0015),
         ("copy", 5e-05),
     ]
-    causes = [(cause.gain, cause.location and cause.location.range.start.line) for cause in speed.causes]
+    causes = [(cause["gain"], cause["location"].range.start.line) for cause in speed["causes"]]
     assert causes == [
         (pytest.approx(gain), row) for gain, row in ((0.006, 3), (0.0015, 1), (0.00145, 1), (0.001, 1))
     ]
-    memory, outside = speed.notes
+    memory, outside = speed["notes"]
     assert "2 MiB" in memory
     assert "20 ms" in outside
 
@@ -206,21 +198,19 @@ async def test_the_report_has_what_caches_held_and_why_not() -> None:
         CacheLookup("0/0", "fx-graph", "hit", "one", ("d1",)),
         CacheLookup("0/0", "fx-graph", "miss", "two", ("d2",)),
     )
-    caches = (await performance_of(report(*FACTS, *parts, *looked_up))).caches
-    assert caches is not None
-    assert [(item.name, item.hits, item.misses, item.bypasses) for item in caches.counts] == [
-        ("FX graph cache", 1, 1, 0)
-    ]
-    (use,) = caches.uses
-    assert (use.label, use.location.range.start.line) == ("step (0/0)", 1)
-    assert use.sentences.endswith("`torch.compiler.config.cache_key_tag` is no part of it.")
-    assert (await performance_of(report(*FACTS))).caches is None
+    caches = (await performance_of(report(*FACTS, *parts, *looked_up)))["caches"]
+    assert caches["counts"] == [{"name": "FX graph cache", "hits": 1, "misses": 1, "bypasses": 0}]
+    (use,) = caches["uses"]
+    assert (use["label"], use["location"].range.start.line) == ("step (0/0)", 1)
+    assert use["sentences"].endswith("`torch.compiler.config.cache_key_tag` is no part of it.")
+    assert "caches" not in await performance_of(report(*FACTS))
 
 
 async def test_without_a_measurement_the_report_says_why_and_no_more() -> None:
     nothing = SpeedMeasured((), 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, problem="Nothing to measure.")
-    speed = await speed_of(report(*FACTS[:2], nothing))
-    assert (speed.verdict, speed.parts, speed.causes, speed.notes) == ("Nothing to measure.", [], [], [])
+    speed = (await performance_of(report(*FACTS[:2], nothing)))["speed"]
+    assert speed["verdict"] == "Nothing to measure."
+    assert (speed["parts"], speed["causes"], speed["notes"]) == ([], [], [])
 
 
 async def test_the_command_discards_changes_of_files_and_answers_with_the_verdict() -> None:

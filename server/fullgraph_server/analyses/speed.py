@@ -102,14 +102,14 @@ SPEED: Final = shape(
     Key("causes", "speed.causes", _CAUSE),
     Key(
         "kernels",
-        value=lambda report: [part for part in report.speed.measured.parts if part.kind == "kernel"],
+        value=lambda report, _: [part for part in report.speed.measured.parts if part.kind == "kernel"],
         type=list[TimePart],
         shape=whole(TimePart),
     ),
     Key("machine", "speed.machine", whole(MachineMeasured)),
     Key(
         "memory",
-        value=lambda report: report.speed if report.speed.memory else None,
+        value=lambda report, _: report.speed if report.speed.memory else None,
         type=Speed | None,
         shape=_MEMORY,
     ),

@@ -64,13 +64,17 @@ def _cache_lines(shown: Shown, caches: Caches) -> Iterator[str]:
 TIMES: Final = REPORT.with_keys(
     Key(
         "times",
-        value=lambda report: {item.cache: item for item in report.of(TimesMeasured)},
+        value=lambda report, _: {item.cache: item for item in report.of(TimesMeasured)},
         type=dict[str, TimesMeasured],
         shape=shape(
             TimesMeasured,
-            Key("seconds", value=lambda item: round(item.seconds, 3), type=float),
-            Key("compiling", value=lambda item: round(item.compiling, 3), type=float),
-            Key("fails", value=lambda item: outcome(item.failure) if item.failure else None, type=str | None),
+            Key("seconds", value=lambda item, _: round(item.seconds, 3), type=float),
+            Key("compiling", value=lambda item, _: round(item.compiling, 3), type=float),
+            Key(
+                "fails",
+                value=lambda item, _: outcome(item.failure) if item.failure else None,
+                type=str | None,
+            ),
         ),
     )
 )

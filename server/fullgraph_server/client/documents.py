@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
 from weakref import WeakKeyDictionary
 
 from fullgraph_compiler.facts import SourceText
@@ -27,16 +26,6 @@ from .notebooks import Notebook, Notebooks
 _NO_DRIFT = Drift(None, None)
 _MOST_OF_LINE = 20_000
 """The limit in characters of what is read of a line for a request: every name in it is looked up."""
-
-
-class Places(Protocol):
-    """Where the code of a report is, for whoever reads the report."""
-
-    def location(self, report: Report, span: Span) -> types.Location:
-        """Locate a span of a report."""
-
-    def line_location(self, report: Report, filename: str, row: int) -> types.Location:
-        """Locate a line of a report."""
 
 
 class Documents:

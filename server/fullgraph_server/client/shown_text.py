@@ -40,6 +40,11 @@ _OWN = frozenset({
 """The fields of our own messages that people read. They hold no URI, id, or text to write into a file."""
 
 
+def shown(name: str, text: str) -> str:
+    """Return the text of a field of our own messages, escaped if people read it."""
+    return visible_lines(text) if name in _OWN else text
+
+
 def create_shown_converter() -> Converter:
     """Create the converter of :mod:`..protocol` with texts that control nothing where they are shown.
 

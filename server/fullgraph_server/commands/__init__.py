@@ -9,6 +9,7 @@
 - ``minify``: shrink a failure to a repro
 - ``tool``: calls of tools for agents
 - ``traces``: open, re-read and compare traces
+- ``client_edge``: how the parts of a report leave to the client
 - ``report``: ``fullgraph/report`` and ``fullgraph/guards``, for views
 - ``performance``: ``fullgraph/performance``: compile time and kernels
 - ``graph_lines``: ``fullgraph/graphLines``: which graph each line is in

@@ -3,248 +3,286 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
-from fullgraph_compiler.facts import TimesMeasured
+from fullgraph_compiler.facts import Cost, KernelCompiled, KernelNode, TimesMeasured
 
 from ..analyses.registry import layer_label
-from ..client.documents import Places
 from ..client.findings import names_of
 from ..client.targets import NoTarget
-from ..features.artifacts import ArtifactDocuments, ShownDocument
+from ..features.artifacts import ArtifactDocuments
 from ..features.context import Context
 from ..kinds import KINDS
 from ..protocol.names import PERFORMANCE
-from ..protocol.performance import (
-    CacheCountItem,
-    CachesItem,
-    CacheUseItem,
-    CompilationItem,
-    KernelRow,
-    OperationItem,
-    PerformanceItem,
-    PhaseItem,
-    PictureItem,
-    SpeedCauseItem,
-    SpeedItem,
-    SpeedPartItem,
-    TimesItem,
-)
 from ..protocol.report import ReportParams
-from ..report.caches.model import labels
+from ..report.caches.model import CacheCount, Caches, CacheUse, labels
 from ..report.kernels import by_kernel, config_words, count_launches, operators, spans_of, total_cost
-from ..report.measured.model import Speed
+from ..report.measured.model import Speed, SpeedCause, SpeedPart
 from ..report.measured.speed import memory_words, outside_words
-from ..report.model import Code, Compilation, Launch, Report
-from ..report.phases import steps_of
-from .report import ReportItems, dry_item, layer_argument
+from ..report.model import Code, Compilation, Finding, Launch, Report
+from ..report.phases import Step, steps_of
+from ..shapes.shape import Key, shape
+from ..workspace.positions import Span
+from .client_edge import ClientEdge, ReportEdge
+from .report import DRY, FINDING, layer_argument
 
 
-def register(context: Context, artifacts: ArtifactDocuments, items: ReportItems) -> None:
+def register(context: Context, artifacts: ArtifactDocuments) -> None:
     """Answer the request."""
-    views = PerformanceItems(context.documents, artifacts, items)
 
     @context.server.feature(PERFORMANCE)
-    async def performance(params: ReportParams) -> PerformanceItem | None:
+    async def performance(params: ReportParams) -> dict[str, Any] | None:
         target = context.targets.find(params.target)
-        report = (
-            None
-            if isinstance(target, NoTarget)
-            else context.runs.report(target.id, layer_argument(params.layer))
-        )
-        return views.performance(report) if report else None
+        if isinstance(target, NoTarget):
+            return None
+        report = context.runs.report(target.id, layer_argument(params.layer))
+        if report is None:
+            return None
+        return PERFORMANCE_ITEM.object(report, ClientEdge(report, artifacts, context.documents))
 
 
-_Uris: TypeAlias = Mapping[tuple[int, str], str]
+# -- what shapes are of -------------------------------------------------------------------------
 
 
-def _label(report: Report) -> str:
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A kernel or library function, with all its launches in one piece of code; ``uri`` is its document."""
+
+    code: Code
+    launches: Sequence[Launch]
+    uri: str
+
+    @property
+    def first(self) -> Launch:
+        return self.launches[0]
+
+    @property
+    def built(self) -> KernelCompiled | None:
+        return self.first.built
+
+    @property
+    def cost(self) -> Cost | None:
+        return total_cost(self.launches)
+
+
+@dataclass(frozen=True, slots=True)
+class _Picture:
+    """The lowered graph of one piece of code; ``documents`` are the URIs of its launches' kernels."""
+
+    code: Code
+    name: str
+    documents: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """An operation of a lowered graph, and the number of the launch that computes it."""
+
+    node: KernelNode
+    kernel: int | None
+    location: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Lacking:
+    """Graphs that a cache did not have, and what is known of why."""
+
+    sentences: str
+    uses: Sequence[CacheUse]
+
+    @property
+    def source(self) -> Span | None:
+        """The first line that differs."""
+        return next((item.span for item in self.uses[0].differences if item.span), None)
+
+
+def _rows(report: Report, edge: ReportEdge) -> list[_Row]:
+    uris = _uris(edge)
+    return [
+        _Row(code, launches, uris.get((id(code), name)) or uris[id(code), ""])
+        for code in report.codes
+        for name, launches in by_kernel(code).items()
+    ]
+
+
+def _pictures(report: Report, edge: ReportEdge) -> list[_Picture]:
+    uris, names, pictures = _uris(edge), Counter[str](), []
+    for code in report.codes:
+        name = f"{code.compile_id} {code.phase}"
+        names[name] += 1  # a graph that is split has several of each pass
+        name += f" ({names[name]})" if names[name] > 1 else ""
+        documents = tuple(uris.get((id(code), launch.name), "") for launch in code.launches)
+        pictures.append(_Picture(code, name, documents))
+    return pictures
+
+
+def _nodes(picture: _Picture, _: ReportEdge) -> list[_Node]:
+    launches = list(enumerate(picture.code.launches))
+    numbers = {item.name: number for number, launch in launches for item in launch.operations}
+    spans = {item.name: item.span for _, launch in launches for item in launch.operations if item.span}
+    return [_Node(node, numbers.get(node.name), spans.get(node.name)) for node in picture.code.nodes]
+
+
+def _uris(edge: ReportEdge) -> dict[tuple[int, str], str]:
+    """Map code and name of each kernel to its document; that of the whole code has no name."""
+    return {
+        (id(item.document.code), item.document.title if item.document.launches else ""): item.uri
+        for item in edge.documents
+        if item.document.code is not None and not item.document.built
+    }
+
+
+def _label(report: Report, _: ReportEdge) -> str:
     name = names_of([report.target])
     return f"{name}: {layer_label(report)}" if report.layer else name
 
 
-class PerformanceItems:
-    """Converter of the part of a report about speed to items of the protocol."""
-
-    def __init__(self, documents: Places, artifacts: ArtifactDocuments, items: ReportItems) -> None:
-        self._documents = documents
-        self._artifacts = artifacts
-        self._items = items
-
-    def performance(self, report: Report) -> PerformanceItem:
-        """Convert the part of a report about speed."""
-        shown = self._artifacts.of_report(report)
-        begin = min((phase.start for phase in report.phases), default=0.0)
-        return PerformanceItem(
-            target=report.target,
-            label=_label(report),
-            generation=report.generation,
-            torch=report.torch,
-            seconds=report.seconds,
-            complete=report.complete,
-            phases=[
-                PhaseItem(
-                    name=step.phase.name,
-                    start=step.phase.start - begin,
-                    seconds=step.phase.seconds,
-                    compile_id=step.phase.compile_id,
-                    depth=step.depth,
-                    part=step.part,
-                )
-                for step in steps_of(report.phases)
-            ],
-            compilations=[self._compilation(report, item, begin) for item in report.compilations],
-            kernels=self._kernels(report, shown),
-            pictures=self._pictures(report, shown),
-            times=[TimesItem(item.cache, item.seconds, item.compiling) for item in report.of(TimesMeasured)],
-            findings=[
-                self._items.finding(report, finding)
-                for finding in report.findings
-                if KINDS[finding.kind].is_about_speed
-            ],
-            dry=dry_item(report),
-            layer=report.layer or None,
-            speed=self._speed(report, report.speed) if report.speed else None,
-            caches=self._caches(report) if report.caches.counts else None,
-        )
-
-    def _caches(self, report: Report) -> CachesItem:
-        caches = report.caches
-        return CachesItem(
-            warm=caches.warm,
-            counts=[
-                CacheCountItem(item.name, item.hits, item.misses, item.bypasses) for item in caches.counts
-            ],
-            uses=[
-                CacheUseItem(
-                    labels(uses),
-                    sentences,
-                    self._documents.location(report, uses[0].span),
-                    next(
-                        (
-                            self._documents.location(report, item.span)
-                            for item in uses[0].differences
-                            if item.span
-                        ),
-                        None,
-                    ),
-                )
-                for sentences, uses in caches.explained.items()
-            ],
-            notes=list(caches.notes),
-        )
-
-    def _speed(self, report: Report, speed: Speed) -> SpeedItem:
-        measured = speed.measured
-        memory = memory_words(speed)
-        return SpeedItem(
-            verdict=speed.verdict,
-            compiled=measured.compiled,
-            eager=measured.eager,
-            low=measured.low,
-            high=measured.high,
-            samples=measured.samples,
-            parts=[SpeedPartItem(part.kind, part.label, part.seconds) for part in speed.parts],
-            causes=[
-                SpeedCauseItem(
-                    cause.message,
-                    cause.hint,
-                    cause.gain,
-                    self._documents.location(report, cause.span) if cause.span else None,
-                )
-                for cause in speed.telling_causes
-            ],
-            notes=[note for note in (memory, outside_words(measured)) if note and measured.compiled],
-        )
-
-    def _compilation(self, report: Report, item: Compilation, begin: float) -> CompilationItem:
-        return CompilationItem(
-            compile_id=item.compile_id,
-            function=item.function,
-            location=self._documents.location(report, item.span),
-            start=max(item.start - begin, 0.0),
-            seconds=item.seconds,
-            reason=item.reason,
-        )
-
-    def _kernels(self, report: Report, shown: Sequence[ShownDocument]) -> list[KernelRow]:
-        uris, rows = _uris(shown), []
-        for code in report.codes:
-            rows += [
-                self._kernel(report, code, launches, uris.get((id(code), name)) or uris[id(code), ""])
-                for name, launches in by_kernel(code).items()
-            ]
-        return rows
-
-    def _kernel(self, report: Report, code: Code, launches: Sequence[Launch], uri: str) -> KernelRow:
-        first, cost = launches[0], total_cost(launches)
-        built = first.built
-        return KernelRow(
-            uri=uri,
-            name=first.name,
-            language=first.language,
-            compile_id=code.compile_id,
-            phase=code.phase,
-            operators=operators(launches),
-            locations=[self._documents.location(report, span) for span in spans_of(launches)],
-            launches=count_launches(launches),
-            arguments=", ".join(first.arguments),
-            grid=first.grid,
-            read=cost.read if cost else None,
-            written=cost.written if cost else None,
-            flops=cost.flops if cost else None,
-            seconds=cost.seconds if cost else None,
-            config=config_words(built) or None if built else None,
-            registers=built.registers if built else None,
-            spills=built.spills if built else None,
-            shared=built.shared if built else None,
-            problem=built.problem or None if built else None,
-        )
-
-    def _pictures(self, report: Report, shown: Sequence[ShownDocument]) -> list[PictureItem]:
-        uris, names = _uris(shown), Counter[str]()
-        pictures = []
-        for code in report.codes:
-            name = f"{code.compile_id} {code.phase}"
-            names[name] += 1  # a graph that is split has several of each pass
-            name += f" ({names[name]})" if names[name] > 1 else ""
-            pictures.append(self._picture(report, code, name, uris))
-        return pictures
-
-    def _picture(self, report: Report, code: Code, name: str, uris: _Uris) -> PictureItem:
-        by_node = {
-            operation.name: number
-            for number, launch in enumerate(code.launches)
-            for operation in launch.operations
-        }
-        places = {
-            operation.name: self._documents.location(report, operation.span)
-            for launch in code.launches
-            for operation in launch.operations
-            if operation.span
-        }
-        return PictureItem(
-            name=name,
-            operations=[
-                OperationItem(
-                    name=node.name,
-                    operator=node.operator,
-                    inputs=list(node.inputs),
-                    kernel=by_node.get(node.name),
-                    location=places.get(node.name),
-                )
-                for node in code.nodes
-            ],
-            kernels=[launch.name for launch in code.launches],
-            documents=[uris.get((id(code), launch.name), "") for launch in code.launches],
-        )
+def _notes(speed: Speed, _: ReportEdge) -> list[str]:
+    """Say in sentences what is known of memory, and of the time between calls."""
+    notes = (memory_words(speed), outside_words(speed.measured))
+    return [note for note in notes if note and speed.measured.compiled]
 
 
-def _uris(shown: Iterable[ShownDocument]) -> _Uris:
-    """Map code and name of each kernel to its document; that of the whole code has no name."""
-    return {
-        (id(item.document.code), item.document.title if item.document.launches else ""): item.uri
-        for item in shown
-        if item.document.code is not None and not item.document.built
-    }
+def _lacking(caches: Caches, _: ReportEdge) -> list[_Lacking]:
+    return [_Lacking(sentences, uses) for sentences, uses in caches.explained.items()]
+
+
+# -- shapes; times are in seconds, memory is in bytes -------------------------------------------
+
+PHASE: Final = shape(
+    Step,
+    "name=phase.name",
+    Key("start", value=lambda step, edge: step.phase.start - edge.begin, type=float),
+    "seconds=phase.seconds",
+    "compile_id=phase.compile_id",
+    "depth",
+    "part",
+    name="PhaseItem",
+)
+COMPILATION: Final = shape(
+    Compilation,
+    "compile_id",
+    "function",
+    "location=span",
+    Key("start", value=lambda item, edge: max(item.start - edge.begin, 0.0), type=float),
+    "seconds",
+    "reason",
+    name="CompilationItem",
+)
+ROW: Final = shape(
+    _Row,
+    "uri",
+    "name=first.name",
+    "language=first.language",
+    "compile_id=code.compile_id",
+    "phase=code.phase",
+    Key("operators", value=lambda row, _: operators(row.launches), type=str),
+    Key("locations", value=lambda row, _: spans_of(row.launches), type=list[Span]),
+    Key("launches", value=lambda row, _: count_launches(row.launches), type=int),
+    # Those of its first launch.
+    Key("arguments", value=lambda row, _: ", ".join(row.first.arguments), type=str),
+    "grid=first.grid",
+    "read=cost.read",
+    "written=cost.written",
+    "flops=cost.flops",
+    "seconds=cost.seconds",
+    Key("config", value=lambda row, _: row.built and (config_words(row.built) or None), type=str | None),
+    "registers=built.registers",
+    "spills=built.spills",
+    "shared=built.shared",
+    # Why it was not compiled.
+    Key("problem", value=lambda row, _: row.built and (row.built.problem or None), type=str | None),
+    name="KernelRow",
+)
+OPERATION: Final = shape(
+    _Node,
+    "name=node.name",
+    "operator=node.operator",
+    "inputs=node.inputs",
+    "kernel",
+    "location",
+    name="OperationItem",
+)
+PICTURE: Final = shape(
+    _Picture,
+    "name",
+    Key("operations", value=_nodes, type=list[_Node], shape=OPERATION),
+    Key(
+        "kernels",
+        value=lambda picture, _: [launch.name for launch in picture.code.launches],
+        type=list[str],
+    ),
+    "documents",
+    name="PictureItem",
+)
+TIMES: Final = shape(TimesMeasured, "cache", "seconds", "compiling", name="TimesItem")
+CACHE_COUNT: Final = shape(CacheCount, "name", "hits", "misses", "bypasses", name="CacheCountItem")
+CACHE_USE: Final = shape(
+    _Lacking,
+    Key("label", value=lambda lacking, _: labels(lacking.uses), type=str),
+    "sentences",
+    Key("location", value=lambda lacking, _: lacking.uses[0].span, type=Span),
+    "source",
+    name="CacheUseItem",
+)
+CACHES: Final = shape(
+    Caches,
+    "warm",
+    Key("counts", shape=CACHE_COUNT),
+    Key("uses", value=_lacking, type=list[_Lacking], shape=CACHE_USE),
+    "notes",
+    name="CachesItem",
+)
+PART: Final = shape(SpeedPart, "kind", "label", "seconds", name="SpeedPartItem")
+CAUSE: Final = shape(SpeedCause, "message", "hint", "gain", "location=span", name="SpeedCauseItem")
+SPEED: Final = shape(
+    Speed,
+    "verdict",
+    "compiled=measured.compiled",
+    "eager=measured.eager",
+    "low=measured.low",
+    "high=measured.high",
+    "samples=measured.samples",
+    Key("parts", shape=PART),
+    Key("causes", "telling_causes", CAUSE),
+    Key("notes", value=_notes, type=list[str]),
+    name="SpeedItem",
+)
+PERFORMANCE_ITEM: Final = shape(
+    Report,
+    "target",
+    Key("label", value=_label, type=str),
+    "generation",
+    "torch",
+    "seconds",
+    # Whether kernels were built: otherwise the times are without that.
+    "complete",
+    Key("phases", value=lambda report, _: steps_of(report.phases), type=list[Step], shape=PHASE),
+    Key("compilations", shape=COMPILATION),
+    Key("kernels", value=_rows, type=list[_Row], shape=ROW),
+    Key("pictures", value=_pictures, type=list[_Picture], shape=PICTURE),
+    Key(
+        "times",
+        value=lambda report, _: report.of(TimesMeasured),
+        type=list[TimesMeasured],
+        shape=TIMES,
+    ),
+    Key(
+        "findings",
+        value=lambda report, _: [item for item in report.findings if KINDS[item.kind].is_about_speed],
+        type=list[Finding],
+        shape=FINDING,
+    ),
+    Key("dry", shape=DRY),
+    Key("layer", value=lambda report, _: report.layer or None, type=str | None),
+    Key("speed", shape=SPEED),
+    Key(
+        "caches",
+        value=lambda report, _: report.caches if report.caches.counts else None,
+        type=Caches | None,
+        shape=CACHES,
+    ),
+    name="PerformanceItem",
+)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
-from lsprotocol import types
+from fullgraph_compiler.facts import RanDry
+from lsprotocol.types import Location
 
 from ..analyses.registry import analyses, layer_label, verdict
 from ..client.arguments import refusal
-from ..client.documents import Places
 from ..client.findings import minify_options
 from ..client.targets import NoTarget
 from ..compare.ranks import rank_words
@@ -18,54 +19,51 @@ from ..features.context import Context
 from ..features.explanation import explanation_uri
 from ..kinds import KINDS
 from ..protocol.names import GUARDS, LAYERS, REPORT
-from ..protocol.report import (
-    ArtifactItem,
-    DryItem,
-    FindingItem,
-    FrameItem,
-    GraphItem,
-    GuardItem,
-    GuardsParams,
-    KernelItem,
-    LayerItem,
-    RankItem,
-    ReportItem,
-    ReportParams,
-)
+from ..protocol.report import GuardsParams, MinifyOptions, ReportParams
 from ..protocol.targets import TargetParams
 from ..report.kernels import operators, spans_of
-from ..report.model import Finding, FrameReport, Guard, Layer, RankSummary, Report
-from ..report.origins import is_ambient, is_of_library, origin_of
+from ..report.model import Finding, FrameReport, Graph, Guard, Layer, RankSummary, Report
+from ..report.origins import Origin, is_ambient, is_of_library, origin_of
+from ..shapes.shape import Key, shape
 from ..text import devices
 from ..text.source_names import written_name
 from ..workspace.positions import Span
+from .client_edge import ClientEdge, ReportEdge
 
 
-def register(context: Context, items: ReportItems) -> None:
+def register(context: Context, artifacts: ArtifactDocuments) -> None:
     """Answer the requests."""
 
     @context.server.feature(REPORT)
-    async def report(params: ReportParams) -> ReportItem | None:
+    async def report(params: ReportParams) -> dict[str, Any] | None:
         shown = context.runs.report(params.target, layer_argument(params.layer))
-        return items.report(shown, context.runs.left_out(shown)) if shown else None
+        if shown is None:
+            return None
+        left_out = context.runs.left_out(shown)
+        return REPORT_ITEM.object(shown, ClientEdge(shown, artifacts, context.documents, left_out=left_out))
 
     @context.server.feature(LAYERS)
-    async def layers(params: TargetParams) -> list[LayerItem]:
+    async def layers(params: TargetParams) -> list[dict[str, Any]]:
         target = context.targets.find(params.target)
         layers = () if isinstance(target, NoTarget) else context.runs.layers(target.id)
-        return [items.layer(layer, stale=context.runs.is_stale(layer)) for layer in layers]
+        return [
+            LAYER.object(layer, ClientEdge(layer, artifacts, context.documents, context.runs.is_stale(layer)))
+            for layer in layers
+        ]
 
     @context.server.feature(GUARDS)
-    async def guards(params: GuardsParams) -> list[GuardItem]:
+    async def guards(params: GuardsParams) -> list[dict[str, Any]]:
         shown = next(
             (item for item in context.runs.results(params.target) if item.generation == params.generation),
             None,
         )
         if shown is None or not 0 <= params.frame < len(shown.frames):
             return []
-        frame = shown.frames[params.frame]
+        frame, edge = shown.frames[params.frame], ClientEdge(shown, artifacts, context.documents)
         guards = sorted(frame.guards, key=lambda guard: _importance(shown, guard))
-        return [items.guard(shown, frame, guard) for guard in guards]
+        return [
+            GUARD.object(_ShownGuard(guard, origin_of(guard, frame, shown.files)), edge) for guard in guards
+        ]
 
 
 def layer_argument(name: str | None) -> Layer:
@@ -80,144 +78,184 @@ def _importance(report: Report, guard: Guard) -> tuple[int, bool, bool]:
     return -guard.failures, not written_name(guard.source), is_of_library(guard, report.files)
 
 
-def _is_code(shown: ShownDocument) -> bool:
-    return shown.document.code is not None and not shown.document.built
+# -- shapes: FRAME says what the client gets of a function, and so on ---------------------------
 
 
-def dry_item(report: Report) -> DryItem | None:
-    """Describe a run without data; ``None`` for a run with data."""
-    dry = report.dry
-    return DryItem(devices.brief(dry), devices.sentence(dry), list(dry.unknown)) if dry else None
+@dataclass(frozen=True, slots=True)
+class _ShownGuard:
+    """A condition under which a compiled function may be used again, and the origin of its value."""
+
+    guard: Guard
+    origin: Origin | None
 
 
-def _rank(rank: RankSummary) -> RankItem:
-    return RankItem(
-        rank.rank,
-        rank.compilations,
-        rank.graphs,
-        rank.breaks,
-        rank.recompiles,
-        rank.seconds,
-        rank.differs,
-        rank.group,
-    )
+def _graphs(frame: FrameReport, edge: ReportEdge) -> list[Graph]:
+    own = set(frame.compile_ids)
+    return [graph for graph in edge.report.graphs if graph.compile_id in own]
 
 
-def _rank_groups(ranks: Sequence[RankSummary]) -> list[str]:
+def _left_out(_: Report, edge: ReportEdge) -> str | None:
+    """Name the parts of the compiler that were not run, as a note."""
+    parts = edge.left_out if isinstance(edge, ClientEdge) else ()
+    return devices.left_out_words(parts) if parts else None
+
+
+def _rank_groups(report: Report, _: ReportEdge) -> list[str]:
+    """Return the ranks of each group in words, by its number: ``Ranks 0-511``."""
     groups: dict[int, list[int]] = defaultdict(list)
-    for rank in ranks:
+    for rank in report.ranks:
         groups[rank.group].append(rank.rank)
     words = [rank_words(members) for _, members in sorted(groups.items())]
     return [text[0].upper() + text[1:] for text in words]
 
 
-class ReportItems:
-    """Converter of parts of a report to items of the protocol."""
-
-    def __init__(self, documents: Places, artifacts: ArtifactDocuments) -> None:
-        self._documents = documents
-        self._artifacts = artifacts
-
-    def report(self, report: Report, left_out: Sequence[str] = ()) -> ReportItem:
-        """Convert a whole report, without its guards; ``left_out`` are the parts that were not run since."""
-        return ReportItem(
-            target=report.target,
-            generation=report.generation,
-            torch=report.torch,
-            seconds=report.seconds,
-            frames=[self._frame(report, frame) for frame in report.frames],
-            findings=[self.finding(report, finding) for finding in report.findings],
-            kernels=[self._kernel(shown) for shown in self._artifacts.of_report(report) if _is_code(shown)],
-            artifacts=[self._artifact(shown) for shown in self._artifacts.of_report(report)],
-            ranks=[_rank(rank) for rank in report.ranks],
-            rank_groups=_rank_groups(report.ranks),
-            dry=dry_item(report),
-            ignored=report.hidden or None,
-            left_out=devices.left_out_words(left_out) if left_out else None,
-            files=devices.files_words(report.discarded) if report.discarded else None,
-        )
-
-    def layer(self, report: Report, *, stale: bool) -> LayerItem:
-        """Convert the report of a layer."""
-        told = verdict(report)
-        return LayerItem(report.layer, layer_label(report), stale, self.report(report), report.status, told)
-
-    def _kernel(self, shown: ShownDocument) -> KernelItem:
-        document = shown.document
-        return KernelItem(
-            uri=shown.uri,
-            name=document.title,
-            graph=f"{document.compile_id} {document.phase}",
-            operators=operators(document.launches),
-            locations=self._locations(shown),
-        )
-
-    def _artifact(self, shown: ShownDocument) -> ArtifactItem:
-        document = shown.document
-        return ArtifactItem(
-            uri=shown.uri,
-            name=document.title,
-            file=document.name,
-            compile_id=document.compile_id,
-            phase=document.phase,
-            locations=self._locations(shown),
-            previous=shown.previous,
-        )
-
-    def _locations(self, shown: ShownDocument) -> list[types.Location]:
-        spans = spans_of(shown.document.launches)
-        return [self._documents.location(shown.report, span) for span in spans]
-
-    def guard(self, report: Report, frame: FrameReport, guard: Guard) -> GuardItem:
-        """Convert a guard of a function, with the origin of its value."""
-        origin = origin_of(guard, frame, report.files)
-        return GuardItem(
-            name=written_name(guard.source),
-            kind=guard.kind,
-            expected=guard.expected,
-            failures=guard.failures,
-            ambient=is_ambient(guard),
-            origin=origin.kind if origin else "",
-            location=self._location(report, guard.span),
-            origin_location=self._location(report, origin.span if origin else None),
-            code=guard.code,
-        )
-
-    def _frame(self, report: Report, frame: FrameReport) -> FrameItem:
-        own = set(frame.compile_ids)
-        return FrameItem(
-            function=frame.qualname,
-            location=self._documents.line_location(report, frame.filename, frame.row),
-            graphs=[
-                GraphItem(graph.compile_id, graph.ops, self._location(report, graph.span))
-                for graph in report.graphs
-                if graph.compile_id in own
-            ],
-            ops=frame.ops,
-            breaks=frame.breaks,
-            guards=len(frame.guards),
-            recompiles=frame.recompiles,
-            seconds=frame.seconds,
-            findings=[
-                index
-                for index, finding in enumerate(report.findings)
-                if not own.isdisjoint(finding.compile_ids)
-            ],
-        )
-
-    def finding(self, report: Report, finding: Finding) -> FindingItem:
-        """Convert a finding, at its place in the text as it is now."""
-        return FindingItem(
-            kind=finding.kind,
-            kind_name=KINDS[finding.kind].many,
-            code=finding.code,
-            severity=finding.severity,
-            message=finding.message,
-            location=None if finding.of_run else self._documents.location(report, finding.span),
-            count=finding.count,
-            explanation=explanation_uri(report.target, finding),
-            minify=minify_options(report, finding),
-        )
-
-    def _location(self, report: Report, span: Span | None) -> types.Location | None:
-        return self._documents.location(report, span) if span else None
+GRAPH: Final = shape(Graph, "compile_id", "ops", "location=span", name="GraphItem")
+FRAME: Final = shape(
+    FrameReport,
+    "function=qualname",
+    Key(
+        "location",
+        value=lambda frame, edge: edge.line(frame.filename, frame.row),
+        type=Location,
+    ),
+    Key("graphs", value=_graphs, type=list[Graph], shape=GRAPH),
+    "ops",
+    "breaks",
+    Key("guards", value=lambda frame, _: len(frame.guards), type=int),
+    "recompiles",
+    "seconds",
+    # The indices of the report's findings that belong to it.
+    Key(
+        "findings",
+        value=lambda frame, edge: [
+            index
+            for index, finding in enumerate(edge.report.findings)
+            if not finding.compile_ids.isdisjoint(frame.compile_ids)
+        ],
+        type=list[int],
+    ),
+    name="FrameItem",
+)
+FINDING: Final = shape(
+    Finding,
+    "kind",
+    # The name of its kind, in the plural: graph breaks.
+    Key("kind_name", value=lambda finding, _: KINDS[finding.kind].many, type=str),
+    "code",
+    "severity",
+    "message",
+    "count",
+    Key(
+        "explanation",
+        value=lambda finding, edge: explanation_uri(edge.report.target, finding),
+        type=str,
+    ),
+    # The argument for fullgraph.minify, for a failure that can be minified.
+    Key(
+        "minify",
+        value=lambda finding, edge: minify_options(edge.report, finding),
+        type=MinifyOptions | None,
+    ),
+    Key(
+        "location",
+        value=lambda finding, _: None if finding.of_run else finding.span,
+        type=Span | None,
+    ),
+    name="FindingItem",
+)
+_LOCATIONS: Final = Key(
+    "locations", value=lambda shown, _: spans_of(shown.document.launches), type=list[Span]
+)
+KERNEL: Final = shape(
+    ShownDocument,
+    "uri",
+    "name=document.title",
+    Key("graph", value=lambda shown, _: f"{shown.document.compile_id} {shown.document.phase}", type=str),
+    Key("operators", value=lambda shown, _: operators(shown.document.launches), type=str),
+    _LOCATIONS,
+    name="KernelItem",
+)
+ARTIFACT: Final = shape(
+    ShownDocument,
+    "uri",
+    "name=document.title",
+    "file=document.name",
+    "compile_id=document.compile_id",
+    "phase=document.phase",
+    _LOCATIONS,
+    "previous",
+    name="ArtifactItem",
+)
+RANK: Final = shape(
+    RankSummary,
+    "rank",
+    "compilations",
+    "graphs",
+    "breaks",
+    "recompiles",
+    "seconds",
+    "differs",
+    "group",
+    name="RankItem",
+)
+DRY: Final = shape(
+    RanDry,
+    Key("label", value=lambda dry, _: devices.brief(dry), type=str),
+    Key("sentence", value=lambda dry, _: devices.sentence(dry), type=str),
+    "unknown",
+    name="DryItem",
+)
+REPORT_ITEM: Final = shape(
+    Report,
+    "target",
+    "generation",
+    "torch",
+    "seconds",
+    Key("frames", shape=FRAME),
+    Key("findings", shape=FINDING),
+    Key(
+        "kernels",
+        value=lambda _, edge: [
+            shown for shown in edge.documents if shown.document.code is not None and not shown.document.built
+        ],
+        type=list[ShownDocument],
+        shape=KERNEL,
+    ),
+    Key("artifacts", value=lambda _, edge: edge.documents, type=list[ShownDocument], shape=ARTIFACT),
+    Key("ranks", shape=RANK),
+    Key("rank_groups", value=_rank_groups, type=list[str]),
+    Key("dry", shape=DRY),
+    # The number of findings that comments in the source ignore.
+    Key("ignored", value=lambda report, _: report.hidden or None, type=int | None),
+    Key("left_out", value=_left_out, type=str | None),
+    # A sentence that the run changed no file, with any limits of that.
+    Key(
+        "files",
+        value=lambda report, _: devices.files_words(report.discarded) if report.discarded else None,
+        type=str | None,
+    ),
+    name="ReportItem",
+)
+LAYER: Final = shape(
+    Report,
+    "layer",
+    Key("label", value=lambda report, _: layer_label(report), type=str),
+    Key("stale", value=lambda _, edge: edge.stale, type=bool),
+    Key("report", value=lambda report, _: report, type=Report, shape=REPORT_ITEM),
+    "state=status",
+    Key("verdict", value=lambda report, _: verdict(report), type=str | None),
+    name="LayerItem",
+)
+GUARD: Final = shape(
+    _ShownGuard,
+    Key("name", value=lambda shown, _: written_name(shown.guard.source), type=str),
+    "kind=guard.kind",
+    "expected=guard.expected",
+    "failures=guard.failures",
+    Key("ambient", value=lambda shown, _: is_ambient(shown.guard), type=bool),
+    Key("origin", value=lambda shown, _: shown.origin.kind if shown.origin else "", type=str),
+    "location=guard.span",
+    "origin_location=origin.span",
+    "code=guard.code",
+    name="GuardItem",
+)

@@ -3,8 +3,7 @@
 - ``names``: the names of requests, notifications, commands and schemes of URIs
 - ``targets``: messages about the programs that can run
 - ``runs``: messages about runs: their options, their state, their answers
-- ``report``: messages of a report: functions, findings, guards, documents, ranks, layers
-- ``performance``: messages of a report's part about speed: compile time, kernels, caches, calls
+- ``report``: requests about a report and failures of it; its shape is in `commands/report.py`
 - ``lines``: messages about places and lines of source
 - ``environment``: messages about the Python of a project, its debugger, bug reports and tools for agents
 - ``wire``: LSP with the messages of this room, and how they become JSON

@@ -12,7 +12,7 @@ from cattrs import Converter
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 from pygls.protocol import LanguageServerProtocol, default_converter
 
-from . import environment, lines, names, performance, report, runs, targets
+from . import environment, lines, names, report, runs, targets
 
 
 def _request(method: str, params: type[Any]) -> type[Any]:
@@ -49,7 +49,7 @@ _REQUESTS = {method: _request(method, params) for method, params in _PARAMS.item
 
 MESSAGES: tuple[type[Any], ...] = tuple(
     cls
-    for module in (targets, runs, report, performance, lines, environment)
+    for module in (targets, runs, report, lines, environment)
     for cls in vars(module).values()
     if attrs.has(cls) and cls.__module__ == module.__name__
 )

@@ -23,8 +23,8 @@ from ..workspace.positions import Call, Span
 from .shape import Key, shape
 
 VERSION: Final = 1
-_SECONDS: Final = Key("seconds", value=lambda item: round(item.seconds, 3), type=float)
-_PASSES: Final = Key("passes", value=lambda item: item.failure is None, type=bool)
+_SECONDS: Final = Key("seconds", value=lambda item, _: round(item.seconds, 3), type=float)
+_PASSES: Final = Key("passes", value=lambda item, _: item.failure is None, type=bool)
 _FAILURE: Final = Key("failure", shape=shape(Failure, "kind", "error", "message", "phase"))
 
 _CALL: Final = shape(Call, "filename", "row", "function")
@@ -43,7 +43,7 @@ FINDING: Final = shape(
     Key("stack", shape=_CALL),
     Key("also_from", shape=_CALL),
     "count",
-    Key("compile_ids", value=lambda item: sorted(item.compile_ids, key=compile_number), type=list[str]),
+    Key("compile_ids", value=lambda item, _: sorted(item.compile_ids, key=compile_number), type=list[str]),
     "fault",
     "ranks",
     "of_run",
@@ -99,7 +99,7 @@ _CACHES: Final = shape(
     "warm",
     Key(
         "counts",
-        value=lambda caches: {count.cache: count for count in caches.counts},
+        value=lambda caches, _: {count.cache: count for count in caches.counts},
         type=dict[str, CacheCount],
         shape=shape(CacheCount, "hits", "misses", "bypasses"),
     ),
@@ -127,19 +127,19 @@ _VLLM: Final = shape(
     "cudagraphs=configured.cudagraphs",
     Key(
         "parts",
-        value=lambda graph: [{"name": name, "sizes": sizes} for name, sizes in graph.parts],
+        value=lambda graph, _: [{"name": name, "sizes": sizes} for name, sizes in graph.parts],
         type=list[dict[str, str | list[tuple[int, int]]]],
     ),
 )
 REPORT: Final = shape(
     Report,
-    Key("version", value=lambda _: VERSION, type=int),
+    Key("version", value=lambda *_: VERSION, type=int),
     "torch",
     "target",
     "status",
     _SECONDS,
     # The command line knows the baseline, and says which findings are in it.
-    Key("findings", shape=FINDING.with_keys(Key("baseline", value=lambda _: False, type=bool))),
+    Key("findings", shape=FINDING.with_keys(Key("baseline", value=lambda *_: False, type=bool))),
     Key("ignored", shape=FINDING),
     Key("exports", shape=shape(ExportedProgram, "compile_id", "function", "ops", "sizes")),
     Key("frames", shape=_FRAME),
@@ -148,12 +148,12 @@ REPORT: Final = shape(
     Key("unchecked", shape=shape(GraphUnchecked, "compile_id", "reason")),
     Key(
         "conclusion",
-        value=lambda report: verdict(report) if report.stages or report.unchecked else "",
+        value=lambda report, _: verdict(report) if report.stages or report.unchecked else "",
         type=str,
     ),
     Key(
         "recipes",
-        value=lambda report: report.of(RecipeTried),
+        value=lambda report, _: report.of(RecipeTried),
         type=list[RecipeTried],
         shape=shape(RecipeTried, "recipe", _PASSES, _FAILURE, _SECONDS, "memory"),
     ),

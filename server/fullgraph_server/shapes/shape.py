@@ -1,13 +1,42 @@
 """A JSON object as a table of keys.
 
-Objects are made with the table; ``scripts/json_schema.py`` makes the published JSON Schemas of it.
+Objects are made with the table. The JSON Schemas that are published (``scripts/json_schema.py``) and the
+types of the client (``scripts/protocol_types.py``) are made of it, too.
 """
 
 from __future__ import annotations
 
+import inspect
+import types
+import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Final
+
+from ..workspace.positions import Span
+
+
+class Edge:
+    """How keys, places and texts leave: by default as the command line writes them."""
+
+    def key(self, name: str) -> str:
+        """Return the name that a key has outside."""
+        return name
+
+    def leaves(self, value: object) -> bool:  # noqa: ARG002
+        """Tell whether a key with this value is written."""
+        return True
+
+    def place(self, span: Span) -> Any:
+        """Return a place for who reads the object."""
+        raise TypeError(f"{span} needs a shape")
+
+    def text(self, name: str, text: str) -> str:  # noqa: ARG002
+        """Return the text of a key."""
+        return text
+
+
+PLAIN: Final = Edge()
 
 
 @dataclass(frozen=True)
@@ -15,45 +44,72 @@ class Key:
     """A key of an object.
 
     Its value is at ``path``, the names of attributes with dots between them; without one, ``name`` is that of
-    the attribute. Or ``value`` computes it, and ``type`` is its type. ``shape`` is that of objects in it.
+    the attribute. Or ``value`` computes it of the item and the edge, and ``type`` is its type. ``shape`` is
+    that of objects in it.
     """
 
     name: str
     path: str = ""
     shape: Shape | None = None
-    value: Callable[[Any], Any] | None = None
+    value: Callable[[Any, Any], Any] | None = None
     type: Any = None
 
-    def of(self, item: Any) -> Any:
+    def of(self, item: Any, edge: Edge) -> Any:
         """Return the value of an item, in types of JSON."""
-        found = self.value(item) if self.value is not None else _at(item, self.path or self.name)
-        return _plain(found, self.shape)
+        found = _at(item, self.path or self.name) if self.value is None else self.value(item, edge)
+        return self._plain(found, edge)
+
+    def _plain(self, value: Any, edge: Edge) -> Any:
+        if isinstance(value, str):
+            return edge.text(self.name, value)
+        if isinstance(value, (list, tuple)):
+            return [self._plain(item, edge) for item in value]
+        if isinstance(value, Mapping):
+            return {key: self._plain(item, edge) for key, item in value.items()}
+        if self.shape is not None and value is not None:
+            return self.shape.object(value, edge)
+        return edge.place(value) if isinstance(value, Span) else value
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The keys of the JSON objects that are made of items of one type."""
+    """The keys of the JSON objects that are made of items of one type.
+
+    The client's type of such objects has the ``name``.
+    """
 
     of: type[Any]
     keys: tuple[Key, ...]
+    name: str = ""
 
-    def object(self, item: Any) -> dict[str, Any]:
+    def object(self, item: Any, edge: Edge = PLAIN) -> dict[str, Any]:
         """Return the object of an item."""
-        return {key.name: key.of(item) for key in self.keys}
+        values = ((key.name, key.of(item, edge)) for key in self.keys)
+        return {edge.key(name): value for name, value in values if edge.leaves(value)}
 
     def with_keys(self, *more: str | Key) -> Shape:
         """Return a shape that has more keys."""
-        return Shape(self.of, (*self.keys, *map(_key, more)))
+        return Shape(self.of, (*self.keys, *map(_key, more)), self.name)
+
+    def annotation(self, key: Key) -> Any:
+        """Return the type of a key's value, in which items stand for the objects of their shape."""
+        return key.type if key.value is not None else _annotation(self.of, key.path or key.name)
 
 
-def shape(of: type[Any], *keys: str | Key) -> Shape:
+def shape(of: type[Any], *keys: str | Key, name: str = "") -> Shape:
     """Make a shape; ``"row=span.row"`` is a key and its path, ``"row"`` both at once."""
-    return Shape(of, tuple(map(_key, keys)))
+    return Shape(of, tuple(map(_key, keys)), name)
 
 
-def whole(of: type[Any], *but: str) -> Shape:
+def whole(of: type[Any], *but: str, name: str = "") -> Shape:
     """Make the shape that has all fields of a dataclass, but for those that are named."""
-    return shape(of, *(field.name for field in fields(of) if field.name not in but))
+    return shape(of, *(field.name for field in fields(of) if field.name not in but), name=name)
+
+
+def members(annotation: Any) -> tuple[Any, ...]:
+    """Return the members of a union; of another type, the type itself."""
+    is_union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
+    return typing.get_args(annotation) if is_union else (annotation,)
 
 
 def _key(key: str | Key) -> Key:
@@ -71,9 +127,13 @@ def _at(item: Any, path: str) -> Any:
     return item
 
 
-def _plain(value: Any, of: Shape | None) -> Any:
-    if isinstance(value, (list, tuple)):
-        return [_plain(item, of) for item in value]
-    if isinstance(value, Mapping):
-        return {key: _plain(item, of) for key, item in value.items()}
-    return value if of is None or value is None else of.object(value)
+def _annotation(of: Any, path: str) -> Any:
+    is_optional = False
+    for name in path.split("."):
+        if types.NoneType in members(of):
+            (of,) = (item for item in members(of) if item is not types.NoneType)
+            is_optional = True
+        found = inspect.getattr_static(of, name, None)
+        function = getattr(found, "fget", None) or getattr(found, "func", None)  # a (cached) property
+        of = typing.get_type_hints(function)["return"] if function else typing.get_type_hints(of)[name]
+    return of | None if is_optional else of

@@ -6,24 +6,27 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from html import escape
+from itertools import starmap
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from lsprotocol import types
+from lsprotocol.types import Location, Position, Range
 
-from ...commands.performance import PerformanceItems
-from ...commands.report import ReportItems
+from ...commands.client_edge import ReportEdge
+from ...commands.performance import PERFORMANCE_ITEM
+from ...commands.report import FINDING, REPORT_ITEM
 from ...features.artifacts import ArtifactDocuments, ShownDocument
-from ...protocol.report import ExcerptItem, NoteItem, ToldFindingItem, TraceItem
 from ...protocol.wire import create_converter
 from ...report.model import Finding, Report
+from ...shapes.shape import Key, shape, whole
 from ...text.urls import without_secrets
 from ...text.visible import visible
 from ...workspace.positions import TRACE, Span
 from ...workspace.source import SourceFile
+from ...workspace.workspace import Workspace
 from ..formats.checked import Checked, shown_path
 from ..formats.places import shown_place
 from ..formats.text import labelled_notes
@@ -43,39 +46,38 @@ def page(checked: Checked) -> str:
     """Return the page of a trace. Raises ``OSError`` without its program."""
     # An absolute path is of no use to who gets the page.
     report = replace(checked.report, target=f"{TRACE}/{checked.target.label}")
-    documents, places = ArtifactDocuments(), _Places()
-    items = ReportItems(places, documents)
-    performance = PerformanceItems(places, documents, items).performance(report)
-    trace = TraceItem(
-        report=items.report(report),
-        findings=[_told(items, replace(checked, report=report), finding) for finding in report.findings],
-        texts=dict(_texts(documents.of_report(report))),
-        rank=report.usual_rank,
-    )
-    drawer = _read("drawer.js") if performance.pictures else None
-    convert = create_converter().unstructure
-    data = {"report": convert(performance), "trace": convert(trace), "drawer": drawer}
-    return _html(checked.target.label, {name: value for name, value in data.items() if value is not None})
+    edge = _PageEdge(report, ArtifactDocuments(), checked.workspace)
+    told = {"report": PERFORMANCE_ITEM.object(report, edge), "trace": TRACE_ITEM.object(report, edge)}
+    data = create_converter().unstructure(told)
+    if data["report"]["pictures"]:
+        data["drawer"] = _read("drawer.js")
+    return _html(checked.target.label, data)
 
 
-class _Places:
-    """Places by a path that says something elsewhere, too; a report of a trace as it is has no drift."""
+@dataclass(frozen=True)
+class _PageEdge(ReportEdge):
+    """The edge of a trace to the page, whose program puts each text where it controls nothing.
 
-    def location(self, report: Report, span: Span) -> types.Location:
-        source = report.files.get(span.filename)
+    Paths say something elsewhere, too. A report of a trace that was just read has no drift.
+    """
+
+    workspace: Workspace
+
+    def place(self, span: Span) -> Location:
+        source = self.report.files.get(span.filename)
         start = _position(source, span.row, span.column)
         end = _position(source, *max((span.row, span.column), (span.end_row, span.end_column)))
         path = quote(without_secrets(shown_path(span.filename)), errors="replace")
-        return types.Location(f"source:/{path}", types.Range(start, end))
+        return Location(f"source:/{path}", Range(start, end))
 
-    def line_location(self, report: Report, filename: str, row: int) -> types.Location:
-        return self.location(report, Span(filename, row, 1, row, 1))
+    def line(self, filename: str, row: int) -> Location:
+        return self.place(Span(filename, row, 1, row, 1))
 
 
-def _position(source: SourceFile | None, row: int, column: int) -> types.Position:
+def _position(source: SourceFile | None, row: int, column: int) -> Position:
     """Return a position in the units of JavaScript's strings."""
     before = source.line(row)[: column - 1] if source else ""
-    return types.Position(row - 1, len(before.encode("utf-16-le", "surrogatepass")) // 2)
+    return Position(row - 1, len(before.encode("utf-16-le", "surrogatepass")) // 2)
 
 
 def _texts(shown: list[ShownDocument]) -> Iterator[tuple[str, str]]:
@@ -87,21 +89,69 @@ def _texts(shown: list[ShownDocument]) -> Iterator[tuple[str, str]]:
         yield item.uri, item.document.text
 
 
-def _told(items: ReportItems, checked: Checked, finding: Finding) -> ToldFindingItem:
-    source = None if finding.of_run else checked.workspace.source(finding.span.filename)
-    return ToldFindingItem(
-        finding=items.finding(checked.report, finding),
-        place="" if finding.of_run else without_secrets(shown_place(finding)),
-        notes=[NoteItem(label, text) for label, text in labelled_notes(finding)],
-        excerpt=_excerpt(source, finding.span) if source else None,
-    )
+@dataclass(frozen=True, slots=True)
+class _Excerpt:
+    """Lines of the source from the line ``start`` on; ``first`` and ``last`` are those of a finding."""
+
+    start: int
+    lines: list[str]
+    first: int
+    last: int
 
 
-def _excerpt(source: SourceFile, span: Span) -> ExcerptItem | None:
+@dataclass(frozen=True, slots=True)
+class _Note:
+    """A note on a finding, such as its reason."""
+
+    label: str
+    text: str
+
+
+# A finding with all that an editor shows of it in other places.
+TOLD: Final = shape(
+    Finding,
+    Key("finding", value=lambda finding, _: finding, type=Finding, shape=FINDING),
+    Key("place", value=lambda finding, _: _place(finding), type=str),
+    Key(
+        "notes",
+        value=lambda finding, _: list(starmap(_Note, labelled_notes(finding))),
+        type=list[_Note],
+        shape=whole(_Note, name="NoteItem"),
+    ),
+    Key(
+        "excerpt",
+        value=lambda finding, edge: _excerpt(finding, edge.workspace),
+        type=_Excerpt | None,
+        shape=whole(_Excerpt, name="ExcerptItem"),
+    ),
+    name="ToldFindingItem",
+)
+TRACE_ITEM: Final = shape(
+    Report,
+    Key("report", value=lambda report, _: report, type=Report, shape=REPORT_ITEM),
+    Key("findings", shape=TOLD),
+    # The texts of documents, by URI.
+    Key("texts", value=lambda _, edge: dict(_texts(edge.documents)), type=dict[str, str]),
+    # Of several ranks, the one whose graphs, kernels and times are shown.
+    "rank=usual_rank",
+    name="TraceItem",
+)
+
+
+def _place(finding: Finding) -> str:
+    """Write ``model.py:12:9``; nothing for a finding of the run as a whole."""
+    return "" if finding.of_run else without_secrets(shown_place(finding))
+
+
+def _excerpt(finding: Finding, workspace: Workspace) -> _Excerpt | None:
+    span = finding.span
+    source = None if finding.of_run else workspace.source(span.filename)
+    if source is None:
+        return None
     last = min(span.end_row, span.row + _MOST_ROWS - 1)
     start, end = max(span.row - _AROUND, 1), min(last + _AROUND, len(source.lines))
     lines = [source.line(row) for row in range(start, end + 1)]
-    return ExcerptItem(start, lines, span.row, last) if lines else None
+    return _Excerpt(start, lines, span.row, last) if lines else None
 
 
 def _html(title: str, data: dict[str, Any]) -> str:

@@ -176,8 +176,8 @@ _FUNCTION: Final = shape(
     "name=qualname",
     "file=filename",
     "row",
-    Key("compilations", value=lambda frame: times_compiled(frame)[0], type=int),
-    Key("parts", value=lambda frame: times_compiled(frame)[1], type=int),
+    Key("compilations", value=lambda frame, _: times_compiled(frame)[0], type=int),
+    Key("parts", value=lambda frame, _: times_compiled(frame)[1], type=int),
 )
 _FINDING: Final = shape(Finding, "file=span.filename", "row=span.row", "column=span.column", "message")
 SHAPE: Final = shape(
@@ -187,19 +187,21 @@ SHAPE: Final = shape(
     "status=found.base.report.status",
     Key(
         "functions",
-        value=lambda sized: _frames(sized.found.base.report),
+        value=lambda sized, _: _frames(sized.found.base.report),
         type=list[FrameReport],
         shape=_FUNCTION,
     ),
     Key(
         "functions_after",
-        value=lambda sized: _frames(sized.found.last.report),
+        value=lambda sized, _: _frames(sized.found.last.report),
         type=list[FrameReport],
         shape=_FUNCTION,
     ),
     Key(
         "recompilations",
-        value=lambda sized: [item for item in sized.found.base.report.findings if item.kind == "recompile"],
+        value=lambda sized, _: [
+            item for item in sized.found.base.report.findings if item.kind == "recompile"
+        ],
         type=list[Finding],
         shape=_FINDING,
     ),
@@ -207,7 +209,7 @@ SHAPE: Final = shape(
     Key("plan", "found.fixes", shape(Fix, "rule", "title", "change")),
     Key(
         "files",
-        value=lambda sized: {name: after for name, (_, after) in sized.found.texts.items()},
+        value=lambda sized, _: {name: after for name, (_, after) in sized.found.texts.items()},
         type=dict[str, str],
     ),
     "dynamic_sources=sources",
