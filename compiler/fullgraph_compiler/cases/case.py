@@ -6,6 +6,7 @@ and it can be sent to another process or saved to a file. Only a running repro r
 
 from __future__ import annotations
 
+import math
 import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -139,8 +140,9 @@ class Case:
 
     @property
     def nodes(self) -> int:
-        """The size of the case: the number of operations that compute something."""
-        return count_nodes(self.graph)
+        """The size of the case: the number of operations that compute something, without ``getitem``."""
+        computing = (item for item in all_operations(self.graph) if item.kind != "get_attr")
+        return sum(not takes_item(item) for item in computing)
 
     @property
     def on_accelerator(self) -> bool:
@@ -148,13 +150,21 @@ class Case:
         return any(item.spec is not None and item.spec.device != "cpu" for item in self.inputs)
 
 
-def count_nodes(graph: Graph) -> int:
-    """Return the number of operations, including those of subgraphs, without ``getitem``."""
-    own = sum(
-        operation.kind != "get_attr" and operation.target not in ("operator.getitem", "_operator.getitem")
-        for operation in graph.operations
-    )
-    return own + sum(count_nodes(subgraph) for _, subgraph in graph.subgraphs)
+def all_operations(graph: Graph) -> Iterator[Operation]:
+    """Yield the operations of the subgraphs of a graph, then its own."""
+    for _, subgraph in graph.subgraphs:
+        yield from all_operations(subgraph)
+    yield from graph.operations
+
+
+def takes_item(operation: Operation) -> bool:
+    """Tell whether an operation is a ``getitem``: of a tensor, or of an operation with several results."""
+    return operation.target in ("operator.getitem", "_operator.getitem")
+
+
+def contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the strides of a contiguous tensor."""
+    return tuple(math.prod(max(length, 1) for length in shape[place + 1 :]) for place in range(len(shape)))
 
 
 def leaves(value: Value) -> Iterator[Value]:

@@ -15,7 +15,7 @@ import torch
 
 from ..facts import FaultLocated, StackFrame
 from . import self_check
-from .case import Case, Code, Graph, Operation, Ref, Value, references, uses
+from .case import Case, Code, Graph, Operation, Ref, Value, all_operations, leaves, references, uses
 from .layout import assemble, comment
 from .writing import (
     AUTOGRAD_FUNCTION,
@@ -181,21 +181,11 @@ def _roots(graph: Graph) -> Iterator[str]:
     for operation in graph.operations:
         if operation.kind == "call_function":
             yield operation.target.partition(".")[0]
-        yield from _names_in((operation.args, *(value for _, value in operation.kwargs)))
-    yield from _names_in(graph.outputs)
+    used = (graph.outputs, *((item.args, dict(item.kwargs)) for item in graph.operations))
+    codes = [leaf.text for leaf in leaves(used) if isinstance(leaf, Code)]
+    yield from re.findall(r"(?<![\w.])[A-Za-z_]\w*", "\n".join(codes))
     for _, subgraph in graph.subgraphs:
         yield from _roots(subgraph)
-
-
-def _names_in(value: Value) -> Iterator[str]:
-    """Yield the names in the ``Code`` constants of a value."""
-    if isinstance(value, Code):
-        yield from re.findall(r"(?<![\w.])[A-Za-z_]\w*", value.text)
-    elif isinstance(value, (tuple, list)):
-        for item in value:
-            yield from _names_in(item)
-    elif isinstance(value, dict):
-        yield from _names_in(tuple(value.values()))
 
 
 def _python_names(names: tuple[str, ...] | list[str], taken: set[str]) -> dict[str, str]:
@@ -227,12 +217,6 @@ def _described(frame: StackFrame) -> str:
     text = linecache.getline(frame.filename, frame.row).strip()
     text = f": {text[:80]}" if text else ""
     return f"{os.path.basename(frame.filename)}:{frame.row} in {frame.function}{text}"
-
-
-def _all_operations(graph: Graph) -> Iterator[Operation]:
-    for _, subgraph in graph.subgraphs:
-        yield from _all_operations(subgraph)
-    yield from graph.operations
 
 
 # -- inputs and compilation --------------------------------------------------------------------
@@ -301,7 +285,7 @@ _HOLDS = "it contains code of your program, and may contain values of its inputs
 
 
 def _header(case: Case, fault: FaultLocated, environment: str) -> str:
-    frames = [user_frame(item) for item in _all_operations(case.graph)]
+    frames = [user_frame(item) for item in all_operations(case.graph)]
     places = list(dict.fromkeys(_described(frame) for frame in frames if frame))
     extra = [f"and {len(places) - _MOST_LINES} more lines"] if len(places) > _MOST_LINES else []
     options = " (with --raise, by its traceback)" if fault.failure.kind == "error" else ""

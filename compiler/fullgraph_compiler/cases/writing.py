@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import torch
 
-from .case import Code, Exact, Input, Integers, Operation, Ref, TensorSpec, Value
+from .case import Code, Exact, Input, Integers, Operation, Ref, TensorSpec, Value, contiguous
 
 INVOKE_SUBGRAPH: Final = "torch.ops.higher_order.invoke_subgraph"
 """A call of a nested compile region (``torch/_higher_order_ops/invoke_subgraph.py``): 2.13, 2.15."""
@@ -240,7 +240,7 @@ def make(given: Input, leaf: bool) -> str:
 
 
 def _strided(given: Input, spec: TensorSpec) -> str:
-    if not math.prod(spec.shape) or spec.stride == _contiguous(spec.shape):
+    if not math.prod(spec.shape) or spec.stride == contiguous(spec.shape):
         return _filled(given.value, spec)
     if _is_apart(spec):
         options = _options(spec, "float32")
@@ -324,10 +324,6 @@ def _options(spec: TensorSpec, usual: str) -> str:
 def _is_sum(text: str) -> bool:
     """Tell whether an expression is a sum or a product, which needs brackets before a method call."""
     return not text.endswith(")")
-
-
-def _contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(math.prod(max(length, 1) for length in shape[place + 1 :]) for place in range(len(shape)))
 
 
 def _is_apart(spec: TensorSpec) -> bool:

@@ -7,7 +7,8 @@ single ones. The oracle checks whether a smaller case still fails; this module d
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from ..cases.case import Case
@@ -29,17 +30,27 @@ class Pass:
     without: Callable[[Case, Collection[Any]], Case | None]
 
 
+def _of_inputs(change: values.InputChange) -> Pass:
+    """Return a reduction whose items are the names of the inputs that ``change`` makes another input."""
+    return Pass(partial(values.changeable, change), partial(values.with_inputs, change))
+
+
+def _of_lines(field: str) -> Pass:
+    """Return a reduction whose items are the positions in a field of a case."""
+    return Pass(lambda case: range(len(getattr(case, field))), partial(values.without_lines, field))
+
+
 OPERATIONS = (
-    Pass(operations.removable, operations.with_inputs_instead),
-    Pass(operations.removable, operations.with_arguments_instead),
+    Pass(operations.removable, partial(operations.without, near=False)),
+    Pass(operations.removable, partial(operations.without, near=True)),
 )
 """Two ways to remove operations: new inputs replace their results, or their own arguments do."""
 
 FRAME = (
-    Pass(graphs.output_positions, graphs.without_outputs),
-    Pass(values.recorded_inputs, values.without_records),
-    Pass(values.inputs_with_gradient, values.without_gradient),
-    Pass(values.dynamic, values.without_dynamic),
+    Pass(lambda case: range(len(case.graph.outputs)), graphs.without_outputs),
+    _of_inputs(values.unrecorded),
+    _of_inputs(values.without_gradient),
+    Pass(lambda case: ["dynamic"] * case.dynamic, lambda case, _: replace(case, dynamic=False)),
     Pass(graphs.number_inputs, graphs.with_numbers_inlined),
     Pass(values.reduced_dtypes, values.with_float32_instead),
     Pass(values.accelerators, values.with_cpu_instead),
@@ -47,9 +58,9 @@ FRAME = (
 """Reductions after which further operations may be removable."""
 
 LOOKS = (
-    Pass(values.setting_positions, values.without_settings),
-    Pass(values.preamble_positions, values.without_preamble),
-    Pass(values.strided_inputs, values.without_strides),
+    _of_lines("settings"),
+    _of_lines("preamble"),
+    _of_inputs(values.without_strides),
     Pass(graphs.inputs_like_others, graphs.with_inputs_merged),
     Pass(values.keywords, values.without_keywords),
     Pass(values.numbers, values.with_ones_instead),
@@ -128,10 +139,11 @@ class _Search:
 
 def _cheaper(case: Case) -> Iterator[Case]:
     """Yield variants of a case that run faster: without recorded data, without a backward graph."""
-    without_records = values.without_records(case, values.recorded_inputs(case))
-    yield values.without_gradient(without_records, values.inputs_with_gradient(case))
+    names = [given.name for given in case.inputs]
+    without_records = values.with_inputs(values.unrecorded, case, names)
+    yield values.with_inputs(values.without_gradient, without_records, names)
     yield without_records
-    yield values.without_gradient(case, values.inputs_with_gradient(case))
+    yield values.with_inputs(values.without_gradient, case, names)
 
 
 def _drop(search: _Search, kind: Pass, *more: Pass, thorough: bool = True) -> None:

@@ -7,17 +7,14 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from ..cases.case import Case, Exact, Graph, Input, TensorSpec, Value, leaves, mapped
+from ..cases.case import Case, Exact, Graph, Input, TensorSpec, Value, all_operations, leaves, mapped
 from .reduction_graph import filled
 
 
 def constants(graph: Graph) -> Iterator[Value]:
     """Yield the leaves of all arguments of operations, including those of subgraphs."""
-    for operation in graph.operations:
-        yield from leaves(operation.args)
-        yield from leaves([argument for _, argument in operation.kwargs])
-    for _, subgraph in graph.subgraphs:
-        yield from constants(subgraph)
+    for operation in all_operations(graph):
+        yield from leaves((operation.args, dict(operation.kwargs)))
 
 
 def rewritten(case: Case, leaf: Callable[[Value], Value], tensor: Callable[[TensorSpec], TensorSpec]) -> Case:
@@ -51,9 +48,7 @@ def _rewritten_graph(
             operation,
             args=mapped(operation.args, leaf),
             kwargs=tuple((key, mapped(value, leaf)) for key, value in operation.kwargs),
-            spec=mapped(
-                operation.spec, lambda spec: tensor(spec) if isinstance(spec, TensorSpec) else leaf(spec)
-            ),
+            spec=mapped(operation.spec, made),
         )
         for operation in graph.operations
     )

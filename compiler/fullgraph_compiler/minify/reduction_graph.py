@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
 
 from ..cases.case import (
     Case,
@@ -15,12 +14,12 @@ from ..cases.case import (
     Ref,
     TensorSpec,
     Value,
+    leaves,
     references,
     substitute,
     uses,
 )
 
-_GET_ITEM = ("operator.getitem", "_operator.getitem")
 _PURE_PREFIXES = ("operator.", "_operator.", "math.", "builtins.", "torch.sym_", "torch.ops.aten.sym_")
 _PURE_METHODS = ("size", "stride", "numel", "dim", "item")
 _TORCH_NAMESPACES = ("aten", "prims", "prim")
@@ -33,11 +32,6 @@ def filled(spec: TensorSpec) -> Normal | Integers:
     """Return default values for a tensor whose real values do not matter."""
     # Integers are mostly indices: 0 and 1 are valid nearly everywhere.
     return Integers(0, 1) if spec.dtype == "bool" or "int" in spec.dtype else Normal()
-
-
-def output_positions(case: Case) -> range:
-    """Return the positions of the outputs."""
-    return range(len(case.graph.outputs))
 
 
 def without_outputs(case: Case, positions: Collection[int]) -> Case | None:
@@ -104,11 +98,6 @@ def with_all_results(case: Case) -> Case:
 # -- operations --------------------------------------------------------------------------------
 
 
-def takes_item(operation: Operation) -> bool:
-    """Tell whether an operation is a ``getitem``: of a tensor, or of an operation with several results."""
-    return operation.target in _GET_ITEM
-
-
 def writes(operation: Operation) -> bool:
     """Tell whether an operation changes its first argument, judging by its name and ``inplace=True``."""
     parts = operation.target.split(".")
@@ -133,19 +122,11 @@ def _has_effect(operation: Operation) -> bool:
         return True
     if any(key == "out" for key, _ in operation.kwargs):
         return True
-    makes_tensors = any(isinstance(spec, TensorSpec) for spec in _flat(operation.spec))
+    makes_tensors = any(isinstance(spec, TensorSpec) for spec in leaves(operation.spec))
     pure = operation.target.startswith(_PURE_PREFIXES) or (
         operation.kind == "call_method" and operation.target in _PURE_METHODS
     )
     return not makes_tensors and not pure
-
-
-def _flat(spec: Any) -> Iterator[Any]:
-    if isinstance(spec, (tuple, list)):
-        for item in spec:
-            yield from _flat(item)
-    else:
-        yield spec
 
 
 def substituted(operation: Operation, values: dict[str, Value]) -> Operation:

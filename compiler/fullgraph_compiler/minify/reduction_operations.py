@@ -6,13 +6,25 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from ..cases.case import Case, Graph, Input, Operation, Ref, TensorSpec, Value, references, substitute, uses
-from .reduction_graph import filled, sensible, substituted, takes_item, tidy, writes
+from ..cases.case import (
+    Case,
+    Graph,
+    Input,
+    Operation,
+    Ref,
+    TensorSpec,
+    Value,
+    references,
+    substitute,
+    takes_item,
+    uses,
+)
+from .reduction_graph import filled, sensible, substituted, tidy, writes
 
 
 def removable(case: Case) -> list[str]:
     """Return the names of removable operations; ``get_attr`` and items of tuples go with other operations."""
-    many = {name for name, spec in _specs(case).items() if isinstance(spec, (tuple, list))}
+    many = {item.name for item in case.graph.operations if isinstance(item.spec, (tuple, list))}
     return [
         operation.name
         for operation in case.graph.operations
@@ -20,21 +32,11 @@ def removable(case: Case) -> list[str]:
     ]
 
 
-def with_inputs_instead(case: Case, names: Collection[str]) -> Case | None:
-    """Return a case without some operations; new inputs replace the results that are still needed."""
-    return _without(case, set(names), near=False)
+def without(case: Case, names: Collection[str], *, near: bool) -> Case | None:
+    """Return a case without some operations, in which all others remain and contribute to an output.
 
-
-def with_arguments_instead(case: Case, names: Collection[str]) -> Case | None:
-    """Return a case without some operations; an argument with the same spec or a new input replaces each."""
-    return _without(case, set(names), near=True)
-
-
-# -- removal -----------------------------------------------------------------------------------
-
-
-def _without(case: Case, names: set[str], near: bool) -> Case | None:
-    """Return a case without some operations, in which all others remain and contribute to an output."""
+    New inputs replace the results that are still needed; if ``near``, arguments with the same spec do.
+    """
     kept = _kept(case.graph, names)
     stand_ins = _StandIns(case, near)
     operations: list[Operation] = []
@@ -117,7 +119,7 @@ class _StandIns:
         return name
 
 
-def _kept(graph: Graph, names: set[str]) -> set[str]:
+def _kept(graph: Graph, names: Collection[str]) -> set[str]:
     """Return the names of the operations to keep, including used ones whose result has no known spec."""
     kept: set[str] = set()
     needed: set[str] = set()
@@ -143,12 +145,6 @@ def _unseen(graph: Graph, operations: list[Operation], outputs: list[Value]) -> 
             unseen.append(Ref(operation.name))
         seen.update(uses(operation))
     return unseen[::-1]
-
-
-def _specs(case: Case) -> dict[str, Any]:
-    """Return the spec of each input and each operation by name."""
-    specs: dict[str, Any] = {given.name: given.spec for given in case.inputs}
-    return specs | {operation.name: operation.spec for operation in case.graph.operations}
 
 
 def _alike(spec: Any, other: Any) -> bool:

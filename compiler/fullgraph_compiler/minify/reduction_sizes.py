@@ -53,8 +53,3 @@ def dense(shape: tuple[int, ...], order: list[int]) -> tuple[int, ...]:
         strides[dimension] = step
         step *= max(shape[dimension], 1)
     return tuple(strides)
-
-
-def contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the strides of a contiguous tensor."""
-    return dense(shape, list(range(len(shape)))[::-1])

@@ -5,99 +5,55 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from typing import Any, TypeAlias
 
-from ..cases.case import Case, Code, Input, Operation, TensorSpec, Value
+from ..cases.case import Case, Code, Input, Operation, TensorSpec, Value, contiguous
 from .reduction_everywhere import constants, rewritten
 from .reduction_graph import filled
-from .reduction_sizes import contiguous
 
 _REDUCED = ("float16", "bfloat16")
 
 
-# -- how a case is compiled --------------------------------------------------------------------
+InputChange: TypeAlias = Callable[[Input, TensorSpec], Input]
+"""A change of a tensor input, which has this spec."""
 
 
-def setting_positions(case: Case) -> range:
-    """Return the positions of the settings."""
-    return range(len(case.settings))
-
-
-def without_settings(case: Case, positions: Collection[int]) -> Case:
-    """Return a case without some settings."""
-    return replace(case, settings=_others(case.settings, positions))
-
-
-def preamble_positions(case: Case) -> range:
-    """Return the positions of the statements of the preamble."""
-    return range(len(case.preamble))
-
-
-def without_preamble(case: Case, positions: Collection[int]) -> Case:
-    """Return a case without some statements of the preamble."""
-    return replace(case, preamble=_others(case.preamble, positions))
-
-
-def dynamic(case: Case) -> list[str]:
-    """Return one item if the case is compiled for dynamic shapes, else none."""
-    return ["dynamic"] if case.dynamic else []
-
-
-def without_dynamic(case: Case, _: Collection[str]) -> Case:
-    """Return a case that is compiled for static shapes."""
-    return replace(case, dynamic=False)
-
-
-def _others(lines: tuple[str, ...], positions: Collection[int]) -> tuple[str, ...]:
-    return tuple(line for i, line in enumerate(lines) if i not in positions)
+def without_lines(field: str, case: Case, positions: Collection[int]) -> Case:
+    """Return a case without some settings, or without some statements of the preamble."""
+    lines: Any = tuple(line for i, line in enumerate(getattr(case, field)) if i not in positions)
+    return replace(case, **{field: lines})
 
 
 # -- inputs ------------------------------------------------------------------------------------
 
 
-def recorded_inputs(case: Case) -> list[str]:
-    """Return the names of the inputs with recorded values or distributions."""
-    return [given.name for given in case.inputs if given.spec and given.value != filled(given.spec)]
+def changeable(change: InputChange, case: Case) -> list[str]:
+    """Return the names of the tensor inputs that are others after a change."""
+    return [given.name for given in case.inputs if given.spec and change(given, given.spec) != given]
 
 
-def without_records(case: Case, names: Collection[str]) -> Case:
-    """Return a case with default random values for some inputs."""
-    return _with_inputs(case, names, lambda given, spec: replace(given, value=filled(spec)))
-
-
-def inputs_with_gradient(case: Case) -> list[str]:
-    """Return the names of the inputs that require a gradient."""
-    return [given.name for given in case.inputs if given.spec is not None and given.spec.requires_grad]
-
-
-def without_gradient(case: Case, names: Collection[str]) -> Case:
-    """Return a case in which some inputs require no gradient."""
-    return _with_inputs(
-        case, names, lambda given, spec: replace(given, spec=replace(spec, requires_grad=False))
-    )
-
-
-def strided_inputs(case: Case) -> list[str]:
-    """Return the names of the inputs that are not contiguous."""
-    return [
-        given.name
-        for given in case.inputs
-        if given.spec is not None and given.spec.stride != contiguous(given.spec.shape)
-    ]
-
-
-def without_strides(case: Case, names: Collection[str]) -> Case:
-    """Return a case in which some inputs are contiguous."""
-    return _with_inputs(
-        case, names, lambda given, spec: replace(given, spec=replace(spec, stride=contiguous(spec.shape)))
-    )
-
-
-def _with_inputs(case: Case, names: Collection[str], change: Callable[[Input, TensorSpec], Input]) -> Case:
+def with_inputs(change: InputChange, case: Case, names: Collection[str]) -> Case:
+    """Return a case with some inputs changed."""
     inputs = tuple(
         change(given, given.spec) if given.name in names and given.spec is not None else given
         for given in case.inputs
     )
     return replace(case, inputs=inputs)
+
+
+def unrecorded(given: Input, spec: TensorSpec) -> Input:
+    """Return an input with default random values instead of recorded values or distributions."""
+    return replace(given, value=filled(spec))
+
+
+def without_gradient(given: Input, spec: TensorSpec) -> Input:
+    """Return an input that requires no gradient."""
+    return replace(given, spec=replace(spec, requires_grad=False))
+
+
+def without_strides(given: Input, spec: TensorSpec) -> Input:
+    """Return an input that is contiguous."""
+    return replace(given, spec=replace(spec, stride=contiguous(spec.shape)))
 
 
 # -- types and devices -------------------------------------------------------------------------
