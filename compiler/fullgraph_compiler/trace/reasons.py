@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -76,8 +76,8 @@ def _read_change(text: str) -> Change:
     compared = _compared_tensor(text)
     if compared is not None:
         return compared
-    for pattern, read in _READERS:
-        if match := pattern.match(text):
+    for pattern, read in _SENTENCES:
+        if match := re.match(pattern, text):
             return read(match)
     return Change()
 
@@ -137,77 +137,18 @@ def _compared_keys(expected: str, actual: str) -> tuple[str, str, str]:
     return ("dispatch keys", having, lacking) if gone else ("dispatch keys", lacking, having)
 
 
-# -- all others: a pattern each, the first that matches counts -------------------------------------
-
-_Read: TypeAlias = Callable[[re.Match[str]], Change]
-_READERS: Final[list[tuple[re.Pattern[str], _Read]]] = []
+# -- all others -----------------------------------------------------------------------------------
 
 
-def _reads(pattern: re.Pattern[str]) -> Callable[[_Read], _Read]:
-    """Make a function the reader of the sentences that match a pattern."""
-
-    def register(read: _Read) -> _Read:
-        _READERS.append((pattern, read))
-        return read
-
-    return register
-
-
-@_reads(
-    re.compile(r"^tensor '(?P<name>.+?)' requires_grad mismatch\. expected requires_grad=(?P<expected>[01])")
-)
 def _requires_grad(match: re.Match[str]) -> Change:
     required = match["expected"] == "1"
     return Change(match["name"].strip(), "requires_grad", str(required), str(not required))
 
 
-@_reads(
-    # Until 2.14 it does not say which type was expected.
-    re.compile(
-        r"^expected type of '(?P<name>.+?)' to be "
-        r"(?:a tensor type, '|<class '(?P<expected>[^']+)'>,) but found <class '(?P<actual>[^']+)'>"
-    )
-)
-def _type(match: re.Match[str]) -> Change:
-    expected = (match["expected"] or "").strip()
-    return Change(match["name"].strip(), "type", expected or "a tensor", match["actual"].strip())
-
-
-# The names of flags, a space behind each.
-@_reads(re.compile(r"^GLOBAL_STATE changed: (?P<flags>.*\S)"))
-def _global_state(match: re.Match[str]) -> Change:
-    return Change(changed=match["flags"].strip(), kind="GLOBAL_STATE")
-
-
-@_reads(re.compile(r"^___check_metadata_"))
-def _metadata(_: re.Match[str]) -> Change:
-    return Change(changed="metadata", kind=METADATA)
-
-
-@_reads(re.compile(r"^__dtensor_spec_\d+"))
-def _dtensor(_: re.Match[str]) -> Change:
-    return Change(changed="mesh, placements or sizes", kind="DTENSOR_SPEC_MATCH")
-
-
-@_reads(re.compile(r"^___check_opaque_guard_fn_"))
-def _opaque(_: re.Match[str]) -> Change:
-    return Change(changed="guarded state", kind="OPAQUE_OBJ_GUARD_FN_MATCH")
-
-
-# Torch counts the changes of the dict.
-@_reads(re.compile(r"^___dict_version\((?P<name>.+)\) == \d+$"))
-def _version(match: re.Match[str]) -> Change:
-    return Change(match["name"], changed="contents", kind="DICT_VERSION")
-
-
-# CheckFunctionManager.invalidate, for what an ID_MATCH is on; the expression is not shortened.
-@_reads(re.compile(r"^Cache line invalidated because (?P<name>.+) got deallocated$"))
 def _freed(match: re.Match[str]) -> Change:
     return Change(strip_locals(match["name"]), kind=FREED)
 
 
-# Accessors in guards.cpp, which find nothing there to be guarded.
-@_reads(re.compile(r"^KeyError on (?P<item>.+\])$"))
 def _missing_key(match: re.Match[str]) -> Change:
     name, key = _item(match["item"])
     if key.startswith("list("):  # the key is an object, which torch names by its position
@@ -215,14 +156,12 @@ def _missing_key(match: re.Match[str]) -> Change:
     return Change(name, expected=f"with {key}", actual=f"without {key}", kind="DICT_CONTAINS")
 
 
-@_reads(re.compile(r"^IndexError on (?P<item>.+\])$"))
 def _missing_index(match: re.Match[str]) -> Change:
     name, index = _item(match["item"])
     least = f"at least {int(index) + 1}" if index.isdecimal() else "more"
     return Change(name, "length", least, kind="LENGTH_CHECK")
 
 
-@_reads(re.compile(r"^getattr failed on source (?P<name>.+)\.(?P<attribute>\w+)$"))
 def _missing_attribute(match: re.Match[str]) -> Change:
     attribute = f".{match['attribute']}"
     return Change(match["name"], expected=f"with {attribute}", actual=f"without {attribute}", kind="HASATTR")
@@ -238,39 +177,11 @@ def _item(text: str) -> tuple[str, str]:
     return text[:end], text[end + 1 : -1]
 
 
-@_reads(re.compile(r"^BACKEND_MATCH failure: "))
-def _backend(_: re.Match[str]) -> Change:
-    return Change(kind="BACKEND_MATCH")
-
-
-@_reads(re.compile(r"^Duplicate tensors? found: (?P<names>\[.*\])"))
 def _duplicate(match: re.Match[str]) -> Change:
     names = read_json(match["names"])
     return Change(str(names[0]), actual=str(names[-1]), kind="DUPLICATE")
 
 
-# LENGTH_CHECK (==); a DictGuardManager (!=), which counts before it looks at keys.
-@_reads(re.compile(r"^len\((?P<name>.+)\) (?:==|!=) (?P<expected>\d+)$"))
-def _length(match: re.Match[str]) -> Change:
-    return Change(match["name"].strip(), "length", match["expected"])
-
-
-# An empty DICT_LENGTH.
-@_reads(re.compile(r"^not (?P<name>[^\s()]+|\w+[.\[]\S+)$"))
-def _empty(match: re.Match[str]) -> Change:
-    return Change(match["name"], "length", "0")
-
-
-# DICT_KEYS_MATCH guards each key of a dict on its own.
-@_reads(re.compile(r"^list\(dict\.keys\((?P<name>.+)\)\)\[\d+\] == (?P<expected>.+)"))
-def _key(match: re.Match[str]) -> Change:
-    return Change(match["name"].strip(), "key", match["expected"].strip())
-
-
-# SHAPE_ENV: bounds and equalities of sizes.
-@_reads(
-    re.compile(r"^(?:(?P<low>\d+) <= )?(?P<name>\S+)\.size\(\)\[(?P<dimension>\d+)\](?: <= (?P<high>\d+))?$")
-)
 def _bounds(match: re.Match[str]) -> Change:
     low, high = match["low"], match["high"]
     if low and high:
@@ -280,26 +191,12 @@ def _bounds(match: re.Match[str]) -> Change:
     return Change(match["name"], "size", expected, dimension=int(match["dimension"]))
 
 
-@_reads(
-    re.compile(
-        r"^(?P<name>\S+)\.size\(\)\[(?P<dimension>\d+)\] == (?P<expected>[^#\n]+)"
-        r"(?:# (?P<duck>duck sizing)?.*)?$"
-    )
-)
 def _equal_sizes(match: re.Match[str]) -> Change:
     kind = "DUCK_SIZE" if match["duck"] else ""
     expected = match["expected"].strip()
     return Change(match["name"], "size", expected, dimension=int(match["dimension"]), kind=kind)
 
 
-# SET_CONTAINS, DICT_CONTAINS, HASATTR.
-@_reads(
-    re.compile(
-        r"^(?P<missing>not )?(?:set\.__contains__\((?P<set>.+), (?P<member>[^,]+)\)"
-        r"|___(?:set|dict)_contains\((?P<key>.+), (?P<holder>[^,]+)\)"
-        r"|hasattr\((?P<owner>.+), '(?P<attribute>\w+)'\))$"
-    )
-)
 def _member(match: re.Match[str]) -> Change:
     name = match["set"] or match["holder"] or match["owner"]
     member = f".{match['attribute']}" if match["attribute"] else (match["member"] or match["key"]).strip()
@@ -309,24 +206,6 @@ def _member(match: re.Match[str]) -> Change:
     return Change(name.strip(), expected=expected, actual=actual)
 
 
-# Since 2.13; the sentence does not say of which tensor.
-@_reads(re.compile(r"^_(?:has_)?dynamo_\w+ (?:is|should be) "))
-def _marking(_: re.Match[str]) -> Change:
-    return Change(kind="DIMENSION_DYNAMIC_MARKING_GUARD")
-
-
-# EQUALS_MATCH of a value that does not equal itself.
-@_reads(re.compile(r"^\(type\((?P<name>.+)\) is (?:float|complex) and __\w+_isnan\((?P=name)\)\)$"))
-def _nan(match: re.Match[str]) -> Change:
-    return Change(match["name"].strip(), expected="nan")
-
-
-@_reads(re.compile(r"^___(?:tuple_iterator|count_iterator)_len\((?P<name>.+)\) == (?P<expected>\d+)$"))
-def _items_left(match: re.Match[str]) -> Change:
-    return Change(match["name"].strip(), "number of items", match["expected"])
-
-
-@_reads(EQUALS)
 def _equal(match: re.Match[str]) -> Change:
     value = match["value"].strip()
     if match["operator"] == "==" and is_formula(value):
@@ -337,3 +216,84 @@ def _equal(match: re.Match[str]) -> Change:
         return Change(match["source"].strip(), expected="not None")
     is_alias = match["operator"] == "is" and value not in ("None", "True", "False")
     return Change(match["source"].strip(), expected=value, kind="OBJECT_ALIASING" if is_alias else "")
+
+
+_Read: TypeAlias = Callable[[re.Match[str]], Change]
+
+
+def _says(**said: str) -> _Read:
+    """Return a reader of sentences that all say the same; the groups of their pattern are fields, too."""
+
+    def read(match: re.Match[str]) -> Change:
+        found = {field: part.strip() for field, part in match.groupdict().items() if part}
+        return Change(**{**said, **found})  # type: ignore[arg-type]
+
+    return read
+
+
+_SENTENCES: Final[Sequence[tuple[str | re.Pattern[str], _Read]]] = (
+    (
+        r"^tensor '(?P<name>.+?)' requires_grad mismatch\. expected requires_grad=(?P<expected>[01])",
+        _requires_grad,
+    ),
+    # Until 2.14 it does not say which type was expected.
+    (
+        (
+            r"^expected type of '(?P<name>.+?)' to be "
+            r"(?:a tensor type, '|<class '(?P<expected>[^']+)'>,) but found <class '(?P<actual>[^']+)'>"
+        ),
+        _says(changed="type", expected="a tensor"),
+    ),
+    # The names of flags, a space behind each.
+    (r"^GLOBAL_STATE changed: (?P<changed>.*\S)", _says(kind="GLOBAL_STATE")),
+    (r"^___check_metadata_", _says(changed="metadata", kind=METADATA)),
+    (r"^__dtensor_spec_\d+", _says(changed="mesh, placements or sizes", kind="DTENSOR_SPEC_MATCH")),
+    (r"^___check_opaque_guard_fn_", _says(changed="guarded state", kind="OPAQUE_OBJ_GUARD_FN_MATCH")),
+    # Torch counts the changes of the dict.
+    (r"^___dict_version\((?P<name>.+)\) == \d+$", _says(changed="contents", kind="DICT_VERSION")),
+    # CheckFunctionManager.invalidate, for what an ID_MATCH is on; the expression is not shortened.
+    (r"^Cache line invalidated because (?P<name>.+) got deallocated$", _freed),
+    # Accessors in guards.cpp, which find nothing there to be guarded.
+    (r"^KeyError on (?P<item>.+\])$", _missing_key),
+    (r"^IndexError on (?P<item>.+\])$", _missing_index),
+    (r"^getattr failed on source (?P<name>.+)\.(?P<attribute>\w+)$", _missing_attribute),
+    (r"^BACKEND_MATCH failure: ", _says(kind="BACKEND_MATCH")),
+    (r"^Duplicate tensors? found: (?P<names>\[.*\])", _duplicate),
+    # LENGTH_CHECK (==); a DictGuardManager (!=), which counts before it looks at keys.
+    (r"^len\((?P<name>.+)\) (?:==|!=) (?P<expected>\d+)$", _says(changed="length")),
+    # An empty DICT_LENGTH.
+    (r"^not (?P<name>[^\s()]+|\w+[.\[]\S+)$", _says(changed="length", expected="0")),
+    # DICT_KEYS_MATCH guards each key of a dict on its own.
+    (r"^list\(dict\.keys\((?P<name>.+)\)\)\[\d+\] == (?P<expected>.+)", _says(changed="key")),
+    # SHAPE_ENV: bounds and equalities of sizes.
+    (r"^(?:(?P<low>\d+) <= )?(?P<name>\S+)\.size\(\)\[(?P<dimension>\d+)\](?: <= (?P<high>\d+))?$", _bounds),
+    (
+        (
+            r"^(?P<name>\S+)\.size\(\)\[(?P<dimension>\d+)\] == (?P<expected>[^#\n]+)"
+            r"(?:# (?P<duck>duck sizing)?.*)?$"
+        ),
+        _equal_sizes,
+    ),
+    # SET_CONTAINS, DICT_CONTAINS, HASATTR.
+    (
+        (
+            r"^(?P<missing>not )?(?:set\.__contains__\((?P<set>.+), (?P<member>[^,]+)\)"
+            r"|___(?:set|dict)_contains\((?P<key>.+), (?P<holder>[^,]+)\)"
+            r"|hasattr\((?P<owner>.+), '(?P<attribute>\w+)'\))$"
+        ),
+        _member,
+    ),
+    # Since 2.13; the sentence does not say of which tensor.
+    (r"^_(?:has_)?dynamo_\w+ (?:is|should be) ", _says(kind="DIMENSION_DYNAMIC_MARKING_GUARD")),
+    # EQUALS_MATCH of a value that does not equal itself.
+    (
+        r"^\(type\((?P<name>.+)\) is (?:float|complex) and __\w+_isnan\((?P=name)\)\)$",
+        _says(expected="nan"),
+    ),
+    (
+        r"^___(?:tuple_iterator|count_iterator)_len\((?P<name>.+)\) == (?P<expected>\d+)$",
+        _says(changed="number of items"),
+    ),
+    (EQUALS, _equal),
+)
+"""All other sentences, each with its reader; the first pattern that matches counts."""
