@@ -42,7 +42,7 @@ COMPILER = {
     "compat": "facts trace",
     "processes": "",
     "files": "facts compat",
-    "observe": "facts trace compat",
+    "observe": "facts trace compat files",
     "dry_run": "facts trace compat files observe",
     "cases": "facts trace compat processes observe",
     "replay": "facts compat observe cases",

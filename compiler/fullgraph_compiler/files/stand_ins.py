@@ -48,7 +48,7 @@ class _Watch(MetaPathFinder):
 
 
 class _Acting:
-    """A loader that acts on the module that another one has executed."""
+    """A loader that acts on the module that another one, which stays the module's own, has executed."""
 
     def __init__(self, loader: Any, act: Callable[[ModuleType], None]) -> None:
         self._loader = loader
@@ -59,5 +59,8 @@ class _Acting:
 
     def exec_module(self, module: ModuleType) -> None:
         """Execute the module, and act on it."""
+        module.__loader__ = self._loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
         self._loader.exec_module(module)
         self._act(module)

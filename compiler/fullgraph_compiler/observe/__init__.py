@@ -12,7 +12,6 @@
 - ``overlay``: the editor's unsaved texts in place of files
 - ``writing``: the log of an observed program, wherever a launcher has started it
 - ``running``: run a program as ``__main__``, for ``python -m fullgraph_compiler.observe``
-- ``imports``: wait for a module that the program imports
 - ``complaints``: what an observed program is told when observing fails
 - ``reach``: whether a program reaches others, who can tell that it runs
 - ``refusals``: recompilations that the program forbids, and goes on without

@@ -12,8 +12,8 @@ import os
 from functools import partial
 from typing import Final
 
+from ..files.stand_ins import on_import
 from .complaints import complain
-from .imports import call_after_import
 from .running import run
 
 _FOLDER: Final = "TORCH_TRACE"
@@ -33,7 +33,7 @@ def main() -> None:
         complain(f"no log is written to {folder}", error)
     else:
         os.environ[_FOLDER] = folder
-        call_after_import("torch", partial(_observe, folder))
+        on_import("torch", partial(_observe, folder))
     run(options.program, options.arguments, module=options.module)
 
 
@@ -53,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _observe(folder: str) -> None:
+def _observe(folder: str, _torch: object) -> None:
     """Begin to write the log, once torch is loaded. Never raises."""
     try:
         from .writing import write_log
