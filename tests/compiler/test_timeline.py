@@ -7,7 +7,6 @@ from fullgraph_compiler.facts import TimePart
 from fullgraph_compiler.measure.profiling import with_guards
 from fullgraph_compiler.measure.sampling import compare, ratio_of
 from fullgraph_compiler.measure.timeline import (
-    DeviceEvent,
     Event,
     EventCost,
     Key,
@@ -29,8 +28,8 @@ CALL = [
 ]
 
 
-def times(*device: DeviceEvent, events: list[Event] = CALL) -> dict[Key, float]:
-    return {key: share.time for key, share in parts_of(events, device).items() if share.time}
+def times(*device: Event, events: list[Event] = CALL) -> dict[Key, float]:
+    return {key: share.time for key, share in parts_of([*events, *device]).items() if share.time}
 
 
 def test_the_innermost_event_counts_and_all_parts_are_the_whole() -> None:
@@ -53,8 +52,8 @@ def test_what_is_outside_of_a_call_does_not_count() -> None:
 
 
 def test_what_a_gpu_computes_comes_first() -> None:
-    kernel = DeviceEvent("triton_poi_0", 60, 90, launched=48)
-    copy = DeviceEvent("Memcpy DtoH", 90, 100, launched=80, is_copy=True)
+    kernel = Event(None, 60, 90, "triton_poi_0", launched=48)
+    copy = Event(None, 90, 100, "Memcpy DtoH", launched=80)
     found = times(kernel, copy)
     assert found[Key("kernel", "0/0", CODE, "triton_poi_0")] == 30
     assert found[Key("copy", "0/0", "", "Memcpy DtoH")] == 10
@@ -63,12 +62,12 @@ def test_what_a_gpu_computes_comes_first() -> None:
 
 
 def test_a_kernel_of_a_library_has_the_name_of_its_operator() -> None:
-    found = times(DeviceEvent("ampere_sgemm_128x64", 70, 80, launched=55))
+    found = times(Event(None, 70, 80, "ampere_sgemm_128x64", launched=55))
     assert found[Key("kernel", "0/0", CODE, "aten::mm")] == 10 + 10
 
 
 def test_overlapping_kernels_count_once() -> None:
-    streams = [DeviceEvent(f"triton_{n}", 40 + n, 60 + n, launched=40) for n in range(5)]
+    streams = [Event(None, 40 + n, 60 + n, f"triton_{n}", launched=40) for n in range(5)]
     assert sum(times(*streams).values()) == 100
 
 

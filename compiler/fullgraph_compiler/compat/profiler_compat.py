@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Final, Literal, TypeAlias
@@ -35,17 +35,15 @@ EventKind: TypeAlias = Literal[
 - ``release``: results are freed.
 """
 
-_CALL: Final = "fullgraph call"
-_GRAPH: Final = "fullgraph graph "
-_KERNEL: Final = "fullgraph kernel "
-_BACKWARD: Final = "fullgraph backward"
-_RELEASE: Final = "fullgraph release"
+_OURS: Final = "fullgraph "
+_GRAPH: Final = f"{_OURS}graph "
+_KERNEL: Final = f"{_OURS}kernel "
 _PREFIXES: Final[tuple[tuple[str, EventKind], ...]] = (
-    (_CALL, "call"),
+    (f"{_OURS}call", "call"),
     (_GRAPH, "graph"),
     (_KERNEL, "kernel"),
-    (_BACKWARD, "backward"),
-    (_RELEASE, "release"),
+    (f"{_OURS}backward", "backward"),
+    (f"{_OURS}release", "release"),
     ("TorchDynamo Cache Lookup", "guards"),  # csrc/dynamo/eval_frame.c
     ("Torch-Compiled Region: ", "region"),  # _dynamo/convert_frame.py
     ("Pregraph bytecode", "entry"),  # _dynamo/utils.py, codegen.py
@@ -57,16 +55,16 @@ _COPY: Final = "Memcpy"
 
 
 @dataclass(frozen=True, slots=True)
-class Profiled:
+class Event:
     """An event of the profiler: from ``start`` to ``end`` in nanoseconds; ``key`` is its name or id.
 
     ``kind`` is ``None`` for what ran on a GPU, which the processor launched at ``launched``.
     """
 
     kind: EventKind | None
-    key: str
     start: int
     end: int
+    key: str = ""
     launched: int = 0
 
     @property
@@ -75,28 +73,13 @@ class Profiled:
         return self.key.startswith(_COPY)
 
 
-@contextmanager
-def in_call() -> Iterator[None]:
-    """Have the profiler record a pass over calls."""
-    with torch._C._profiler._RecordFunctionFast(_CALL):
-        yield
+def recorded(step: Literal["call", "backward", "release"]) -> AbstractContextManager[None]:
+    """Have the profiler record a pass over calls, a backward pass, or that results are freed."""
+    recording: AbstractContextManager[None] = torch._C._profiler._RecordFunctionFast(f"{_OURS}{step}")
+    return recording
 
 
-@contextmanager
-def in_backward() -> Iterator[None]:
-    """Have the profiler record a backward pass."""
-    with torch._C._profiler._RecordFunctionFast(_BACKWARD):
-        yield
-
-
-@contextmanager
-def in_release() -> Iterator[None]:
-    """Have the profiler record that results are freed."""
-    with torch._C._profiler._RecordFunctionFast(_RELEASE):
-        yield
-
-
-def profiled(work: Callable[[], object], modules: Iterable[ModuleType]) -> list[Profiled]:
+def profiled(work: Callable[[], object], modules: Iterable[ModuleType]) -> list[Event]:
     """Return what happens during ``work()``, in which graphs and the kernels of modules are named.
 
     ``kineto_results`` of ``torch.autograd.profiler.profile`` has the times without rounding, 2.11 to 2.15.
@@ -118,12 +101,12 @@ def profiled(work: Callable[[], object], modules: Iterable[ModuleType]) -> list[
             launch = launches.get(event.correlation_id())
             # What has no launch is an annotation of the processor's.
             if launch is not None:
-                found.append(Profiled(None, name, start, end, launch.start_ns()))
+                found.append(Event(None, start, end, name, launch.start_ns()))
             continue
         for prefix, kind in _PREFIXES:
             if name.startswith(prefix):
                 key = name if kind == "operator" else name.removeprefix(prefix)
-                found.append(Profiled(kind, key, start, end))
+                found.append(Event(kind, start, end, key))
                 break
     return found
 
@@ -157,7 +140,7 @@ def _profile(activities: Iterable[ProfilerActivity] = (ProfilerActivity.CPU,), *
 def record_nothing(times: int) -> None:
     """Have the profiler record so many kernels that do nothing, in one call."""
     nothing = _recorded("nothing", lambda: None)
-    with in_call():
+    with recorded("call"):
         for _ in range(times):
             nothing()
 
@@ -185,21 +168,26 @@ def _named_graphs() -> Iterator[None]:
         CompiledFxGraph.__call__ = call
 
 
-@contextmanager
-def _named_kernels(modules: Iterable[ModuleType]) -> Iterator[None]:
+def _named_kernels(modules: Iterable[ModuleType]) -> AbstractContextManager[None]:
     """Have the profiler record each C++ kernel that the code in these modules calls."""
-    replaced = [
-        (vars(module), name, value)
+    return replaced(modules, lambda name, value: _recorded(name, value) if cpp_library(value) else None)
+
+
+@contextmanager
+def replaced(modules: Iterable[ModuleType], change: Callable[[str, Any], Any]) -> Iterator[None]:
+    """Put ``change(name, value)``, unless that is ``None``, in the place of values in modules."""
+    places = [
+        (vars(module), name, value, own)
         for module in modules
         for name, value in vars(module).items()
-        if cpp_library(value)
+        if (own := change(name, value)) is not None
     ]
-    for names, name, value in replaced:
-        names[name] = _recorded(name, value)
+    for names, name, _, own in places:
+        names[name] = own
     try:
         yield
     finally:
-        for names, name, value in replaced:
+        for names, name, value, _ in places:
             names[name] = value
 
 

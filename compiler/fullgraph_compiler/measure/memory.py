@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Final
@@ -48,22 +48,11 @@ class _Watch:
         self._most = 0
         self._at_peak: list[_Allocation] = []
 
-    @contextmanager
-    def of(self, modules: Sequence[ModuleType]) -> Iterator[None]:
+    def of(self, modules: Sequence[ModuleType]) -> AbstractContextManager[None]:
         """Watch the allocations of the code in these modules."""
-        replaced = [
-            (vars(module), name, vars(module)[name])
-            for module in modules
-            for name in _ALLOCATORS
-            if name in vars(module)
-        ]
-        for names, name, allocate in replaced:
-            names[name] = self._watched(allocate)
-        try:
-            yield
-        finally:
-            for names, name, allocate in replaced:
-                names[name] = allocate
+        return profiler_compat.replaced(
+            modules, lambda name, value: self._watched(value) if name in _ALLOCATORS else None
+        )
 
     def held(self) -> tuple[MemoryHeld, ...]:
         """Return the largest allocations at the peak, those of one place together."""

@@ -10,7 +10,7 @@ from types import ModuleType
 from ..compat import profiler_compat
 from ..facts import OperatorCounted, TimePart
 from .repeating import Repetition
-from .timeline import DeviceEvent, Event, EventCost, parts_of, without_overhead
+from .timeline import EventCost, parts_of, without_overhead
 
 _SECONDS = 1.0
 _MOST_PASSES = 50
@@ -32,14 +32,7 @@ def time_parts(repetition: Repetition, seconds: float, modules: Sequence[ModuleT
     most = min(_MOST_PASSES, _MOST_EVENTS // max(len(first), 1), int(_SECONDS / max(seconds, 1e-9)))
     passes = max(_FEWEST_PASSES, most)
     events = profiler_compat.profiled(lambda: repetition.observe(passes), modules)
-    shares = parts_of(
-        [Event(event.kind, event.start, event.end, event.key) for event in events if event.kind is not None],
-        [
-            DeviceEvent(event.key, event.start, event.end, event.launched, event.is_copy)
-            for event in events
-            if event.kind is None
-        ],
-    )
+    shares = parts_of(events)
     times = without_overhead(shares, _event_cost(), seconds * passes * 1e9)
     made = passes * len(repetition.calls)
     return tuple(

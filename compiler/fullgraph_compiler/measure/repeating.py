@@ -66,7 +66,7 @@ class Repetition:
             for _ in range(times):
                 for group in self._groups:
                     unwatched = call_compat.unwatched_calls()
-                    with group[0].settings.again(), _quiet(), unwatched, profiler_compat.in_call():
+                    with group[0].settings.again(), _quiet(), unwatched, profiler_compat.recorded("call"):
                         self._observed_pass(group, compiled=compiled)
                         synchronize()
         finally:
@@ -78,9 +78,9 @@ class Repetition:
             call, args, kwargs, _ = _step(kept, compiled=compiled)
             result = call(*args, **kwargs)
             if kept.gradients:
-                with profiler_compat.in_backward():
+                with profiler_compat.recorded("backward"):
                     self._run_backward(kept, result)
-            with profiler_compat.in_release():
+            with profiler_compat.recorded("release"):
                 del result
 
     def _run_backward(self, kept: KeptCall, result: Any) -> None:

@@ -9,33 +9,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from ..compat.profiler_compat import Event, EventKind
 from ..facts import PartKind
-
-if TYPE_CHECKING:
-    from ..compat.profiler_compat import EventKind
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Something that the processor did from ``start`` to ``end``."""
-
-    kind: EventKind
-    start: int
-    end: int
-    key: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceEvent:
-    """A kernel or a copy that a GPU ran; the processor launched it at ``launched``."""
-
-    name: str
-    start: int
-    end: int
-    launched: int
-    is_copy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +86,10 @@ class _State:
         return next((event.key for event in reversed(self.active) if event.kind == kind), "")
 
 
-def parts_of(events: Sequence[Event], device: Sequence[DeviceEvent] = ()) -> Mapping[Key, Share]:
+def parts_of(events: Sequence[Event]) -> Mapping[Key, Share]:
     """Return the time of each part of the calls among the events; together they are the time of the calls."""
-    events = _with_regions_of_guards(events)
+    device = [event for event in events if event.kind is None]
+    events = _with_regions_of_guards([event for event in events if event.kind is not None])
     bounds = sorted(
         [(event.start, 1, -event.end, event) for event in events]
         + [(event.end, 0, -event.start, event) for event in events],
@@ -172,7 +150,7 @@ def _with_regions_of_guards(events: Sequence[Event]) -> list[Event]:
 class _Busy:
     """The intervals in which a GPU runs something, without overlaps, each with its part."""
 
-    def __init__(self, device: Iterable[DeviceEvent], events: Sequence[Event]) -> None:
+    def __init__(self, device: Iterable[Event], events: Sequence[Event]) -> None:
         self.counts: dict[Key, int] = defaultdict(int)
         self._intervals: list[tuple[int, int, Key]] = []
         self._next = 0
@@ -201,7 +179,7 @@ class _Busy:
             yield part, end - at
 
 
-def _launched_in(device: Sequence[DeviceEvent], events: Sequence[Event]) -> Iterator[Key]:
+def _launched_in(device: Sequence[Event], events: Sequence[Event]) -> Iterator[Key]:
     """Yield the part that the time of each kernel or copy belongs to: what the processor launched it in."""
     wanted = (event for event in events if event.kind in ("region", "graph", "operator"))
     waiting = sorted(wanted, key=lambda event: (event.start, -event.end), reverse=True)
@@ -215,13 +193,13 @@ def _launched_in(device: Sequence[DeviceEvent], events: Sequence[Event]) -> Iter
     return (keys[id(item)] for item in device)
 
 
-def _part_in(item: DeviceEvent, around: Sequence[Event]) -> Key:
+def _part_in(item: Event, around: Sequence[Event]) -> Key:
     region = next((event.key for event in reversed(around) if event.kind == "region"), "")
     graph = next((event for event in reversed(around) if event.kind == "graph"), None)
     if item.is_copy:
-        return Key("copy", region, graph.key if graph else "", item.name)
+        return Key("copy", region, graph.key if graph else "", item.key)
     if graph is None:
         return Key("frame", region)
     inner = around[around.index(graph) + 1 :]
-    operator = next((event.key for event in inner if event.kind == "operator"), item.name)
-    return Key("kernel", region, graph.key, item.name if item.name.startswith("triton_") else operator)
+    operator = next((event.key for event in inner if event.kind == "operator"), item.key)
+    return Key("kernel", region, graph.key, item.key if item.key.startswith("triton_") else operator)
