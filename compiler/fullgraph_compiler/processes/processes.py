@@ -6,25 +6,24 @@ import contextlib
 import ctypes
 import os
 import signal
+import sys
 from collections.abc import Collection, Iterator
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
-_prctl = ctypes.CDLL(None, use_errno=True).prctl
-
 
 def die_with_parent(parent: int) -> None:
     """Have the kernel kill this process as soon as the one that forked it ends (prctl(2))."""
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it has ended before we could ask
         os._exit(1)
 
 
 def adopt_orphans() -> None:
     """Become the parent of descendants whose own parents end, however they hide (prctl(2))."""
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def prefer_for_oom_kill() -> None:
@@ -56,6 +55,14 @@ def uses_more_than(pid: int, limit: int) -> bool:
     return sum(map(_resident, family)) > limit and sum(map(_proportional, family)) > limit
 
 
+def peak_memory() -> int:
+    """Return the peak of this process's resident set in bytes: in a forked child, since the fork."""
+    import resource  # not on Windows
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024  # getrusage(2) counts in bytes on macOS
+
+
 def threads() -> int:
     """Return the number of threads of this process, those of native libraries included."""
     return len(os.listdir("/proc/self/task"))
@@ -68,6 +75,10 @@ def has_open(devices: Collection[str]) -> bool:
             if os.readlink(f"/proc/self/fd/{name}") in devices:
                 return True
     return False
+
+
+def _prctl(option: int, value: int) -> None:
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)  # only Linux has it
 
 
 def _resident(pid: int) -> int:
