@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import sys
 
@@ -12,6 +13,7 @@ from processes import dies
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux only")
 
 if sys.platform == "linux":
+    from fullgraph_compiler.processes import processes
     from fullgraph_compiler.processes.children import Child, run_child, wait_for
 
 
@@ -85,3 +87,19 @@ def test_the_first_that_is_done_comes_first() -> None:
     slow.deadline = 0.0
     assert wait_for({slow}) is slow
     assert slow.end().out_of_time
+
+
+@pytest.mark.parametrize(("platform", "unit"), [("linux", 1024), ("darwin", 1)])
+def test_peak_memory_is_in_bytes_on_each_system(
+    monkeypatch: pytest.MonkeyPatch, platform: str, unit: int
+) -> None:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    monkeypatch.setattr(resource, "getrusage", lambda _: used)
+    monkeypatch.setattr(sys, "platform", platform)
+    assert processes.peak_memory() == used.ru_maxrss * unit
+
+
+def test_the_peak_of_a_child_has_what_it_allocates() -> None:
+    ended = run_child(lambda: (processes.peak_memory(), len(b"x" * (1 << 26)), processes.peak_memory()))
+    before, _, after = ended.answer
+    assert before + (1 << 25) < after < before + (1 << 28)

@@ -8,10 +8,9 @@ For wrong results see :mod:`..diagnose.stages`.
 
 from __future__ import annotations
 
-import resource
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import torch
@@ -19,13 +18,10 @@ import torch
 from ..compat import inductor_compat, settings_compat
 from ..diagnose import programs
 from ..diagnose.results import ResultRecorder
-from ..facts import Fact, Failure, RecipeTried, RunFinished, RunRequest, TargetProblem
+from ..facts import RecipeTried, RunFinished, RunRequest, TargetProblem
 from ..observe.live import Sink
-from ..processes.children import run_child
+from ..processes.processes import peak_memory
 from .entry import Entry
-
-_KIB = 1024
-_GIB = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,47 +59,32 @@ def try_recipes(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> N
     first = _try(AS_IT_IS, request, sink, speak)
     sink([first, *programs.failure_problems(first.failure)])
     for recipe in RECIPES:
-        tried = _try(recipe, request, _silent, _nothing)
+        tried = _try(recipe, request)
         sink([tried])
         if first.failure and not tried.failure:
             message = f"The program gets through with {recipe.name}."
             sink([TargetProblem("warning", message, (recipe.advice,))])
-    sink([_try(UNCOMPILED, request, _silent, _nothing)])
+    sink([_try(UNCOMPILED, request)])
     sink([RunFinished("finished", time.monotonic() - begun, 0)])
 
 
-def _try(recipe: Recipe, request: RunRequest, sink: Sink, speak: Callable[[], None]) -> RecipeTried:
+def _try(
+    recipe: Recipe, request: RunRequest, sink: Sink = programs.ignore, speak: Callable[[], object] = bool
+) -> RecipeTried:
     def prepare() -> None:
         if recipe is UNCOMPILED:
             ResultRecorder(compiled=False).install()
         settings_compat.pin_settings(dict(recipe.settings))
 
-    def work() -> tuple[tuple[Fact, ...], int]:
-        speak()
-        facts = programs.observe(request, sink, prepare)
-        return facts, _peak_memory()
-
-    ended = run_child(work, request.patience, request.memory)
-    if ended.out_of_memory:
-        message = f"it uses more than {(request.memory or 0) / _GIB:.3g} GiB"
-        return RecipeTried(recipe.name, Failure("error", programs.OUT_OF_MEMORY, message), ended.seconds, 0)
-    facts, memory = ended.answer if ended.answered else ((), 0)
-    ran = programs.how_it_ran(replace(ended, answer=facts))
-    return RecipeTried(recipe.name, ran.failure, ran.seconds, memory)
+    ran, memory = programs.run_observed(
+        request, sink, prepare, _peak_memory, speak=speak, memory=request.memory
+    )
+    return RecipeTried(recipe.name, ran.failure, ran.seconds, memory or 0)
 
 
 def _peak_memory() -> int:
-    if torch.cuda.is_available() and torch.cuda.is_initialized():
-        return int(torch.cuda.max_memory_reserved())
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KIB
-
-
-def _silent(_: object) -> None:
-    """Ignore the facts of a run with a recipe."""
-
-
-def _nothing() -> None:
-    """Do nothing: the child reports no facts."""
+    is_on_gpu = torch.cuda.is_available() and torch.cuda.is_initialized()
+    return int(torch.cuda.max_memory_reserved()) if is_on_gpu else peak_memory()
 
 
 ENTRY: Final = Entry(run=try_recipes)

@@ -20,17 +20,7 @@ from typing import Final, Literal
 
 from ..compat import inductor_compat
 from ..diagnose import programs
-from ..facts import (
-    Artifact,
-    CacheKeyPart,
-    CacheLookup,
-    CodeGenerated,
-    Fact,
-    PhasesTimed,
-    RunFinished,
-    RunRequest,
-    TimesMeasured,
-)
+from ..facts import CacheKeyPart, CacheLookup, Fact, RunFinished, RunRequest, TimesMeasured
 from ..observe.live import Sink
 from ..processes.children import run_child
 from .entry import Entry
@@ -57,23 +47,17 @@ def measure_times(request: RunRequest, sink: Sink, speak: Callable[[], None]) ->
 def _measure(
     cache: Literal["cold", "warm"], request: RunRequest, sink: Sink, speak: Callable[[], None]
 ) -> TimesMeasured:
-    def work() -> tuple[tuple[Fact, ...], float]:
-        speak()
-        compiling = 0.0
+    compiling = 0.0
 
-        def take(facts: list[Fact]) -> None:
-            nonlocal compiling
-            compiling += _seconds_compiling(facts)
-            # Leave out the code: this run does not track provenance, so it would look empty.
-            sink([fact for fact in facts if not isinstance(fact, (Artifact, CodeGenerated))])
+    def take(facts: list[Fact]) -> None:
+        nonlocal compiling
+        compiling += programs.seconds_compiling(facts)
+        sink(programs.without_code(facts))
 
-        facts = programs.observe(request, take, inductor_compat.compile_in_parallel)
-        return facts, compiling
-
-    ended = run_child(work, request.patience)
-    facts, compiling = ended.answer if ended.answered else ((), 0.0)
-    ran = programs.how_it_ran(replace(ended, answer=facts))
-    return TimesMeasured(cache, ran.seconds, compiling, ran.failure)
+    ran, seconds = programs.run_observed(
+        request, take, inductor_compat.compile_in_parallel, lambda: compiling, speak=speak
+    )
+    return TimesMeasured(cache, ran.seconds, seconds or 0.0, ran.failure)
 
 
 def _of_caches(facts: Sequence[Fact]) -> list[Fact]:
@@ -83,11 +67,6 @@ def _of_caches(facts: Sequence[Fact]) -> list[Fact]:
         for fact in facts
         if isinstance(fact, (CacheKeyPart, CacheLookup))
     ]
-
-
-def _seconds_compiling(facts: Sequence[Fact]) -> float:
-    """Return the total time in seconds of the outermost phases; all other phases are within these."""
-    return sum(fact.phases[0].seconds for fact in facts if isinstance(fact, PhasesTimed))
 
 
 ENTRY: Final = Entry(run=measure_times)

@@ -15,7 +15,7 @@ import torch
 
 from ..cases import checking
 from ..facts import Cause, Evidence, RunRequest, Stack
-from ..processes.children import Child, run_child, wait_for
+from ..processes.children import Child, ends_of, run_child
 from . import paths, printed, programs, results
 from .divergence import parting
 from .followed import caches
@@ -23,6 +23,9 @@ from .hooks import HookRegistry
 from .programs import Marks
 
 _NUMPY_RANDOM = {"torch._dynamo.config.use_numpy_random_stream": True}
+_ANEW = ("uncompiled", programs.ANEW)
+_CHANGED = ("eager", programs.CHANGED)
+"""Stages: as uncompiled, once calls are compiled anew; as under Dynamo, once something is changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,42 +48,32 @@ def find_cause(request: RunRequest, folder: Path, number: int, *, whole: bool) -
     marks = programs.marks(folder)
     follow = programs.start_followed(request, lambda recorder: _follow(recorder, number, marks))
     anew = programs.start_anew(request, folder, number, whole=whole)
-    children = {follow, anew}
-    ended = {}
-    while children:
-        child = wait_for(children)
-        children.remove(child)
-        ended[child] = child.end()
+    ended = dict(ends_of({follow, anew}))
     followed = ended[follow].answer if ended[follow].answered else _Followed()
-    if ended[anew].answered and _is_right(folder, ("uncompiled", programs.ANEW), number):
+    if ended[anew].answered and _is_right(folder, _ANEW, number):
         return followed.parted or Cause("reused", "", 0, 0)
     if whole:
         return None
-    if followed.draws and _goes_away(request, folder, number):
-        return Cause("numpy-random", "", 0, 0)
+    if followed.draws:
+        child = programs.start_anew(request, folder, number, whole=False, settings=_NUMPY_RANDOM)
+        if _gives(child, folder, _ANEW, number):
+            return Cause("numpy-random", "", 0, 0)
     if followed.known is not None:
         return followed.known
     if followed.asked is not None:
         child = programs.start_pretending(request, folder)
-        if _does_as_compiled(child, folder, number):
+        if _gives(child, folder, _CHANGED, number):
             return followed.asked
     if followed.cached is not None:
         child = programs.start_forgetting(request, folder, marks.compiled)
-        return followed.cached if _does_as_compiled(child, folder, number) else None
+        return followed.cached if _gives(child, folder, _CHANGED, number) else None
     return None
 
 
-def _goes_away(request: RunRequest, folder: Path, number: int) -> bool:
-    """Tell whether a call is right as soon as NumPy draws its own random numbers."""
-    child = programs.start_anew(request, folder, number, whole=False, settings=_NUMPY_RANDOM)
-    wait_for({child})
-    return child.end().answered and _is_right(folder, ("uncompiled", programs.ANEW), number)
-
-
-def _does_as_compiled(child: Child, folder: Path, number: int) -> bool:
-    """Tell whether the uncompiled program, with what a child changes in it, does as under Dynamo."""
-    wait_for({child})
-    return child.end().answered and _is_right(folder, ("eager", programs.CHANGED), number)
+def _gives(child: Child, folder: Path, stages: tuple[str, str], number: int) -> bool:
+    """Tell whether a child runs the program to its end, and two stages give the same then."""
+    _, ended = next(ends_of({child}))
+    return ended.answered and _is_right(folder, stages, number)
 
 
 def half_difference(folder: Path, stage: str) -> str | None:

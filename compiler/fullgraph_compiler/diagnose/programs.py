@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
@@ -21,13 +21,17 @@ from ..cases.oracle import death, silence
 from ..cases.reading import UnreadableError
 from ..compat import inductor_compat, settings_compat
 from ..facts import (
+    Artifact,
+    CodeGenerated,
     CompileFailure,
+    Depth,
     Fact,
     Failure,
     FrameSkipped,
     FrameStarted,
     GraphBreak,
     ModulesLoaded,
+    PhasesTimed,
     ProgramRaised,
     RunFinished,
     RunRequest,
@@ -44,11 +48,14 @@ from .printed import PrintedLines
 from .results import ResultRecorder
 from .wrappers import WrappedModules, knows_wrapper, return_modules
 
+_T = TypeVar("_T")
+
 OUT_OF_MEMORY = "OutOfMemory"
 """The ``error`` of a program that exceeds its memory limit."""
 
 _ENDS = {OUT_OF_MEMORY: "takes too much memory", "crash": "crashes", "hang": "hangs"}
 _SEED = 0
+_GIB = 1 << 30
 _CALL = "failed.call"
 _NO_CACHES = {
     "torch._functorch.config.enable_autograd_cache": False,
@@ -146,23 +153,77 @@ def observe(request: RunRequest, sink: Sink, prepare: Callable[[], None]) -> tup
     return tuple(kept)
 
 
+def ignore(_: object) -> None:
+    """Ignore the facts of a run."""
+
+
+def run_observed(
+    request: RunRequest,
+    sink: Sink,
+    prepare: Callable[[], None],
+    result: Callable[[], _T],
+    *,
+    speak: Callable[[], object] = bool,
+    memory: int | None = None,
+) -> tuple[Ran, _T | None]:
+    """Run the program in a child; return how it ran, and ``result()`` at its end, if it has one.
+
+    ``speak`` is called first, in the child, and makes ``sink`` work there. With more than ``memory`` bytes
+    the program fails.
+    """
+
+    def work() -> tuple[tuple[Fact, ...], _T]:
+        speak()
+        facts = observe(request, sink, prepare)
+        return facts, result()
+
+    ended = run_child(work, request.patience, memory)
+    if ended.out_of_memory:
+        message = f"it uses more than {(memory or 0) / _GIB:.3g} GiB"
+        return Ran(Failure("error", OUT_OF_MEMORY, message), ended.seconds), None
+    facts, found = ended.answer if ended.answered else ((), None)
+    return how_it_ran(replace(ended, answer=facts)), found
+
+
+def without_code(facts: Sequence[Fact]) -> list[Fact]:
+    """Leave out the code of a run that does not track provenance: it would look empty."""
+    return [fact for fact in facts if not isinstance(fact, (Artifact, CodeGenerated))]
+
+
+def seconds_compiling(facts: Sequence[Fact]) -> float:
+    """Return the total time in seconds of the outermost phases; all other phases are within these."""
+    return sum(fact.phases[0].seconds for fact in facts if isinstance(fact, PhasesTimed))
+
+
+def _record_run(
+    request: RunRequest,
+    folder: Path,
+    stage: str,
+    recorder: ResultRecorder,
+    prepare: Callable[[], None] = lambda: None,
+    sink: Sink = ignore,
+) -> tuple[Fact, ...]:
+    """Run the program in this process, and save its results and what it prints under a stage."""
+    lines = PrintedLines()
+
+    def prepare_all() -> None:
+        recorder.install()
+        prepare()
+        lines.install()
+
+    facts = observe(request, sink, prepare_all)
+    recorder.save(results(folder, stage))
+    lines.save(printed(folder, stage))
+    return facts
+
+
 def start_uncompiled(request: RunRequest, folder: Path) -> Child:
     """Start a child that runs the program uncompiled, and records its results in a folder."""
 
     def work() -> tuple[Fact, ...]:
-        recorder = ResultRecorder(compiled=False)
-        wrapped = WrappedModules()
-        lines = PrintedLines()
-
-        def prepare() -> None:
-            recorder.install()
-            wrapped.install()
-            lines.install()
-
-        facts = observe(replace(request, depth="graph"), lambda _: None, prepare)
-        recorder.save(results(folder, "uncompiled"))
+        recorder, wrapped = ResultRecorder(compiled=False), WrappedModules()
+        facts = _record_run(replace(request, depth="graph"), folder, "uncompiled", recorder, wrapped.install)
         wrapped.save(folder)
-        lines.save(printed(folder, "uncompiled"))
         return facts
 
     return Child(work, None)
@@ -203,7 +264,7 @@ def record(request: RunRequest, folder: Path, number: int) -> RecordedCall | Non
 
     def work() -> None:
         recorder = ResultRecorder(compiled=True, on_call=functools.partial(_record, folder), number=number)
-        observe(replace(request, depth="graph"), lambda _: None, recorder.install)
+        observe(replace(request, depth="graph"), ignore, recorder.install)
 
     run_child(work)
     return recorded_call(folder)
@@ -218,23 +279,15 @@ def start_eager(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[
     def work() -> tuple[Fact, ...]:
         speak()
         recorder = ResultRecorder(compiled=True, on_call=functools.partial(_record, folder))
-        keeper = GraphKeeper(folder)
-        lines = PrintedLines()
-        marker = _Marker()
+        keeper, marker = GraphKeeper(folder), _Marker()
 
         def mark(facts: list[Fact]) -> None:
             marker.take(facts, recorder.calls)
             sink(facts)
 
-        def prepare() -> None:
-            recorder.install()
-            keeper.install()
-            lines.install()
-
-        facts = observe(replace(request, depth="graph"), mark, prepare)
+        graphs = replace(request, depth="graph")
+        facts = _record_run(graphs, folder, "eager", recorder, keeper.install, mark)
         (folder / _MARKS).write_bytes(pickle.dumps(marker.marks()))
-        recorder.save(results(folder, "eager"))
-        lines.save(printed(folder, "eager"))
         return facts
 
     return Child(work, None)
@@ -246,7 +299,7 @@ def start_followed(request: RunRequest, answer: Callable[[PathRecorder], Any]) -
     def work() -> Any:
         silence()
         recorder = PathRecorder()
-        observe(replace(request, depth="graph"), lambda _: None, recorder.install)
+        observe(replace(request, depth="graph"), ignore, recorder.install)
         return answer(recorder)
 
     return Child(work, request.patience)
@@ -272,61 +325,45 @@ def start_anew(
             GraphKeeper(graphs).install()
         settings_compat.pin_settings({**_NO_CACHES, **settings})
 
-    again = replace(request, depth="alone" if whole else "graph")
-    return _start_silently(again, folder, ANEW, lambda: _AnewRecorder(number), prepare)
+    def forget(call: Call) -> None:
+        if number in (0, call.number):
+            torch.compiler.reset()
+
+    recorder = ResultRecorder(compiled=True, before=forget)
+    return _start_silently(request, folder, ANEW, recorder, prepare, depth="alone" if whole else "graph")
 
 
 def start_pretending(request: RunRequest, folder: Path) -> Child:
     """Start a child that runs the program uncompiled, but tells it that it is being compiled."""
-    uncompiled = replace(request, depth="graph")
-    return _start_silently(uncompiled, folder, CHANGED, _PretendingRecorder)
+    return _start_silently(request, folder, CHANGED, _PretendingRecorder())
 
 
 def start_forgetting(request: RunRequest, folder: Path, calls: frozenset[int]) -> Child:
     """Start a child that runs the program uncompiled, and empties its caches ahead of ``calls``."""
-    uncompiled = replace(request, depth="graph")
-    return _start_silently(uncompiled, folder, CHANGED, lambda: _ForgettingRecorder(calls))
+
+    def forget(call: Call) -> None:
+        for code, cache in caches() if call.number in calls else ():
+            if is_followed(code.co_filename):
+                cache.cache_clear()
+
+    return _start_silently(request, folder, CHANGED, ResultRecorder(compiled=False, before=forget))
 
 
 def _start_silently(
     request: RunRequest,
     folder: Path,
     stage: str,
-    make_recorder: Callable[[], ResultRecorder],
+    recorder: ResultRecorder,
     prepare: Callable[[], None] = lambda: None,
+    depth: Depth = "graph",
 ) -> Child:
     """Start a child that runs the program, shows nothing, and saves its results and what it prints."""
 
     def work() -> None:
         silence()
-        recorder = make_recorder()
-        lines = PrintedLines()
-
-        def prepare_all() -> None:
-            recorder.install()
-            prepare()
-            lines.install()
-
-        observe(request, lambda _: None, prepare_all)
-        recorder.save(results(folder, stage))
-        lines.save(printed(folder, stage))
+        _record_run(replace(request, depth=depth), folder, stage, recorder, prepare)
 
     return Child(work, request.patience)
-
-
-class _ForgettingRecorder(ResultRecorder):
-    """A recorder of results of uncompiled calls, some with empty caches (``functools.lru_cache``)."""
-
-    def __init__(self, calls: frozenset[int]) -> None:
-        super().__init__(compiled=False)
-        self._forgetting = calls
-
-    def begin(self, call: Call) -> None:
-        """Empty the caches of the program's own functions."""
-        super().begin(call)
-        for code, cache in caches() if call.number in self._forgetting else ():
-            if is_followed(code.co_filename):
-                cache.cache_clear()
 
 
 class _PretendingRecorder(ResultRecorder):
@@ -353,20 +390,6 @@ def _pretend(own: Callable[[], bool]) -> bool:
     return is_followed(sys._getframe(1).f_code.co_filename) or own()
 
 
-class _AnewRecorder(ResultRecorder):
-    """A recorder of results that has a call, or each of the first ones, compiled anew."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(compiled=True)
-        self._anew = number
-
-    def begin(self, call: Call) -> None:
-        """Forget all compilations ahead of the call."""
-        if self._anew in (0, call.number):
-            torch.compiler.reset()
-        super().begin(call)
-
-
 def run_compiled(
     request: RunRequest, folder: Path, settings: Mapping[str, object], *, keeps_results: str = ""
 ) -> Ran:
@@ -388,7 +411,7 @@ def run_compiled(
             settings_compat.pin_settings(dict(settings))
             lines.install()
 
-        facts = observe(replace(request, depth="alone"), lambda _: None, prepare)
+        facts = observe(replace(request, depth="alone"), ignore, prepare)
         if recorder is not None:
             recorder.save(results(folder, keeps_results))
         else:

@@ -25,13 +25,19 @@ class ResultRecorder(CallWatcher):
 
     With ``compiled=False`` the functions run uncompiled. ``on_call`` is called with the function, the
     arguments and the options of ``torch.compile``, for the call with ``number``, counted from 1, and for
-    calls that raise.
+    calls that raise; ``before`` with each call that begins.
     """
 
     def __init__(
-        self, *, compiled: bool, on_call: Callable[..., None] = lambda *_: None, number: int = 0
+        self,
+        *,
+        compiled: bool,
+        on_call: Callable[..., None] = lambda *_: None,
+        number: int = 0,
+        before: Callable[[Call], None] = lambda _: None,
     ) -> None:
         super().__init__(compiled=compiled)
+        self._before = before
         self._on_call = on_call
         self._number = number
         self._tensors: dict[Place, torch.Tensor] = {}
@@ -42,6 +48,7 @@ class ResultRecorder(CallWatcher):
 
     def begin(self, call: Call) -> None:
         """Watch the gradients of a call."""
+        self._before(call)
         if call.number == self._number:
             self._on_call(call.function, call.args, call.kwargs, call.options)
         watched = list(tensors_in((call.args, call.kwargs)))

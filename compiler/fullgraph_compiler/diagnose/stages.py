@@ -36,7 +36,7 @@ from ..facts import (
     StageChecked,
 )
 from ..observe.live import Sink
-from ..processes.children import run_child, wait_for
+from ..processes.children import ends_of, run_child
 from ..processes.gpu import has_gpu
 from ..replay.record import RecordedCall
 from . import printed, programs, results, wrappers
@@ -137,10 +137,8 @@ def _run_program(
         inductor_compat.warm_up_patterns()
         inductor_compat.warm_up_cpp()
     children, ran, unwrapped = {uncompiled, eager}, {}, None
-    while children:
-        child = wait_for(children)
-        children.remove(child)
-        ran[child] = programs.how_it_ran(child.end())
+    for child, ended in ends_of(children):
+        ran[child] = programs.how_it_ran(ended)
         if child is uncompiled and wrappers.places(folder) and (seeks_causes or ran[child].failure):
             if ran[child].reaches_others:
                 sink([RerunsSkipped()])

@@ -10,7 +10,8 @@ from typing import Any
 
 import torch
 
-from ..facts import Fact, PhasesTimed, RecompileLimit
+from ..diagnose import programs
+from ..facts import Fact, RecompileLimit
 from ..verify.calls import Call, CallWatcher
 from ..verify.recording import tensors_in
 from ..verify.state import Settings
@@ -83,7 +84,7 @@ class CallKeeper(CallWatcher):
 
     def note(self, facts: Sequence[Fact]) -> None:
         """Take note of the time of the compiler, whose facts come while a call is on, and of limits."""
-        self.compiling += sum(fact.phases[0].seconds for fact in facts if isinstance(fact, PhasesTimed))
+        self.compiling += programs.seconds_compiling(facts)
         self.hit_limit |= any(isinstance(fact, RecompileLimit) for fact in facts)
 
     def begin(self, call: Call) -> None:

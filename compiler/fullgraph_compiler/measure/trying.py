@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import resource
 import shutil
 import time
 import traceback
@@ -24,9 +23,7 @@ import torch
 from ..compat import inductor_compat
 from ..diagnose import programs
 from ..facts import (
-    Artifact,
     CallsTimed,
-    CodeGenerated,
     Fact,
     RunFinished,
     RunRequest,
@@ -35,6 +32,7 @@ from ..facts import (
 )
 from ..observe.live import Sink
 from ..processes.children import run_child
+from ..processes.processes import peak_memory
 from .keeping import KeptCall
 from .repeating import Repetition
 from .sampling import compare
@@ -43,7 +41,6 @@ from .variants import Scouted, VariantKeeper
 
 _BUDGET = 1.5
 """Seconds for measuring the calls of a variant in each of two processes."""
-_KIB = 1024
 
 
 def try_variants(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
@@ -71,7 +68,7 @@ def _scout(request: RunRequest, sink: Sink) -> Scouted | None:
             torch.compiler.set_stance("force_eager")
             keeper.install()
 
-        facts = programs.observe(replace(request, depth="graph"), _ignore, prepare)
+        facts = programs.observe(replace(request, depth="graph"), programs.ignore, prepare)
         return facts, keeper.scouted()
 
     ended = run_child(work, request.patience)
@@ -108,16 +105,16 @@ class _Trying:
         """Run the program with cold caches, then with warm ones."""
         self._caches.use(variant.variant)
         is_first = variant.variant == "as-is"
-        told = (self._sink, self._speak) if is_first else (_ignore, _do_nothing)
+        told = (self._sink, self._speak) if is_first else ()
         cold = self._run(variant, *told, measures=False)
         if cold.problem:
             return replace(variant, problem=cold.problem)
-        return replace(self._run(variant, _ignore, _do_nothing, measures=True), cold=cold.warm)
+        return replace(self._run(variant, measures=True), cold=cold.warm)
 
     def _again(self, variant: VariantMeasured) -> VariantMeasured:
         """Run the program with warm caches once more."""
         self._caches.use(variant.variant)
-        again = self._run(variant, _ignore, _do_nothing, measures=True)
+        again = self._run(variant, measures=True)
         return replace(
             variant,
             warm=min(variant.warm, again.warm),
@@ -127,41 +124,45 @@ class _Trying:
         )
 
     def _run(
-        self, variant: VariantMeasured, sink: Sink, speak: Callable[[], None], *, measures: bool
+        self,
+        variant: VariantMeasured,
+        sink: Sink = programs.ignore,
+        speak: Callable[[], object] = bool,
+        *,
+        measures: bool,
     ) -> VariantMeasured:
         """Run the program in a child; ``warm`` are the seconds of the compiler, warm or not."""
+        keeper = VariantKeeper(variant.variant, of_roots=bool(self._scouted.roots))
+        before = 0
+        ended: list[VariantMeasured] = []
 
-        def work() -> tuple[tuple[Fact, ...], VariantMeasured]:
+        def begin() -> None:
+            nonlocal before
             speak()
-            keeper = VariantKeeper(variant.variant, of_roots=bool(self._scouted.roots))
-            before = _resident()
-            ended: list[VariantMeasured] = []
+            before = peak_memory()
 
-            def prepare() -> None:
-                inductor_compat.compile_in_parallel()
-                atexit.register(end)  # the first that is registered comes last
-                keeper.install()
+        def prepare() -> None:
+            inductor_compat.compile_in_parallel()
+            atexit.register(end)  # the first that is registered comes last
+            keeper.install()
 
-            def end() -> None:
-                keeper.settle()
-                on_gpu = torch.cuda.is_initialized()
-                memory = torch.cuda.max_memory_allocated() if on_gpu else _resident() - before
-                measured = replace(variant, warm=keeper.compiling, memory=memory)
-                ended.append(_with_calls(measured, keeper) if measures else measured)
+        def end() -> None:
+            keeper.settle()
+            on_gpu = torch.cuda.is_initialized()
+            memory = torch.cuda.max_memory_allocated() if on_gpu else peak_memory() - before
+            measured = replace(variant, warm=keeper.compiling, memory=memory)
+            ended.append(_with_calls(measured, keeper) if measures else measured)
 
-            def take(facts: list[Fact]) -> None:
-                keeper.note(facts)
-                # Leave out the code: this run does not track provenance, so it would look empty.
-                sink([fact for fact in facts if not isinstance(fact, (Artifact, CodeGenerated))])
+        def take(facts: list[Fact]) -> None:
+            keeper.note(facts)
+            sink(programs.without_code(facts))
 
-            facts = programs.observe(self._request, take, prepare)
-            return facts, ended[0]
-
-        ended = run_child(work, self._request.patience)
-        facts, measured = ended.answer if ended.answered else ((), variant)
-        failure = programs.how_it_ran(replace(ended, answer=facts)).failure
+        ran, measured = programs.run_observed(self._request, take, prepare, lambda: ended[0], speak=begin)
+        failure = ran.failure
         sink(programs.failure_problems(failure))
-        return replace(variant, problem=f"{failure.error}: {failure.message}") if failure else measured
+        if failure is not None:
+            return replace(variant, problem=f"{failure.error}: {failure.message}")
+        return measured or variant
 
 
 def _with_calls(variant: VariantMeasured, keeper: VariantKeeper) -> VariantMeasured:
@@ -239,16 +240,3 @@ class _Caches:
             else:
                 shutil.copytree(f"{folder}.first", folder)
         self._used = name
-
-
-def _resident() -> int:
-    """Return the peak of this process's resident set: in a forked child, since the fork."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KIB
-
-
-def _ignore(_: object) -> None:
-    """Ignore facts."""
-
-
-def _do_nothing() -> None:
-    """Do nothing: the child reports no facts."""

@@ -10,7 +10,7 @@ import selectors
 import signal
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,9 +93,16 @@ class Child:
 
 def run_child(work: Callable[[], Any], seconds: float | None = None, memory: int | None = None) -> Ended:
     """Compute ``work()`` in a child, limited to ``seconds`` and ``memory`` bytes, and wait for it."""
-    child = Child(work, seconds, memory)
-    wait_for({child})
-    return child.end()
+    _, ended = next(ends_of({Child(work, seconds, memory)}))
+    return ended
+
+
+def ends_of(children: set[Child]) -> Iterator[tuple[Child, Ended]]:
+    """Yield the children in the order in which they end; meanwhile the caller may add others."""
+    while children:
+        child = wait_for(children)
+        children.remove(child)
+        yield child, child.end()
 
 
 def wait_for(children: set[Child]) -> Child:
