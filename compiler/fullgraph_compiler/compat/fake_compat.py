@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import wraps
 from types import FrameType, SimpleNamespace
@@ -217,26 +217,30 @@ def patch_tensors(unknown: Callable[[], Any], unknown_array: Callable[[tuple[int
         "__array__": array_alone,
         "__format__": format_number,
     }
-
-    def put() -> None:
-        for name, method in ours.items():
-            setattr(FakeTensor, name, method)
-
-    def take_back() -> None:
-        for name in ours:
-            delattr(FakeTensor, name)
-        FakeTensor.tolist = tolist
-
-    hide_from_dynamo(put, take_back)
+    hide_from_dynamo([(FakeTensor, name, method) for name, method in ours.items()])
 
 
-def hide_from_dynamo(put: Callable[[], None], take_back: Callable[[], None]) -> None:
-    """Apply patches with ``put``, and remove them with ``take_back`` while Dynamo compiles.
+def hide_from_dynamo(places: Sequence[tuple[Any, str, Any]]) -> None:
+    """Give each owner its attribute of this name and value, but for the time in which Dynamo compiles.
 
     ``on_compile_start``, ``on_compile_end`` and ``CompilationCallbackHandler.clear``, which
     ``torch._dynamo.reset()`` calls (``torch/_dynamo/callback.py``): 2.11 to 2.15.
     """
     from torch._dynamo import callback
+
+    inherited = object()
+    before = [(owner, name, vars(owner).get(name, inherited)) for owner, name, _ in places]
+
+    def put() -> None:
+        for owner, name, value in places:
+            setattr(owner, name, value)
+
+    def take_back() -> None:
+        for owner, name, value in before:
+            if value is inherited:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, value)
 
     def register() -> None:
         callback.on_compile_start(lambda _: take_back())
@@ -326,14 +330,7 @@ def tell_storages_apart() -> None:
         offset = tensor.storage_offset() * tensor.element_size()
         return int(tensor.untyped_storage()._cdata) * _ALIGNMENT + int(offset)
 
-    def put() -> None:
-        torch.UntypedStorage.data_ptr, FakeTensor.data_ptr = storage_address, address
-
-    def take_back() -> None:
-        torch.UntypedStorage.data_ptr = of_storage
-        del FakeTensor.data_ptr
-
-    hide_from_dynamo(put, take_back)
+    hide_from_dynamo([(torch.UntypedStorage, "data_ptr", storage_address), (FakeTensor, "data_ptr", address)])
 
 
 def copy_tensors() -> None:

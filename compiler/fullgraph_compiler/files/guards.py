@@ -16,7 +16,7 @@ import shutil
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -126,11 +126,11 @@ def _redirect(shadow: Shadow, effective: Mapping[Callable[..., Any], Callable[..
     shutil._use_fd_functions = False  # type: ignore[attr-defined]
     replacements = _functions(shadow, effective)
     ours = {
-        id(real): (real, functools.wraps(real)(_guarded(effective.get(real, real), own)))
+        id(real): functools.wraps(real)(_guarded(effective.get(real, real), own))
         for real, own in replacements.items()
     }
     places = [
-        (module, name, *ours[id(value)])
+        (module, name, ours[id(value)])
         for module in tuple(sys.modules.values())
         for name, value in tuple(getattr(module, "__dict__", {}).items())
         if id(value) in ours and getattr(module, "__package__", "") != __package__  # here, the real ones
@@ -138,17 +138,9 @@ def _redirect(shadow: Shadow, effective: Mapping[Callable[..., Any], Callable[..
 
     # The standard library looks in these sets for the abilities of a function.
     for abilities in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
-        abilities.update(own for real, own in ours.values() if real in abilities)
+        abilities.update(ours[id(real)] for real in replacements if real in abilities)
 
-    def put() -> None:
-        for module, name, _, own in places:
-            setattr(module, name, own)
-
-    def take_back() -> None:
-        for module, name, real, _ in places:
-            setattr(module, name, real)
-
-    hide_from_dynamo(put, take_back)
+    hide_from_dynamo(places)
 
 
 def _guarded(real: Callable[..., Any], own: Callable[..., Any]) -> Callable[..., Any]:
@@ -240,21 +232,19 @@ def _functions(
         return do
 
     real_access, real_truncate = os.access, os.truncate
+    replacing: Sequence[tuple[Callable[..., Callable[..., Any]], tuple[str, ...]]] = (
+        (reads, ("stat", "chdir", "statvfs", "getxattr", "listxattr")),
+        (functools.partial(reads, follow=False), ("lstat", "readlink")),
+        (changes, ("chmod", "chown", "utime", "setxattr", "removexattr", "chflags", "fchmod", "fchown")),
+        (functools.partial(changes, follows=False), ("lchmod", "lchown", "lchflags")),
+        (makes, ("mkfifo", "mknod")),
+    )
     functions = {
-        getattr(os, name): reads(getattr(os, name))
-        for name in ("stat", "chdir", "statvfs", "getxattr", "listxattr")
+        (real := getattr(os, name)): replace(real)
+        for replace, names in replacing
+        for name in names
         if hasattr(os, name)
     }
-    functions |= {os.lstat: reads(os.lstat, follow=False), os.readlink: reads(os.readlink, follow=False)}
-    for name in ("chmod", "chown", "utime", "setxattr", "removexattr", "chflags", "fchmod", "fchown"):
-        if hasattr(os, name):
-            functions[getattr(os, name)] = changes(getattr(os, name))
-    for name in ("mkfifo", "mknod"):
-        if hasattr(os, name):
-            functions[getattr(os, name)] = makes(getattr(os, name))
-    for name in ("lchmod", "lchown", "lchflags"):
-        if hasattr(os, name):
-            functions[getattr(os, name)] = changes(getattr(os, name), follows=False)
     return {
         **functions,
         os.access: access,
