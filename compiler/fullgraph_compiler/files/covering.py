@@ -123,8 +123,7 @@ def _uncover(sockets: Sockets, covered: Sequence[Cover]) -> None:
         if any(is_within(path, item.path) for item in covered):
             # A socket whose program has ended meanwhile is gone.
             with contextlib.suppress(NamespaceError):
-                mount(f"/proc/self/fd/{descriptor}", path, flags=_MS_BIND)
-                mount(None, path, flags=_MS_REMOUNT | _MS_BIND | _MS_RDONLY | _restrictions(path))
+                _bind_read_only(f"/proc/self/fd/{descriptor}", path)
     for folder in sockets.ours:
         try:
             mount("tmpfs", folder, "tmpfs", options="mode=700")
@@ -196,8 +195,7 @@ def _bring(original: str, path: str) -> None:
             shutil.copy2(original, path)
             return
     Path(path).touch()
-    mount(original, path, flags=_MS_BIND)
-    mount(None, path, flags=_MS_REMOUNT | _MS_BIND | _MS_RDONLY | _restrictions(path))
+    _bind_read_only(original, path)
 
 
 def _little_is_written_to(folder: str) -> bool:
@@ -227,8 +225,7 @@ def _visible_mode(folder: str) -> int:
 def _make_read_only(path: str) -> None:
     """Make a path read-only, because no overlay can cover it."""
     try:
-        mount(path, path, flags=_MS_BIND | _MS_REC)
-        mount(None, path, flags=_MS_REMOUNT | _MS_BIND | _MS_RDONLY | _restrictions(path))
+        _bind_read_only(path, path, _MS_REC)
     except (OSError, NamespaceError):
         if os.access(path, os.W_OK) and _is_linked(path):
             raise
@@ -242,9 +239,12 @@ def _is_linked(path: str) -> bool:
         return False
 
 
-def _restrictions(path: str) -> int:
-    """Return the restrictions of a mount, to keep them: these ``ST_`` and ``MS_`` flags have equal values."""
-    return os.statvfs(path).f_flag & (os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC)
+def _bind_read_only(source: str, path: str, flags: int = 0) -> None:
+    """Mount a file or folder elsewhere, or on itself, read-only, with the restrictions that it has there."""
+    mount(source, path, flags=_MS_BIND | flags)
+    # These ``ST_`` and ``MS_`` flags have equal values.
+    kept = os.statvfs(path).f_flag & (os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC)
+    mount(None, path, flags=_MS_REMOUNT | _MS_BIND | _MS_RDONLY | kept)
 
 
 @contextlib.contextmanager

@@ -37,22 +37,9 @@ class _PathBeneath(ctypes.Structure):
 
 def restrict_writes(allowed: Iterable[Path]) -> bool:
     """Forbid writes outside of these files and folders; return whether the kernel supports this."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    version = libc.syscall(_CREATE_RULESET, None, 0, _VERSION_FLAG)
-    if version < len(_ALL):  # older versions cannot forbid to truncate files
-        return False
-    handled = sum(_ALL)
-    ruleset = _Ruleset(handled)
-    descriptor = libc.syscall(_CREATE_RULESET, ctypes.byref(ruleset), ctypes.sizeof(ruleset), 0)
-    if descriptor < 0:
-        return False
-    try:
-        for path in allowed:
-            _allow(libc, descriptor, path, handled)
-        libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        return bool(libc.syscall(_RESTRICT_SELF, descriptor, 0) == 0)
-    finally:
-        os.close(descriptor)
+    version = ctypes.CDLL(None).syscall(_CREATE_RULESET, None, 0, _VERSION_FLAG)
+    # Older versions cannot forbid to truncate files.
+    return version >= len(_ALL) and _enter_domain(sum(_ALL), allowed, gains_no_rights=True)
 
 
 def keep_to_own_processes() -> bool:
@@ -61,14 +48,21 @@ def keep_to_own_processes() -> bool:
     Whoever is in a Landlock domain may look only into processes of that domain, root as well. The rights of
     this one are given back for all files, so that nothing else changes. It needs ``CAP_SYS_ADMIN``.
     """
+    return _enter_domain(_MAKE_BLOCK | _REFER, [Path("/")], gains_no_rights=False)
+
+
+def _enter_domain(handled: int, allowed: Iterable[Path], *, gains_no_rights: bool) -> bool:
+    """Give rights up except below these paths; return whether the kernel does that."""
     libc = ctypes.CDLL(None, use_errno=True)
-    handled = _MAKE_BLOCK | _REFER
     ruleset = _Ruleset(handled)
     descriptor = libc.syscall(_CREATE_RULESET, ctypes.byref(ruleset), ctypes.sizeof(ruleset), 0)
     if descriptor < 0:
         return False
     try:
-        _allow(libc, descriptor, Path("/"), handled)
+        for path in allowed:
+            _allow(libc, descriptor, path, handled)
+        if gains_no_rights:
+            libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
         return bool(libc.syscall(_RESTRICT_SELF, descriptor, 0) == 0)
     finally:
         os.close(descriptor)
