@@ -113,17 +113,15 @@ def _cost(nodes: Sequence[Any]) -> Cost:
 def _least_seconds(cost: Cost, node: Any) -> float | None:
     """Return the least time of a launch in seconds: for memory, and for arithmetic if there is a data sheet.
 
-    ``get_gpu_dram_gbps`` (``torch/_inductor/utils.py``) and ``datasheet_tops``
-    (``torch/_inductor/analysis/device_info.py``): 2.11 to 2.15. ``get_estimated_runtime`` is off by a factor
-    of a thousand for a GPU without data sheet (H200, 2.11).
+    ``datasheet_tops`` (``torch/_inductor/analysis/device_info.py``): 2.11 to 2.15. ``get_estimated_runtime``
+    is off by a factor of a thousand for a GPU without data sheet (H200, 2.11).
     """
     from torch._inductor.analysis.device_info import datasheet_tops
-    from torch._inductor.utils import get_gpu_dram_gbps
 
     device = node.get_device()
     if device is None or device.type != "cuda":
         return None
-    seconds = (cost.read + cost.written) / (float(get_gpu_dram_gbps()) * 1e9)
+    seconds = (cost.read + cost.written) / gpu_bandwidth()
     dtype = node.get_nodes()[0].node.maybe_get_dtype()
     tops = datasheet_tops(dtype) if cost.flops and dtype is not None else None
     return max(seconds, cost.flops / (float(tops) * 1e12)) if cost.flops and tops else seconds

@@ -141,14 +141,11 @@ def pending_exception(frame: FrameType | None) -> BaseException | None:
     ``ConvertFrame.__call__`` (``convert_frame.py``) in ``e``: 2.11 to 2.15. It carries ``real_stack``, the
     user's stack with columns, which the written record lacks before 2.15.
     """
-    for _ in range(12):
-        if frame is None:
-            return None
+    for call in _nearest(frame):
         for name in ("exc", "e"):
-            value = frame.f_locals.get(name)
+            value = call.f_locals.get(name)
             if isinstance(value, BaseException) and hasattr(value, "real_stack"):
                 return value
-        frame = frame.f_back
     return None
 
 
@@ -158,10 +155,8 @@ def stops_program(frame: FrameType | None, exception: BaseException) -> bool:
     ``_compile`` (``convert_frame.py``) holds the first in ``one_graph``, and leaves the second on the
     exception: 2.11 to 2.15.
     """
-    for _ in range(12):
-        if frame is None or frame.f_locals.get("one_graph"):
-            return frame is not None
-        frame = frame.f_back
+    if any(call.f_locals.get("one_graph") for call in _nearest(frame)):
+        return True
     output = getattr(exception, "_torch_dynamo_tracer_output", None)
     return bool(getattr(output, "error_on_graph_break", False))
 
@@ -182,14 +177,8 @@ def pending_guards(frame: FrameType | None) -> Iterable[Any]:
     ``CheckFunctionManager.__init__`` (``guards.py``) holds them in ``sorted_guards``: 2.11 to 2.15.
     Elsewhere there are none, and the places written in the tree serve.
     """
-    for _ in range(12):
-        if frame is None:
-            break
-        guards = frame.f_locals.get("sorted_guards")
-        if guards is not None:
-            return list(guards)
-        frame = frame.f_back
-    return ()
+    found = (call.f_locals.get("sorted_guards") for call in _nearest(frame))
+    return list(next((guards for guards in found if guards is not None), ()))
 
 
 def pending_values(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
@@ -374,6 +363,14 @@ def is_fullgraph(frame: FrameType | None) -> bool:
     ``_compile`` (``convert_frame.py``) holds that in ``one_graph``: 2.11 to 2.15.
     """
     return bool(_local_of_compilation(frame, "one_graph", False))
+
+
+def _nearest(frame: FrameType | None) -> Iterator[FrameType]:
+    """Yield a call and those above it, as far as what records something may be away."""
+    for _ in range(12):
+        if frame is not None:
+            yield frame
+            frame = frame.f_back
 
 
 def _local_of_compilation(frame: FrameType | None, name: str, otherwise: Any) -> Any:

@@ -24,8 +24,7 @@ _NODE = re.compile(
 _NAME = re.compile(r"\b[a-zA-Z_]\w*\b(?!\s*[=.(])")
 """A name in the arguments of a call that is no keyword, function or module."""
 _SIGNATURE = re.compile(r"^[ \t]*def forward\(self, (.*)\):", re.MULTILINE)
-_PARAMETER = re.compile(r"\b(\w+)(?:: \"[^\"]*\")?(?:, |$)")
-_TYPED_PARAMETER = re.compile(r'\b(\w+)(?:: "([^"]*)")?(?:, |$)')
+_PARAMETER = re.compile(r'\b(\w+)(?:: "([^"]*)")?(?:, |$)')
 _SIZES = re.compile(r"^\w+\[([^\]]*)\]")
 _STRIDE_AND_DEVICE = re.compile(r"^(\w+\[[^\]]*\])(?:\[[^\]]*\])?(\w*(?::\d+)?)$")
 
@@ -56,8 +55,7 @@ def parse_operators(text: str) -> Iterator[KernelNode]:
 
 def parse_inputs(text: str) -> tuple[str, ...]:
     """List the names of a printed graph's inputs."""
-    signature = _SIGNATURE.search(text)
-    return tuple(_PARAMETER.findall(signature[1])) if signature else ()
+    return tuple(name for name, _ in parse_typed_inputs(text))
 
 
 def parse_shapes(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -70,7 +68,7 @@ def parse_shapes(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 def parse_typed_inputs(text: str) -> tuple[tuple[str, str], ...]:
     """List the inputs of a printed graph with their tensors; others have none."""
     signature = _SIGNATURE.search(text)
-    return tuple(_TYPED_PARAMETER.findall(signature[1])) if signature else ()
+    return tuple(_PARAMETER.findall(signature[1])) if signature else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -265,15 +265,6 @@ class Interpreter:
         if names := record.seen.get("names"):
             yield TensorsNamed(record.compile_id, *names)
 
-    def _bucket(self, record: TraceRecord) -> Iterator[Fact]:
-        yield GraphPart(record.compile_id, record.body["name"])
-
-    def _schedule(self, record: TraceRecord) -> Iterator[Fact]:
-        yield read_schedule(record)
-
-    def _estimate(self, record: TraceRecord) -> Iterator[Fact]:
-        yield read_estimate(record)
-
     def _execution(self, record: TraceRecord) -> Iterator[Fact]:
         if not self._frames_before_reset:  # else an id can mean two compilations
             yield read_execution(record)
@@ -531,9 +522,9 @@ _HANDLERS: Final[dict[str, Any]] = {
     **dict.fromkeys(SHAPE_RECORDS, Interpreter._shape),
     PERFORMANCE_HINT: Interpreter._performance_hint,
     CUDAGRAPH_SKIP: Interpreter._cudagraph_skip,
-    "optimize_ddp_split_child": Interpreter._bucket,
-    "inductor_collective_schedule": Interpreter._schedule,
-    "inductor_runtime_and_tensor_meta": Interpreter._estimate,
+    "optimize_ddp_split_child": lambda _, record: [GraphPart(record.compile_id, record.body["name"])],
+    "inductor_collective_schedule": lambda _, record: [read_schedule(record)],
+    "inductor_runtime_and_tensor_meta": lambda _, record: [read_estimate(record)],
     "graph_execution": Interpreter._execution,
     "recompile_reasons": Interpreter._recompile_reasons,
     "dynamo_start": Interpreter._dynamo_start,

@@ -153,10 +153,6 @@ def _limited(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def _zeros(tensor: torch.Tensor) -> torch.Tensor:
-    return torch.zeros_like(tensor)
-
-
 def _negated(tensor: torch.Tensor) -> torch.Tensor:
     """Negate numbers; whole ones may be indices, of which only the order changes."""
     if tensor.is_floating_point() or tensor.is_complex():
@@ -173,10 +169,10 @@ def _large(tensor: torch.Tensor) -> torch.Tensor:
 
 
 _VALUES: Sequence[tuple[str, Change, bool]] = (
-    ("with zeros", _zeros, False),
+    ("with zeros", torch.zeros_like, False),
     ("with other signs", _negated, False),
     ("with NaN", _nan, False),
     ("with large numbers", _large, False),
-    ("with zeros in the module, too", _zeros, True),
+    ("with zeros in the module, too", torch.zeros_like, True),
 )
 """Values to make calls with: in words, the change, and whether small tensors of modules change, too."""

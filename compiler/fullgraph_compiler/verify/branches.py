@@ -118,18 +118,6 @@ class _Marker(ast.NodeTransformer):
             node.test = self._test(node.test)
         return node
 
-    def visit_If(self, node: ast.If) -> ast.AST:
-        return self._with_test(node)
-
-    def visit_While(self, node: ast.While) -> ast.AST:
-        return self._with_test(node)
-
-    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
-        return self._with_test(node)
-
-    def visit_Assert(self, node: ast.Assert) -> ast.AST:
-        return self._with_test(node)
-
     def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
         tests = [self._test(test) for test in node.ifs]
         node.ifs = []
@@ -181,6 +169,8 @@ class _Marker(ast.NodeTransformer):
         self.generic_visit(node)
         node.test = test
         return node  # type: ignore[no-any-return]
+
+    visit_If = visit_While = visit_IfExp = visit_Assert = _with_test  # noqa: N815
 
     def _test(self, node: ast.expr) -> ast.expr:
         """Mark an expression of which only the truth is used."""

@@ -227,11 +227,9 @@ class Runner:
         """Put copies of globals in their place, and take what is printed and warned of."""
         printed = io.StringIO()
         missing = object()
-        saved = {name: self._namespace.get(name, missing) for name in shared}
-        declared = [name for name in self._statements.global_names if name not in saved]
-        saved.update({name: self._namespace.get(name, missing) for name in declared})
+        names = (*shared, *self._statements.global_names)
+        saved = {name: self._namespace.get(name, missing) for name in names}
         self._namespace.update(shared)
-        names = list(saved)
         try:
             with (
                 contextlib.redirect_stdout(printed),
@@ -239,7 +237,7 @@ class Runner:
                 warnings.catch_warnings(record=True) as warned,
             ):
                 warnings.simplefilter("always")
-                yield lambda: {name: self._namespace.get(name, _Unbound) for name in names}
+                yield lambda: {name: self._namespace.get(name, _Unbound) for name in saved}
         finally:
             told += [_ADDRESS.sub("0x", printed.getvalue()), *filter(None, map(_warning, warned))]
             for name, value in saved.items():
