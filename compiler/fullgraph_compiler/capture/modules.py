@@ -13,17 +13,19 @@ from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from types import CodeType
 
+from ..facts import Stack
+
 _MAIN = "__main__"
 _NO_PACKAGE = "attempted relative import with no known parent package"
 """The message of the import system, which gives this error no name and no type of its own."""
 
 
 class NoModuleError(Exception):
-    """There is no such module to run; the message is a sentence for the user."""
+    """There is no such module to run, or its code does not compile; the message is for the user."""
 
-    def __init__(self, message: str, *hints: str) -> None:
+    def __init__(self, message: str, *hints: str, stack: Stack = ()) -> None:
         super().__init__(message)
-        self.hints = hints
+        self.hints, self.stack = hints, stack
 
 
 @dataclass(frozen=True)

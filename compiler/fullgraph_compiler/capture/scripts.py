@@ -28,9 +28,11 @@ _NO_INPUT = "This run has no standard input; `fullgraph check`, on the command l
 
 def run_script(script: Script) -> Outcome:
     """Run ``script`` in this process, and wait for the threads that it started."""
-    if script.console_script:
-        return _run_console_script(script)
-    return _run_module(script) if script.module else _run_file(script)
+    run = _run_console_script if script.console_script else _run_module if script.module else _run_file
+    try:
+        return run(script)
+    except NoModuleError as error:
+        return not_started(str(error), *error.hints, stack=error.stack)
 
 
 def _run_file(script: Script) -> Outcome:
@@ -40,8 +42,6 @@ def _run_file(script: Script) -> Outcome:
     except OSError as error:
         return not_started(f"cannot read {script.filename}: {error.strerror}")
     code = _compiled(lambda: notebooks.compiled(source, filename))
-    if isinstance(code, Outcome):
-        return code
     cwd, folder = os.getcwd(), os.path.dirname(filename)
     sys.argv[:] = [script.filename, *script.args]
     sys.path.insert(0, folder)
@@ -56,13 +56,8 @@ def _run_module(script: Script) -> Outcome:
     folder = os.getcwd()
     sys.argv[:] = ["-m", *script.args]
     sys.path.insert(0, folder)
-    try:
-        found = find_module(script.module, script.filename if script.pinned else "")
-    except NoModuleError as error:
-        return not_started(str(error), *error.hints)
+    found = find_module(script.module, script.filename if script.pinned else "")
     code = _compiled(found.code)
-    if isinstance(code, Outcome):
-        return code
     sys.argv[0] = found.filename
     problems = tuple(shadowed_modules(Path(folder)))
     spec = found.spec
@@ -78,26 +73,21 @@ def _run_module(script: Script) -> Outcome:
 
 
 def _run_console_script(script: Script) -> Outcome:
-    try:
-        found = find_console_script(script.console_script)
-        if script.pinned:
-            find_spec_of(found.module, script.filename)
-    except NoModuleError as error:
-        return not_started(str(error), *error.hints)
+    found = find_console_script(script.console_script)
+    if script.pinned:
+        find_spec_of(found.module, script.filename)
     code = _compiled(found.code)
-    if isinstance(code, Outcome):
-        return code
     sys.argv[:] = [found.filename, *script.args]
     sys.path.insert(0, os.path.dirname(found.filename))
     return _run_as_main(code, __file__=found.filename, __spec__=None)
 
 
-def _compiled(compiled: Callable[[], types.CodeType]) -> types.CodeType | Outcome:
+def _compiled(compiled: Callable[[], types.CodeType]) -> types.CodeType:
     try:
         return compiled()
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         said = error.args[0] if error.args else "the file is too deep to compile"
-        return not_started(f"{type(error).__name__}: {said}", stack=describe(error).stack)
+        raise NoModuleError(f"{type(error).__name__}: {said}", stack=describe(error).stack) from None
 
 
 def _run_as_main(code: types.CodeType, **names: object) -> Outcome:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -48,12 +49,9 @@ def _read(filename: str, name: str, value: object) -> KernelCompiled | None:
     if library is not None:
         text = _disassembled(library)
         return KernelCompiled(filename, name, (("asm", text),) if text else ())
-    binary = kernel_compat.triton_binary(value)
-    if binary is None:
-        return None
-    texts = tuple(_triton_texts(Path(binary.folder)))
-    return KernelCompiled(
-        filename, name, texts, binary.settings, binary.registers, binary.spills, binary.shared
+    folder, compiled = kernel_compat.triton_binary(value) or ("", None)
+    return compiled and replace(
+        compiled, filename=filename, name=name, texts=tuple(_triton_texts(Path(folder)))
     )
 
 

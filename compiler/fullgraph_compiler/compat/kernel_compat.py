@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from ..facts import Cost
+from ..facts import Cost, KernelCompiled
 from ..trace.interpreter import CUDAGRAPH_SKIP, PERFORMANCE_HINT
 
 _log = logging.getLogger(__name__)
@@ -269,22 +269,10 @@ def cpp_library(value: Any) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class TritonBinary:
-    """A compiled Triton kernel: the folder of its files, its settings, and its use of resources.
+def triton_binary(value: Any) -> tuple[str, KernelCompiled] | None:
+    """Return the folder with the compiled forms of a Triton kernel, and all else that is known of it.
 
-    ``settings`` has the form ``XBLOCK: 256, num_warps: 4``.
-    """
-
-    folder: str
-    settings: str
-    registers: int | None
-    spills: int | None
-    shared: int | None
-
-
-def triton_binary(value: Any) -> TritonBinary | None:
-    """Return the compiled form of a Triton kernel; ``None`` for other values, or before the kernel ran.
+    ``None`` for other values, or before the kernel ran.
 
     ``CachingAutotuner`` (``torch/_inductor/runtime/triton_heuristics.py``) has a launcher for each setting,
     and only the best of them after it ran. A launcher has the name of its folder in Triton's cache, which has
@@ -297,32 +285,15 @@ def triton_binary(value: Any) -> TritonBinary | None:
     if not isinstance(value, CachingAutotuner) or len(value.launchers) != 1:
         return None
     (launcher,) = value.launchers
-    return TritonBinary(
-        os.path.join(triton_cache_dir(0), launcher.cache_hash),
-        _settings(launcher.config),
-        launcher.n_regs,
-        launcher.n_spills,
-        launcher.shared,
-    )
+    settings = _settings(launcher.config)
+    compiled = KernelCompiled("", "", (), settings, launcher.n_regs, launcher.n_spills, launcher.shared)
+    return os.path.join(triton_cache_dir(0), launcher.cache_hash), compiled
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltKernel:
-    """A Triton kernel that was compiled but not loaded.
+def build_kernel(source: str) -> tuple[KernelCompiled, dict[str, str], bytes]:
+    """Compile a Triton kernel of TorchInductor's code, with the first of its settings, and do not load it.
 
-    ``texts`` are the forms that Triton stores, by their names (``ttir``, ...); ``others`` are the settings
-    that autotuning on a device would also have tried.
-    """
-
-    texts: dict[str, str]
-    machine_code: bytes
-    settings: str
-    others: tuple[str, ...]
-    shared: int | None
-
-
-def build_kernel(source: str) -> BuiltKernel:
-    """Compile a Triton kernel of TorchInductor's code, with the first of its settings.
+    Also return the forms that Triton stores, by their names (``ttir``, ...), and the machine code.
 
     ``PyCodeCache.load`` (``torch/_inductor/codecache.py``), ``CachingAutotuner.configs`` and
     ``_precompile_config`` (``runtime/triton_heuristics.py``), ``_set_triton_ptxas_path``
@@ -339,9 +310,9 @@ def build_kernel(source: str) -> BuiltKernel:
     tuner = next(value for value in values if isinstance(value, CachingAutotuner))
     kernel = tuner._precompile_config(tuner.configs[0]).kernel
     texts = {form: text for form, text in kernel.asm.items() if isinstance(text, str)}
-    machine_code = kernel.asm.get("cubin", b"")
     chosen, *rest = map(_settings, tuner.configs)
-    return BuiltKernel(texts, machine_code, chosen, tuple(rest), kernel.metadata.shared)
+    built = KernelCompiled("", "", (), chosen, shared=kernel.metadata.shared, others=tuple(rest))
+    return built, texts, kernel.asm.get("cubin", b"")
 
 
 def _settings(config: Any) -> str:

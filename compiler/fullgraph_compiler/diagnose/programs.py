@@ -7,8 +7,8 @@ import pickle
 import random
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -71,43 +71,31 @@ UNWRAPPED = "unwrapped"
 """The stage at which ``torch.compile`` wraps no module of an uncompiled program."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Marks:
     """The numbers of calls in which something was compiled, and the files and rows of graph breaks.
 
     ``eager`` has the files and names of functions of which not all is compiled.
     """
 
-    compiled: frozenset[int] = frozenset()
-    breaks: frozenset[tuple[str, int]] = frozenset()
-    eager: frozenset[tuple[str, str]] = frozenset()
-
-
-class _Marker:
-    """A collector of marks from the facts of a run."""
-
-    def __init__(self) -> None:
-        self._compiled: set[int] = set()
-        self._breaks: set[tuple[str, int]] = set()
-        self._eager: set[tuple[str, str]] = set()
-        self._started: dict[str, tuple[str, str]] = {}
+    compiled: set[int] = field(default_factory=set)
+    breaks: set[tuple[str, int]] = field(default_factory=set)
+    eager: set[tuple[str, str]] = field(default_factory=set)
+    started: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """The file and the name of the function of each compilation."""
 
     def take(self, facts: Sequence[Fact], call: int) -> None:
-        """Take the facts that came up to a call."""
+        """Take the facts of a run that came up to a call."""
         for fact in facts:
             if isinstance(fact, FrameStarted):
-                self._compiled.add(call)
-                self._started[fact.compile_id] = fact.filename, fact.function.rpartition(".")[2]
+                self.compiled.add(call)
+                self.started[fact.compile_id] = fact.filename, fact.function.rpartition(".")[2]
             elif isinstance(fact, FrameSkipped):
-                self._eager.add((fact.filename, fact.function.rpartition(".")[2]))
+                self.eager.add((fact.filename, fact.function.rpartition(".")[2]))
             elif isinstance(fact, GraphBreak):
-                self._breaks.update((frame.filename, frame.row) for frame in fact.stack)
-                if (fact.skips_frame or fact.skips_rest) and fact.compile_id in self._started:
-                    self._eager.add(self._started[fact.compile_id])
-
-    def marks(self) -> Marks:
-        """Return all marks."""
-        return Marks(frozenset(self._compiled), frozenset(self._breaks), frozenset(self._eager))
+                self.breaks.update((frame.filename, frame.row) for frame in fact.stack)
+                if (fact.skips_frame or fact.skips_rest) and fact.compile_id in self.started:
+                    self.eager.add(self.started[fact.compile_id])
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,15 +267,15 @@ def start_eager(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[
     def work() -> tuple[Fact, ...]:
         speak()
         recorder = ResultRecorder(compiled=True, on_call=functools.partial(_record, folder))
-        keeper, marker = GraphKeeper(folder), _Marker()
+        keeper, seen = GraphKeeper(folder), Marks()
 
         def mark(facts: list[Fact]) -> None:
-            marker.take(facts, recorder.calls)
+            seen.take(facts, recorder.calls)
             sink(facts)
 
         graphs = replace(request, depth="graph")
         facts = _record_run(graphs, folder, "eager", recorder, keeper.install, mark)
-        (folder / _MARKS).write_bytes(pickle.dumps(marker.marks()))
+        (folder / _MARKS).write_bytes(pickle.dumps(seen))
         return facts
 
     return Child(work, None)
@@ -338,7 +326,7 @@ def start_pretending(request: RunRequest, folder: Path) -> Child:
     return _start_silently(request, folder, CHANGED, _PretendingRecorder())
 
 
-def start_forgetting(request: RunRequest, folder: Path, calls: frozenset[int]) -> Child:
+def start_forgetting(request: RunRequest, folder: Path, calls: Collection[int]) -> Child:
     """Start a child that runs the program uncompiled, and empties its caches ahead of ``calls``."""
 
     def forget(call: Call) -> None:

@@ -51,7 +51,7 @@ def minify(request: MinifyRequest, sink: Sink, speak: Callable[[], None]) -> Non
     elif fault is not None and fault.call is not None:
         sink([_write_call(request, fault.located, fault.call, begun)])
     else:
-        sink([_nothing(faults, unchecked, fault, request)])
+        sink([TargetProblem("error", _nothing(faults, unchecked, fault, request))])
     sink([RunFinished("finished", time.monotonic() - begun, 0)])
 
 
@@ -65,30 +65,23 @@ def _chosen(faults: list[Fault], request: MinifyRequest) -> Fault | None:
 
 def _nothing(
     faults: list[Fault], unchecked: list[GraphUnchecked], fault: Fault | None, request: MinifyRequest
-) -> TargetProblem:
-    if fault is not None and fault.located.stage == "uncompiled":
-        message = "The program fails without the compiler as well: there is nothing to minify."
-        if fault.located.cause is not None:
-            message = (
-                "The program fails because what torch.compile returned is not the module, and not in the "
-                "compiler: there is nothing to minify."
-            )
-        return TargetProblem("error", message)
-    if fault is not None and fault.located.stage == "compiled":
-        message = "The program fails as a whole, and no graph is known to fail by itself: none can be shrunk."
-        return TargetProblem("error", message)
-    if fault is not None:
-        message = (
-            "This failure is in no graph, and its call could not be recorded: see the log for the reason."
+) -> str:
+    if fault is not None and fault.located.stage == "uncompiled" and fault.located.cause is not None:
+        return (
+            "The program fails because what torch.compile returned is not the module, and not in the "
+            "compiler: there is nothing to minify."
         )
-        return TargetProblem("error", message)
+    if fault is not None and fault.located.stage == "uncompiled":
+        return "The program fails without the compiler as well: there is nothing to minify."
+    if fault is not None and fault.located.stage == "compiled":
+        return "The program fails as a whole, and no graph is known to fail by itself: none can be shrunk."
+    if fault is not None:
+        return "This failure is in no graph, and its call could not be recorded: see the log for the reason."
     if faults:
-        message = f"There is no failure {request.failure}: the program has {len(faults)}."
-        return TargetProblem("error", message)
+        return f"There is no failure {request.failure}: the program has {len(faults)}."
     if unchecked:
-        return TargetProblem("error", f"No failure was found, but {_not_checked(unchecked)}")
-    message = "Nothing fails: every graph compiles, and its results are right for the inputs of one call."
-    return TargetProblem("error", message)
+        return f"No failure was found, but {_not_checked(unchecked)}"
+    return "Nothing fails: every graph compiles, and its results are right for the inputs of one call."
 
 
 def _not_checked(unchecked: list[GraphUnchecked]) -> str:

@@ -36,15 +36,13 @@ def build(codes: Iterable[CodeGenerated]) -> Iterator[KernelCompiled]:
 
 
 def _built(filename: str, kernel: Kernel) -> KernelCompiled:
-    built = kernel_compat.build_kernel(kernel.source)
-    texts = tuple((form, built.texts[form]) for form in FORMS if form in built.texts)
-    compiled = KernelCompiled(
-        filename, kernel.name, texts, built.settings, shared=built.shared, others=built.others
-    )
-    if assembly := built.texts.get("amdgcn"):
+    built, written, machine_code = kernel_compat.build_kernel(kernel.source)
+    texts = tuple((form, written[form]) for form in FORMS if form in written)
+    compiled = replace(built, filename=filename, name=kernel.name, texts=texts)
+    if assembly := written.get("amdgcn"):
         usage = {match["name"]: int(match["figure"]) for match in _FIGURE_OF_AMD.finditer(assembly)}
         return replace(compiled, registers=usage["vgpr_count"], spills=usage["vgpr_spill_count"])
-    if usage := _usage(built.machine_code):
+    if usage := _usage(machine_code):
         spills = (usage.get("STACK", 0) + usage.get("LOCAL", 0)) // _REGISTER
         return replace(compiled, registers=usage.get("REG"), spills=spills)
     return compiled

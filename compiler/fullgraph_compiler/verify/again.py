@@ -19,8 +19,8 @@ import torch
 
 from .calls import Call, TooLongError
 from .recording import modules_of, tensors_in
-from .resizing import Form, Maker, arguments, form_of
-from .state import Kept, Settings
+from .resizing import Form, Forms, Maker
+from .state import Kept
 
 _MOST_FORMS = 4
 _SECONDS = 10.0
@@ -39,24 +39,15 @@ class CallsAgain:
     """The last call of each form, to be made again."""
 
     def __init__(self) -> None:
-        self._forms: dict[Any, Form] = {}
-        self._settings: dict[Any, Settings] = {}
-
-    def keep(self, call: Call) -> None:
-        """Keep a call; of some, such as those with tensors of a transform, nothing can be asked."""
-        with contextlib.suppress(Exception):
-            given = arguments(call)
-            key = form_of(call, given)
-            if key in self._forms or len(self._forms) < _MOST_FORMS:
-                self._settings[key] = Settings(call)
-                self._forms.setdefault(key, Form(call, given)).add(call, given)
+        self._forms = Forms(_MOST_FORMS)
+        self.keep = self._forms.keep
 
     def make(self, record: Record, patience: float) -> None:
         """Make the calls within so many seconds; the program is over, and prints no more."""
         deadline = time.monotonic() + patience
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             for key, form in self._forms.items():
-                with self._settings[key].again():
+                with self._forms.settings[key].again():
                     self._make(form, record, deadline)
 
     def _make(self, form: Form, record: Record, deadline: float) -> None:

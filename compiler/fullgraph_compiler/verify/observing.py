@@ -7,7 +7,6 @@ import builtins
 import contextlib
 import inspect
 import io
-import random
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -33,7 +32,7 @@ from ..facts import (
 from ..observe.live import Sink
 from ..processes.children import run_child
 from .environment import shared_data
-from .recording import random_states, set_seeds, tensors_in
+from .recording import random_states, same_draws, set_seeds, tensors_in
 from .trials import real_name, run_uncompiled, text_of
 from .variations import Given, copied, requiring_gradients, variations
 
@@ -90,13 +89,11 @@ class _Session:
         state = self._states[number]
         if not self._busy and not state.seen.problem and len(state.signatures) < _MOST_SEEN:
             self._busy = True
-            saved = random.getstate(), torch.get_rng_state()
-            try:
-                self._observe(state, function, Given(args, kwargs))
-            finally:
-                self._busy = False
-                random.setstate(saved[0])
-                torch.set_rng_state(saved[1])
+            with same_draws():
+                try:
+                    self._observe(state, function, Given(args, kwargs))
+                finally:
+                    self._busy = False
         return function(*args, **kwargs)
 
     def outcomes(self) -> Iterator[CallsSeen]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import random
@@ -34,6 +35,17 @@ def set_seeds(seed: int) -> None:
     torch.manual_seed(seed)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(seed)
+
+
+@contextlib.contextmanager
+def same_draws() -> Iterator[None]:
+    """Have a program draw the random numbers that it would draw without what happens in the context."""
+    saved = random.getstate(), torch.get_rng_state()
+    try:
+        yield
+    finally:
+        random.setstate(saved[0])
+        torch.set_rng_state(saved[1])
 
 
 def random_states() -> dict[str, str]:

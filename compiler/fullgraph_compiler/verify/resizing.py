@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import inspect
 import math
@@ -14,6 +15,7 @@ import torch
 from ..compat import dynamo_compat
 from .calls import Call
 from .snapshots import is_plain
+from .state import Settings
 
 _POSITIONAL = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
 _MOST_DEPTH = 8
@@ -103,6 +105,24 @@ class Form:
         factor = (rest[0][1] - y) / (rest[0][0] - x)
         offset = y - factor * x
         return (factor, offset) if all(second == factor * first + offset for first, second in pairs) else None
+
+
+class Forms(dict[Any, Form]):
+    """The forms in which functions are called, at most so many, with torch's settings at the last call."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+        self.settings: dict[Any, Settings] = {}
+
+    def keep(self, call: Call, *more: object) -> None:
+        """Keep a call, also by what ``more`` tells; some cannot be, as those with tensors of a transform."""
+        with contextlib.suppress(Exception):
+            given = arguments(call)
+            key = *more, *form_of(call, given)
+            if key in self or len(self) < self._most:
+                self.settings[key] = Settings(call)
+                self.setdefault(key, Form(call, given)).add(call, given)
 
 
 def arguments(call: Call) -> dict[str, Any]:

@@ -7,7 +7,6 @@ import builtins
 import functools
 import io
 import os
-import random
 import sys
 import time
 import tokenize
@@ -38,7 +37,7 @@ from .branches import Branches, is_caught, untaken
 from .environment import Environment, Reached, allow_more_copies, reached, shared_data
 from .environment import Path as ValuePath
 from .executing import NeedsOwnProcessError, Outcome, Runner
-from .recording import set_seeds
+from .recording import same_draws, set_seeds
 from .statements import (
     PROBE,
     Statements,
@@ -161,15 +160,13 @@ class _Session:
             return
         assert state.statements is not None
         self._busy = True
-        saved = random.getstate(), torch.get_rng_state()
-        try:
-            self._try(state, state.statements, sys._getframe(1))
-        except TrialError as problem:
-            state.found.problem = str(problem)
-        finally:
-            self._busy = False
-            random.setstate(saved[0])
-            torch.set_rng_state(saved[1])
+        with same_draws():
+            try:
+                self._try(state, state.statements, sys._getframe(1))
+            except TrialError as problem:
+                state.found.problem = str(problem)
+            finally:
+                self._busy = False
         if all(item.settled for item in self._states.values()):
             self.ended = True
             raise _Enough(0)

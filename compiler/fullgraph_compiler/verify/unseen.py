@@ -29,7 +29,7 @@ from .recording import (
     set_seeds,
     tensors_in,
 )
-from .resizing import Change, Form, Maker, Slot, UnmadeError, arguments, form_of, is_there, marked
+from .resizing import Change, Form, Forms, Maker, Slot, UnmadeError, is_there, marked
 from .snapshots import Snapshots
 from .state import Kept, Settings
 
@@ -55,17 +55,11 @@ class UnseenSizes(CallWatcher):
         super().__init__(compiled=True, most=_MOST_CALLS)
         self.outcomes: list[SizeTried] = []
         self._added, self._patience = added, patience
-        self._forms: dict[Any, Form] = {}
-        self._settings: dict[Any, Settings] = {}
+        self._forms = Forms(_MOST_FORMS)
 
     def begin(self, call: Call) -> None:
-        """Keep the arguments of a call; of some, such as tensors of a transform, nothing can be asked."""
-        with contextlib.suppress(Exception):
-            given = arguments(call)
-            key = torch.is_grad_enabled(), *form_of(call, given)
-            if key in self._forms or len(self._forms) < _MOST_FORMS:
-                self._settings[key] = Settings(call)
-                self._forms.setdefault(key, Form(call, given)).add(call, given)
+        """Keep the arguments of a call."""
+        self._forms.keep(call, torch.is_grad_enabled())
 
     def try_all(self) -> None:
         """Make the calls again, with other sizes: the program has ended, and prints no more."""
@@ -76,7 +70,7 @@ class UnseenSizes(CallWatcher):
     def _try_all(self, deadline: float) -> None:
         forms = self._forms
         tries = [
-            _Tries(form, self._alike(form), self._settings[key], deadline) for key, form in forms.items()
+            _Tries(form, self._alike(form), forms.settings[key], deadline) for key, form in forms.items()
         ]
         for added in self._added:
             slot = Slot(added.place, added.dim)
