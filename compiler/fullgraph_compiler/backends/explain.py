@@ -170,11 +170,8 @@ def _lines(output: ExplainOutput) -> Iterator[str]:
         if graph_break.skips_frame:
             yield "      nothing of this frame is compiled"
     yield f"Guards: {len(output.out_guards)}"
-    yield from dict.fromkeys(_guard_line(guard) for guard in output.out_guards)
+    guards = (f"  [{g.compile_id}] {g.kind} {g.source} {g.expected}" for g in output.out_guards)
+    yield from dict.fromkeys(map(str.rstrip, guards))
     yield f"Compile time: {output.compile_seconds:.2f} s"
     for frame in output.frames:
         yield f"  [{frame.compile_id}] {frame.seconds:.2f} s  {frame.function} ({frame.filename}:{frame.row})"
-
-
-def _guard_line(guard: GuardInstalled) -> str:
-    return f"  [{guard.compile_id}] {guard.kind} {guard.source} {guard.expected}".rstrip()

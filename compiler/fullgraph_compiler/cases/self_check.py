@@ -98,6 +98,7 @@ def main():
 
 
 def _accuracy(failure: Failure, run: str) -> Iterator[str]:
+    signs = "NaN" in failure.message, failure.message.startswith("gradient")
     yield f"""\
 def main():
     plain = run(Repro(), inputs())
@@ -106,13 +107,9 @@ def main():
     if not message:
         print("No longer fails.")
         return 1
-    same = ("NaN" in message, message.startswith("gradient")) == {_signs(failure)}
+    same = ("NaN" in message, message.startswith("gradient")) == {signs}
     print("Still fails:" if same else "Fails differently:", message)
     return 0 if same else 1"""
-
-
-def _signs(failure: Failure) -> tuple[bool, bool]:
-    return "NaN" in failure.message, failure.message.startswith("gradient")
 
 
 def _crash(failure: Failure, run: str) -> Iterator[str]:

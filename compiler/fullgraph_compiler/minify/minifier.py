@@ -123,7 +123,8 @@ class _Minification:
     def run(self, case: Case) -> None:
         case, failure = self._at_level(case)
         self.nodes_at_first = case.nodes
-        self.oracle.seconds = _patience(failure, self.oracle)
+        if failure.kind == "hang":
+            self.oracle.seconds = 10.0  # each smaller case that hangs uses all of it
         self._write(case, failure)
 
         def first_failing(cases: Iterable[Case]) -> Case | None:
@@ -182,11 +183,6 @@ def _replace(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     beside.write_text(text, encoding="utf-8")
     os.replace(beside, path)
-
-
-def _patience(failure: Failure, oracle: Oracle) -> float:
-    """Return the time limit in seconds for smaller cases; short for a hang, which always uses all of it."""
-    return 10.0 if failure.kind == "hang" else oracle.seconds
 
 
 def _lines(case: Case) -> Stack:

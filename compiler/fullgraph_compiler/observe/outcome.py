@@ -52,7 +52,7 @@ def describe(error: BaseException) -> ProgramRaised:
         error=type(error).__qualname__,
         message=words_of(error),
         stack=(
-            *_asked(lambda: _stack(trace), _NOWHERE),
+            *_asked(lambda: stack_of_summary(traceback.extract_tb(trace)), _NOWHERE),
             *_asked(lambda: _syntax_error_place(error), _NOWHERE),
         ),
         text=_asked(lambda: "".join(traceback.format_exception(type(error), error, trace)), ""),
@@ -72,10 +72,6 @@ def _asked(ask: Callable[[], _T], otherwise: _T) -> _T:
         return ask()
     except BaseException:
         return otherwise
-
-
-def _stack(trace: TracebackType | None) -> Stack:
-    return stack_of_summary(traceback.extract_tb(trace))
 
 
 def _skip_machinery(trace: TracebackType | None) -> TracebackType | None:

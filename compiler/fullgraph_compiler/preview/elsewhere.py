@@ -34,13 +34,9 @@ class Elsewhere:
         """Yield the graphs, and problems of those that cannot be written, after the program ran."""
         for graph in unsaved(self._folder):
             yield TargetProblem("warning", f"graph {graph.compile_id} cannot be saved: {graph.reason}")
-        yield PreviewDeferred(
-            self._reason, tuple(_written(graph) for graph in saved(self._folder) if _is_inductors(graph))
-        )
-
-
-def _is_inductors(graph: case.Case) -> bool:
-    return graph.backend == "inductor" and not graph.backend_is_code
+        graphs = [graph for graph in saved(self._folder) if graph.backend == "inductor"]
+        written = tuple(_written(graph) for graph in graphs if not graph.backend_is_code)
+        yield PreviewDeferred(self._reason, written)
 
 
 def _written(graph: case.Case) -> WrittenGraph:

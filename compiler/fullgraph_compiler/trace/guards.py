@@ -86,7 +86,8 @@ def parse_tree(text: str) -> Iterator[Leaf]:
             inherited = sources[-1] if sources else ""
             sources.extend([inherited] * (depth - len(sources)))
             _, marker, after = detail.partition(_SOURCE)
-            sources.append(_end_of_source(after) if marker else inherited)
+            after = after.partition(", accessed_by=")[0].partition(", type=<")[0]
+            sources.append(after if marker else inherited)
             continue
         code, place = split_place(detail)
         source = sources[depth - 1] if 0 < depth <= len(sources) else ""
@@ -188,10 +189,6 @@ def _with_variable(source: str, guard: str) -> str:
     closure, cell, part = source.rpartition(".cell_contents")
     hint = _HINT.search(guard.rstrip()) if cell else None
     return f"{closure}.{hint['name']}{part}" if hint and hint["part"].startswith(part) else source
-
-
-def _end_of_source(text: str) -> str:
-    return text.partition(", accessed_by=")[0].partition(", type=<")[0]
 
 
 def _expected(code: str) -> str:

@@ -382,7 +382,9 @@ class Interpreter:
             graphs=1 if ops else 0,
             ops=ops,
             guards=body.get("guard_count") or 0,
-            seconds=body.get("entire_frame_compile_time_s") or _cumulative_seconds(body),
+            # Else torch wrote the time of the parts only.
+            seconds=body.get("entire_frame_compile_time_s")
+            or (body.get("dynamo_cumulative_compile_time_us") or 0) / 1e6,
         )
 
     # -- failures --------------------------------------------------------------------------------
@@ -510,11 +512,6 @@ class Interpreter:
 
     def _of_same_frame(self, compile_id: str) -> list[Compilation]:
         return [*self._frames[frame_of(compile_id)].values()]
-
-
-def _cumulative_seconds(metrics: Mapping[str, Any]) -> float:
-    """Return the time of a compilation where torch wrote its parts only."""
-    return (metrics.get("dynamo_cumulative_compile_time_us") or 0) / 1e6
 
 
 _HANDLERS: Final[dict[str, Any]] = {

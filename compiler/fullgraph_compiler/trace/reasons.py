@@ -145,10 +145,6 @@ def _requires_grad(match: re.Match[str]) -> Change:
     return Change(match["name"].strip(), "requires_grad", str(required), str(not required))
 
 
-def _freed(match: re.Match[str]) -> Change:
-    return Change(strip_locals(match["name"]), kind=FREED)
-
-
 def _missing_key(match: re.Match[str]) -> Change:
     name, key = _item(match["item"])
     if key.startswith("list("):  # the key is an object, which torch names by its position
@@ -252,7 +248,10 @@ _SENTENCES: Final[Sequence[tuple[str | re.Pattern[str], _Read]]] = (
     # Torch counts the changes of the dict.
     (r"^___dict_version\((?P<name>.+)\) == \d+$", _says(changed="contents", kind="DICT_VERSION")),
     # CheckFunctionManager.invalidate, for what an ID_MATCH is on; the expression is not shortened.
-    (r"^Cache line invalidated because (?P<name>.+) got deallocated$", _freed),
+    (
+        r"^Cache line invalidated because (?P<name>.+) got deallocated$",
+        lambda match: Change(strip_locals(match["name"]), kind=FREED),
+    ),
     # Accessors in guards.cpp, which find nothing there to be guarded.
     (r"^KeyError on (?P<item>.+\])$", _missing_key),
     (r"^IndexError on (?P<item>.+\])$", _missing_index),

@@ -79,11 +79,12 @@ def from_metadata(
             seen = read_seen(body)
         except ValueError:
             return None
+    attempt = metadata.get("attempt")
     return TraceRecord(
         name=name,
         body=body,
         compile_id=_compile_id(*ids),
-        attempt=_integer(metadata.get("attempt")),
+        attempt=attempt if isinstance(attempt, int) else 0,
         text=payload,
         seen=seen,
         calls=metadata.get("stack"),
@@ -125,7 +126,3 @@ def _compile_id(frame: int | None, compilation: int | None, autograd: int | None
     if frame is None or compilation is None:
         return "" if autograd is None else f"!{autograd}"
     return f"{frame}/{compilation}" if autograd is None else f"!{autograd}/{frame}/{compilation}"
-
-
-def _integer(value: Any) -> int:
-    return value if isinstance(value, int) else 0

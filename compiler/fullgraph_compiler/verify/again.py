@@ -155,15 +155,11 @@ def _nan(tensor: torch.Tensor) -> torch.Tensor:
     return torch.full_like(tensor, math.nan) if tensor.is_floating_point() else tensor
 
 
-def _large(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor * 10_000 if tensor.is_floating_point() else tensor
-
-
 _VALUES: Sequence[tuple[str, Change, bool]] = (
     ("with zeros", torch.zeros_like, False),
     ("with other signs", _negated, False),
     ("with NaN", _nan, False),
-    ("with large numbers", _large, False),
+    ("with large numbers", lambda tensor: tensor * 10_000 if tensor.is_floating_point() else tensor, False),
     ("with zeros in the module, too", torch.zeros_like, True),
 )
 """Values to make calls with: in words, the change, and whether small tensors of modules change, too."""

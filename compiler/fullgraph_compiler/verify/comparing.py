@@ -115,7 +115,7 @@ class _Comparison:
         for place in {**old["grads"], **new["grads"]}:
             # An optimizer leaves alone what has none, and may change what has zeros.
             if (place in old["grads"]) is not (place in new["grads"]):
-                now, was = (_presence(place in record["grads"]) for record in (new, old))
+                now, was = ("a gradient" if place in item["grads"] else "none" for item in (new, old))
                 yield f"`.grad` of {place} of {title}: {now}, before {was}"
         yield from self._gradients(f"`.grad` of {{}} of {title}", old["grads"], new["grads"])
         self.seen["random numbers"] = None
@@ -157,10 +157,6 @@ def _left_differently(before: Any, after: Any) -> Iterator[LeftBehind]:
     for place, _ in after:
         if place not in known and place.startswith(OF_NO_VARIABLE):
             yield LeftBehind(place, "not there before")
-
-
-def _presence(is_there: bool) -> str:
-    return "a gradient" if is_there else "none"
 
 
 def _size(node: Any) -> float:

@@ -105,11 +105,7 @@ def allow_more_copies() -> None:
     """Have ``deepcopy`` accept modules and locks, which hold no values of a program."""
     copyreg.pickle(types.ModuleType, lambda module: (importlib.import_module, (module.__name__,)))
     for make in (threading.Lock, threading.RLock):
-        copyreg.pickle(type(make()), functools.partial(_made_anew, make))
-
-
-def _made_anew(make: Any, _: Any) -> tuple[Any, tuple[()]]:
-    return make, ()
+        copyreg.pickle(type(make()), functools.partial(lambda make, _: (make, ()), make))
 
 
 def _is_small(value: Any) -> bool:
@@ -136,7 +132,8 @@ def _copying_tensors(leaves: dict[int, torch.Tensor], gradients: bool) -> Iterat
             plain = tensor.detach()
             held.append(plain)
             made = original(plain, memo)
-        if gradients and not (tensor.is_leaf and tensor.requires_grad) and _has_gradient(made):
+        has_gradient = made.is_floating_point() or made.is_complex()
+        if gradients and not (tensor.is_leaf and tensor.requires_grad) and has_gradient:
             leaf = made.requires_grad_(True)
             leaves[id(tensor)] = leaf
             with torch.enable_grad():
@@ -153,10 +150,6 @@ def _copying_tensors(leaves: dict[int, torch.Tensor], gradients: bool) -> Iterat
         yield
     finally:
         torch.Tensor.__deepcopy__ = original
-
-
-def _has_gradient(tensor: torch.Tensor) -> bool:
-    return bool(tensor.is_floating_point() or tensor.is_complex())
 
 
 # -- what called functions read -----------------------------------------------------------------

@@ -12,6 +12,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from types import NoneType
 from typing import Any
 
 import torch
@@ -39,6 +40,7 @@ _ENDINGS = {
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _USUALLY_IGNORED = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 _BY_TORCH = "(Triggered internally at "
+_PLAIN = (NoneType, bool, int, float, str)
 _NO_VALUE = ("NameError", "UnboundLocalError")
 
 
@@ -172,7 +174,7 @@ class Runner:
             if (
                 self._statements.runs_skipped
                 and other_gradient is not None
-                and not _is_finite(other_gradient)
+                and not other_gradient.isfinite().all()
             ):
                 continue
             words = _gradient_difference(gradient, other_gradient, rules.tolerances)
@@ -190,7 +192,7 @@ class Runner:
     ) -> list[tuple[str, Any]]:
         """Return what is there after a run: inputs first, so that others are seen to be in their memory."""
         values = [(f"`{name}`", value) for name, value in environment.local.items()]
-        values = [(f"input {place}", value) for place, value in values if not _is_plain_value(value)]
+        values = [(f"input {place}", value) for place, value in values if not isinstance(value, _PLAIN)]
         values += [(f"global `{name}`", value) for name, value in shared.items()]
         values += [
             (f"{place}.grad", tensor.grad)
@@ -299,10 +301,6 @@ def _gradients(
     }
 
 
-def _is_finite(tensor: torch.Tensor) -> bool:
-    return bool(torch.isfinite(tensor).all())
-
-
 def _gradient_difference(
     old: torch.Tensor | None, new: torch.Tensor | None, tolerances: tuple[float, float, float]
 ) -> str:
@@ -325,10 +323,6 @@ def _warning(warned: warnings.WarningMessage) -> str:
 
 def _ending(outcome: Outcome) -> str:
     return _ENDINGS.get(outcome.end, f"raises {outcome.end}")
-
-
-def _is_plain_value(value: Any) -> bool:
-    return value is None or isinstance(value, (bool, int, float, str))
 
 
 def _is_by_statement(error: BaseException, rows: list[int]) -> bool:

@@ -291,18 +291,6 @@ def _as_type(dtype: torch.dtype, factor: float = 1.0) -> Change:
     return changed
 
 
-def _transposed(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.mT.contiguous().mT
-
-
-def _expanded(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor[..., :1].expand_as(tensor)
-
-
-def _strided(tensor: torch.Tensor) -> torch.Tensor:
-    return torch.stack([tensor, tensor], -1)[..., 0]
-
-
 EXTREMES: tuple[tuple[str, Change], ...] = (
     ("all at the largest of their type", _of_type(lambda info: info.max)),
     ("all at half of the largest of their type", _of_type(lambda info: info.max / 2)),
@@ -317,9 +305,9 @@ TYPES: tuple[tuple[str, Change], ...] = (
     ("as bfloat16", _as_type(torch.bfloat16)),
 )
 LAYOUTS: tuple[tuple[str, Change], ...] = (
-    ("transposed in memory", _transposed),
-    ("not contiguous", _strided),
-    ("expanded", _expanded),
+    ("transposed in memory", lambda tensor: tensor.mT.contiguous().mT),
+    ("not contiguous", lambda tensor: torch.stack([tensor, tensor], -1)[..., 0]),
+    ("expanded", lambda tensor: tensor[..., :1].expand_as(tensor)),
 )
 WHOLE_EXTREMES: tuple[tuple[str, Change], ...] = (
     (
