@@ -14,6 +14,7 @@ import torch
 from ..compat import call_compat, profiler_compat
 from ..verify.recording import modules_of, tensors_in
 from .keeping import KeptCall, synchronize
+from .sampling import Ratio, compare
 
 _WARMING = 3
 """Passes in which calls that are made again may be compiled."""
@@ -52,6 +53,14 @@ class Repetition:
             torch.compiler.set_stance("default")
             self._forget_gradients()
         return total / times
+
+    def ratio(self, budget: float) -> Ratio:
+        """Measure all calls uncompiled and compiled in turn, for so many seconds."""
+        return compare(
+            lambda times: self.seconds(compiled=False, times=times),
+            lambda times: self.seconds(compiled=True, times=times),
+            budget,
+        )
 
     def warm_up(self) -> None:
         """Make all calls, uncompiled ones and then compiled ones, until none is compiled any more."""

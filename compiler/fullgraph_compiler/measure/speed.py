@@ -130,7 +130,7 @@ class _Measuring:
             said = f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
             problem = f"Its calls cannot be made again ({said}): these are the times of the program's own."
             return replace(self._nothing(problem), repeated=False)
-        ratio = self._ratio()
+        ratio = self._repetition.ratio(_BUDGET)
         if self._compiles_again():
             return self._in_program(self._keeper.timed[-len(self._repetition.calls) :])
         self._sink([measure_memory(self._repetition, self._modules)])
@@ -158,13 +158,6 @@ class _Measuring:
         before = self._keeper.compiling
         self._repetition.seconds(compiled=True)
         return self._keeper.compiling > before
-
-    def _ratio(self) -> Ratio:
-        return compare(
-            lambda times: self._repetition.seconds(compiled=False, times=times),
-            lambda times: self._repetition.seconds(compiled=True, times=times),
-            _BUDGET,
-        )
 
     def _in_program(self, calls: Sequence[TimedCall]) -> SpeedMeasured:
         """Measure the calls where the program makes them, since making them again would be another thing."""

@@ -16,6 +16,7 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from statistics import fmean
 
 import torch
@@ -35,7 +36,7 @@ from ..processes.children import run_child
 from ..processes.processes import peak_memory
 from .keeping import KeptCall
 from .repeating import Repetition
-from .sampling import compare
+from .sampling import Ratio, compare
 from .speed import short_enough
 from .variants import Scouted, VariantKeeper
 
@@ -174,7 +175,7 @@ def _with_calls(variant: VariantMeasured, keeper: VariantKeeper) -> VariantMeasu
         repetition = Repetition(calls)
         repetition.warm_up()
         compiled_before = keeper.compiling
-        in_row = _times_in_row(repetition)
+        in_row = _timed(repetition.ratio(_BUDGET), len(calls))
         single = _times_of_single(calls) if torch.cuda.is_initialized() else in_row
     except Exception as error:
         traceback.print_exc()
@@ -185,15 +186,6 @@ def _with_calls(variant: VariantMeasured, keeper: VariantKeeper) -> VariantMeasu
     return replace(variant, in_row=in_row, single=single)
 
 
-def _times_in_row(repetition: Repetition) -> CallsTimed:
-    """Measure calls that follow each other at once."""
-    return _timed(
-        lambda times: repetition.seconds(compiled=False, times=times),
-        lambda times: repetition.seconds(compiled=True, times=times),
-        len(repetition.calls),
-    )
-
-
 def _times_of_single(calls: list[KeptCall]) -> CallsTimed:
     """Measure calls before each of which nothing is left to wait for."""
     singles = [Repetition([call]) for call in calls]
@@ -201,13 +193,11 @@ def _times_of_single(calls: list[KeptCall]) -> CallsTimed:
     def seconds(times: int, *, compiled: bool) -> float:
         return fmean(sum(single.seconds(compiled=compiled) for single in singles) for _ in range(times))
 
-    return _timed(
-        lambda times: seconds(times, compiled=False), lambda times: seconds(times, compiled=True), len(calls)
-    )
+    eager, compiled = (partial(seconds, compiled=compiled) for compiled in (False, True))
+    return _timed(compare(eager, compiled, _BUDGET), len(calls))
 
 
-def _timed(eager: Callable[[int], float], compiled: Callable[[int], float], calls: int) -> CallsTimed:
-    ratio = compare(eager, compiled, _BUDGET)
+def _timed(ratio: Ratio, calls: int) -> CallsTimed:
     seconds = ratio.second / calls
     return CallsTimed(seconds, seconds, seconds, ratio.first / calls)
 

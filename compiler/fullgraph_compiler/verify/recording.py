@@ -215,10 +215,8 @@ class Recorder(CallWatcher):
         record["incomplete"] = snapshots.incomplete
 
     def _inputs(self, call: Call, snapshots: Snapshots) -> list[tuple[str, Node]]:
-        inputs = [(f"input[{index}]", value) for index, value in enumerate(call.args)]
-        inputs += [(f"input `{name}`", value) for name, value in call.kwargs.items()]
         taken = []
-        for place, value in inputs:
+        for place, value in inputs_of(call):
             snapshots.elements = _STATE_ELEMENTS if isinstance(value, torch.nn.Module) else 1 << 20
             taken.append((place, snapshots.take(place, value)))
         return taken
@@ -229,6 +227,12 @@ class Recorder(CallWatcher):
         kept = record["gradients"].setdefault(place, [])
         if len(kept) < _MOST_GRADIENTS:
             kept.append(Snapshots().take(place, gradient))
+
+
+def inputs_of(call: Call) -> list[tuple[str, Any]]:
+    """Return what a call passes, with what to call it."""
+    named = [(f"input `{name}`", value) for name, value in call.kwargs.items()]
+    return [*((f"input[{index}]", value) for index, value in enumerate(call.args)), *named]
 
 
 def gradients_of(call: Call, result: Any) -> dict[str, Node]:

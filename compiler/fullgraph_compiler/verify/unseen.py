@@ -23,6 +23,7 @@ from .calls import Call, CallWatcher
 from .comparing import compared
 from .recording import (
     gradients_of,
+    inputs_of,
     modules_of,
     new_record,
     random_states,
@@ -268,10 +269,7 @@ class _Tries:
 def _recorded(call: Call, result: Any) -> dict[str, Any]:
     snapshots = Snapshots()
     random = random_states()
-    places = [("result", result)]
-    places += [(f"input[{index}]", value) for index, value in enumerate(call.args)]
-    places += [(f"input `{name}`", value) for name, value in call.kwargs.items()]
-    places += modules_of(call)
+    places = [("result", result), *inputs_of(call), *modules_of(call)]
     values = [(place, snapshots.take(place, value)) for place, value in places]
     return {
         **new_record(call), "values": values, "random": random, "incomplete": snapshots.incomplete,
