@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import resource
+import runpy
 import signal
 import sys
 
@@ -87,6 +89,11 @@ def test_the_first_that_is_done_comes_first() -> None:
     slow.deadline = 0.0
     assert wait_for({slow}) is slow
     assert slow.end().out_of_time
+
+
+def test_a_system_without_prctl_can_import_the_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: object())
+    runpy.run_path(processes.__file__)
 
 
 @pytest.mark.parametrize(("platform", "unit"), [("linux", 1024), ("darwin", 1)])
