@@ -38,6 +38,7 @@ class Operator:
     in_place: bool = False
 
 
+_REGISTRY: Final = "torch/_dynamo/graph_break_registry.json"
 _OF_COMPILER: Final = ("torch._", "torch.compile", "torch.cond", "dynamic", "device", "dtype", ".to(")
 """What edits have in them that set options, mark sizes, or change types and devices."""
 
@@ -48,15 +49,18 @@ class Fix:
 
     ``rule`` is the rule's id (``where``), ``title`` a short imperative (``Choose with `torch.where```),
     ``change`` what it changes of the program's behaviour, in one sentence, ``source`` the page of torch's
-    documentation, or the file of torch, that the rule rests on. Edits do not overlap.
+    documentation, or the file of torch, that the rule rests on. Edits do not overlap; the
+    constants of rules have none.
+
+
     """
 
     rule: str
     title: str
     change: str
-    safety: Safety
-    source: str
-    edits: tuple[Edit, ...]
+    safety: Safety = "unsafe"
+    source: str = _REGISTRY
+    edits: tuple[Edit, ...] = ()
     prints_differ: bool = False
     """Whether what the program prints may differ or move: then it is not compared."""
     runs_skipped: bool = False

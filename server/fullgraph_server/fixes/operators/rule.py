@@ -15,7 +15,6 @@ from ...text.messages import counted
 from ...workspace.positions import Span
 from ...workspace.syntax import bound, dotted, last_row, stored
 from ..model import Context, Edit, Fix, Operator
-from ..rules.offering import base as offered
 from ..rules.syntax import Code
 from .callees import Callee, functions, method
 from .gradient import names_of
@@ -24,19 +23,18 @@ from .result_sizes import sizes_seen
 from .source import Source, read
 from .text import NoOperatorError, operator_text
 
-_OPERATOR = offered(
+_OPERATOR = Fix(
     "custom-operator",
     "Make it an operator of torch",
     "Compiled code calls the function as it is; its results have the sizes that the new lines say.",
     "safe",
     "https://docs.pytorch.org/docs/stable/library.html#torch.library.custom_op",
 )
-_NONSTRICT = offered(
+_NONSTRICT = Fix(
     "nonstrict-trace",
     "Trace only what it computes with tensors",
     "What the function reads beside its arguments is fixed when it is compiled, and its Python runs no more.",
-    "unsafe",
-    "https://docs.pytorch.org/docs/stable/compile/programming_model.dynamo_nonstrict_trace.html",
+    source="https://docs.pytorch.org/docs/stable/compile/programming_model.dynamo_nonstrict_trace.html",
 )
 _OTHERS = frozenset(
     [

@@ -16,17 +16,13 @@ _NEUTRAL = Fix(
     "neutral-tensor",
     "Pass a tensor that changes nothing",
     "The compiled code computes with one more tensor: ones where it multiplies, zeros where it adds.",
-    "unsafe",
-    "torch/_dynamo/guards.py",
-    (),
+    source="torch/_dynamo/guards.py",
 )
 _STACK = Fix(
     "stack",
     "Pass one tensor in the place of a list",
     "The list is copied into one tensor, whose first dimension is dynamic; an empty list raises an error.",
-    "unsafe",
-    "https://docs.pytorch.org/docs/stable/generated/torch.stack.html",
-    (),
+    source="https://docs.pytorch.org/docs/stable/generated/torch.stack.html",
     replaces=False,  # new lines get a tensor, old ones a list: they have no values in common
 )
 _WHOLE = Fix(
@@ -35,7 +31,6 @@ _WHOLE = Fix(
     "One operation takes the place of one for each row: results may differ by rounding.",
     "safe",
     "https://docs.pytorch.org/docs/stable/generated/torch.sum.html",
-    (),
 )
 
 

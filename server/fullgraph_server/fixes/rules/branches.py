@@ -20,7 +20,6 @@ _WHERE = Fix(
     "Both branches are computed, and the result is chosen by element.",
     "safe",
     "https://docs.pytorch.org/docs/stable/generated/torch.where.html",
-    (),
 )
 _WHERE_OF_LAYERS = replace(
     _WHERE,
@@ -35,32 +34,25 @@ _COND = Fix(
     "Both branches are compiled, and one of them runs.",
     "safe",
     "https://docs.pytorch.org/docs/stable/cond.html",
-    (),
 )
 _LOOP = Fix(
     "while-loop",
     "Loop with torch's `while_loop`",
     "The loop is compiled as a whole; gradients do not flow through it.",
-    "unsafe",
-    "torch/_higher_order_ops/while_loop.py",
-    (),
+    source="torch/_higher_order_ops/while_loop.py",
 )
 _ASSERT = Fix(
     "assert-async",
     "Check with `torch._assert_async`",
     "It raises a `RuntimeError`, on a GPU later than here.",
-    "unsafe",
-    "torch/_dynamo/symbolic_convert.py",
-    (),
+    source="torch/_dynamo/symbolic_convert.py",
     errors_differ=True,
 )
 _SKIP = Fix(
     "skip-when-compiling",
     "Skip the check where the code is compiled",
     "Compiled code goes on as if the condition were false.",
-    "unsafe",
-    "https://docs.pytorch.org/docs/stable/generated/torch.compiler.is_compiling.html",
-    (),
+    source="https://docs.pytorch.org/docs/stable/generated/torch.compiler.is_compiling.html",
 )
 
 

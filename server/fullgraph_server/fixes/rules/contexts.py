@@ -10,13 +10,13 @@ from ...report.model import Finding
 from ...workspace.syntax import free, names
 from ..model import Context, Edit, Fix
 from .calls import is_at_once, place_of
-from .offering import INDEX, base, node_rule
+from .offering import INDEX, node_rule
 from .syntax import Code, Node
 
-_AROUND = base(
+_AROUND = Fix(
     "around-call", "Enter the `with` around the call", "The whole call runs within it.", source=INDEX
 )
-_UNWRAP = base("without-context", "Leave the `with` out", "The block runs without its context manager.")
+_UNWRAP = Fix("without-context", "Leave the `with` out", "The block runs without its context manager.")
 
 
 def around(finding: Finding, context: Context) -> Iterator[Fix]:

@@ -22,48 +22,38 @@ from ...workspace.syntax import (
 from ..effects.reading import changes_before
 from ..model import Context, Edit, Fix, Rule
 from .calls import BUILTINS, Compiled, all_calls, before_calls, compiled, is_at_once, place_of, stable
+from .offering import INDEX
 from .syntax import Code, Function, bracketed, parameters
 
-_INDEX = "https://docs.pytorch.org/docs/stable/compile/programming_model.graph_breaks_index.html"
 _CONSTANT = Fix(
     "module-constant",
     "Compute it once, for the module",
     "It is computed when the module is imported, and is the same object in every call.",
-    "unsafe",
-    _INDEX,
-    (),
+    source=INDEX,
 )
 _PASSED = Fix(
     "pass-in",
     "Compute it before the call, and pass it",
     "It is computed as the function is called, by the caller.",
     "safe",
-    _INDEX,
-    (),
+    INDEX,
 )
 _BEFORE = Fix(
     "before-call",
     "Do it before the call",
     "It happens before the function runs, and not where it was.",
-    "unsafe",
-    _INDEX,
-    (),
+    source=INDEX,
 )
 _CONVERTED = Fix(
     "pass-converted",
     "Pass a value that torch can trace",
     "The function gets a converted value.",
-    "unsafe",
-    _INDEX,
-    (),
+    source=INDEX,
 )
 _UNSCRIPTED = Fix(
     "unscripted",
     "Pass the module itself",
     "The module runs as Python, and is compiled with the rest.",
-    "unsafe",
-    "torch/_dynamo/graph_break_registry.json",
-    (),
 )
 _IMPURE = (
     "time",

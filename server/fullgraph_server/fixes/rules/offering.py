@@ -1,4 +1,4 @@
-"""Rules that look at the node where a finding stands, and the fixes that they offer."""
+"""Rules that look at the node where a finding stands."""
 
 from __future__ import annotations
 
@@ -6,17 +6,10 @@ import ast
 from collections.abc import Callable, Iterator
 
 from ...report.model import Finding
-from ..model import Context, Edit, Fix, Rule, Safety
+from ..model import Context, Edit, Fix, Rule
 from .syntax import Code, Node, code_of
 
 INDEX = "https://docs.pytorch.org/docs/stable/compile/programming_model.graph_breaks_index.html"
-REGISTRY = "torch/_dynamo/graph_break_registry.json"
-
-
-def base(rule: str, title: str, change: str, safety: Safety = "unsafe", source: str = REGISTRY) -> Fix:
-    """Make a fix without edits, of which a rule makes those that it offers."""
-    return Fix(rule, title, change, safety, source, ())
-
 
 _Rewrite = Callable[[Code, Node], Iterator[Fix]]
 

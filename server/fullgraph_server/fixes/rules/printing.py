@@ -6,64 +6,47 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from ...report.model import Finding
 from ...workspace.syntax import dotted
 from ..model import Context, Edit, Fix
-from .offering import in_library
+from .offering import INDEX, in_library
 from .syntax import Code, code_of, is_simple
 
 _CONFIG = "torch/_dynamo/config.py"
-_REORDER = Fix(
+_of_printing = partial(Fix, prints_differ=True, replaces=False)
+_REORDER = _of_printing(
     "reorder-print",
     "Let torch print after the graph",
     "It prints at the end of the graph, and does not see what changed in between.",
     "safe",
     _CONFIG,
-    (),
-    prints_differ=True,
-    replaces=False,
 )
-_IGNORE = Fix(
+_IGNORE = _of_printing(
     "ignore-logging",
     "Let torch leave the logging call out",
     "Compiled code no longer logs this.",
-    "unsafe",
-    _CONFIG,
-    (),
-    prints_differ=True,
-    replaces=False,
+    source=_CONFIG,
 )
-_GUARD = Fix(
+_GUARD = _of_printing(
     "print-uncompiled",
     "Print only where the code is not compiled",
     "Compiled code no longer prints or logs this.",
-    "unsafe",
-    "https://docs.pytorch.org/docs/stable/generated/torch.compiler.is_compiling.html",
-    (),
-    prints_differ=True,
-    replaces=False,
+    source="https://docs.pytorch.org/docs/stable/generated/torch.compiler.is_compiling.html",
 )
-_OPERATOR = Fix(
+_OPERATOR = _of_printing(
     "print-operator",
     "Print with torch's operator",
     "It prints from within the graph, each time that the graph runs; tensors may be written otherwise.",
-    "unsafe",
-    "torch/_higher_order_ops/print.py",
-    (),
-    prints_differ=True,
-    replaces=False,
+    source="torch/_higher_order_ops/print.py",
 )
-_REMOVE = Fix(
+_REMOVE = _of_printing(
     "remove-print",
     "Remove it",
     "The program no longer prints or logs this.",
-    "unsafe",
-    "https://docs.pytorch.org/docs/stable/compile/programming_model.graph_breaks_index.html",
-    (),
-    prints_differ=True,
-    replaces=False,
+    source=INDEX,
 )
 _OUTPUT = ("print", "warnings.warn")
 _LEVELS = ("debug", "info", "warning", "warn", "error", "exception", "critical", "log")

@@ -9,13 +9,13 @@ from dataclasses import replace
 from ...report.model import Finding
 from ...workspace.syntax import called, callee, dotted, first_row
 from ..model import Context, Edit, Fix, Rule
-from .offering import INDEX, base, in_library, node_rule
+from .offering import INDEX, in_library, node_rule
 from .syntax import Code, Function, Node, code_of
 
 
 def turned(name: str, value: str) -> Rule:
     """Make a rule that gives a setting of Dynamo another value: where the file sets it, else at its head."""
-    fix = base(
+    fix = Fix(
         f"config-{name.replace('_', '-')}",
         f"Set `torch._dynamo.config.{name} = {value}`",
         "The setting holds for everything that is compiled afterwards.",
@@ -51,10 +51,10 @@ def recurrent(finding: Finding, context: Context) -> Iterator[Fix]:
 
 # -- statements ----------------------------------------------------------------------------------------
 
-_OWN_BREAK = base(
+_OWN_BREAK = Fix(
     "remove-break", "Remove the graph break", "Torch no longer ends a graph here.", "safe", INDEX
 )
-_HEAD = base(
+_HEAD = Fix(
     "import-at-head", "Import at the head of the module", "It is imported when the module is.", "safe", INDEX
 )
 
@@ -96,7 +96,7 @@ def imports(code: Code, node: Node) -> Iterator[Fix]:
 
 # -- decorators ----------------------------------------------------------------------------------------
 
-_TRACE = base(
+_TRACE = Fix(
     "trace-function",
     "Let torch trace the function",
     "The function is compiled with the others, which its author ruled out.",
@@ -133,15 +133,14 @@ def disabled(code: Code, node: Node) -> Iterator[Fix]:
 
 # -- small rewrites ------------------------------------------------------------------------------------
 
-_SUPER = base("call-super-init", "Call `super().__init__()`", "The module is set up as one.", "safe", INDEX)
-_BACKWARD = base("backward-name", "Name it `backward`", "It is the same method, by the older name.", "safe")
-_NO_JVP = base("without-jvp", "Leave the `jvp` out", "There is no forward-mode derivative any more.")
-_FAKE = base(
+_SUPER = Fix("call-super-init", "Call `super().__init__()`", "The module is set up as one.", "safe", INDEX)
+_BACKWARD = Fix("backward-name", "Name it `backward`", "It is the same method, by the older name.", "safe")
+_NO_JVP = Fix("without-jvp", "Leave the `jvp` out", "There is no forward-mode derivative any more.")
+_FAKE = Fix(
     "register-fake",
     "Say what the operator returns",
     "Torch takes the result for one like the first tensor; where it is not, compiled code is wrong.",
-    "unsafe",
-    "https://docs.pytorch.org/docs/stable/library.html",
+    source="https://docs.pytorch.org/docs/stable/library.html",
 )
 
 

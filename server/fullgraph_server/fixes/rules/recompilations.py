@@ -33,7 +33,6 @@ _MARK = Fix(
     "One graph serves every size; torch raises an error if the code asks for one size.",
     "safe",
     _PAGE,
-    (),
     replaces=False,
 )
 _UNBACKED = replace(
@@ -54,16 +53,13 @@ _SETTING = Fix(
     "The setting holds for everything that is compiled afterwards.",
     "safe",
     "torch/_dynamo/config.py",
-    (),
     replaces=False,
 )
 _ARGUMENT = Fix(
     "convert-argument",
     "Pass the same kind of value in every call",
     "The compiled function gets a converted value: results may have another type, layout or place.",
-    "unsafe",
-    "torch/_dynamo/guards.py",
-    (),
+    source="torch/_dynamo/guards.py",
 )
 _LAYOUT = replace(
     _ARGUMENT,
@@ -82,17 +78,13 @@ _RATE = Fix(
     "tensor-learning-rate",
     "Give the optimizer a tensor as learning rate",
     "The learning rate is a tensor for all that read it: set it with `fill_`, not by assignment.",
-    "unsafe",
-    "https://docs.pytorch.org/tutorials/recipes/compiling_optimizer_lr_scheduler.html",
-    (),
+    source="https://docs.pytorch.org/tutorials/recipes/compiling_optimizer_lr_scheduler.html",
 )
 _DROP = Fix(
     "drop-last",
     "Leave out the last, smaller batch",
     "The samples of the last, smaller batch are not used.",
-    "unsafe",
-    "https://docs.pytorch.org/docs/stable/data.html",
-    (),
+    source="https://docs.pytorch.org/docs/stable/data.html",
 )
 
 

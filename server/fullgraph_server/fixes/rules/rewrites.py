@@ -8,24 +8,24 @@ from dataclasses import replace
 
 from ...workspace.syntax import called, dotted
 from ..model import Edit, Fix
-from .offering import base, node_rule
+from .offering import node_rule
 from .syntax import Code, Node
 
-_NUMPY = base(
+_NUMPY = Fix(
     "other-numpy", "Use a function that torch traces", "It computes the same.", "safe", "torch/_numpy"
 )
-_DRAW = base("torch-random", "Draw with torch", "The numbers come from torch's generator: they are others.")
-_KEY = base("keyword", "Pass the argument by its name", "It is the same call.", "safe")
-_COPIES = base("distinct-inputs", "Pass a copy the second time", "The function gets two tensors.", "safe")
-_DICT = base("plain-dict", "Make a plain dict", "It is what the class makes.", "safe")
-_GRAD = base(
+_DRAW = Fix("torch-random", "Draw with torch", "The numbers come from torch's generator: they are others.")
+_KEY = Fix("keyword", "Pass the argument by its name", "It is the same call.", "safe")
+_COPIES = Fix("distinct-inputs", "Pass a copy the second time", "The function gets two tensors.", "safe")
+_DICT = Fix("plain-dict", "Make a plain dict", "It is what the class makes.", "safe")
+_GRAD = Fix(
     "requires-grad", "Ask for `requires_grad`", "A tensor that requires gradients by itself has no `grad_fn`."
 )
-_CONSTANT_MESSAGE = base(
+_CONSTANT_MESSAGE = Fix(
     "constant-message", "Give a constant message", "The message no longer has the values."
 )
-_FRESH = base("fresh-result", "Return a new tensor from the branch", "The branch returns a copy.", "safe")
-_OPERANDS = base("operands", "Pass the operands as a tuple", "They come in this order.", "safe")
+_FRESH = Fix("fresh-result", "Return a new tensor from the branch", "The branch returns a copy.", "safe")
+_OPERANDS = Fix("operands", "Pass the operands as a tuple", "They come in this order.", "safe")
 
 
 _UFUNCS = {

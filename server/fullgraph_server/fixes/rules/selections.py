@@ -20,7 +20,6 @@ _SHAPES = Fix(
     "The setting holds for everything that is compiled afterwards.",
     "safe",
     "torch/_dynamo/config.py",
-    (),
     replaces=False,
 )
 _FILL = Fix(
@@ -29,7 +28,6 @@ _FILL = Fix(
     "All elements are computed, and those under the mask are taken.",
     "safe",
     "https://docs.pytorch.org/docs/stable/generated/torch.where.html",
-    (),
 )
 _SUM = replace(
     _FILL,
@@ -74,7 +72,6 @@ _COUNT = Fix(
     "The number stays a tensor instead of a Python number.",
     "safe",
     "https://docs.pytorch.org/docs/stable/generated/torch.count_nonzero.html",
-    (),
 )
 _MASK = replace(
     _FILL,
@@ -88,15 +85,12 @@ _REPEATED = Fix(
     "The number of elements is computed from the data by itself.",
     "safe",
     "https://docs.pytorch.org/docs/stable/generated/torch.repeat_interleave.html",
-    (),
 )
 _BINCOUNT = Fix(
     "scatter-bincount",
     "Count with `scatter_add`",
     "There are as many counts as `minlength` says; a larger number raises an error.",
-    "unsafe",
-    "https://docs.pytorch.org/docs/stable/generated/torch.scatter_add.html",
-    (),
+    source="https://docs.pytorch.org/docs/stable/generated/torch.scatter_add.html",
 )
 
 

@@ -22,9 +22,7 @@ _SKIP = Fix(
     "Run the layer, and choose its result with `torch.where`",
     "A layer that is skipped runs all the same: it takes its time, its random numbers are drawn, and what is "
     "not finite in it reaches gradients.",
-    "unsafe",
-    "https://docs.pytorch.org/docs/stable/generated/torch.where.html",
-    (),
+    source="https://docs.pytorch.org/docs/stable/generated/torch.where.html",
     runs_skipped=True,
 )
 _LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Await)

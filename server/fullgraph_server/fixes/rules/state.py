@@ -16,7 +16,6 @@ _ONCE = Fix(
     "It is made once, and the same object is used in every turn.",
     "safe",
     "torch/_dynamo/guards.py",
-    (),
 )
 _ONE_FOR_ALL = replace(
     _ONCE,
@@ -27,9 +26,7 @@ _EARLIER = Fix(
     "set-earlier",
     "Do it before the first call",
     "It holds for the first call, too.",
-    "unsafe",
-    "torch/csrc/dynamo/guards.cpp",
-    (),
+    source="torch/csrc/dynamo/guards.cpp",
 )
 
 

@@ -9,27 +9,26 @@ from dataclasses import replace
 from ...workspace.syntax import called, dotted, last_row, names
 from ..model import Edit, Fix
 from .expressions import is_pure
-from .offering import base, node_rule
+from .offering import node_rule
 from .syntax import Code, Function, Node, parameters
 
-_CLONE = base(
+_CLONE = Fix(
     "clone",
     "Copy the tensor with `clone`",
     "The copy is a part of the graph; it requires no gradient, even if the tensor does.",
-    "unsafe",
-    "https://docs.pytorch.org/docs/stable/generated/torch.clone.html",
+    source="https://docs.pytorch.org/docs/stable/generated/torch.clone.html",
 )
-_COPY = base(
+_COPY = Fix(
     "write-through",
     "Write into the tensor with `copy_`",
     "The values are copied; the tensor keeps its memory.",
     "safe",
 )
-_NEW = base(
+_NEW = Fix(
     "new-tensor", "Make a new tensor", "The name stands for a new tensor; the old one stays as it was."
 )
-_RANDINT = base("randint-like", "Draw with `torch.randint_like`", "The numbers are in a new tensor.", "safe")
-_POSITIONAL = base("positional", "Pass the bounds by position", "It draws the same numbers.", "safe")
+_RANDINT = Fix("randint-like", "Draw with `torch.randint_like`", "The numbers are in a new tensor.", "safe")
+_POSITIONAL = Fix("positional", "Pass the bounds by position", "It draws the same numbers.", "safe")
 
 
 _NOT_SHARED = " It does not take over the memory, shape or type of the value."
@@ -148,9 +147,7 @@ def uniform_fills(code: Code, node: Node) -> Iterator[Fix]:
             yield replace(_POSITIONAL, edits=(Edit(replace(span, column=span.column - 2), text),))
 
 
-_LOCAL = base(
-    "local-copy", "Keep the moved tensor in a variable", "The attribute keeps its device and type.", "unsafe"
-)
+_LOCAL = Fix("local-copy", "Keep the moved tensor in a variable", "The attribute keeps its device and type.")
 
 
 @node_rule
@@ -174,14 +171,14 @@ def moved_attributes(code: Code, node: Node) -> Iterator[Fix]:
     yield replace(_LOCAL, edits=tuple(edits))
 
 
-_NO_GRADIENT = base(
+_NO_GRADIENT = Fix(
     "without-requires-grad", "Make the tensor without `requires_grad`", "The new tensor collects no gradient."
 )
-_NOT_REQUIRED = base(
+_NOT_REQUIRED = Fix(
     "without-requires-grad", "Leave out `requires_grad`", "The tensor collects no gradient of its own."
 )
-_REQUIRED = base("require-later", "Ask for gradients by a method", "It is a call of its own.", "safe")
-_PLAIN = base("no-parameter", "Use the tensor itself", "It is a tensor, no parameter.")
+_REQUIRED = Fix("require-later", "Ask for gradients by a method", "It is a call of its own.", "safe")
+_PLAIN = Fix("no-parameter", "Use the tensor itself", "It is a tensor, no parameter.")
 
 
 @node_rule
@@ -227,11 +224,10 @@ def new_parameters(code: Code, node: Node) -> Iterator[Fix]:
             )
 
 
-_INITIAL = base(
+_INITIAL = Fix(
     "parameter-in-init",
     "Make the parameter in `__init__`",
     "The parameter is made once, with the module.",
-    "unsafe",
 )
 
 

@@ -21,7 +21,6 @@ _STAY = Fix(
     "The value stays a tensor instead of a Python number, in the tensor's own precision.",
     "safe",
     "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.item.html",
-    (),
 )
 _SCALARS = Fix(
     "capture-scalars",
@@ -29,7 +28,6 @@ _SCALARS = Fix(
     "The setting holds for everything that is compiled afterwards.",
     "safe",
     _CONFIG,
-    (),
     replaces=False,
 )
 _CHECKED = replace(
@@ -45,7 +43,6 @@ _UNBIND = Fix(
     "The elements stay tensors instead of Python numbers.",
     "safe",
     "https://docs.pytorch.org/docs/stable/generated/torch.unbind.html",
-    (),
 )
 _CLASSES = Fix(
     "one-hot-classes",
@@ -53,7 +50,6 @@ _CLASSES = Fix(
     "The number of classes is computed from the data by itself.",
     "safe",
     "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.one_hot.html",
-    (),
 )
 _SIZES = frozenset(
     {
