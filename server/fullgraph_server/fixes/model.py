@@ -91,11 +91,6 @@ class Context:
     files: Mapping[str, SourceFile | None]
     calls: Mapping[Span, CallsSeen] = field(default_factory=dict)
 
-    def source(self, finding: Finding) -> SourceFile | None:
-        """Return the file of a finding, if it is there and parses."""
-        source = self.files.get(finding.span.filename)
-        return source if source is not None and source.tree is not None else None
-
 
 Rule: TypeAlias = Callable[[Finding, Context], Iterable[Fix]]
 """Returns candidates for the fix of a finding; a pure function."""

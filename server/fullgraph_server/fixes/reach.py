@@ -42,11 +42,10 @@ def _reasons(fix: Fix, files: Files) -> Iterator[str]:
 def edited_code(fix: Fix, files: Files) -> Iterator[tuple[Code, Code]]:
     """Yield each file that a fix edits, before and after, as far as both parse."""
     for filename in dict.fromkeys(edit.span.filename for edit in fix.edits):
-        source = files.get(filename)
-        before = code_of(source) if source is not None else None
-        if source is None or before is None:
+        before = code_of(files.get(filename))
+        if before is None:
             continue
-        text = edited(source, [edit for edit in fix.edits if edit.span.filename == filename])
+        text = edited(before.source, [edit for edit in fix.edits if edit.span.filename == filename])
         after = code_of(SourceFile(filename, text))
         if after is not None:
             yield before, after

@@ -366,11 +366,8 @@ class _Version:
                 yield from (item for item in cls.body if isinstance(item, Function))
 
     def _codes(self) -> Iterator[Code]:
-        others = (
-            code_of(source)
-            for name, source in self.files.items()
-            if source and name != self.code.source.filename
-        )
+        own = self.code.source.filename
+        others = (code_of(source) for name, source in self.files.items() if name != own)
         yield from filter(None, (self.code, *others))
 
 

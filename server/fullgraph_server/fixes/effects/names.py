@@ -90,8 +90,7 @@ def _imported(path: str, files: Files, code: Code) -> Meaning:
     parts = path.lstrip(".").split(".")
     for length in range(len(parts), 0, -1):
         other = _module(tuple(parts[:length]), tuple(files))
-        source = files.get(other) if other else None
-        found = code_of(source) if source is not None else None
+        found = code_of(files.get(other))
         if found is None or found is code:
             continue
         rest = ".".join(parts[length:])

@@ -14,6 +14,7 @@ from ...workspace.positions import Span
 from ...workspace.syntax import called, callee, covers, dotted, positional, stored
 from ..model import Context
 from ..rules.calls import BUILTINS
+from ..rules.offering import code_at
 from ..rules.syntax import Code, Function, code_of, parameters
 from .text import Called
 
@@ -77,9 +78,7 @@ def functions(finding: Finding, context: Context) -> Iterator[Callee]:
 
 def method(finding: Finding, context: Context) -> str:
     """Return the method that is called at a finding or above it, as it is written; empty if none is."""
-    source = context.source(finding)
-    code = code_of(source) if source else None
-    node = code.at(finding.span) if code else None
+    code, node = code_at(finding, context)
     own = [item for item in code.around(node) if isinstance(item, ast.Call)] if code and node else []
     for call in own:
         if dotted(call.func).startswith("self."):
@@ -119,9 +118,7 @@ def _names(code: Code, call: ast.Call, wanted_names: Sequence[str] = ()) -> list
 
 def _calls(finding: Finding, context: Context) -> Iterator[tuple[Code, ast.Call]]:
     """Yield the calls of functions of modules at a finding and above it, the innermost first."""
-    source = context.source(finding)
-    code = code_of(source) if source else None
-    node = code.at(finding.span) if code else None
+    code, node = code_at(finding, context)
     if code is None or node is None:
         return
     inner = getattr(node, "value", None) if isinstance(node, ast.stmt) else node
@@ -133,8 +130,7 @@ def _calls(finding: Finding, context: Context) -> Iterator[tuple[Code, ast.Call]
     stack = finding.stack
     for index in range(len(stack) - 2, _first_compiled(finding, context) - 1, -1):
         frame, name = stack[index], stack[index + 1].function
-        own = context.files.get(frame.filename)
-        outer = code_of(own) if own is not None else None
+        outer = code_of(context.files.get(frame.filename))
         for call in outer.all(ast.Call) if outer is not None else ():
             is_there = covers(call, frame.row)
             if outer is not None and is_there and called(call) == name and _is_of_module(call, outer):

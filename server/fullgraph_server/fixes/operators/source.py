@@ -113,7 +113,7 @@ def _shared(
 
 def _moved(effects: Effects, code: Code, files: Files) -> Iterator[str]:
     """Say that an operator reads what functions change: compiled code may do so after its graph."""
-    sources = [found for item in files.values() if item is not None and (found := code_of(item))]
+    sources = [*filter(None, map(code_of, files.values()))]
     for name in sorted(effects.reads):
         meaning = meaning_of(code, name, files)
         is_variable = not isinstance(meaning, Outer)

@@ -6,13 +6,12 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ...report.model import Finding
 from ...workspace.syntax import called, dotted, last_row, nodes_of
-from ..model import Context, Edit, Fix
+from ..model import Edit, Fix
 from .arms import Arm, chosen, read_arm
 from .expressions import beside, condition, is_pure, may_run_twice, plain
-from .offering import place_in_file
-from .syntax import Code, bracketed, code_of
+from .offering import node_rule
+from .syntax import Code, bracketed
 
 _WHERE = Fix(
     "where",
@@ -64,13 +63,8 @@ class _Test:
     text: str
 
 
-def branches(finding: Finding, context: Context) -> Iterator[Fix]:
+def of_condition(code: Code, node: ast.expr) -> Iterator[Fix]:
     """Offer what replaces a branch, loop or assertion that depends on the data of a tensor."""
-    source = context.source(finding)
-    code = code_of(source) if source else None
-    node = code.at(finding.span) if code else None
-    if code is None or not isinstance(node, ast.expr):
-        return
     whole = _whole_test(code, node)
     owner = code.parent(whole)
     if isinstance(owner, ast.IfExp) and owner.test is whole:
@@ -88,6 +82,9 @@ def branches(finding: Finding, context: Context) -> Iterator[Fix]:
         yield from _loop(code, owner)
     elif isinstance(owner, ast.Assert) and owner.test is whole:
         yield from _assertion(code, owner, _Test((), condition(code, whole)), owner.msg)
+
+
+branches = node_rule(ast.expr)(of_condition)
 
 
 def _whole_test(code: Code, node: ast.expr) -> ast.expr:
@@ -261,12 +258,10 @@ def _is_no_tensor(node: ast.expr) -> bool:
     return isinstance(node, kinds) or is_word
 
 
-def tensor_checks(finding: Finding, context: Context) -> Iterator[Fix]:
+@node_rule(ast.Call, is_value=True)
+def tensor_checks(code: Code, node: ast.Call) -> Iterator[Fix]:
     """Offer for ``torch._check_tensor_all(cond)``, which reads a number, what does not."""
-    code, node = place_in_file(finding, context)
-    if code is None or not isinstance(node, ast.Call) or called(node) != "_check_tensor_all":
-        return
-    if len(node.args) == 1 and not node.keywords:
+    if called(node) == "_check_tensor_all" and len(node.args) == 1 and not node.keywords:
         text = f"{dotted(node.func).rpartition('.')[0]}._assert_async({code.operand(node.args[0])}.all())"
         # It computes nothing, and libraries call it in compiled code alone.
         yield replace(_ASSERT, edits=(code.replaced(node, text),), replaces=False)

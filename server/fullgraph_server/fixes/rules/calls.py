@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard, TypeVar
 
 from ...report.model import Compilation, Finding
 from ...workspace.syntax import dotted, last_row, nodes_of, positional, stored
-from ..model import Context, Edit
-from .syntax import Code, Function, code_of, parameters
+from ..model import Context, Edit, Fix, Rule
+from .offering import code_at
+from .syntax import Code, Function, Node, code_of, parameters
 
 _Node = TypeVar("_Node", bound=ast.AST)
 
@@ -61,8 +62,7 @@ def compiled(finding: Finding, context: Context) -> Compiled | None:
     """Return the compiled function of a finding; ``None`` where its calls were not seen in one file."""
     found = _compilations(finding, context)
     files = {item.caller.filename for item in found if item.caller is not None}
-    source = context.files.get(files.pop()) if len(files) == 1 else None
-    code = code_of(source) if source is not None else None
+    code = code_of(context.files.get(files.pop())) if len(files) == 1 else None
     if code is None:
         return None
     calls: dict[ast.Call, None] = {}
@@ -77,8 +77,7 @@ def compiled(finding: Finding, context: Context) -> Compiled | None:
 def decorated(finding: Finding, context: Context) -> Compiled | None:
     """Return the compiled function of a finding whose calls are in no code: example calls are in comments."""
     found = _compilations(finding, context)
-    source = context.files.get(found[0].span.filename) if found else None
-    code = code_of(source) if source is not None else None
+    code = code_of(context.files.get(found[0].span.filename)) if found else None
     function = _function(code, found) if code is not None else None
     return Compiled(code, function, ()) if code is not None and function is not None else None
 
@@ -97,17 +96,16 @@ def _function(code: Code, found: Sequence[Compilation]) -> Function | None:
     return next((node for node in code.functions() if (node.lineno, node.name) in rows), None)
 
 
-def place_of(
-    finding: Finding, context: Context
-) -> tuple[Compiled | None, Code | None, ast.expr | ast.stmt | None]:
-    """Return the compiled function of a finding, if it is in the same file, the file, and the node."""
-    source = context.source(finding)
-    code = code_of(source) if source else None
-    node = code.at(finding.span) if code else None
-    made = compiled(finding, context) if node is not None else None
-    if made is not None and made.code is not code:
-        made = None
-    return made, code, node
+def compiled_rule(rewrite: Callable[[Compiled, Node], Iterator[Fix]]) -> Rule:
+    """Make a rule of a function of what was compiled, and of the node of a finding in the same file."""
+
+    def rule(finding: Finding, context: Context) -> Iterator[Fix]:
+        code, node = code_at(finding, context)
+        made = compiled(finding, context)
+        if node is not None and made is not None and made.code is code:
+            yield from rewrite(made, node)
+
+    return rule
 
 
 def guarded_name(finding: Finding, made: Compiled) -> str:

@@ -6,10 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...report.model import Finding
 from ...workspace.syntax import free, names
-from ..model import Context, Edit, Fix
-from .calls import is_at_once, place_of
+from ..model import Edit, Fix
+from .calls import Compiled, compiled_rule, is_at_once
 from .offering import INDEX, node_rule
 from .syntax import Code, Node
 
@@ -19,11 +18,10 @@ _AROUND = Fix(
 _UNWRAP = Fix("without-context", "Leave the `with` out", "The block runs without its context manager.")
 
 
-def around(finding: Finding, context: Context) -> Iterator[Fix]:
+@compiled_rule
+def around(made: Compiled, node: Node) -> Iterator[Fix]:
     """Offer to enter a context manager of the module around each call."""
-    made, code, node = place_of(finding, context)
-    if made is None or code is None or node is None:
-        return
+    code = made.code
     block = next((item for item in code.around(node) if isinstance(item, ast.With)), None)
     if block is None or block not in (made.function.body if made.function is not None else ()):
         return
@@ -52,8 +50,8 @@ def around(finding: Finding, context: Context) -> Iterator[Fix]:
     yield replace(_AROUND, edits=tuple(edits))
 
 
-@node_rule
-def contexts(code: Code, node: Node) -> Iterator[Fix]:
+@node_rule(ast.AST)
+def contexts(code: Code, node: ast.AST) -> Iterator[Fix]:
     """Leave a ``with`` out whose context manager torch does not trace."""
     statement = next((item for item in code.around(node) if isinstance(item, ast.With)), None)
     if (

@@ -21,9 +21,9 @@ from ...workspace.syntax import (
 )
 from ..effects.reading import changes_before
 from ..model import Context, Edit, Fix, Rule
-from .calls import BUILTINS, Compiled, all_calls, before_calls, compiled, is_at_once, place_of, stable
+from .calls import BUILTINS, Compiled, all_calls, before_calls, compiled, compiled_rule, is_at_once, stable
 from .offering import INDEX
-from .syntax import Code, Function, bracketed, parameters
+from .syntax import Code, Function, Node, bracketed, parameters
 
 _CONSTANT = Fix(
     "module-constant",
@@ -68,12 +68,10 @@ _IMPURE = (
 )
 
 
-def hoisted(finding: Finding, context: Context) -> Iterator[Fix]:
+@compiled_rule
+def hoisted(made: Compiled, node: Node) -> Iterator[Fix]:
     """Offer to compute a value once, or before the call, and to do before it what gives no value."""
-    made, code, node = place_of(finding, context)
-    if made is None or code is None or node is None:
-        return
-    statement = code.statement(node)
+    code, statement = made.code, made.code.statement(node)
     if isinstance(statement, (ast.Expr, ast.Assign)) and (edits := _moved(made, statement)) is not None:
         yield replace(_BEFORE, edits=tuple(edits))
     value = _value(code, node)
@@ -85,24 +83,22 @@ def hoisted(finding: Finding, context: Context) -> Iterator[Fix]:
         yield replace(_CONSTANT, edits=tuple(edits))
 
 
-def moved(finding: Finding, context: Context) -> Iterator[Fix]:
+@compiled_rule
+def moved(made: Compiled, node: Node) -> Iterator[Fix]:
     """Offer to do a statement before the call."""
-    made, code, node = place_of(finding, context)
-    statement = code.statement(node) if code is not None and node is not None else None
-    if made is not None and isinstance(statement, (ast.Expr, ast.Assign)):
-        edits = _moved(made, statement)
-        if edits is not None:
-            yield replace(_BEFORE, edits=tuple(edits))
+    statement = made.code.statement(node)
+    if isinstance(statement, (ast.Expr, ast.Assign)) and (edits := _moved(made, statement)) is not None:
+        yield replace(_BEFORE, edits=tuple(edits))
 
 
 def converted(kind: str) -> Rule:
     """Make a rule that passes an argument as a ``kind`` (``list``, ``tuple``)."""
 
-    def rule(finding: Finding, context: Context) -> Iterator[Fix]:
-        made, code, node = place_of(finding, context)
-        if made is None or code is None or node is None or made.function is None:
+    @compiled_rule
+    def rule(made: Compiled, node: Node) -> Iterator[Fix]:
+        code, statement = made.code, made.code.statement(node)
+        if made.function is None:
             return
-        statement = code.statement(node)
         given = [name for name in parameters(made.function) if name in names(statement or node)]
         for name in given:
             edits: list[Edit] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from typing import TypeAlias, TypeVar
 
 from ...report.model import Finding
 from ..model import Context, Edit, Fix, Rule
@@ -11,29 +12,32 @@ from .syntax import Code, Node, code_of
 
 INDEX = "https://docs.pytorch.org/docs/stable/compile/programming_model.graph_breaks_index.html"
 
-_Rewrite = Callable[[Code, Node], Iterator[Fix]]
+_Kind = TypeVar("_Kind", bound=ast.AST)
+_Decorator: TypeAlias = Callable[[Callable[[Code, _Kind], Iterator[Fix]]], Rule]
 
 
-def node_rule(rewrite: _Rewrite) -> Rule:
-    """Make a rule of a function of the node that a finding stands at."""
-
-    def rule(finding: Finding, context: Context) -> Iterator[Fix]:
-        source = context.source(finding)
-        code = code_of(source) if source else None
-        node = code.at(finding.span) if code else None
-        if code is not None and node is not None:
-            yield from rewrite(code, node)
-
-    return rule
+def code_at(finding: Finding, context: Context) -> tuple[Code | None, Node | None]:
+    """Return the file of a finding, if it parses, and the node that the finding stands at."""
+    code = code_of(context.files.get(finding.span.filename))
+    return code, code.at(finding.span) if code else None
 
 
-def place_in_file(finding: Finding, context: Context) -> tuple[Code | None, ast.expr | None]:
-    """Return the file of a finding, and the expression that it stands at."""
-    source = context.source(finding)
-    code = code_of(source) if source else None
-    node = code.at(finding.span) if code else None
-    node = node.value if isinstance(node, (ast.Expr, ast.Return)) else node
-    return code, node if isinstance(node, ast.expr) else None
+def node_rule(kind: type[_Kind], *, is_value: bool = False) -> _Decorator[_Kind]:
+    """Make a rule of a function of the node that a finding stands at, where that is of a kind.
+
+    With ``is_value``, an expression that is a statement, or is returned, stands for its statement.
+    """
+
+    def decorated(rewrite: Callable[[Code, _Kind], Iterator[Fix]]) -> Rule:
+        def rule(finding: Finding, context: Context) -> Iterator[Fix]:
+            code, node = code_at(finding, context)
+            inner = node.value if is_value and isinstance(node, (ast.Expr, ast.Return)) else node
+            if code is not None and isinstance(inner, kind):
+                yield from rewrite(code, inner)
+
+        return rule
+
+    return decorated
 
 
 def in_library(finding: Finding) -> bool:

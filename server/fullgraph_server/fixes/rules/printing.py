@@ -12,8 +12,8 @@ from typing import Final
 from ...report.model import Finding
 from ...workspace.syntax import dotted
 from ..model import Context, Edit, Fix
-from .offering import INDEX, in_library
-from .syntax import Code, code_of, is_simple
+from .offering import INDEX, code_at, in_library
+from .syntax import Code, is_simple
 
 _CONFIG = "torch/_dynamo/config.py"
 _of_printing = partial(Fix, prints_differ=True, replaces=False)
@@ -61,8 +61,9 @@ def prints(finding: Finding, context: Context) -> Iterator[Fix]:
     if in_library(finding):
         yield from _settings(finding, context)
         return
-    code, call = _call(finding, context)
-    if code is None or call is None:
+    code, node = code_at(finding, context)
+    call = node.value if isinstance(node, ast.Expr) else node
+    if code is None or not isinstance(call, ast.Call):
         return
     name = dotted(call.func)
     is_output, is_logging = name in _OUTPUT, _is_logging(call)
@@ -97,8 +98,7 @@ def _is_in_root(finding: Finding, context: Context) -> bool:
 
 def _settings(finding: Finding, context: Context) -> Iterator[Fix]:
     """Offer the setting for what a library prints or logs, at the head of the user's own file."""
-    source = context.source(finding)
-    code = code_of(source) if source else None
+    code, _ = code_at(finding, context)
     name, logger = _BUILTIN.search(finding.text), _LOGGER.search(finding.text)
     if code is not None and name is not None:
         module = name[1].rpartition(".")[0]
@@ -116,14 +116,6 @@ def _set(code: Code, text: str, module: str) -> tuple[Edit, ...]:
     if module and not _is_imported(code, module):
         edit = replace(edit, text=f"import {module}\n{edit.text}")
     return (edit,)
-
-
-def _call(finding: Finding, context: Context) -> tuple[Code | None, ast.Call | None]:
-    source = context.source(finding)
-    code = code_of(source) if source else None
-    node = code.at(finding.span) if code else None
-    node = node.value if isinstance(node, ast.Expr) else node
-    return code, node if isinstance(node, ast.Call) else None
 
 
 def _is_logging(call: ast.Call) -> bool:

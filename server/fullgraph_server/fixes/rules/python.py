@@ -9,8 +9,8 @@ from dataclasses import replace
 from ...report.model import Finding
 from ...workspace.syntax import called, callee, dotted, first_row
 from ..model import Context, Edit, Fix, Rule
-from .offering import INDEX, in_library, node_rule
-from .syntax import Code, Function, Node, code_of
+from .offering import INDEX, code_at, in_library, node_rule
+from .syntax import Code, Function
 
 
 def turned(name: str, value: str) -> Rule:
@@ -23,7 +23,8 @@ def turned(name: str, value: str) -> Rule:
         "torch/_dynamo/config.py",
     )
 
-    def rewrite(code: Code, _: Node) -> Iterator[Fix]:
+    @node_rule(ast.AST)
+    def rewrite(code: Code, _: ast.AST) -> Iterator[Fix]:
         given = [word.value for call in code.all(ast.Call) for word in call.keywords if word.arg == name]
         given += [
             item.value for item in code.all(ast.Assign) if dotted(item.targets[0]).rpartition(".")[2] == name
@@ -34,7 +35,7 @@ def turned(name: str, value: str) -> Rule:
         if edits:
             yield replace(fix, edits=tuple(edits), replaces=False)
 
-    return node_rule(rewrite)
+    return rewrite
 
 
 _RNN = turned("allow_rnn", "True")
@@ -42,8 +43,7 @@ _RNN = turned("allow_rnn", "True")
 
 def recurrent(finding: Finding, context: Context) -> Iterator[Fix]:
     """Let torch trace RNN, GRU and LSTM, where what is called may be one."""
-    source = context.source(finding)
-    code = code_of(source) if source else None
+    code, _ = code_at(finding, context)
     is_named = code is not None and any(code.mentions(name) for name in ("RNN", "GRU", "LSTM"))
     if is_named or in_library(finding):
         yield from _RNN(finding, context)
@@ -59,8 +59,8 @@ _HEAD = Fix(
 )
 
 
-@node_rule
-def own_breaks(code: Code, node: Node) -> Iterator[Fix]:
+@node_rule(ast.AST)
+def own_breaks(code: Code, node: ast.AST) -> Iterator[Fix]:
     """Remove a call that asks for a graph break."""
     statement = code.statement(node)
     if isinstance(statement, ast.Expr) and called(statement.value) in (
@@ -69,8 +69,8 @@ def own_breaks(code: Code, node: Node) -> Iterator[Fix]:
         yield replace(_OWN_BREAK, edits=(code.removed(statement),), replaces=False)
 
 
-@node_rule
-def imports(code: Code, node: Node) -> Iterator[Fix]:
+@node_rule(ast.AST)
+def imports(code: Code, node: ast.AST) -> Iterator[Fix]:
     """Move an import, with the ``try`` around it, to the head of the module."""
     statement = code.statement(node)
     if not isinstance(statement, (ast.Import, ast.ImportFrom)) or code.function(statement) is None:
@@ -111,8 +111,8 @@ _MARKS = (
 )
 
 
-@node_rule
-def disabled(code: Code, node: Node) -> Iterator[Fix]:
+@node_rule(ast.AST)
+def disabled(code: Code, node: ast.AST) -> Iterator[Fix]:
     """Remove the decorator by which a function is not traced."""
     call = next((item for item in code.around(node) if isinstance(item, ast.Call)), None)
     name = called(call)
@@ -144,8 +144,8 @@ _FAKE = Fix(
 )
 
 
-@node_rule
-def super_init(code: Code, node: Node) -> Iterator[Fix]:
+@node_rule(ast.AST)
+def super_init(code: Code, node: ast.AST) -> Iterator[Fix]:
     """Insert ``super().__init__()`` in constructors of modules that lack it."""
     own = code.definition(node)
     for cls in code.all(ast.ClassDef):
@@ -169,8 +169,8 @@ def _is_text(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-@node_rule
-def functions_of_autograd(code: Code, node: Node) -> Iterator[Fix]:
+@node_rule(ast.AST)
+def functions_of_autograd(code: Code, node: ast.AST) -> Iterator[Fix]:
     """Name the derivative as torch traces it."""
     call = node if isinstance(node, ast.Call) else None
     owner = dotted(call.func).rpartition(".")[0] if call is not None else ""
@@ -197,8 +197,8 @@ def _whole(code: Code, function: Function) -> Edit:
     return Edit(replace(span, row=first, column=1, end_row=span.end_row + 1, end_column=1), "")
 
 
-@node_rule
-def operators(code: Code, node: Node) -> Iterator[Fix]:
+@node_rule(ast.AST)
+def operators(code: Code, node: ast.AST) -> Iterator[Fix]:
     """Register what a custom operator returns, where it has one tensor as its result."""
     name = called(node)
     for function in code.tree.body:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ...workspace.syntax import called, dotted
 from ..model import Edit, Fix
 from .offering import node_rule
-from .syntax import Code, Node
+from .syntax import Code
 
 _NUMPY = Fix(
     "other-numpy", "Use a function that torch traces", "It computes the same.", "safe", "torch/_numpy"
@@ -38,11 +38,9 @@ _UFUNCS = {
 }
 
 
-@node_rule
-def numpy_calls(code: Code, node: Node) -> Iterator[Fix]:
+@node_rule(ast.Call)
+def numpy_calls(code: Code, node: ast.Call) -> Iterator[Fix]:
     """Use functions of NumPy that torch traces, and torch's random numbers."""
-    if not isinstance(node, ast.Call):
-        return
     module, _, name = dotted(node.func).partition(".")
     if name in _UFUNCS and module in ("np", "numpy") and len(node.args) == 1 and not node.keywords:
         text = f"{module}.{_UFUNCS[name]}({code.argument(node.args[0])}, axis=0)"
@@ -66,8 +64,8 @@ def numpy_calls(code: Code, node: Node) -> Iterator[Fix]:
             yield replace(_DRAW, edits=(code.replaced(node, f"{call}.numpy()"), *code.importing_torch()))
 
 
-@node_rule
-def small_rewrites(code: Code, node: Node) -> Iterator[Fix]:
+@node_rule(ast.AST)
+def small_rewrites(code: Code, node: ast.AST) -> Iterator[Fix]:
     """Write a call as torch traces it."""
     call = node if isinstance(node, ast.Call) else None
     if call is not None and called(call) == "groupby" and len(call.args) == 2 and not call.keywords:
@@ -110,21 +108,17 @@ def _copies(code: Code, call: ast.Call) -> list[Edit]:
     return edits
 
 
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
-
-
-@node_rule
-def plain_dicts(code: Code, node: Node) -> Iterator[Fix]:
+@node_rule(ast.Call)
+def plain_dicts(code: Code, node: ast.Call) -> Iterator[Fix]:
     """Make a dict in the place of a ``TypedDict``."""
-    if isinstance(node, ast.Call) and not node.args and node.keywords and isinstance(node.func, ast.Name):
+    if not node.args and node.keywords and isinstance(node.func, ast.Name):
         yield replace(_DICT, edits=(code.replaced(node.func, "dict"),))
 
 
-@node_rule
-def conditional_results(code: Code, node: Node) -> Iterator[Fix]:
+@node_rule(ast.Call)
+def conditional_results(code: Code, node: ast.Call) -> Iterator[Fix]:
     """Return new tensors from the branches of ``torch.cond``, and pass operands as a tuple."""
-    if not isinstance(node, ast.Call) or called(node) != "cond":
+    if called(node) != "cond":
         return
     for argument in node.args:
         if isinstance(argument, ast.Lambda) and isinstance(argument.body, ast.Name):
@@ -140,8 +134,8 @@ def conditional_results(code: Code, node: Node) -> Iterator[Fix]:
         yield replace(_OPERANDS, edits=(code.replaced(node.args[3], text),))
 
 
-@node_rule
-def copied_results(code: Code, node: Node) -> Iterator[Fix]:
+@node_rule(ast.AST)
+def copied_results(code: Code, node: ast.AST) -> Iterator[Fix]:
     """Return copies from a function of a higher-order operator, where the finding stands at its result."""
     if isinstance(node, ast.Call) and called(node) in ("cond", "while_loop"):
         return

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ...report.model import Finding
 from ...workspace.syntax import called, dotted, nodes_of
-from ..model import Context, Fix
+from ..model import Fix
 from .expressions import beside, condition, is_pure
-from .offering import place_in_file, setting
+from .offering import node_rule, setting
 from .syntax import Code
 
 _SHAPES = Fix(
@@ -94,11 +93,9 @@ _BINCOUNT = Fix(
 )
 
 
-def shapes(finding: Finding, context: Context) -> Iterator[Fix]:
+@node_rule(ast.expr, is_value=True)
+def shapes(code: Code, node: ast.expr) -> Iterator[Fix]:
     """Offer what keeps ``nonzero``, masks as indices and the like from breaking a graph."""
-    code, node = place_in_file(finding, context)
-    if code is None or node is None:
-        return
     found = _selection(code, node)
     if found is not None:
         yield from _selected(code, found)
@@ -115,11 +112,11 @@ def shapes(finding: Finding, context: Context) -> Iterator[Fix]:
             yield replace(_SHAPES, edits=(replace(dynamic, text=text),))
 
 
-def assigned(finding: Finding, context: Context) -> Iterator[Fix]:
+@node_rule(ast.expr, is_value=True)
+def assigned(code: Code, node: ast.expr) -> Iterator[Fix]:
     """Offer to write ``x[mask] = value`` without an index, whose gradient has a size that depends on data."""
-    code, node = place_in_file(finding, context)
-    statement = code.statement(node) if code and node else None
-    if code is None or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+    statement = code.statement(node)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return
     (target,) = statement.targets
     if not isinstance(target, ast.Subscript) or not isinstance(target.slice, (ast.Name, ast.Attribute)):

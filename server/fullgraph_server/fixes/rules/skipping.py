@@ -15,7 +15,8 @@ from ...workspace.positions import Span
 from ...workspace.syntax import bound, called, first_row, last_row, names, nodes_of, stored
 from ..model import Context, Edit, Fix, Rule
 from .expressions import RANDOM, condition
-from .syntax import Code, bracketed, code_of
+from .offering import node_rule
+from .syntax import Code, bracketed
 
 _SKIP = Fix(
     "skip-by-where",
@@ -49,13 +50,11 @@ class _Skip:
     """The indentation of the part, if it is not that of ``first``."""
 
 
-def skipped(finding: Finding, context: Context) -> Iterator[Fix]:
+@node_rule(ast.expr)
+def skipped(code: Code, node: ast.expr) -> Iterator[Fix]:
     """Offer to run a layer that is skipped at random, and to choose its result."""
-    source = context.source(finding)
-    code = code_of(source) if source else None
-    node = code.at(finding.span) if code else None
-    owner = code.statement(node) if code and node else None
-    if code is None or not isinstance(owner, ast.If) or owner.orelse or node not in set(ast.walk(owner.test)):
+    owner = code.statement(node)
+    if not isinstance(owner, ast.If) or owner.orelse or node not in set(ast.walk(owner.test)):
         return
     skip = _by_flag(code, owner) or _by_draw(code, owner)
     edit = _edit(code, skip) if skip is not None and _is_drawn(code, skip) else None

@@ -419,9 +419,9 @@ _COMPOUND = (
 
 
 @lru_cache(maxsize=32)
-def code_of(source: SourceFile) -> Code | None:
-    """Return the code of a file; ``None`` if it does not parse."""
-    return Code(source, source.tree) if source.tree is not None else None
+def code_of(source: SourceFile | None) -> Code | None:
+    """Return the code of a file; ``None`` if there is none, or it does not parse."""
+    return Code(source, source.tree) if source is not None and source.tree is not None else None
 
 
 def bracketed(text: str) -> str:

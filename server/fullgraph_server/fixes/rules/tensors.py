@@ -10,7 +10,7 @@ from ...workspace.syntax import called, dotted, last_row, names
 from ..model import Edit, Fix
 from .expressions import is_pure
 from .offering import node_rule
-from .syntax import Code, Function, Node, parameters
+from .syntax import Code, Function, parameters
 
 _CLONE = Fix(
     "clone",
@@ -34,18 +34,16 @@ _POSITIONAL = Fix("positional", "Pass the bounds by position", "It draws the sam
 _NOT_SHARED = " It does not take over the memory, shape or type of the value."
 
 
-@node_rule
-def deepcopies(code: Code, node: Node) -> Iterator[Fix]:
+@node_rule(ast.Call)
+def deepcopies(code: Code, node: ast.Call) -> Iterator[Fix]:
     """Copy a tensor with ``clone`` in the place of ``copy.deepcopy``."""
-    if isinstance(node, ast.Call) and called(node) == "deepcopy" and len(node.args) == 1:
+    if called(node) == "deepcopy" and len(node.args) == 1:
         yield replace(_CLONE, edits=(code.replaced(node, f"{code.operand(node.args[0])}.detach().clone()"),))
 
 
-@node_rule
-def out_arguments(code: Code, node: Node) -> Iterator[Fix]:
+@node_rule(ast.Call)
+def out_arguments(code: Code, node: ast.Call) -> Iterator[Fix]:
     """Write results of ``out=`` with ``copy_``, or assign them."""
-    if not isinstance(node, ast.Call):
-        return
     word = next((item for item in node.keywords if item.arg == "out"), None)
     statement = code.parent(node)
     if word is None or not isinstance(statement, (ast.Expr, ast.Assign)) or word is not node.keywords[-1]:
@@ -81,8 +79,8 @@ def _cut(code: Code, call: ast.Call, last: ast.expr | ast.keyword) -> str:
     return "\n".join([*rows[:within], rows[within][:column]]) + ")"
 
 
-@node_rule
-def data_assignments(code: Code, node: Node) -> Iterator[Fix]:
+@node_rule(ast.AST)
+def data_assignments(code: Code, node: ast.AST) -> Iterator[Fix]:
     """Write ``x.data = y`` with ``copy_``, or as a new tensor."""
     statement = code.statement(node)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
@@ -97,10 +95,10 @@ def data_assignments(code: Code, node: Node) -> Iterator[Fix]:
         yield replace(_NEW, edits=(code.replaced(statement, f"{owner} = {value}"),))
 
 
-@node_rule
-def resized(code: Code, node: Node) -> Iterator[Fix]:
+@node_rule(ast.Call)
+def resized(code: Code, node: ast.Call) -> Iterator[Fix]:
     """Reshape a tensor in the place of ``resize_``."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+    if not isinstance(node.func, ast.Attribute):
         return
     methods = {"resize_": "reshape", "resize_as_": "reshape_as"}
     value = node.func.value
@@ -115,10 +113,10 @@ def resized(code: Code, node: Node) -> Iterator[Fix]:
     yield replace(_NEW, edits=(code.replaced(node, text),))
 
 
-@node_rule
-def random_fills(code: Code, node: Node) -> Iterator[Fix]:
+@node_rule(ast.Call)
+def random_fills(code: Code, node: ast.Call) -> Iterator[Fix]:
     """Draw with ``torch.randint_like`` in the place of ``random_``."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.keywords:
+    if not isinstance(node.func, ast.Attribute) or node.keywords:
         return
     if node.func.attr != "random_" or not 1 <= len(node.args) <= 2 or not is_pure(node.func.value):
         return
@@ -129,10 +127,10 @@ def random_fills(code: Code, node: Node) -> Iterator[Fix]:
     yield replace(_RANDINT, edits=(code.replaced(node, text), *code.importing_torch()))
 
 
-@node_rule
-def uniform_fills(code: Code, node: Node) -> Iterator[Fix]:
+@node_rule(ast.Call)
+def uniform_fills(code: Code, node: ast.Call) -> Iterator[Fix]:
     """Pass ``from`` and ``to`` by position."""
-    if not isinstance(node, ast.Call) or node.args or len(node.keywords) != 1:
+    if node.args or len(node.keywords) != 1:
         return
     given = node.keywords[0].value
     if node.keywords[0].arg is None and isinstance(given, ast.Dict):
@@ -150,8 +148,8 @@ def uniform_fills(code: Code, node: Node) -> Iterator[Fix]:
 _LOCAL = Fix("local-copy", "Keep the moved tensor in a variable", "The attribute keeps its device and type.")
 
 
-@node_rule
-def moved_attributes(code: Code, node: Node) -> Iterator[Fix]:
+@node_rule(ast.AST)
+def moved_attributes(code: Code, node: ast.AST) -> Iterator[Fix]:
     """Assign ``self.x.to(...)`` to a variable, which the rest of the function reads for ``self.x``."""
     statement, function = code.statement(node), code.function(node)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or function is None:
@@ -181,11 +179,9 @@ _REQUIRED = Fix("require-later", "Ask for gradients by a method", "It is a call 
 _PLAIN = Fix("no-parameter", "Use the tensor itself", "It is a tensor, no parameter.")
 
 
-@node_rule
-def created(code: Code, node: Node) -> Iterator[Fix]:
+@node_rule(ast.Call)
+def created(code: Code, node: ast.Call) -> Iterator[Fix]:
     """Make a tensor without ``requires_grad=True``."""
-    if not isinstance(node, ast.Call):
-        return
     word = next((item for item in node.keywords if item.arg == "requires_grad"), None)
     if word is None or word is not node.keywords[-1] or len(node.args) + len(node.keywords) < 2:
         return
@@ -195,8 +191,8 @@ def created(code: Code, node: Node) -> Iterator[Fix]:
     yield replace(_NO_GRADIENT, edits=(code.replaced(node, plain),))
 
 
-@node_rule
-def required(code: Code, node: Node) -> Iterator[Fix]:
+@node_rule(ast.AST)
+def required(code: Code, node: ast.AST) -> Iterator[Fix]:
     """Leave out ``x.requires_grad = True`` and ``x.requires_grad_()`` of a tensor that was just made."""
     statement = code.statement(node)
     if isinstance(statement, ast.Assign) and dotted(statement.targets[0]).endswith(".requires_grad"):
@@ -211,10 +207,10 @@ def required(code: Code, node: Node) -> Iterator[Fix]:
         yield replace(_NOT_REQUIRED, edits=(code.replaced(call, code.text(call.func.value)),))
 
 
-@node_rule
-def new_parameters(code: Code, node: Node) -> Iterator[Fix]:
+@node_rule(ast.Call)
+def new_parameters(code: Code, node: ast.Call) -> Iterator[Fix]:
     """Use the tensor of ``nn.Parameter(x)`` itself."""
-    if isinstance(node, ast.Call) and called(node) == "Parameter":
+    if called(node) == "Parameter":
         if len(node.args) == 1 and not isinstance(node.args[0], ast.Starred):
             text = f"{code.operand(node.args[0])}.detach()"
             yield replace(_PLAIN, edits=(code.replaced(node, text),))
@@ -231,8 +227,8 @@ _INITIAL = Fix(
 )
 
 
-@node_rule
-def registered(code: Code, node: Node) -> Iterator[Fix]:
+@node_rule(ast.AST)
+def registered(code: Code, node: ast.AST) -> Iterator[Fix]:
     """Make a parameter in ``__init__`` that ``forward`` makes of constants."""
     statement, cls = code.statement(node), code.definition(node)
     function = code.function(node)

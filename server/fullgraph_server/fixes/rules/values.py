@@ -6,12 +6,11 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...report.model import Finding
 from ...workspace.syntax import called, dotted
-from ..model import Context, Edit, Fix
-from .branches import branches
+from ..model import Edit, Fix
+from .branches import of_condition
 from .expressions import is_pure
-from .offering import place_in_file, setting
+from .offering import node_rule, setting
 from .syntax import Code
 
 _CONFIG = "torch/_dynamo/config.py"
@@ -60,12 +59,10 @@ _SIZES = frozenset(
 )  # fmt: skip
 
 
-def scalars(finding: Finding, context: Context) -> Iterator[Fix]:
+@node_rule(ast.expr, is_value=True)
+def scalars(code: Code, node: ast.expr) -> Iterator[Fix]:
     """Offer what keeps ``x.item()``, ``float(x)`` and the like from breaking a graph."""
-    code, node = place_in_file(finding, context)
-    if code is None or node is None:
-        return
-    yield from branches(finding, context)
+    yield from of_condition(code, node)
     scalar = setting(code, "capture_scalar_outputs")
     kept = _kept(code, node)
     as_size = _is_size(code, node)
@@ -80,11 +77,9 @@ def scalars(finding: Finding, context: Context) -> Iterator[Fix]:
         yield replace(_STAY, edits=(kept,), safety="unsafe")
 
 
-def lists(finding: Finding, context: Context) -> Iterator[Fix]:
+@node_rule(ast.Call, is_value=True)
+def lists(code: Code, node: ast.Call) -> Iterator[Fix]:
     """Offer what keeps ``x.tolist()`` from breaking a graph."""
-    code, node = place_in_file(finding, context)
-    if code is None or not isinstance(node, ast.Call):
-        return
     scalar = setting(code, "capture_scalar_outputs")
     if isinstance(node.func, ast.Attribute) and node.func.attr == "tolist":
         value = code.operand(node.func.value)
@@ -93,10 +88,10 @@ def lists(finding: Finding, context: Context) -> Iterator[Fix]:
         yield replace(_SCALARS, edits=(scalar,))
 
 
-def one_hot(finding: Finding, context: Context) -> Iterator[Fix]:
+@node_rule(ast.Call, is_value=True)
+def one_hot(code: Code, node: ast.Call) -> Iterator[Fix]:
     """Offer the number of classes for ``one_hot``, which otherwise looks at the data."""
-    code, node = place_in_file(finding, context)
-    if code is None or not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords:
+    if len(node.args) != 1 or node.keywords:
         return
     scalar = setting(code, "capture_scalar_outputs")
     argument = node.args[0]

@@ -134,7 +134,7 @@ def unwrapped(files: Mapping[str, SourceFile | None]) -> Fix:
     """Make ``torch.compile`` return what it is given, as a call and as a decorator."""
     edits: list[Edit] = []
     for source in files.values():
-        code = code_of(source) if source is not None else None
+        code = code_of(source)
         if code is None:
             continue
         decorators = {item for function in code.functions() for item in function.decorator_list}
@@ -182,9 +182,7 @@ def _codes(finding: Finding, context: Context) -> Iterator[Code]:
         context.report.target,
     ]
     for name in dict.fromkeys(names):
-        source = context.files.get(name)
-        code = code_of(source) if source is not None else None
-        if code is not None:
+        if (code := code_of(context.files.get(name))) is not None:
             yield code
 
 
@@ -422,8 +420,7 @@ def _traced_only(codes: Sequence[Code], place: _Place) -> Iterator[WayOut]:
 def _disabled(finding: Finding, context: Context, place: _Place) -> Iterator[WayOut]:
     """Keep one function out of the compiled code, the innermost first."""
     for call in reversed(_inside(finding, context)):
-        source = context.files.get(call.filename)
-        code = code_of(source) if source is not None else None
+        code = code_of(context.files.get(call.filename))
         function = _function_at(code, call) if code is not None else None
         if code is None or function is None or _is_of_operator(code, function):
             continue
