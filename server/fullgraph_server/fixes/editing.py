@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..workspace.source import SourceFile
-from ..workspace.syntax import first_row, last_row
+from ..workspace.syntax import blocks, first_row, last_row
 from .model import Edit
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -28,7 +28,7 @@ class Replaced:
 
 def edited(source: SourceFile, edits: Iterable[Edit]) -> str:
     """Return the text of a file with edits, which do not overlap; other characters stay as they are."""
-    starts = _line_starts(source.text)
+    starts = line_starts(source.text)
     text = source.text
     for edit in sorted(edits, key=lambda edit: (edit.span.row, edit.span.column), reverse=True):
         first = starts[edit.span.row - 1] + edit.span.column - 1
@@ -105,7 +105,7 @@ def replaced_rows(source: SourceFile, edits: Sequence[Edit], first: int, last: i
     inside = [
         edit for edit in edits if first <= edit.span.row and (edit.span.end_row, edit.span.end_column) <= end
     ]
-    starts = _line_starts(source.text)
+    starts = line_starts(source.text)
     after = edited(source, inside)
     rest = len(source.text) - starts[behind]
     return Replaced(first, last, after[starts[first - 1] : len(after) - rest])
@@ -133,15 +133,9 @@ def _statements(tree: ast.Module, edit: Edit) -> tuple[int, int] | None:
 
 def _touched(node: ast.AST, edit: Edit) -> list[list[ast.stmt]]:
     """Return of each block below a node the statements that an edit touches, if there are any."""
-    blocks = ([item for item in block if touches(item, edit)] for block in _blocks(node))
-    return [block for block in blocks if block]
-
-
-def _blocks(node: ast.AST) -> Iterable[list[ast.stmt]]:
-    for child in ast.walk(node):
-        for _, value in ast.iter_fields(child):
-            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
-                yield value
+    every = (block for child in ast.walk(node) for block in blocks(child))
+    touched = ([item for item in block if touches(item, edit)] for block in every)
+    return [block for block in touched if block]
 
 
 def touches(statement: ast.stmt, edit: Edit) -> bool:
@@ -150,6 +144,6 @@ def touches(statement: ast.stmt, edit: Edit) -> bool:
     return first_row(statement) <= _last_row(edit) and edit.span.row <= last
 
 
-def _line_starts(text: str) -> list[int]:
+def line_starts(text: str) -> list[int]:
     """Return the offset of each line, as :class:`SourceFile` counts them, and of the end."""
     return [0, *(match.end() for match in _LINE_END.finditer(text)), len(text)]

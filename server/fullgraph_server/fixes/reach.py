@@ -18,7 +18,7 @@ from .effects.known import of_library
 from .effects.names import Defined, Files, Outer, Variable, meaning_of
 from .effects.reading import Effects, effects_of
 from .model import Fix
-from .rules.calls import is_compile
+from .rules.calls import is_compile, root_of
 from .rules.syntax import Code, Function, code_of, parameters
 
 _SETTING = "It holds for the whole process: functions of other files are compiled with it, too."
@@ -159,11 +159,9 @@ class _Change:
 
     def _of_mark(self, call: ast.Call) -> Iterator[str]:
         """Say that others get a tensor that is marked: it raises an error where they need one size."""
-        root = call.args[0] if call.args else None
-        while isinstance(root, (ast.Attribute, ast.Subscript)):
-            root = root.value
+        root = root_of(call.args[0]) if call.args else None
         scope = self.after.function(call) or self.after.tree
-        if not isinstance(root, ast.Name) or root.id not in names(self.before.tree):
+        if root is None or root.id not in names(self.before.tree):
             return
         marked = {item for item in self.after.all(ast.Call, scope) if called(item) in _MARKS}
         passed = {

@@ -21,7 +21,7 @@ from .plans import Plan
 from .prover import Prover
 from .rules.calls import compiled
 from .rules.catalogue import candidates as all_candidates
-from .rules.recompilations import compiled_otherwise
+from .rules.recompilations import compiled_otherwise, expression
 from .rules.syntax import parameters
 
 _RULES: Final = ("mark-dynamic", "mark-unbacked", "dynamic", "setting")
@@ -168,7 +168,8 @@ def marks_of(finding: Finding, context: Context, named: Sequence[str]) -> list[M
     if made is not None and made.function is not None:
         names = parameters(made.function)
         for place, _, dim in (name.rpartition(".") for name in named):
-            if dim.isdigit() and _root(place) in names and _is_code(place):
+            is_part = isinstance(expression(place), (ast.Name, ast.Subscript, ast.Attribute))
+            if dim.isdigit() and _root(place) in names and is_part:
                 found.append(Mark(place, int(dim)))
     return sorted(dict.fromkeys(found))
 
@@ -205,13 +206,6 @@ def _marks(remedy: Remedy) -> Iterator[Mark]:
 
 def _frames(compile_ids: Iterable[str]) -> set[str]:
     return {item.partition("/")[0] for item in compile_ids}
-
-
-def _is_code(text: str) -> bool:
-    try:
-        return isinstance(ast.parse(text, mode="eval").body, (ast.Name, ast.Subscript, ast.Attribute))
-    except (SyntaxError, ValueError):
-        return False
 
 
 def _root(place: str) -> str:

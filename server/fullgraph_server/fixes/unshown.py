@@ -22,7 +22,7 @@ from .model import Fix
 from .reach import edited_code, functions_by_path
 from .rules.calls import BUILTINS, is_compile
 from .rules.expressions import is_tensor_method
-from .rules.syntax import Code, Function, code_of, parameters
+from .rules.syntax import Code, Function, code_of, defined, parameters
 
 _OF_OBJECT = ("self", "cls")
 _WITHOUT_EFFECT = ("record_function", "nullcontext", "profile")
@@ -260,7 +260,7 @@ class _Version:
         owner, _, name = path.rpartition(".")
         cls = self.code.definition(around)
         if owner in _OF_OBJECT and cls is not None:
-            return next((item for item in cls.body if isinstance(item, Function) and item.name == name), None)
+            return defined(cls.body, name)
         meaning = self.meaning(path)
         value = meaning.value if isinstance(meaning, Variable) else None
         if is_compile(value) and value.args:

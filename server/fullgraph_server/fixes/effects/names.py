@@ -10,7 +10,7 @@ from functools import lru_cache
 from ...workspace.source import SourceFile
 from ...workspace.syntax import nodes_of
 from ..rules.calls import BUILTINS
-from ..rules.syntax import Code, Function, code_of
+from ..rules.syntax import Code, Function, code_of, defined
 
 Files = Mapping[str, SourceFile | None]
 
@@ -78,11 +78,8 @@ def _variables(code: Code) -> Mapping[str, Sequence[ast.expr | None]]:
 
 
 def _of_class(code: Code, cls: Function | ast.ClassDef, member: str, path: str) -> Meaning:
-    if isinstance(cls, ast.ClassDef):
-        for item in cls.body:
-            if isinstance(item, Function) and item.name == member:
-                return Defined(code, item)
-    return Variable(path)
+    found = defined(cls.body, member) if isinstance(cls, ast.ClassDef) else None
+    return Defined(code, found) if found is not None else Variable(path)
 
 
 def _imported(path: str, files: Files, code: Code) -> Meaning:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ...workspace.syntax import called, dotted, imports, nodes_of
 from ..rules.calls import root_of
-from ..rules.syntax import Code, Function, parameters
+from ..rules.syntax import Code, Function, defined, parameters
 from .known import NUMBERS, OUTSIDE_MODULES, PLAIN_DECORATORS, Effect, of_builtin, of_library, of_method
 from .names import Defined, Files, Outer, Variable, meaning_of
 
@@ -336,13 +336,13 @@ class _Reader:
         origins = self.value(node.func.value, values)  # type: ignore[attr-defined]
         value = meaning.value if isinstance(meaning, Variable) else None
         if isinstance(value, ast.Call) and isinstance(meaning, Variable) and meaning.code is not None:
-            made = meaning_of(meaning.code, dotted(value.func), self._files)
-            if isinstance(made, Defined) and isinstance(made.node, ast.ClassDef):
-                for item in made.node.body:
-                    if isinstance(item, Function) and item.name == name:
-                        found = self._effects_of(Defined(made.code, item))
-                        first = (parameters(item) or ["self"])[0]
-                        return self._called(found, item, {first: origins}, node, given, every)
+            path = dotted(value.func)
+            method = meaning_of(meaning.code, f"{path}.{name}", self._files)
+            if isinstance(method, Defined) and isinstance(method.node, Function):
+                first = (parameters(method.node) or ["self"])[0]
+                found = self._effects_of(method)
+                return self._called(found, method.node, {first: origins}, node, given, every)
+            made = meaning_of(meaning.code, path, self._files)
             if isinstance(made, Outer) and made.path in ("re.compile", "struct.Struct"):
                 return _FRESH
             if isinstance(made, Outer) and made.path.partition(".")[0] in OUTSIDE_MODULES:
@@ -384,20 +384,17 @@ class _Reader:
         function = meaning.node
         bound: dict[str, Origins] = {}
         if isinstance(function, ast.ClassDef):
-            own = [item for item in function.body if isinstance(item, Function) and item.name == "__init__"]
-            if not own:
+            own = defined(function.body, "__init__")
+            if own is None:
                 is_plain = not function.bases or any(
                     called(item) or dotted(item) for item in function.decorator_list
                 )
                 return every if is_plain else self._unknown(node)
-            function = own[0]
+            function = own
             bound = {(parameters(function) or ["self"])[0]: _FRESH}
-            self._called(
-                self._effects_of(Defined(meaning.code, function)), function, bound, node, given, every, words
-            )
-            return every
         found = self._effects_of(Defined(meaning.code, function))
-        return self._called(found, function, bound, node, given, every, words)
+        returned = self._called(found, function, bound, node, given, every, words)
+        return every if bound else returned
 
     def _effects_of(self, meaning: Defined) -> Effects:
         if meaning.node not in self._known:

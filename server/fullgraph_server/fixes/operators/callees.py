@@ -15,7 +15,7 @@ from ...workspace.syntax import called, callee, covers, dotted, positional, stor
 from ..model import Context
 from ..rules.calls import BUILTINS
 from ..rules.offering import code_at
-from ..rules.syntax import Code, Function, code_of, parameters
+from ..rules.syntax import Code, Function, code_of, defined, parameters, unused
 from .text import Called
 
 _OWN = ("torch", "ctx", "results", "found", "item", "tuple", "len", "sum", "min")
@@ -61,7 +61,7 @@ class Callee:
 def functions(finding: Finding, context: Context) -> Iterator[Callee]:
     """Yield the functions around a finding, the innermost first: the one called there, then its callers."""
     for code, call in dict.fromkeys(_calls(finding, context)):
-        names, definition = _names(code, call), definition_of(code, dotted(call.func))
+        names, definition = _names(code, call), defined(code.tree.body, dotted(call.func))
         if len(set(names)) < len(names):
             continue
         count = len(call.args)
@@ -100,19 +100,15 @@ def _is_same(code: Code, item: ast.Call, call: ast.Call, definition: Function | 
 def _names(code: Code, call: ast.Call, wanted_names: Sequence[str] = ()) -> list[str]:
     """Return names of parameters for the arguments of a call, in the order in which it is written."""
     function = dotted(call.func)
-    definition = definition_of(code, function)
+    definition = defined(code.tree.body, function)
     own = list(wanted_names)
     if definition is not None:
         own = [item.arg for item in positional(definition)]
     names: list[str] = []
     taken = {*_OWN, function.partition(".")[0], code.torch}
     for index in range(len(call.args)):
-        wanted, number = (own[index] if index < len(own) else "") or "x", 1
-        name = wanted
-        while name in names or name in taken:
-            number += 1
-            name = f"{wanted}_{number}"
-        names.append(name)
+        wanted = (own[index] if index < len(own) else "") or "x"
+        names.append(unused(wanted, lambda name: name in names or name in taken))
     return names + [word.arg for word in call.keywords if word.arg]
 
 
@@ -163,14 +159,7 @@ def _is_of_module(call: ast.AST, code: Code) -> TypeGuard[ast.Call]:
             own = set[str]().union(*(stored(item) for item in outer.body))
             if root in own or root in parameters(outer):
                 return False
-    made = definition_of(code, root)
-    return made is None or not any(_decorates(item) in _MADE for item in made.decorator_list)
-
-
-def _decorates(decorator: ast.expr) -> str:
-    return dotted(callee(decorator)).rpartition(".")[2]
-
-
-def definition_of(code: Code, name: str) -> Function | None:
-    """Return the function of a module that has a name."""
-    return next((item for item in code.tree.body if isinstance(item, Function) and item.name == name), None)
+    made = defined(code.tree.body, root)
+    return made is None or not any(
+        dotted(callee(item)).rpartition(".")[2] in _MADE for item in made.decorator_list
+    )

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from ...workspace.syntax import nodes_of
 from ..rules.calls import BUILTINS
-from ..rules.syntax import Code, Function, parameters
-from .callees import definition_of
+from ..rules.syntax import Code, Function, defined, parameters
 
 _CONSTANT_MODULES = ("torch", "math", "numpy", "np")
 """Modules whose values stay as they are."""
@@ -24,12 +23,12 @@ def reads_state(code: Code, name: str) -> bool:
     """
     found, pending = set[str](), [name]
     while pending:
-        function = definition_of(code, pending.pop())
+        function = defined(code.tree.body, pending.pop())
         if function is None or function.name in found:
             continue
         found.add(function.name)
         for node in _read(function):
-            if definition_of(code, node.id) is not None:
+            if defined(code.tree.body, node.id) is not None:
                 pending.append(node.id)
             elif not _stays(code, node):
                 return True

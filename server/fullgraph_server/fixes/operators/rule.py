@@ -15,7 +15,7 @@ from ...text.messages import counted
 from ...workspace.positions import Span
 from ...workspace.syntax import bound, dotted, last_row, stored
 from ..model import Context, Edit, Fix, Operator
-from ..rules.syntax import Code
+from ..rules.syntax import Code, unused
 from .callees import Callee, functions, method
 from .gradient import names_of
 from .reads import reads_state
@@ -114,7 +114,8 @@ def _seen(context: Context, function: Callee, call: ast.Call) -> CallsSeen | Non
 def _operator(function: Callee, calls: list[ast.Call], source: Source) -> Fix:
     seen = source.seen
     code, base_name = function.code, function.name.rpartition(".")[2]
-    base, library_name = _base(code, base_name), _library_name(code, base_name)
+    base = unused(base_name, lambda name: any(map(code.mentions, names_of(name))))
+    library_name = _library_name(code, base_name)
     written = replace(function.written, is_used=_is_used(code, calls))
     text = code.of_torch(operator_text(written, seen, base, library_name))
     if source.refused:
@@ -189,8 +190,7 @@ def _as_array(code: Code, call: ast.Call) -> tuple[Edit, ...]:
             if is_made and [dotted(item) for item in made.args] == [name] and words <= {"device", "dtype"}:
                 given = ", ".join(f"{word.arg}={code.text(word.value)}" for word in made.keywords)
                 return (code.replaced(made, f"{name}.to({given})" if given else name),)
-    span = code.span(call)
-    return (Edit(replace(span, row=span.end_row, column=span.end_column), ".numpy()"),)
+    return (code.behind(call, ".numpy()"),)
 
 
 def _basis(seen: CallsSeen) -> str:
@@ -200,24 +200,11 @@ def _basis(seen: CallsSeen) -> str:
     return f"{counted(ran, 'call')} of it and {counted(len(seen.calls) - ran, 'other')} with other values"
 
 
-def _base(code: Code, wanted: str) -> str:
-    """Return the beginning of names that the file does not have yet."""
-    base, number = wanted, 1
-    while any(map(code.mentions, names_of(base))):
-        number += 1
-        base = f"{wanted}_{number}"
-    return base
-
-
 def _library_name(code: Code, name: str) -> str:
     """Return a name in torch's library that the file does not have yet."""
     stem = re.sub(r"\W", "_", Path(code.source.filename).stem, flags=re.ASCII)
     space = stem if stem[:1].isalpha() and stem not in _TAKEN else f"own_{stem}"
-    wanted, number = f"{space}::{name}", 1
-    while f'"{wanted}"' in code.source.text:
-        number += 1
-        wanted = f"{space}::{name}_{number}"
-    return wanted
+    return unused(f"{space}::{name}", lambda name: f'"{name}"' in code.source.text)
 
 
 _TAKEN = ("aten", "at", "prim", "prims", "onnx", "torch", "c10", "inductor", "quantized", "profiler")

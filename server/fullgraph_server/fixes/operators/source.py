@@ -12,6 +12,7 @@ from ...workspace.syntax import dotted, stored
 from ..effects.known import of_builtin, of_library
 from ..effects.names import Defined, Files, Outer, meaning_of
 from ..effects.reading import Effects, effects_of, is_fresh
+from ..rules.calls import root_of
 from ..rules.syntax import Code, Function, code_of
 from .callees import Callee
 
@@ -128,11 +129,8 @@ def _changes(code: Code, name: str) -> bool:
         declared = {item for node in code.all(ast.Global, function) for item in node.names}
         if name in declared & stored(function):
             return True
-        for node in ast.walk(function):
-            if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
-                target: ast.expr = node
-                while isinstance(target, (ast.Attribute, ast.Subscript)):
-                    target = target.value
-                if name in (dotted(target), *dotted(node).split(".")[:-1]):
-                    return True
+        parts = (node for node in ast.walk(function) if isinstance(node, (ast.Attribute, ast.Subscript)))
+        stores = [node for node in parts if not isinstance(node.ctx, ast.Load)]
+        if any(name in (dotted(root_of(node)), *dotted(node).split(".")[:-1]) for node in stores):
+            return True
     return False

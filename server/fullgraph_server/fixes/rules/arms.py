@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...workspace.syntax import dotted, free, last_row, names, nodes_of
+from ...workspace.syntax import dotted, free, last_row, names
 from .syntax import Code, bracketed
 
 _SIGNS = {
@@ -28,15 +28,10 @@ class Step:
 
     def text(self, code: Code, renamed: Mapping[str, str] | None = None) -> str:
         """Write the value, with other names for some variables."""
-        inner: dict[ast.AST, str] = {
-            node: (renamed or {})[node.id]
-            for node in nodes_of(ast.Name, self.value)
-            if node.id in (renamed or {})
-        }
+        names = renamed or {}
+        target, value = names.get(self.target, self.target), code.renamed(self.value, names)
         if not self.sign:
-            return code.text(self.value, inner) if inner else code.argument(self.value)
-        target = (renamed or {}).get(self.target, self.target)
-        value = code.text(self.value, inner)
+            return value
         is_tight = isinstance(self.value, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant))
         return f"{target} {self.sign} {value if is_tight else f'({value})'}"
 
@@ -102,22 +97,11 @@ class Chosen:
         returned = [arm.returned for arm in self.arms]
         if returned[0] is not None and returned[1] is not None:
             pairs = zip(*returned, strict=True)
-            texts = [
-                choose(
-                    condition, *(self._renamed(value, new) for value, new in zip(pair, renamed, strict=True))
-                )
-                for pair in pairs
-            ]
+            texts = [choose(condition, *map(self.code.renamed, pair, renamed)) for pair in pairs]
             lines.append(
                 f"return {', '.join(texts)}{',' if self.arms[0].is_tuple and len(texts) == 1 else ''}"
             )
         return lines
-
-    def _renamed(self, value: ast.expr, new: dict[str, str]) -> str:
-        inner: dict[ast.AST, str] = {
-            node: new[node.id] for node in nodes_of(ast.Name, value) if node.id in new
-        }
-        return self.code.text(value, inner) if inner else self.code.argument(value)
 
 
 def read_arm(block: Sequence[ast.stmt]) -> Arm | None:
@@ -129,7 +113,7 @@ def read_arm(block: Sequence[ast.stmt]) -> Arm | None:
         if isinstance(statement, ast.Return) and statement is block[-1] and statement.value is not None:
             is_tuple = isinstance(statement.value, ast.Tuple)
             values = statement.value.elts if isinstance(statement.value, ast.Tuple) else [statement.value]
-            if any(isinstance(value, ast.Starred) or _is_no_tensor(value) for value in values):
+            if any(isinstance(value, ast.Starred) or is_no_tensor(value) for value in values):
                 return None
             return Arm(tuple(steps), tuple(values), is_tuple)
         step = _step(statement)
@@ -150,9 +134,10 @@ def _step(statement: ast.stmt) -> Step | None:
     return Step(name, value, statement, sign) if name else None
 
 
-def _is_no_tensor(node: ast.expr) -> bool:
+def is_no_tensor(node: ast.expr) -> bool:
+    """Tell whether a value is surely neither a tensor nor a number."""
     is_word = isinstance(node, ast.Constant) and not isinstance(node.value, (int, float, complex))
-    return isinstance(node, _NO_TENSORS) or is_word or (isinstance(node, ast.Constant) and node.value is None)
+    return isinstance(node, _NO_TENSORS) or is_word
 
 
 def chosen(code: Code, owner: ast.stmt, last: ast.stmt, arms: tuple[Arm, Arm]) -> Chosen | None:
@@ -177,7 +162,7 @@ def chosen(code: Code, owner: ast.stmt, last: ast.stmt, arms: tuple[Arm, Arm]) -
             return None
     for target in carried:
         last_steps = [arm.of(target) for arm in arms]
-        if any(step is not None and _is_no_tensor(step.value) for step in last_steps):
+        if any(step is not None and is_no_tensor(step.value) for step in last_steps):
             return None
         if None in last_steps and "." not in target and not code.is_bound_before(owner, target):
             return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ...workspace.syntax import called, dotted, last_row, nodes_of
 from ..model import Edit, Fix
-from .arms import Arm, chosen, read_arm
+from .arms import Arm, chosen, is_no_tensor, read_arm
 from .expressions import beside, condition, is_pure, may_run_twice, plain
 from .offering import node_rule
 from .syntax import Code, bracketed
@@ -75,9 +75,7 @@ def of_condition(code: Code, node: ast.expr) -> Iterator[Fix]:
             yield from _statement(code, owner, test)
         if test is not None and test.guards and not owner.orelse:
             skipped = f"not {code.of_torch('torch.compiler.is_compiling()')} and "
-            span = code.span(whole)
-            edit = Edit(replace(span, end_row=span.row, end_column=span.column), skipped)
-            yield replace(_SKIP, edits=(edit, *code.importing_torch()))
+            yield replace(_SKIP, edits=(code.ahead(whole, skipped), *code.importing_torch()))
     elif isinstance(owner, ast.While) and owner.test is whole:
         yield from _loop(code, owner)
     elif isinstance(owner, ast.Assert) and owner.test is whole:
@@ -243,19 +241,13 @@ def _asked(code: Code, guard: ast.expr) -> str:
 def _expression(code: Code, owner: ast.IfExp) -> Iterator[Fix]:
     text = condition(code, owner.test)
     arms = (owner.body, owner.orelse)
-    if not text or not all(map(may_run_twice, arms)) or any(_is_no_tensor(arm) for arm in arms):
+    if not text or not all(map(may_run_twice, arms)) or any(map(is_no_tensor, arms)):
         return
     pure = all(map(is_pure, arms))
     first, second = map(code.argument, arms)
     for base, write in ((_WHERE if pure else _WHERE_OF_LAYERS, _by_where), (_COND, _by_cond)):
         edit = code.replaced(owner, code.of_torch(write(text, first, second)))
         yield replace(base, edits=(edit, *code.importing_torch()))
-
-
-def _is_no_tensor(node: ast.expr) -> bool:
-    kinds = (ast.List, ast.Dict, ast.Set, ast.JoinedStr, ast.Lambda, ast.Tuple)
-    is_word = isinstance(node, ast.Constant) and not isinstance(node.value, (int, float, complex))
-    return isinstance(node, kinds) or is_word
 
 
 @node_rule(ast.Call, is_value=True)

@@ -251,10 +251,12 @@ def _is_compile_name(name: str) -> bool:
     )
 
 
-def put_behind(code: Code, node: ast.expr, text: str) -> Edit:
-    """Insert text behind an expression."""
-    span = code.span(node)
-    return Edit(replace(span, row=span.end_row, column=span.end_column), text)
+def with_option(code: Code, node: ast.expr, name: str, value: str) -> Edit:
+    """Give ``torch.compile``, as a call or a decorator, or another call a keyword."""
+    if not isinstance(node, ast.Call):
+        return code.behind(node, f"({name}={value})")
+    given = next((word.value for word in node.keywords if word.arg == name), None)
+    return code.replaced(given, value) if given is not None else with_keyword(code, node, f"{name}={value}")
 
 
 def with_keyword(code: Code, call: ast.Call, text: str) -> Edit:

@@ -40,11 +40,7 @@ def around(made: Compiled, node: Node) -> Iterator[Fix]:
             code, call, statement
         ):
             return
-        span = code.span(statement)
-        unit = code.indentation(statement) + code.unit(statement)
-        edit = Edit(
-            replace(span, end_row=span.row, end_column=span.column), f"with {code.text(manager)}:\n{unit}"
-        )
+        edit = code.under(f"with {code.text(manager)}", statement)
         if edit not in edits:
             edits.append(edit)
     yield replace(_AROUND, edits=tuple(edits))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from ...report.model import Finding
@@ -16,7 +16,6 @@ from ...workspace.syntax import (
     free,
     last_row,
     names,
-    nodes_of,
     stored,
 )
 from ..effects.reading import changes_before
@@ -104,7 +103,7 @@ def converted(kind: str) -> Rule:
             edits: list[Edit] = []
             for call in made.calls:
                 argument = made.arguments(call).get(name)
-                if argument is None or _is_of_torch(argument):
+                if argument is None or dotted(callee(argument)).startswith("torch."):
                     break
                 if isinstance(argument, ast.Set) and kind == "tuple":
                     parts = [code.argument(item) for item in argument.elts]
@@ -128,10 +127,6 @@ def unscripted(finding: Finding, context: Context) -> Iterator[Fix]:
         if dotted(call.func) in ("torch.jit.script", "torch.jit.freeze") and len(call.args) == 1:
             edit = made.code.replaced(call, made.code.text(call.args[0]))
             yield replace(_UNSCRIPTED, edits=(edit,))
-
-
-def _is_of_torch(node: ast.expr) -> bool:
-    return dotted(callee(node)).startswith("torch.")
 
 
 def _value(code: Code, node: ast.AST) -> ast.expr | None:
@@ -235,7 +230,6 @@ def _passed(made: Compiled, value: ast.expr) -> list[Edit] | None:
         if call_statement is None:
             return None
         lines: list[str] = []
-        inner: dict[ast.AST, str] = {}
         written: dict[str, str] = {}
         for item in wanted:
             argument = arguments[item]
@@ -248,16 +242,12 @@ def _passed(made: Compiled, value: ast.expr) -> list[Edit] | None:
                 lines.append(f"{new} = {code.assigned(argument)}")
                 edits.append(code.replaced(argument, new))
                 written[item] = new
-        for node in nodes_of(ast.Name, value):
-            if node.id in written:
-                inner[node] = written[node.id]
-        text = code.text(value, inner) if inner else code.argument(value)
         if lines:
             added = before_calls(made, [call], {call: lines})
             if added is None:
                 return None
             edits += added
-        edits.append(code.appended(call, f"{name}={text}"))
+        edits.append(code.appended(call, f"{name}={code.renamed(value, written)}"))
     return edits
 
 
@@ -322,15 +312,8 @@ def _moved(made: Compiled, statement: ast.Expr | ast.Assign) -> list[Edit] | Non
                 written[name] = code.new_name(name)
                 own.append(f"{written[name]} = {code.assigned(argument)}")
                 edits.append(code.replaced(argument, written[name]))
-        text = _renamed(code, node, written)
+        text = code.renamed(node, written)
         own.append(bracketed(text) if isinstance(node, ast.expr) else text)
         lines[call] = own
     added = before_calls(made, made.calls, lines)
     return None if added is None else [*edits, *added]
-
-
-def _renamed(code: Code, node: ast.expr | ast.stmt, written: Mapping[str, str]) -> str:
-    inner: dict[ast.AST, str] = {
-        item: written[item.id] for item in nodes_of(ast.Name, node) if item.id in written
-    }
-    return code.text(node, inner)

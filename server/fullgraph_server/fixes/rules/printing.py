@@ -146,10 +146,7 @@ def _guarded(code: Code, statement: ast.Expr) -> Edit:
     compiling = code.of_torch("torch.compiler.is_compiling()")
     if not code.is_alone(statement):
         return code.replaced(statement, f"{compiling} or {code.text(statement)}")
-    span = replace(code.span(statement), end_row=statement.lineno)
-    span = replace(span, end_column=span.column)
-    indent = code.indentation(statement) + code.unit(statement)
-    return Edit(span, f"if not {compiling}:\n{indent}")
+    return code.under(f"if not {compiling}", statement)
 
 
 def _with_operator(code: Code, call: ast.Call) -> str:

@@ -10,7 +10,7 @@ from ...report.model import Finding
 from ...workspace.syntax import called, callee, dotted, first_row
 from ..model import Context, Edit, Fix, Rule
 from .offering import INDEX, code_at, in_library, node_rule
-from .syntax import Code, Function
+from .syntax import Code, Function, defined
 
 
 def turned(name: str, value: str) -> Rule:
@@ -151,9 +151,7 @@ def super_init(code: Code, node: ast.AST) -> Iterator[Fix]:
     for cls in code.all(ast.ClassDef):
         if not any("Module" in dotted(item) for item in cls.bases):
             continue
-        init = next(
-            (item for item in cls.body if isinstance(item, Function) and item.name == "__init__"), None
-        )
+        init = defined(cls.body, "__init__")
         if (
             init is None
             or (own is not None and own is not cls)
@@ -209,11 +207,9 @@ def operators(code: Code, node: ast.AST) -> Iterator[Fix]:
         given = [item for item in function.args.args if item.annotation is not None]
         tensor = next((item.arg for item in given if code.text(item.annotation).endswith("Tensor")), "")  # type: ignore[arg-type]
         if is_operator and returns.endswith("Tensor") and tensor:
-            span = code.span(function)
-            place = replace(span, row=span.end_row, column=span.end_column)
             made = code.of_torch(f"torch.empty_like({tensor})")
             text = (
                 f"\n\n\n@{name}.register_fake\ndef _({', '.join(item.arg for item in function.args.args)}):\n"
                 f"    return {made}"
             )
-            yield replace(_FAKE, edits=(Edit(place, text), *code.importing_torch()), replaces=False)
+            yield replace(_FAKE, edits=(code.behind(function, text), *code.importing_torch()), replaces=False)

@@ -20,9 +20,9 @@ from .calls import (
     compiled,
     decorated,
     guarded_name,
-    put_behind,
     root_of,
     with_keyword,
+    with_option,
 )
 from .state import earlier, earlier_attribute, earlier_undone, made_once
 
@@ -121,7 +121,7 @@ def _compiled_otherwise(made: Compiled, remedy: Remedy) -> Iterator[Fix]:
         if settings:
             yield replace(_SETTING, edits=tuple(settings))
     else:
-        calls = [call for text in remedy.code if isinstance(call := _expression(text), ast.Call)]
+        calls = [call for text in remedy.code if isinstance(call := expression(text), ast.Call)]
         if (marked := _marked(made, calls)) is not None:
             rule = _UNBACKED if remedy.kind == "mark-unbacked" else _MARK
             yield replace(rule, edits=(*settings, *marked))
@@ -130,7 +130,7 @@ def _compiled_otherwise(made: Compiled, remedy: Remedy) -> Iterator[Fix]:
 def _changed_otherwise(made: Compiled, remedy: Remedy, name: str) -> Iterator[Fix]:
     """Change what calls pass as ``name``, or what is set and made before them."""
     code = remedy.code[0] if remedy.code else ""
-    node = _expression(code) if code else None
+    node = expression(code) if code else None
     call = node if isinstance(node, ast.Call) else None
     kind = remedy.kind
     if kind == "neutral-tensor":
@@ -181,7 +181,8 @@ def _is_changed(made: Compiled, name: str) -> bool:
 # -- sizes ---------------------------------------------------------------------------------------------
 
 
-def _expression(text: str) -> ast.expr | None:
+def expression(text: str) -> ast.expr | None:
+    """Return the syntax of an expression; ``None`` if a text is none."""
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError):
@@ -232,18 +233,9 @@ def _dynamic(made: Compiled) -> list[Edit]:
     """Compile with dynamic sizes wherever the function is compiled."""
     edits: list[Edit] = []
     for node in dict.fromkeys(compile_calls(made.code, made.calls, made.function)):
-        if not isinstance(node, ast.Call):
-            edits.append(put_behind(made.code, node, "(dynamic=True)"))
-            continue
-        if any(word.arg is None for word in node.keywords):  # `**options` may have one
-            continue
-        given = next((word for word in node.keywords if word.arg == "dynamic"), None)
-        if given is not None and made.code.text(given.value) == "True":
-            continue
-        if given is not None:
-            edits.append(made.code.replaced(given.value, "True"))
-        else:
-            edits.append(with_keyword(made.code, node, "dynamic=True"))
+        given = {word.arg: made.code.text(word.value) for word in getattr(node, "keywords", ())}
+        if None not in given and given.get("dynamic") != "True":  # `**options` may have one
+            edits.append(with_option(made.code, node, "dynamic", "True"))
     return edits
 
 
@@ -253,7 +245,7 @@ def _dynamic(made: Compiled) -> list[Edit]:
 def _converted(made: Compiled, remedy: Remedy) -> list[Edit]:
     """Pass ``float(n)`` where numbers are to be of one type."""
     for text in remedy.code:
-        node = _expression(text)
+        node = expression(text)
         if isinstance(node, ast.Call) and len(node.args) == 1:
             return _wrapped(made, node, node.args[0]) or []
     return []

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...workspace.syntax import called, dotted, names, nodes_of, stored
-from ..model import Edit, Fix
+from ..model import Fix
 from .calls import Compiled, is_at_once
 
 _ONCE = Fix(
@@ -54,24 +54,14 @@ def earlier(made: Compiled, setter: str) -> Iterator[Fix]:
         header = ", ".join(
             code.text(item.context_expr) for item in contexts[0].items if item.optional_vars is None
         )
-        yield from _under(made, place, header)
+        if header and "\n" not in code.text(place):
+            yield replace(_EARLIER, edits=(code.under(f"with {header}", place),))
 
 
 def _is_context(node: ast.expr, setter: str) -> bool:
     return isinstance(node, ast.Call) and (
         setter == "" or dotted(node.func).rpartition(".")[2] == setter.rpartition(".")[2]
     )
-
-
-def _under(made: Compiled, place: ast.stmt, header: str) -> Iterator[Fix]:
-    code = made.code
-    if not header or "\n" in code.text(place):
-        return
-    indent = code.indentation(place)
-    span = code.span(place)
-    text = f"with {header}:\n{indent}{code.unit(place)}"
-    edit = Edit(replace(span, end_row=span.row, end_column=span.column), text)
-    yield replace(_EARLIER, edits=(edit,))
 
 
 def earlier_undone(made: Compiled) -> Iterator[Fix]:

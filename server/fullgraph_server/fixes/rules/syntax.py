@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import io
+import itertools
 import re
 import tokenize
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TypeVar
 
@@ -27,12 +28,12 @@ from ...workspace.syntax import (
     stored,
 )
 from ...workspace.syntax import parameters as all_parameters
+from ..editing import line_starts
 from ..model import Edit
 
 Node = ast.expr | ast.stmt
 _Kind = TypeVar("_Kind", bound=ast.AST)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +72,8 @@ class Code:
 
     def function(self, node: ast.AST) -> Function | None:
         """Return the innermost function that a node is in; not the one that the node itself defines."""
-        parent = self.parent(node)
-        found = (item for item in self.around(parent) if isinstance(item, Function)) if parent else iter(())
-        return next(found, None)
+        around = (item for item in self.around(node) if item is not node)
+        return next((item for item in around if isinstance(item, Function)), None)
 
     def definition(self, node: ast.AST) -> ast.ClassDef | None:
         """Return the innermost class around a node."""
@@ -135,7 +135,7 @@ class Code:
         is_number = isinstance(node, ast.Constant) and isinstance(node.value, (int, float, complex))
         return text if isinstance(node, tight) and not is_number and "\n" not in text else f"({text})"
 
-    def argument(self, node: ast.expr, inner: Mapping[ast.AST, str] | None = None) -> str:
+    def argument(self, node: Node, inner: Mapping[ast.AST, str] | None = None) -> str:
         """Return the text of an expression as an argument among others."""
         text = (inner or {}).get(node) or self.text(node, inner)
         loose = isinstance(node, (ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.GeneratorExp, ast.Starred))
@@ -144,6 +144,12 @@ class Code:
     def assigned(self, node: ast.expr, inner: Mapping[ast.AST, str] | None = None) -> str:
         """Return the text of an expression as what is assigned: in brackets where it has several lines."""
         return bracketed(self.argument(node, inner))
+
+    def renamed(self, node: Node, names: Mapping[str, str]) -> str:
+        """Return the text of an expression as an argument, or of a statement, with other names for some."""
+        return self.argument(
+            node, {item: names[item.id] for item in nodes_of(ast.Name, node) if item.id in names}
+        )
 
     def indentation(self, statement: ast.stmt) -> str:
         """Return the white space before a statement, as far as its line has only that."""
@@ -177,6 +183,21 @@ class Code:
         """Replace a node, or all from it to a later one."""
         return Edit(self.span(node, last), text)
 
+    def ahead(self, node: Node, text: str) -> Edit:
+        """Insert text in front of a node."""
+        span = self.span(node)
+        return Edit(replace(span, end_row=span.row, end_column=span.column), text)
+
+    def behind(self, node: Node, text: str) -> Edit:
+        """Insert text behind a node."""
+        span = self.span(node)
+        return Edit(replace(span, row=span.end_row, column=span.end_column), text)
+
+    def under(self, header: str, statement: ast.stmt) -> Edit:
+        """Put a statement of one line under a header, such as that of a ``with``."""
+        indent = self.indentation(statement) + self.unit(statement)
+        return self.ahead(statement, f"{header}:\n{indent}")
+
     def before(self, statement: ast.stmt, lines: Iterable[str]) -> Edit | None:
         """Insert statements before another one; ``None`` where no line can be added."""
         row, column = first_row(statement), self.span(statement).column
@@ -196,11 +217,10 @@ class Code:
     def after(self, statement: ast.stmt, lines: Iterable[str]) -> Edit | None:
         """Insert statements after another one; ``None`` where no line can be added."""
         span, written = self.span(statement), list(lines)
-        place = Span(span.filename, span.end_row, span.end_column, span.end_row, span.end_column)
         if isinstance(statement, _COMPOUND) or not self.is_alone(statement):
             if isinstance(statement, _COMPOUND) or not all(is_simple(line) for line in written):
                 return None
-            return Edit(place, "".join(f"; {line}" for line in written))
+            return self.behind(statement, "".join(f"; {line}" for line in written))
         end = len(self.source.line(span.end_row)) + 1  # behind a comment
         place = Span(span.filename, span.end_row, end, span.end_row, end)
         indent = self.indentation(statement)
@@ -343,11 +363,7 @@ class Code:
 
     def new_name(self, wanted: str) -> str:
         """Return a name that nothing in the file has yet."""
-        name, number = wanted, 1
-        while name in self._used:
-            number += 1
-            name = f"{wanted}_{number}"
-        return name
+        return unused(wanted, self.mentions)
 
     @cached_property
     def imported_names(self) -> frozenset[str]:
@@ -394,7 +410,7 @@ class Code:
 
     @cached_property
     def _starts(self) -> Sequence[int]:
-        return [0, *(match.end() for match in _LINE_END.finditer(self.source.text))]
+        return line_starts(self.source.text)
 
     @cached_property
     def _comments(self) -> Mapping[int, str]:
@@ -422,6 +438,17 @@ _COMPOUND = (
 def code_of(source: SourceFile | None) -> Code | None:
     """Return the code of a file; ``None`` if there is none, or it does not parse."""
     return Code(source, source.tree) if source is not None and source.tree is not None else None
+
+
+def unused(wanted: str, is_used: Callable[[str], bool]) -> str:
+    """Return a name that is not used yet: the wanted one, or else with a number behind it."""
+    numbered = (f"{wanted}_{number}" for number in itertools.count(2))
+    return next(name for name in itertools.chain([wanted], numbered) if not is_used(name))
+
+
+def defined(body: Iterable[ast.stmt], name: str) -> Function | None:
+    """Return the function of a name that a block defines."""
+    return next((item for item in body if isinstance(item, Function) and item.name == name), None)
 
 
 def bracketed(text: str) -> str:

@@ -10,7 +10,7 @@ from ...workspace.syntax import called, dotted, last_row, names
 from ..model import Edit, Fix
 from .expressions import is_pure
 from .offering import node_rule
-from .syntax import Code, Function, parameters
+from .syntax import Code, defined, parameters
 
 _CLONE = Fix(
     "clone",
@@ -234,7 +234,7 @@ def registered(code: Code, node: ast.AST) -> Iterator[Fix]:
     function = code.function(node)
     if statement is None or cls is None or function is None or not code.is_alone(statement):
         return
-    init = next((item for item in cls.body if isinstance(item, Function) and item.name == "__init__"), None)
+    init = defined(cls.body, "__init__")
     is_set = isinstance(statement, ast.Expr) and called(statement.value) == "register_parameter"
     is_assigned = isinstance(statement, ast.Assign) and dotted(statement.targets[0]).startswith("self.")
     if init is None or init is function or not (is_set or is_assigned):

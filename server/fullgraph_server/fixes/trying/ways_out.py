@@ -19,7 +19,7 @@ from ...workspace.positions import Call, Span
 from ...workspace.source import SourceFile
 from ...workspace.syntax import callee, covers, dotted
 from ..model import Context, Edit, Fix
-from ..rules.calls import put_behind, with_keyword
+from ..rules.calls import with_option
 from ..rules.catalogue import candidates, has_rules
 from ..rules.syntax import Code, Function, code_of
 
@@ -125,8 +125,12 @@ def ways_out(finding: Finding, context: Context) -> list[WayOut]:
         *whole,
         *(_without(way, whole) for way in _disabled(finding, context, place)),
         _known_settings(codes[0]),
-        *_fixed_sizes(codes, place),
-        *(_traced_only(codes, place) if finding.kind == "compile-error" else ()),
+        *_compiled_with("dynamic=False", codes, place, cost=_EACH_SIZE),
+        *(
+            _compiled_with('backend="eager"', codes, place, ", which runs graphs as Dynamo traces them")
+            if finding.kind == "compile-error"
+            else ()
+        ),
     ]
 
 
@@ -198,15 +202,6 @@ def _compiles(code: Code) -> Iterator[ast.expr]:
             yield call
     for function in code.functions():
         yield from (item for item in function.decorator_list if code.meaning(item) in _COMPILE)
-
-
-def _with_option(code: Code, node: ast.expr, name: str, value: str) -> _Change:
-    """Give ``torch.compile``, or another function, a keyword."""
-    if not isinstance(node, ast.Call):
-        return _Change(code, node, put_behind(code, node, f"({name}={value})"))
-    given = next((word for word in node.keywords if word.arg == name), None)
-    edit = with_keyword(code, node, f"{name}={value}") if given is None else code.replaced(given.value, value)
-    return _Change(code, node, edit)
 
 
 def _without(way: WayOut, whole: Sequence[WayOut]) -> WayOut:
@@ -353,12 +348,17 @@ def _in_place(codes: Sequence[Code], place: _Place) -> Iterator[WayOut]:
                 yield WayOut(change, (f"{module or name}.compile(",), edits)
 
 
-def _fixed_sizes(codes: Sequence[Code], place: _Place) -> Iterator[WayOut]:
-    """Compile each size by itself."""
-    found = [_with_option(code, call, "dynamic", "False") for code in codes for call in _compiles(code)]
-    yield from place.ways(
-        found, lambda lines: f"With `dynamic=False` ({lines})", ("dynamic=False",), _EACH_SIZE
-    )
+def _compiled_with(
+    option: str, codes: Sequence[Code], place: _Place, effect: str = "", cost: str = ""
+) -> Iterator[WayOut]:
+    """Give ``torch.compile`` an option."""
+    name, _, value = option.partition("=")
+    found = [
+        _Change(code, call, with_option(code, call, name, value))
+        for code in codes
+        for call in _compiles(code)
+    ]
+    yield from place.ways(found, lambda lines: f"With `{option}` ({lines}){effect}", (option,), cost)
 
 
 def _known_settings(code: Code) -> WayOut:
@@ -383,7 +383,7 @@ def _exported_otherwise(codes: Sequence[Code], place: _Place) -> Iterator[WayOut
         for call in calls:
             given = next((word for word in call.keywords if word.arg == "strict"), None)
             strict = "False" if given is not None and code.text(given.value) == "True" else "True"
-            edit = _with_option(code, call, "strict", strict).edit
+            edit = with_option(code, call, "strict", strict)
             change = f"With {code_span(f'strict={strict}')} ({place.line(code, call)})"
             yield WayOut(change, (f"strict={strict}",), (edit,))
         dims = [node for node in code.all(ast.expr) if _is_dim(code, node)] if calls else []
@@ -404,16 +404,6 @@ def _dim_of(node: ast.expr) -> ast.expr:
     """Return how ``Dim`` is written in ``Dim("b")`` or ``Dim.DYNAMIC``."""
     return (
         node.func if isinstance(node, ast.Call) else node.value if isinstance(node, ast.Attribute) else node
-    )
-
-
-def _traced_only(codes: Sequence[Code], place: _Place) -> Iterator[WayOut]:
-    """Leave out all that comes after Dynamo."""
-    found = [_with_option(code, call, "backend", '"eager"') for code in codes for call in _compiles(code)]
-    yield from place.ways(
-        found,
-        lambda lines: f'With `backend="eager"` ({lines}), which runs graphs as Dynamo traces them',
-        ('backend="eager"',),
     )
 
 
