@@ -100,10 +100,10 @@ class Programs:
         self.ran.append(text)
         return self.state(text)
 
-    async def in_environment(self, state: State, variables: Mapping[str, str]) -> State:
+    async def run(self, texts: Mapping[str, str], variables: Mapping[str, str]) -> State:
         self.environments.append(variables)
         recompiles = 0 if self.works_with in variables.values() else 1
-        return State({}, report_of(TEXT, recompiles), "", Path(), state.sizes)
+        return State(texts, report_of(TEXT, recompiles), "", Path())
 
     async def differences(self, base: State, state: State) -> str:  # noqa: ARG002
         return "results differ" if "mark_unbacked" in "".join(state.texts.values()) else ""

@@ -44,12 +44,11 @@ def edited_texts(files: Mapping[str, SourceFile | None], edits: Iterable[Edit]) 
     Files that are not there are left out.
     """
     edits = list(dict.fromkeys(edits))
-    texts: dict[str, tuple[str, str]] = {}
-    for filename in dict.fromkeys(edit.span.filename for edit in edits):
-        if (source := files.get(filename)) is not None:
-            own = [edit for edit in edits if edit.span.filename == filename]
-            texts[filename] = source.text, edited(source, own)
-    return texts
+    return {
+        filename: (source.text, edited(source, [edit for edit in edits if edit.span.filename == filename]))
+        for filename in dict.fromkeys(edit.span.filename for edit in edits)
+        if (source := files.get(filename)) is not None
+    }
 
 
 def replaced(source: SourceFile, edits: Sequence[Edit]) -> list[Replaced]:

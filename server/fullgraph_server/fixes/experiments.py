@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
@@ -44,6 +45,7 @@ Start = Callable[[Plan, WorkerRequest, Callable[[str], None]], Run]
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 """For jobs that only fold facts."""
 _T = TypeVar("_T", bound=Fact)
+_Made = TypeVar("_Made")
 
 
 class CannotTryError(Exception):
@@ -110,25 +112,22 @@ class Experiments:
             task.cancel()
         await asyncio.gather(*self._made.values(), return_exceptions=True)
 
+    async def _once(self, key: object, make: Callable[[], Coroutine[Any, Any, _Made]]) -> _Made:
+        """Return what was made for a key, which is made the first time."""
+        if key not in self._made:
+            self._made[key] = asyncio.ensure_future(make())
+        return await self._made[key]  # type: ignore[no-any-return]
+
     # -- runs ----------------------------------------------------------------------------------
 
     async def state(self, texts: Mapping[str, str], how: How = How()) -> State:
         """Run the program with these texts, unless that was done."""
-        key = frozenset(texts.items()), how
-        if key not in self._made:
-            self._made[key] = asyncio.ensure_future(self.run(texts, how))
-        return await self._made[key]  # type: ignore[no-any-return]
+        return await self._once((frozenset(texts.items()), how), lambda: self.run(texts, how))
 
     async def run(
         self, texts: Mapping[str, str], how: How = How(), variables: Mapping[str, str] = _NONE
     ) -> State:
         """Run the program with these texts; its files are discarded."""
-        if how.depth == "graph":
-            return await self._run(texts, how, variables)
-        async with self._compiling:
-            return await self._run(texts, how, variables)
-
-    async def _run(self, texts: Mapping[str, str], how: How, variables: Mapping[str, str]) -> State:
         number = self._numbers()
         record = self.folder / f"{number}.results"
         plan = self._plan_with(texts)
@@ -146,7 +145,8 @@ class Experiments:
             exact=how.exact,
             added=self.added if how == How() else None,
         )
-        facts = await self._execute(plan, request, printed)
+        async with nullcontext() if how.depth == "graph" else self._compiling:
+            facts = await self._execute(plan, request, printed)
         report = plan.fold(number, how.depth, self.torch, facts)
         sizes = tuple(fact for fact in facts if isinstance(fact, SizeTried))
         end = _first(facts, RunFinished)
@@ -159,12 +159,10 @@ class Experiments:
     async def compare(self, before: Path, after: Path, *, errors_differ: bool = False) -> ResultsCompared:
         """Compare what two runs recorded. Raises :class:`CannotTryError`."""
         key = before, after, errors_differ
-        if key not in self._made:
-            request = CompareRequest(self._numbers(), str(before), str(after), errors_differ)
-            self._made[key] = asyncio.ensure_future(self._compared(request))
-        return await self._made[key]  # type: ignore[no-any-return]
+        return await self._once(key, lambda: self._compared(before, after, errors_differ=errors_differ))
 
-    async def _compared(self, request: CompareRequest) -> ResultsCompared:
+    async def _compared(self, before: Path, after: Path, *, errors_differ: bool) -> ResultsCompared:
+        request = CompareRequest(self._numbers(), str(before), str(after), errors_differ)
         facts = await self._execute(self.plan, request)
         compared = _first(facts, ResultsCompared)
         if compared is None:
@@ -197,18 +195,16 @@ class Experiments:
             for trial in trials
         }
 
-    async def calls(self, state: State, places: Sequence[Span]) -> Mapping[Span, CallsSeen]:
+    async def calls(
+        self, state: State, spans: Sequence[Span], *, gradients: bool = False
+    ) -> Mapping[Span, CallsSeen]:
         """Observe calls, by their places, in a run of the texts of a state."""
-        wanted = [CallPlace(number, *place_of(span)) for number, span in enumerate(places, 1)]
-        seen = await self.observed(state, tuple(wanted))
-        return {span: seen[number] for number, span in enumerate(places, 1)}
-
-    async def observed(self, state: State, places: tuple[CallPlace, ...]) -> Mapping[int, CallsSeen]:
-        """Observe calls in a run of the texts of a state, by the number of their places."""
+        places = tuple(
+            CallPlace(number, **asdict(span), gradients=gradients) for number, span in enumerate(spans, 1)
+        )
         key = places, frozenset(state.texts.items())
-        if key not in self._made:
-            self._made[key] = asyncio.ensure_future(self._observation(state.texts, places))
-        return await self._made[key]  # type: ignore[no-any-return]
+        seen = await self._once(key, lambda: self._observation(state.texts, places))
+        return {span: seen[number] for number, span in enumerate(spans, 1)}
 
     async def _observation(
         self, texts: Mapping[str, str], places: tuple[CallPlace, ...]
@@ -252,11 +248,6 @@ class Experiments:
         return replace(
             plan, workspace=workspace, texts=tuple(SourceText(name, text) for name, text in texts.items())
         )
-
-
-def place_of(span: Span) -> tuple[str, int, int, int, int]:
-    """Return a span as a :class:`CallPlace` has it."""
-    return span.filename, span.row, span.column, span.end_row, span.end_column
 
 
 async def _answer(answers: asyncio.Future[Mapping[int, StatementsTried]], number: int) -> StatementsTried:

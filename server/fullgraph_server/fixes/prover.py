@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from fullgraph_compiler.facts import (
-    CallPlace,
     Examples,
     PytestNode,
     ResultsCompared,
@@ -25,7 +24,7 @@ from ..workspace.source import SourceFile
 from ..workspace.syntax import nodes_of
 from .changes import counts_of, drifts_of, fixable, gone, gone_along, revealed, worse
 from .editing import Replaced, edited_texts, is_across, replaced
-from .experiments import CannotTryError, Experiments, How, State, place_of
+from .experiments import CannotTryError, Experiments, How, State
 from .model import Edit, Fix, Verdict
 from .printed import own_text
 from .widening import replaced_widely
@@ -64,10 +63,6 @@ class Prover(Experiments):
     async def with_fixes(self, state: State, fixes: Iterable[Fix], how: How = _GRAPHS) -> State:
         """Run the target with fixes of the texts of a state."""
         return await self.state(_with(state, fixes), how)
-
-    async def in_environment(self, state: State, variables: Mapping[str, str]) -> State:
-        """Run the target with the texts of a state and more variables of the environment."""
-        return await self.run(state.texts, variables=variables)
 
     def fixable(self, report: Report) -> list[Finding]:
         """Return the findings of a report for which fixes are looked for."""
@@ -228,16 +223,11 @@ class Prover(Experiments):
         assert fix.operator is not None
         spans = [
             node_span(source, node)
-            for filename in dict.fromkeys(edit.span.filename for edit in fix.edits)
-            if (source := state.report.files.get(filename)) is not None and source.tree is not None
+            for source in _edited_files(state, fix).values()
             for node in nodes_of(ast.Call, source.tree)
             if isinstance(node.func, ast.Name) and node.func.id == fix.operator.name
         ]
-        wanted = [
-            CallPlace(number, *place_of(span), gradients="autograd.grad" in fix.operator.definition)
-            for number, span in enumerate(spans, 1)
-        ]
-        seen = await self.observed(state, tuple(wanted))
+        seen = await self.calls(state, spans, gradients="autograd.grad" in fix.operator.definition)
         if failure := next((item.failure for item in seen.values() if item.failure), ""):
             return f"`torch.library.opcheck` fails: {failure}"
         return "" if any(item.checked for item in seen.values()) else "the operator could not be checked"
@@ -282,12 +272,8 @@ class Prover(Experiments):
         Where they cannot be tried by themselves, or what they differ in depends on its use, the rest of the
         function is tried with them. It overrules no difference of values, which what follows may hide.
         """
-        sources = _edited_files(state, fix)
-        is_outside = any(
-            is_across(sources[edit.span.filename], edit)
-            for edit in fix.edits
-            if edit.span.filename in sources
-        )
+        sources = ((state.report.files.get(edit.span.filename), edit) for edit in fix.edits)
+        is_outside = any(source is not None and is_across(source, edit) for source, edit in sources)
         narrow = [_ACROSS] if is_outside else await self._tried_of(state, fix, replaced)
         if not any(map(_is_open, narrow)) or any(_is_told(item) for item in narrow):
             return narrow

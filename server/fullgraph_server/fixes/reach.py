@@ -10,17 +10,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TypeVar
 
 from ..workspace.source import SourceFile
 from ..workspace.syntax import SCOPES, called, dotted, imports, names, stored
-from .editing import edited
+from .editing import edited_texts
 from .effects.known import of_library
-from .effects.names import Defined, Files, Outer, Variable, meaning_of
+from .effects.names import Files, Outer, function_here, meaning_of
 from .effects.reading import Effects, effects_of
 from .model import Fix
 from .rules.calls import is_compile, root_of
 from .rules.syntax import Code, Function, code_of, parameters
 
+_Node = TypeVar("_Node", bound=ast.AST)
 _SETTING = "It holds for the whole process: functions of other files are compiled with it, too."
 _MARKS = ("mark_dynamic", "mark_unbacked", "mark_static")
 _BRANCHING = ("cond", "while_loop")
@@ -41,14 +43,14 @@ def _reasons(fix: Fix, files: Files) -> Iterator[str]:
 
 def edited_code(fix: Fix, files: Files) -> Iterator[tuple[Code, Code]]:
     """Yield each file that a fix edits, before and after, as far as both parse."""
-    for filename in dict.fromkeys(edit.span.filename for edit in fix.edits):
-        before = code_of(files.get(filename))
-        if before is None:
-            continue
-        text = edited(before.source, [edit for edit in fix.edits if edit.span.filename == filename])
-        after = code_of(SourceFile(filename, text))
-        if after is not None:
+    for filename, (_, text) in edited_texts(files, fix.edits).items():
+        before, after = code_of(files.get(filename)), code_of(SourceFile(filename, text))
+        if before is not None and after is not None:
             yield before, after
+
+
+BLOCKS = (*SCOPES, ast.If, ast.For, ast.While, ast.With, ast.Try)
+"""The statements that have others in them."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class _Change:
                 yield f"`{path}` is gone, which others may call or override."
             elif not is_local and ast.dump(function) != ast.dump(new[path][0]):
                 yield from self._of_function(path, function, new[path][0])
-        for node in self._added():
+        for node in _new(_statements(self.before), _statements(self.after)):
             yield from self._of_added(node)
         yield from self._of_arguments()
 
@@ -88,14 +90,6 @@ class _Change:
                     yield f"`self.{name}` runs in any case now, which an override of it can tell."
 
     # -- what is added -----------------------------------------------------------------------------
-
-    def _added(self) -> Iterator[ast.stmt]:
-        """Yield the statements that are new, without those that only have new statements in them."""
-        known = Counter(_statements(self.before).values())
-        for item, text in _statements(self.after).items():
-            known[text] -= 1
-            if known[text] < 0:
-                yield item
 
     def _of_added(self, node: ast.stmt) -> Iterator[str]:
         is_of_module = self.after.function(node) is None
@@ -181,10 +175,9 @@ class _Change:
 
     def _of_arguments(self) -> Iterator[str]:
         """Say that a function gets a copy of what it changes, or of what it returns."""
-        known = Counter(_calls(self.before).values())
-        for call, text in _calls(self.after).items():
-            known[text] -= 1
-            function = self._called(call) if known[text] < 0 and dotted(call.func) else None
+        for call in _new(_calls(self.before), _calls(self.after)):
+            path = dotted(call.func)
+            function = function_here(self.after, path, self.files) if path else None
             if function is None:
                 continue
             given = parameters(function)[isinstance(self.after.parent(function), ast.ClassDef) :]
@@ -200,16 +193,6 @@ class _Change:
                 if is_copy and name in effects.returns:
                     yield f"`{dotted(call.func)}` returns `{name}` itself: that is a copy now."
 
-    def _called(self, call: ast.Call) -> Function | None:
-        path = dotted(call.func)
-        meaning = meaning_of(self.after, path, self.files)
-        if isinstance(meaning, Variable) and is_compile(meaning.value):
-            path = dotted(meaning.value.args[0]) if meaning.value.args else ""
-            meaning = meaning_of(self.after, path, self.files)
-        if isinstance(meaning, Outer) or not isinstance(meaning, Defined):
-            return None
-        return meaning.node if isinstance(meaning.node, Function) and meaning.code is self.after else None
-
 
 def _of_effects(path: str, old: Effects, new: Effects) -> Iterator[str]:
     for words, before, after in (
@@ -222,6 +205,15 @@ def _of_effects(path: str, old: Effects, new: Effects) -> Iterator[str]:
             yield f"`{path}` {words.format(added[0])} now, which a caller can tell."
     if set(old.outside) != set(new.outside):
         yield f"`{path}` no longer does all that it did beside its result."
+
+
+def _new(before: Mapping[_Node, str], after: Mapping[_Node, str]) -> Iterator[_Node]:
+    """Yield the nodes whose texts there were less often before."""
+    known = Counter(before.values())
+    for item, text in after.items():
+        known[text] -= 1
+        if known[text] < 0:
+            yield item
 
 
 def functions_by_path(code: Code) -> dict[str, tuple[Function, bool]]:
@@ -237,8 +229,7 @@ def functions_by_path(code: Code) -> dict[str, tuple[Function, bool]]:
 @lru_cache(maxsize=8)
 def _statements(code: Code) -> Mapping[ast.stmt, str]:
     """Return the statements without others in them, each with its syntax and place as text."""
-    blocks = (*SCOPES, ast.If, ast.For, ast.While, ast.With, ast.Try)
-    own = (item for item in code.all(ast.stmt) if not isinstance(item, blocks))
+    own = (item for item in code.all(ast.stmt) if not isinstance(item, BLOCKS))
     return {item: f"{ast.dump(item)} {code.function(item) is None}" for item in own}
 
 

@@ -147,11 +147,9 @@ def fix_first(tried: Iterable[Tried]) -> list[Tried]:
 
 def gain(before: Counts, after: Counts) -> str:
     """Say what an edit changes: ``3 graphs → 1, 2 breaks → 0``; empty if it is nothing that is counted."""
-    pairs: Iterable[tuple[str, str, int, int]] = (
-        ("break", "breaks", before.breaks, after.breaks),
-        ("graph", "graphs", before.graphs, after.graphs),
-        ("recompilation", "recompilations", before.recompiles, after.recompiles),
+    pairs = (
+        ("break", before.breaks, after.breaks),
+        ("graph", before.graphs, after.graphs),
+        ("recompilation", before.recompiles, after.recompiles),
     )
-    return ", ".join(
-        f"{was} {one if was == 1 else many} → {now}" for one, many, was, now in pairs if was != now
-    )
+    return ", ".join(f"{was} {noun}{'s' * (was != 1)} → {now}" for noun, was, now in pairs if was != now)

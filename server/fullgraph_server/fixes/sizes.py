@@ -84,24 +84,24 @@ async def find_sizes(prover: Prover, added: Sequence[AddedSizes]) -> Sizes:
     if nondeterminism or not found.left:
         return replace(found, nondeterminism=nondeterminism)
     named = tuple(dict.fromkeys(name for item in base.sizes for name in (item.place, *item.along)))
-    while found.left and len(found.fixes) < _MOST_STEPS:
+    is_better = True
+    while is_better and found.left and len(found.fixes) < _MOST_STEPS:
         step = await _step(prover, found, named)
-        if step.last is found.last:
-            return await _without_needless(prover, step)
-        found = step
+        is_better, found = step.last is not found.last, step
     return await _without_needless(prover, found)
 
 
 async def _step(prover: Prover, found: Sizes, named: Sequence[str]) -> Sizes:
     """Add the fix after which least is compiled again; of several the smallest. Without one, say why."""
     best, fewest = found, counts_of(found.last.report).recompiles
+    breaks = counts_of(found.base.report).breaks  # what runs eagerly is not compiled again
     reasons: dict[str, str] = {}
     for fix in _candidates(found.last.report, named):
         state = await prover.with_fixes(found.last, [fix])
         recompiles = counts_of(state.report).recompiles
         problem = (
             refused_mark(state.report)
-            or _more_breaks(found.base, state)
+            or ("it breaks the graph" if counts_of(state.report).breaks > breaks else "")
             or await prover.differences(found.base, state)
         )
         if not problem and recompiles < fewest:
@@ -122,19 +122,18 @@ def refused_mark(report: Report) -> str:
     return f"torch refuses a mark ({error}): {said.removesuffix('.')}"
 
 
-def _more_breaks(base: State, state: State) -> str:
-    """Say that there are more breaks than before: what runs eagerly is not compiled again."""
-    is_more = counts_of(state.report).breaks > counts_of(base.report).breaks
-    return "it breaks the graph" if is_more else ""
-
-
 def _candidates(report: Report, named: Sequence[str]) -> list[Fix]:
     """Return what may help against the recompilations of a run, the smallest sets of marks first."""
     context = Context(report, report.files)
+    found = (size_candidates(finding, context, named)[:_MOST_SETS] for finding in _recompilations(report))
+    return _distinct(itertools.chain.from_iterable(found))
+
+
+def _distinct(fixes: Iterable[Fix]) -> list[Fix]:
+    """Leave out fixes that make the same edits as an earlier one."""
     found: dict[tuple[Edit, ...], Fix] = {}
-    for finding in _recompilations(report):
-        for fix in size_candidates(finding, context, named)[:_MOST_SETS]:
-            found.setdefault(fix.edits, fix)
+    for fix in fixes:
+        found.setdefault(fix.edits, fix)
     return list(found.values())
 
 
@@ -146,17 +145,12 @@ def size_candidates(finding: Finding, context: Context, named: Sequence[str]) ->
     """Return the marks for a recompilation, the smallest sets first, then other edits about sizes."""
     marks = marks_of(finding, context, named)
     settings = {item.setting for item in finding.remedies if item.kind == "mark" and item.setting}
-    found: dict[tuple[Edit, ...], Fix] = {}
-    for chosen in _sets(marks):
-        for kind in _WRITTEN:
-            remedy = Remedy(kind, written(kind, chosen), next(iter(settings), ""))
-            for fix in compiled_otherwise(finding, context, remedy):
-                found.setdefault(fix.edits, fix)
+    setting = next(iter(settings), "")
+    remedies = [Remedy(kind, written(kind, chosen), setting) for chosen in _sets(marks) for kind in _WRITTEN]
+    marked = [fix for remedy in remedies for fix in compiled_otherwise(finding, context, remedy)]
     dynamic = compiled_otherwise(finding, context, Remedy("dynamic"))
-    for fix in (*all_candidates(finding, context), *dynamic):
-        if fix.rule in _RULES:
-            found.setdefault(fix.edits, fix)
-    return list(found.values())
+    others = (*all_candidates(finding, context), *dynamic)
+    return _distinct([*marked, *(fix for fix in others if fix.rule in _RULES)])
 
 
 def marks_of(finding: Finding, context: Context, named: Sequence[str]) -> list[Mark]:
@@ -250,7 +244,7 @@ async def dynamic_sources(prover: Prover, found: Sizes) -> str:
         return ""
     wanted = counts_of(found.last.report)
     for value in dict.fromkeys(_source_values(found.base)):
-        state = await prover.in_environment(found.base, {SOURCES: value})
+        state = await prover.run(found.base.texts, variables={SOURCES: value})
         if counts_of(state.report) == wanted and not await prover.differences(found.base, state):
             return value
     return ""

@@ -16,10 +16,10 @@ from functools import cached_property
 
 from ..workspace.syntax import SCOPES, called, callee, dotted, nodes_of, stored
 from .effects.known import PLAIN_DECORATORS, of_library
-from .effects.names import Defined, Files, Outer, Variable, meaning_of
+from .effects.names import Defined, Files, Outer, Variable, function_here, meaning_of
 from .effects.reading import effects_of
 from .model import Fix
-from .reach import edited_code, functions_by_path
+from .reach import BLOCKS, edited_code, functions_by_path
 from .rules.calls import BUILTINS, is_compile
 from .rules.expressions import is_tensor_method
 from .rules.syntax import Code, Function, code_of, defined, parameters
@@ -147,9 +147,8 @@ class _Version:
 
     def loaded(self) -> Iterator[ast.stmt]:
         """Yield the statements that run when the file is loaded, without those that have others in them."""
-        blocks = (*SCOPES, ast.If, ast.For, ast.While, ast.With, ast.Try)
         for item in self.code.all(ast.stmt):
-            if not isinstance(item, blocks) and self.code.function(item) is None:
+            if not isinstance(item, BLOCKS) and self.code.function(item) is None:
                 yield item
 
     def driving(self, other: _Version) -> Iterator[ast.AST]:
@@ -261,12 +260,7 @@ class _Version:
         cls = self.code.definition(around)
         if owner in _OF_OBJECT and cls is not None:
             return defined(cls.body, name)
-        meaning = self.meaning(path)
-        value = meaning.value if isinstance(meaning, Variable) else None
-        if is_compile(value) and value.args:
-            meaning = self.meaning(dotted(value.args[0]))
-        is_here = isinstance(meaning, Defined) and meaning.code is self.code
-        return meaning.node if is_here and isinstance(meaning.node, Function) else None  # type: ignore[union-attr]
+        return function_here(self.code, path, self.files)
 
     def _replaceable(self, function: Function) -> Iterator[str]:
         """Yield the calls of what others may replace, without the name of a local variable."""
@@ -324,7 +318,7 @@ class _Version:
     def _placed(self, function: Function) -> dict[str, frozenset[tuple[str, ...]]]:
         found: dict[str, set[tuple[str, ...]]] = {}
         for item in self.code.all(ast.stmt, function):
-            if isinstance(item, (*SCOPES, ast.If, ast.For, ast.While, ast.With, ast.Try)):
+            if isinstance(item, BLOCKS):
                 continue
             around: list[str] = []
             for outer in self.code.around(item):

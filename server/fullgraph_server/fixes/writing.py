@@ -8,7 +8,6 @@ import tempfile
 import tokenize
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -21,23 +20,19 @@ class UnwritableError(Exception):
     """A file that cannot be written; the text is a sentence for the user."""
 
 
-@dataclass(frozen=True)
-class _Written:
-    path: Path
-    data: bytes
-
-
 def write_texts(texts: Mapping[str, tuple[str, str]]) -> None:
     """Write texts, by file name the text that was proven from and the one that takes its place.
 
     Line ends, byte order mark and encoding of each file stay. A file that has changed meanwhile is not
     written, nor are the others then. Raises :class:`UnwritableError`.
     """
-    for item in [_prepared(Path(name), before, after) for name, (before, after) in texts.items()]:
-        _replace(item)
+    contents = {name: _prepared(Path(name), before, after) for name, (before, after) in texts.items()}
+    for name, data in contents.items():
+        _replace(Path(os.path.realpath(name)), data)  # a link stays one
 
 
-def _prepared(path: Path, before: str, after: str) -> _Written:
+def _prepared(path: Path, before: str, after: str) -> bytes:
+    """Return the content that a file is to have."""
     source = read_source(str(path))
     if source is not None and source.cells and source.text.startswith(before):
         # The run may have ended with an earlier cell: what follows stays.
@@ -48,11 +43,11 @@ def _prepared(path: Path, before: str, after: str) -> _Written:
         raise UnwritableError(f"{path} is read-only: nothing was written.")
     data = path.read_bytes()
     if source.cells:
-        return _Written(path, with_programs(data, with_text(source, after).by_cell()))
+        return with_programs(data, with_text(source, after).by_cell())
     encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     raw = data.decode(encoding)
     try:
-        return _Written(path, _with_line_ends(raw, before, after).encode(encoding))
+        return _with_line_ends(raw, before, after).encode(encoding)
     except UnicodeEncodeError as error:
         raise UnwritableError(f"{path} is in {encoding}, which lacks a character of the fix.") from error
 
@@ -74,12 +69,11 @@ def _with_line_ends(raw: str, before: str, after: str) -> str:
     return "".join(lines)
 
 
-def _replace(item: _Written) -> None:
-    """Put the new content in the place of the file, whole or not at all; a link stays one."""
-    path = Path(os.path.realpath(item.path))
+def _replace(path: Path, data: bytes) -> None:
+    """Put the new content in the place of the file, whole or not at all."""
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as stream:
-            stream.write(item.data)
+            stream.write(data)
         os.chmod(stream.name, path.stat().st_mode)
         os.replace(stream.name, path)
     except OSError as error:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ...workspace.source import SourceFile
-from ...workspace.syntax import nodes_of
-from ..rules.calls import BUILTINS
+from ...workspace.syntax import dotted, nodes_of
+from ..rules.calls import BUILTINS, is_compile
 from ..rules.syntax import Code, Function, code_of, defined
 
 Files = Mapping[str, SourceFile | None]
@@ -56,6 +56,16 @@ def meaning_of(code: Code, path: str, files: Files, imports: Mapping[str, str] |
     if root in code.imports:
         return _imported(".".join(filter(None, (code.imports[root], rest))), files, code)
     return Outer(path) if root in BUILTINS else Variable(path)
+
+
+def function_here(code: Code, path: str, files: Files) -> Function | None:
+    """Return the function of a file that a dotted name stands for there, by itself or compiled."""
+    meaning = meaning_of(code, path, files)
+    value = meaning.value if isinstance(meaning, Variable) else None
+    if is_compile(value) and value.args:
+        meaning = meaning_of(code, dotted(value.args[0]), files)
+    is_here = isinstance(meaning, Defined) and meaning.code is code
+    return meaning.node if is_here and isinstance(meaning.node, Function) else None  # type: ignore[union-attr]
 
 
 @lru_cache(maxsize=64)
