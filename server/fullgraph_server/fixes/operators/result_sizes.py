@@ -24,19 +24,19 @@ def made_result(
     """
     tensors = _tensors(names, calls)
     size = _size(names, calls, tensors, [item.shape for item in results])
-    alike = [name for name, own in tensors.items() if all(map(_alike, own, results))]
-    beside = [name for name, own in tensors.items() if all(map(_beside, own, results))]
+    dtypes, devices = [item.dtype for item in results], [item.device for item in results]
+    beside = [name for name, own in tensors.items() if [item.device for item in own] == devices]
+    alike = [name for name in beside if [item.dtype for item in tensors[name]] == dtypes]
     if alike:
         return f"{alike[0]}.new_empty({size})"
-    dtypes, devices = {item.dtype for item in results}, {item.device for item in results}
-    if len(dtypes) > 1:
+    if len(set(dtypes)) > 1:
         raise UnknownSizeError("the type of its results depends on more than the types of its arguments")
-    dtype = f"dtype={torch}.{dtypes.pop()}"
+    dtype = f"dtype={torch}.{dtypes[0]}"
     if beside:
         return f"{beside[0]}.new_empty({size}, {dtype})"
-    if len(devices) > 1:
+    if len(set(devices)) > 1:
         raise UnknownSizeError("the device of its results depends on more than its arguments")
-    return f'{torch}.empty({size}, {dtype}, device="{devices.pop()}")'
+    return f'{torch}.empty({size}, {dtype}, device="{devices[0]}")'
 
 
 def depends_on_values(calls: Sequence[CallSeen]) -> bool:
@@ -58,14 +58,6 @@ def sizes_seen(calls: Sequence[CallSeen]) -> int:
 def _form(value: ValueSeen) -> tuple[object, ...]:
     tensors = value.tensors
     return tuple(item.dtype for item in tensors), tuple(item.shape for item in tensors), value.numbers
-
-
-def _alike(own: TensorSeen, result: TensorSeen) -> bool:
-    return own.dtype == result.dtype and own.device == result.device
-
-
-def _beside(own: TensorSeen, result: TensorSeen) -> bool:
-    return own.device == result.device
 
 
 def _tensors(names: Sequence[str], calls: Sequence[CallSeen]) -> dict[str, list[TensorSeen]]:

@@ -107,7 +107,7 @@ def stacked(made: Compiled, name: str) -> Iterator[Fix]:
             code.of_torch(f"torch._dynamo.mark_dynamic({new}, 0)"),
         ]
         edits.append(code.replaced(value, new))
-    added = before_calls(made, made.calls, lines)
+    added = before_calls(made, lines)
     if added is not None:
         yield replace(_STACK, edits=(*edits, *added, *code.importing_torch()))
 

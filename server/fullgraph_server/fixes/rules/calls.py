@@ -122,16 +122,14 @@ def root_of(node: ast.expr) -> ast.Name | None:
     return node if isinstance(node, ast.Name) else None
 
 
-def before_calls(
-    made: Compiled, calls: Sequence[ast.Call], lines: Mapping[ast.Call, list[str]]
-) -> list[Edit] | None:
+def before_calls(made: Compiled, lines: Mapping[ast.Call, list[str]]) -> list[Edit] | None:
     """Insert statements before calls; ``None`` where one cannot have any."""
     edits: dict[tuple[int, str], Edit] = {}
-    for call in calls:
+    for call, written in lines.items():
         statement = made.code.statement(call)
         if statement is None or not is_at_once(made.code, call, statement):
             return None
-        edit = made.code.before(statement, lines[call])
+        edit = made.code.before(statement, written)
         if edit is None:
             return None
         edits.setdefault((statement.lineno, edit.text), edit)

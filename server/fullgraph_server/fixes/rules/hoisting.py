@@ -20,7 +20,7 @@ from ...workspace.syntax import (
 )
 from ..effects.reading import changes_before
 from ..model import Context, Edit, Fix, Rule
-from .calls import BUILTINS, Compiled, all_calls, before_calls, compiled, compiled_rule, is_at_once, stable
+from .calls import BUILTINS, Compiled, all_calls, before_calls, compiled, compiled_rule, stable
 from .offering import INDEX
 from .syntax import Code, Function, Node, bracketed, parameters
 
@@ -212,7 +212,8 @@ def _passed(made: Compiled, value: ast.expr) -> list[Edit] | None:
         and statement.value is value
         and dotted(statement.targets[0]) == name
     ):
-        if len(statement.targets) != 1 or _is_stored_elsewhere(function, name, statement):
+        named = [node for node in code.all(ast.Name, function) if node.id == name]
+        if sum(not isinstance(node.ctx, ast.Load) for node in named) > 1:
             return None
         edits.append(code.removed(statement))
     else:
@@ -226,9 +227,6 @@ def _passed(made: Compiled, value: ast.expr) -> list[Edit] | None:
         wanted = [item.arg for item in given.args if item.arg in used]
         if any(item not in arguments for item in wanted) or code.function(call) is function:
             return None
-        call_statement = code.statement(call)
-        if call_statement is None:
-            return None
         lines: list[str] = []
         written: dict[str, str] = {}
         for item in wanted:
@@ -236,17 +234,14 @@ def _passed(made: Compiled, value: ast.expr) -> list[Edit] | None:
             if isinstance(argument, (ast.Name, ast.Constant)) or dotted(argument):
                 written[item] = code.text(argument)
             else:
-                if not is_at_once(code, call, call_statement):
-                    return None
                 new = code.new_name(item)
                 lines.append(f"{new} = {code.assigned(argument)}")
                 edits.append(code.replaced(argument, new))
                 written[item] = new
-        if lines:
-            added = before_calls(made, [call], {call: lines})
-            if added is None:
-                return None
-            edits += added
+        added = before_calls(made, {call: lines}) if lines else []
+        if added is None:
+            return None
+        edits += added
         edits.append(code.appended(call, f"{name}={code.renamed(value, written)}"))
     return edits
 
@@ -263,17 +258,6 @@ def _is_computed_always(code: Code, function: Function, value: ast.expr) -> bool
     earlier = (item for item in ast.walk(function) if isinstance(item, (ast.Return, ast.Raise)))
     returns = any(item.lineno < value.lineno for item in earlier)
     return not returns and not any(isinstance(item, _AT_TIMES) for item in around)
-
-
-def _is_stored_elsewhere(function: ast.AST, name: str, statement: ast.stmt) -> bool:
-    inside = set(ast.walk(statement))
-    return any(
-        isinstance(node, ast.Name)
-        and node.id == name
-        and not isinstance(node.ctx, ast.Load)
-        and node not in inside
-        for node in ast.walk(function)
-    )
 
 
 def _moved(made: Compiled, statement: ast.Expr | ast.Assign) -> list[Edit] | None:
@@ -315,5 +299,5 @@ def _moved(made: Compiled, statement: ast.Expr | ast.Assign) -> list[Edit] | Non
         text = code.renamed(node, written)
         own.append(bracketed(text) if isinstance(node, ast.expr) else text)
         lines[call] = own
-    added = before_calls(made, made.calls, lines)
+    added = before_calls(made, lines)
     return None if added is None else [*edits, *added]

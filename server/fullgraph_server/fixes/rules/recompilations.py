@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from ...report.model import Finding
 from ...text.remedies import Remedy, RemedyKind
-from ...workspace.syntax import dotted, free, nodes_of
+from ...workspace.syntax import called, dotted, free, nodes_of
 from ..effects.reading import effects_of
 from ..model import Context, Edit, Fix
 from .arguments import neutral_entries, neutral_tensors, stacked, whole_tensors
@@ -219,7 +219,7 @@ def _marked(made: Compiled, marks: list[ast.Call]) -> list[Edit] | None:
             inside = target[len(root.id) :]
             own.append(code.of_torch(f"{dotted(mark.func)}({written}{inside}, {ast.unparse(mark.args[1])})"))
         lines[call] = own
-    added = before_calls(made, made.calls, lines)
+    added = before_calls(made, lines)
     if added is None:
         return None
     return [*added, *dict.fromkeys(edits), *code.importing_torch()]
@@ -284,19 +284,19 @@ def _learning_rate(made: Compiled) -> Iterator[Fix]:
                     edits.append(
                         code.replaced(word.value, code.of_torch(f"torch.tensor({code.text(word.value)})"))
                     )
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and edits is not None:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
             target = node.targets[0]
             key = target.slice if isinstance(target, ast.Subscript) else None
             if isinstance(key, ast.Constant) and key.value == "lr":
                 edits.append(code.replaced(node, f"{code.text(target)}.fill_({code.text(node.value)})"))
-    if any("torch.tensor(" in edit.text or ".tensor(" in edit.text for edit in edits):
+    if any(".tensor(" in edit.text for edit in edits):
         yield replace(_RATE, edits=tuple(edits))
 
 
 def _drop_last(made: Compiled) -> Iterator[Fix]:
     code = made.code
     loaders = [
-        node for node in nodes_of(ast.Call, code.tree)
+        node for node in code.all(ast.Call)
         if dotted(node.func).rpartition(".")[2] == "DataLoader"
         and not any(word.arg == "drop_last" for word in node.keywords)
     ]  # fmt: skip
@@ -309,24 +309,17 @@ def _ranked(made: Compiled, template: ast.Call, place: ast.expr) -> Iterator[Fix
     code, root = made.code, root_of(place)
     if root is None:
         return
-    method = template.func.attr if isinstance(template.func, ast.Attribute) else ""
-    arguments = [(call, made.arguments(call).get(root.id)) for call in made.calls]
-    if not arguments or any(argument is None for _, argument in arguments):
+    arguments = [made.arguments(call).get(root.id) for call in made.calls]
+    if not arguments or None in arguments:
         return
-    if len(arguments) > 1:
-        _call, argument = arguments[-1]
-        assert argument is not None
-        text = _in_place(ast.unparse(template), root.id, code.operand(argument))
-        yield replace(_ARGUMENT, edits=(code.replaced(argument, text),))
-        return
-    _, argument = arguments[0]
+    argument = arguments[-1]
     assert argument is not None
-    written = code.text(argument)
-    changed = _in_place(ast.unparse(template), root.id, code.operand(argument))
-    if method == "squeeze" and isinstance(argument, ast.Name):
-        yield replace(
-            _ARGUMENT, edits=(code.replaced(argument, f"{changed} if {written}.dim() else {written}"),)
-        )
+    text = _in_place(ast.unparse(template), root.id, code.operand(argument))
+    if len(arguments) == 1:
+        if called(template) != "squeeze" or not isinstance(argument, ast.Name):
+            return
+        text = f"{text} if {argument.id}.dim() else {argument.id}"
+    yield replace(_ARGUMENT, edits=(code.replaced(argument, text),))
 
 
 def _as_tensor(made: Compiled, template: ast.Call) -> Iterator[Fix]:

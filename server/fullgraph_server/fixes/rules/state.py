@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...workspace.syntax import called, dotted, names, nodes_of, stored
+from ...workspace.syntax import called, dotted, names, stored
 from ..model import Fix
 from .calls import Compiled, is_at_once
 
@@ -32,25 +32,21 @@ _EARLIER = Fix(
 
 def earlier(made: Compiled, setter: str) -> Iterator[Fix]:
     """Move what sets the process's state, or registers hooks or layers, before the first call."""
-    code, first = made.code, made.calls[0]
-    place = code.statement(first)
+    code, wanted = made.code, setter.rpartition(".")[2]
+    place, following = _after_call(made)
     later = [
-        node for node in nodes_of(ast.Expr, code.tree)
-        if isinstance(node.value, ast.Call)
-        and dotted(node.value.func).rpartition(".")[2] == setter.rpartition(".")[2]
-        and place is not None and node.lineno > place.lineno and node in code.block(place)
+        node for node in following
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+        and dotted(node.value.func).rpartition(".")[2] == wanted
     ]  # fmt: skip
     contexts = [
-        node for node in nodes_of(ast.With, code.tree)
-        if any(_is_context(item.context_expr, setter) for item in node.items)
-        and place is not None and node in code.block(place) and node.lineno > place.lineno
+        node for node in following
+        if isinstance(node, ast.With) and any(_is_context(item.context_expr, wanted) for item in node.items)
     ]  # fmt: skip
-    if later and place is not None:
-        edit = code.before(place, [code.text(later[0])])
-        if edit is not None:
-            yield replace(_EARLIER, edits=(edit, code.removed(later[0])))
-            yield replace(_EARLIER, edits=(edit,))
-    if contexts and place is not None and code.is_alone(place):
+    if later and (edit := code.before(place, [code.text(later[0])])) is not None:
+        yield replace(_EARLIER, edits=(edit, code.removed(later[0])))
+        yield replace(_EARLIER, edits=(edit,))
+    if contexts and code.is_alone(place):
         header = ", ".join(
             code.text(item.context_expr) for item in contexts[0].items if item.optional_vars is None
         )
@@ -58,19 +54,23 @@ def earlier(made: Compiled, setter: str) -> Iterator[Fix]:
             yield replace(_EARLIER, edits=(code.under(f"with {header}", place),))
 
 
+def _after_call(made: Compiled) -> tuple[ast.stmt, list[ast.stmt]]:
+    """Return the statement of the first call, and those of its block in later lines."""
+    place = made.code.statement(made.calls[0])
+    assert place is not None, "a call is in a statement"
+    return place, [item for item in made.code.following(place) if item.lineno > place.lineno]
+
+
 def _is_context(node: ast.expr, setter: str) -> bool:
-    return isinstance(node, ast.Call) and (
-        setter == "" or dotted(node.func).rpartition(".")[2] == setter.rpartition(".")[2]
-    )
+    return isinstance(node, ast.Call) and setter in ("", dotted(node.func).rpartition(".")[2])
 
 
 def earlier_undone(made: Compiled) -> Iterator[Fix]:
     """Let a parameter require gradients in every call, where the program turns that off."""
     code = made.code
-    for node in ast.walk(code.tree):
-        is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-        if is_call and node.func.attr == "requires_grad_" and node.args:  # type: ignore[attr-defined]
-            value = node.args[0]  # type: ignore[attr-defined]
+    for node in code.all(ast.Call):
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "requires_grad_" and node.args:
+            value = node.args[0]
             if isinstance(value, ast.Constant) and value.value is False:
                 yield replace(_EARLIER, edits=(code.replaced(value, "True"),),
                               change="The parameter still requires gradients.")  # fmt: skip
@@ -78,12 +78,10 @@ def earlier_undone(made: Compiled) -> Iterator[Fix]:
 
 def earlier_attribute(made: Compiled, text: str) -> Iterator[Fix]:
     """Set an attribute before the first call that is otherwise set behind it."""
-    code, place = made.code, made.code.statement(made.calls[0])
-    member = text.rpartition(".")[2]
-    if place is None:
-        return
-    for node in code.block(place):
-        if isinstance(node, ast.Assign) and node.lineno > place.lineno and len(node.targets) == 1:
+    code, member = made.code, text.rpartition(".")[2]
+    place, following = _after_call(made)
+    for node in following:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
             target = node.targets[0]
             if isinstance(target, ast.Attribute) and target.attr == member:
                 edit = code.before(place, [code.text(node)])

@@ -134,15 +134,9 @@ def _is_size(code: Code, node: ast.expr) -> bool:
     named = _name_of(code, node)
     if named is None:
         return _used_as_size(code, node)
-    statement, name = named
-    function = code.function(node) or code.tree
-    return any(
-        isinstance(item, ast.Name)
-        and item.id == name
-        and isinstance(item.ctx, ast.Load)
-        and _used_as_size(code, item)
-        for item in ast.walk(function)
-    ) and isinstance(statement, ast.Assign)
+    _, name = named
+    read = (item for item in code.all(ast.Name, code.function(node)) if isinstance(item.ctx, ast.Load))
+    return any(item.id == name and _used_as_size(code, item) for item in read)
 
 
 def _used_as_size(code: Code, node: ast.expr) -> bool:
