@@ -57,10 +57,17 @@ class _Search:
 
     is_ahead: bool
     listeners: list[Progress] = field(default_factory=list)
+    task: asyncio.Task[Proved | None] = field(init=False)
 
     def progress(self, message: str) -> None:
         for listener in self.listeners:
             listener(message)
+
+    async def result(self, listener: Progress) -> Proved | None:
+        """Show a listener how far it is, and return what it finds; ``None`` if it is ended."""
+        self.listeners.append(listener)
+        await asyncio.wait({self.task})
+        return None if self.task.cancelled() else self.task.result()
 
 
 class Proofs(RunObserver):
@@ -71,7 +78,7 @@ class Proofs(RunObserver):
         self._candidates = candidates
         self._runs: Runs | None = None
         self._proved: dict[str, Proved] = {}
-        self._searches: dict[str, tuple[_Search, asyncio.Task[Proved | None]]] = {}
+        self._searches: dict[str, _Search] = {}
         self._tasks: set[asyncio.Task[Proved | None]] = set()
         self._advised: dict[str, int] = {}
         """By target, the generation of the report whose advice was tried."""
@@ -90,7 +97,7 @@ class Proofs(RunObserver):
 
     def can_try(self, report: Report, finding: Finding) -> bool:
         """Tell whether there is an edit to try for a finding of a target's report, which nobody does yet."""
-        search, _ = self._searches.get(report.target, (None, None))
+        search = self._searches.get(report.target)
         is_asked = search is not None and not search.is_ahead
         if is_asked or report.dry or not report.repeatable or finding not in fixable(report):
             return False
@@ -103,25 +110,20 @@ class Proofs(RunObserver):
         Whoever asks while they are tried ahead of time waits for that, and then for those whose verdict
         needs the whole compiler. Raises :class:`CannotProveError`.
         """
-        search, task = self._searches.get(target, (None, None))
-        if search is not None and task is not None and search.is_ahead:
+        search = self._searches.get(target)
+        if search is not None and search.is_ahead:
             search.is_ahead = False
-            search.listeners.append(progress)
-            await asyncio.wait({task})
-            proved = None if task.cancelled() else task.result()
+            proved = await search.result(progress)
             if proved is None or not any(item.waits for item in proved.tried):
                 return proved
         self.stop(target)
-        search, task = self._begin(target, is_ahead=False)
-        search.listeners.append(progress)
-        await asyncio.wait({task})
-        return None if task.cancelled() else task.result()
+        return await self._begin(target, is_ahead=False).result(progress)
 
     def stop(self, target: str | None = None) -> bool:
         """End the proofs of a target or of all, and tell if any were on; what is known by then stays."""
         ended = [self._searches.pop(name) for name in [*self._searches] if target in (None, name)]
-        for _, task in ended:
-            task.cancel()
+        for search in ended:
+            search.task.cancel()
         return bool(ended)
 
     async def close(self) -> None:
@@ -143,7 +145,7 @@ class Proofs(RunObserver):
 
     def changed(self, target: str, state: TargetState) -> None:
         """Prove ahead of time, once an ordinary run is over, until the text is edited."""
-        search, _ = self._searches.get(target, (None, None))
+        search = self._searches.get(target)
         if state.stale:
             if search is not None and search.is_ahead:
                 self.stop(target)
@@ -160,22 +162,22 @@ class Proofs(RunObserver):
             return False
         return can_be_tried(report) or any(self.can_try(report, item) for item in report.findings)
 
-    def _begin(self, target: str, *, is_ahead: bool) -> tuple[_Search, asyncio.Task[Proved | None]]:
+    def _begin(self, target: str, *, is_ahead: bool) -> _Search:
         search = _Search(is_ahead)
-        task = asyncio.ensure_future(self._search(target, search))
+        search.task = asyncio.ensure_future(self._search(target, search))
 
         def over(task: asyncio.Task[Proved | None]) -> None:
             self._tasks.discard(task)
-            if self._searches.get(target) == (search, task):
+            if self._searches.get(target) is search:
                 del self._searches[target]
             error = None if task.cancelled() else task.exception()
             if error is not None and not isinstance(error, CannotProveError):
                 _log.error("fixes could not be tried", exc_info=error)
 
-        self._tasks.add(task)
-        self._searches[target] = search, task
-        task.add_done_callback(over)
-        return search, task
+        self._tasks.add(search.task)
+        self._searches[target] = search
+        search.task.add_done_callback(over)
+        return search
 
     async def _search(self, target: str, search: _Search) -> Proved | None:
         plan = await self._plan(target)
@@ -195,17 +197,14 @@ class Proofs(RunObserver):
             await prover.close()
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _is_unadvised(self, report: Report) -> bool:
-        """Tell whether the advice of a report can be tried, and has not been."""
-        return can_be_tried(report) and self._advised.get(report.target) != report.generation
-
     async def _try(self, target: str, prover: Prover, progress: Progress) -> Proved:
         base = await prover.as_it_is()
         proved = self._proved[target] = Proved(base, ())
         nondeterminism = await prover.nondeterminism(base)
         shown = self._runs.report(target) if self._runs is not None else None
         is_steady = not nondeterminism or base.report.status == "raised"
-        if self._runs is not None and shown is not None and is_steady and self._is_unadvised(shown):
+        is_new = shown is not None and self._advised.get(target) != shown.generation
+        if self._runs is not None and shown is not None and is_new and is_steady and can_be_tried(shown):
             outcomes = await outcomes_of(prover, shown)
             self._advised[target] = shown.generation
             self._runs.revise([target], lambda report: with_outcomes(report, outcomes))

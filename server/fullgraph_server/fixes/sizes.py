@@ -258,7 +258,8 @@ def _source_values(base: State) -> Iterator[str]:
         yield ", ".join(f"{_source(place)}:{dim}" for place, dim in sized)
         yield ", ".join(dict.fromkeys(_source(place) for place, _ in sized))
     guards = [guard for frame in base.report.frames if len(frame.compile_ids) > 1 for guard in frame.guards]
-    local = [item.source for item in guards if item.kind == "TENSOR_MATCH" and _is_argument(item.source)]
+    sources = [item.source for item in guards if item.kind == "TENSOR_MATCH"]
+    local = [text for text in sources if text.startswith("L[") and "._" not in text and "'self'" not in text]
     if local:
         yield ", ".join(dict.fromkeys(local))
 
@@ -266,7 +267,3 @@ def _source_values(base: State) -> Iterator[str]:
 def _source(place: str) -> str:
     root = _root(place)
     return f"L['{root}']{place[len(root) :]}"
-
-
-def _is_argument(source: str) -> bool:
-    return source.startswith("L[") and "._" not in source and "'self'" not in source

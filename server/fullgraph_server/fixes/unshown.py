@@ -49,7 +49,9 @@ def _reasons(before: _Version, after: _Version) -> Iterator[str]:
     for path, (function, is_local) in old.items():
         if path not in new:
             yield f"`{path}` is gone, which others may call or override"
-        elif path not in private and (path in changed or private & before.names_called(function)):
+        elif path not in private and (
+            path in changed or private & {item.name for item in before.closure(function)}
+        ):
             yield from _of_function(path, (before, function), (after, new[path][0]), is_local=is_local)
     yield from _of_module(before, after)
 
@@ -58,7 +60,9 @@ def _of_function(
     path: str, old: tuple[_Version, Function], new: tuple[_Version, Function], *, is_local: bool
 ) -> Iterator[str]:
     (before, function), (after, edited_function) = old, new
-    is_own = is_local or (_is_private(path.rpartition(".")[2]) and before.defines_once(function.name))
+    own = (item for item in before.methods() if item.name == function.name)
+    # A private method of one class alone is overridden by no other.
+    is_own = is_local or (_is_private(path.rpartition(".")[2]) and len([*own]) == 1)
     if ast.dump(function.args) != ast.dump(edited_function.args) and not is_own:
         yield f"`{path}` has other parameters, which its callers and overrides may not know"
     if decorators := _decorators(function) ^ _decorators(edited_function):
@@ -207,7 +211,7 @@ class _Version:
 
     def uses(self, function: Function) -> _Uses:
         """Return what a function does that others may have a part in."""
-        around = self._closure(function)
+        around = self.closure(function)
         effects = effects_of(self.code, function, self.files)
         return _Uses(
             frozenset(name for item in around for name in self._replaceable(item)),
@@ -225,7 +229,7 @@ class _Version:
             self._placed(function),
         )
 
-    def _closure(self, function: Function) -> list[Function]:
+    def closure(self, function: Function) -> list[Function]:
         """Return a function with the functions of the file that it calls by their names."""
         found: list[Function] = []
         pending = [function]
@@ -237,14 +241,6 @@ class _Version:
             others = (self._called(call, item) for call in self.code.all(ast.Call, item))
             pending += filter(None, others)
         return found
-
-    def names_called(self, function: Function) -> set[str]:
-        """Return the names of a function and of those of the file that it calls."""
-        return {item.name for item in self._closure(function)}
-
-    def defines_once(self, name: str) -> bool:
-        """Tell whether one class alone has a method of this name: no other overrides it."""
-        return sum(item.name == name for item in self._methods()) == 1
 
     def is_called_by_module(self, name: str) -> bool:
         """Tell whether the file names a function outside of all functions, but to compile it."""
@@ -334,13 +330,13 @@ class _Version:
     @cached_property
     def _members(self) -> set[str]:
         """The names of methods of the workspace's classes, beside torch's own that they may override."""
-        return {item.name for item in self._methods()} | {"forward", "__call__"}
+        return {item.name for item in self.methods()} | {"forward", "__call__"}
 
     @cached_property
     def _properties(self) -> set[str]:
         return {
             item.name
-            for item in self._methods()
+            for item in self.methods()
             if any("property" in ast.unparse(one) for one in item.decorator_list)
         }
 
@@ -354,7 +350,8 @@ class _Version:
             if isinstance(item.ctx, ast.Store)
         }
 
-    def _methods(self) -> Iterator[Function]:
+    def methods(self) -> Iterator[Function]:
+        """Yield the methods of all classes of the workspace."""
         for code in self._codes():
             for cls in code.all(ast.ClassDef):
                 yield from (item for item in cls.body if isinstance(item, Function))

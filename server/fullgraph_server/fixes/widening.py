@@ -10,14 +10,12 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
 
 from ..workspace.source import SourceFile
 from ..workspace.syntax import first_row, nodes_of, parameters
 from .editing import Replaced, edited, touches
 from .model import Edit
-
-_Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+from .rules.syntax import Function
 
 
 def replaced_widely(source: SourceFile, edits: Sequence[Edit]) -> list[Replaced]:
@@ -52,23 +50,20 @@ def replaced_widely(source: SourceFile, edits: Sequence[Edit]) -> list[Replaced]
     return found
 
 
-def _functions(tree: ast.AST, path: str = "") -> Iterator[tuple[str, _Function]]:
+def _functions(tree: ast.AST, path: str = "") -> Iterator[tuple[str, Function]]:
     """Yield functions with their full names; those that are inside of one belong to it."""
     for child in ast.iter_child_nodes(tree):
         name = f"{path}.{getattr(child, 'name', '')}"
-        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(child, Function):
             yield name, child
         else:
             yield from _functions(child, name)
 
 
-def _prefixes(before: ast.Module, after: ast.Module, function: _Function) -> list[str]:
+def _prefixes(before: ast.Module, after: ast.Module, function: Function) -> list[str]:
     """Return the statements that assign what edits compute outside of a function, for each of its calls."""
-    matching = [
-        item
-        for item in ast.walk(after)
-        if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)) and item.name == function.name
-    ]
+    every = (item for item in ast.walk(after) if isinstance(item, Function))
+    matching = [item for item in every if item.name == function.name]
     if len(matching) != 1:
         return [""]
     read = {item.id for item in nodes_of(ast.Name, matching[0])}
@@ -89,7 +84,7 @@ def _prefixes(before: ast.Module, after: ast.Module, function: _Function) -> lis
     return ["\n".join((*shared, *way)) for way in ways or [()]]
 
 
-def _assigned(call: ast.Call, function: _Function, new: set[str]) -> tuple[str, ...]:
+def _assigned(call: ast.Call, function: Function, new: set[str]) -> tuple[str, ...]:
     """Return assignments to new parameters, of what a call passes for them."""
     names = [item.arg for item in parameters(function, rest=False)]
     if names[:1] == ["self"]:
@@ -114,6 +109,6 @@ class _Named(ast.NodeTransformer):
         return ast.Name(name, ast.Load()) if name else self.generic_visit(node)
 
 
-def _after_docstring(function: _Function) -> ast.stmt:
+def _after_docstring(function: Function) -> ast.stmt:
     has_one = ast.get_docstring(function) is not None and len(function.body) > 1
     return function.body[1 if has_one else 0]

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...workspace.syntax import called, dotted, imports, nodes_of
+from ...workspace.syntax import called, dotted, imports, names, nodes_of
 from ..rules.calls import root_of
 from ..rules.syntax import Code, Function, defined, parameters
 from .known import NUMBERS, OUTSIDE_MODULES, PLAIN_DECORATORS, Effect, of_builtin, of_library, of_method
@@ -55,9 +55,11 @@ def is_fresh(code: Code, value: ast.expr, files: Files) -> bool:
     """Tell whether a value has memory of its own: ``x * 2``, but not ``x`` or ``x.view(-1)``."""
     function = ast.parse("def f(): pass").body[0]
     assert isinstance(function, ast.FunctionDef)
-    names = {item.id for item in nodes_of(ast.Name, value)} - set(code.imports)
+    own = {item.name for item in code.tree.body if isinstance(item, (Function, ast.ClassDef))}
     reader = _Reader(code, function, files, {})
-    origins = reader.value(value, {name: frozenset({name}) for name in names if name not in reader.callables})
+    origins = reader.value(
+        value, {name: frozenset({name}) for name in names(value) - own - set(code.imports)}
+    )
     return not origins and not reader.found.unknown
 
 
@@ -74,11 +76,6 @@ class _Reader:
         self._inner: dict[str, Function | ast.Lambda] = {}
         self._busy: list[ast.AST] = []
 
-    @property
-    def callables(self) -> set[str]:
-        """The functions and classes that the file defines."""
-        return {item.name for item in self._code.tree.body if isinstance(item, (Function, ast.ClassDef))}
-
     def effects(self) -> Effects:
         """Return the effects of the function."""
         assert not isinstance(self._function, ast.Lambda)
@@ -88,10 +85,7 @@ class _Reader:
                 name = (called(decorator) or dotted(decorator)).rpartition(".")[2]
                 if name not in PLAIN_DECORATORS:
                     self.found.unknown[f"@{name}"] = None
-        arguments = self._function.args
-        stars = [item.arg for item in (arguments.vararg, arguments.kwarg) if item is not None]
-        names = [*parameters(self._function), *stars]
-        values = {name: frozenset({name}) for name in names}
+        values = {name: frozenset({name}) for name in parameters(self._function)}
         if isinstance(self._function, ast.AsyncFunctionDef):
             self.found.unknown["async"] = None
         self.block(self._function.body, values)
@@ -347,15 +341,10 @@ class _Reader:
                 return _FRESH
             if isinstance(made, Outer) and made.path.partition(".")[0] in OUTSIDE_MODULES:
                 return self._known_effect("outside", node, given, every)
-        if isinstance(
-            value, (ast.Dict, ast.List, ast.Tuple, ast.Set, ast.Constant, ast.ListComp, ast.DictComp)
-        ):
-            return self._known_effect(
-                of_method(name, is_tensor=False), node, [origins, *given], origins | every
-            )
-        if of_method(name, is_tensor=False) == "changes":
-            self._change(origins, node.func.value)  # type: ignore[attr-defined]
-            return origins | every
+        effect = of_method(name, is_tensor=False)
+        displays = (ast.Dict, ast.List, ast.Tuple, ast.Set, ast.Constant, ast.ListComp, ast.DictComp)
+        if effect == "changes" or isinstance(value, displays):
+            return self._known_effect(effect, node, [origins, *given], origins | every)
         return self._unknown(node)
 
     def _known_effect(

@@ -136,7 +136,8 @@ class _Operator:
             " " if len(self._changed) == 1 else ", "
         )
         one = "torch.Tensor"
-        returns = {"none": "None", "tensor": one, "array": one}.get(self._result, self._type_of_several())
+        several = f"tuple[{', '.join([one] * self._length)}]" if self._is_tuple else f"list[{one}]"
+        returns = {"none": "None", "tensor": one, "array": one}.get(self._result, several)
         tags = ", tags=torch.Tag.nondeterministic_seeded" if self._draws else ""
         lines = [
             f'@torch.library.custom_op("{self._library_name}", mutates_args=({changed}){tags})',
@@ -168,10 +169,6 @@ class _Operator:
 
     def _results(self, index: int) -> list[TensorSeen]:
         return [call.result.tensors[index] for call in self._calls]
-
-    def _type_of_several(self) -> str:
-        several = f"tuple[{', '.join(['torch.Tensor'] * self._length)}]"
-        return several if self._is_tuple else "list[torch.Tensor]"
 
     def _several(self, texts: Sequence[str]) -> str:
         return listed(texts) if self._is_tuple else f"[{', '.join(texts)}]"

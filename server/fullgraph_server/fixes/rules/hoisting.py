@@ -14,7 +14,6 @@ from ...workspace.syntax import (
     callee,
     dotted,
     free,
-    last_row,
     names,
     stored,
 )
@@ -55,16 +54,17 @@ _UNSCRIPTED = Fix(
     "The module runs as Python, and is compiled with the rest.",
 )
 _IMPURE = (
-    "time",
-    "random",
-    "open",
-    "input",
-    "datetime.datetime.now",
-    "torch.Generator",
-    "os.urandom",
-    "uuid",
-    "next",
+    "time.",
+    "random.",
+    "open.",
+    "input.",
+    "datetime.datetime.now.",
+    "torch.Generator.",
+    "os.urandom.",
+    "uuid.",
+    "next.",
 )
+"""What is another thing each time: the beginnings of dotted names, with a dot behind."""
 
 
 @compiled_rule
@@ -152,9 +152,8 @@ def _name_for(code: Code, value: ast.expr) -> str:
 def _constant(code: Code, value: ast.expr) -> list[Edit] | None:
     """Give a value of the module a name before the function, if it needs nothing of the function."""
     place, function = code.of_module(value), code.function(value)
-    if place is None or function is None or any(dotted_in(value, name) for name in _IMPURE):
-        return None
-    if not free(value) <= code.module_names | BUILTINS:
+    read = map(dotted, ast.walk(value))
+    if place is None or function is None or any(f"{path}.".startswith(_IMPURE) for path in read):
         return None
     earlier = set().union(*(stored(item) for item in code.tree.body[: code.tree.body.index(place)]), BUILTINS)
     if not free(value) <= earlier:
@@ -165,15 +164,6 @@ def _constant(code: Code, value: ast.expr) -> list[Edit] | None:
         return None
     edit = replace(edit, text="\n".join(line.rstrip(" \t") for line in edit.text.split("\n")))
     return [edit, code.replaced(value, name)]
-
-
-def dotted_in(node: ast.AST, name: str) -> bool:
-    """Tell whether a dotted name, or a part of one, is read in a node."""
-    return any(
-        dotted(item) == name or dotted(item).startswith(f"{name}.")
-        for item in ast.walk(node)
-        if isinstance(item, (ast.Name, ast.Attribute))
-    )
 
 
 def _passed(made: Compiled, value: ast.expr) -> list[Edit] | None:
@@ -198,14 +188,7 @@ def _passed(made: Compiled, value: ast.expr) -> list[Edit] | None:
     name, parent = _name_for(code, value), code.parent(value)
     is_assigned = isinstance(parent, ast.Assign) and dotted(parent.targets[0]) == name
     name = name if is_assigned else code.new_name(name)
-    last = given.args[-1]
-    end = last.annotation if last.annotation is not None else None
-    span = code.span(end) if end is not None else replace(
-        code.span(function), row=last.lineno, end_row=last_row(last),
-        end_column=code.source.column(last_row(last), last.end_col_offset or 0),
-    )  # fmt: skip
-    place = replace(span, row=span.end_row, column=span.end_column)
-    edits = [Edit(place, f", {name}")]
+    edits = [code.behind(given.args[-1], f", {name}")]
     statement = code.statement(value)
     if (
         isinstance(statement, ast.Assign)

@@ -164,18 +164,16 @@ def _converting(made: Compiled, kind: RemedyKind, call: ast.Call, name: str) -> 
     elif kind == "one-class":
         yield from _of_one_class(made, name, call)
     elif isinstance(call.func, ast.Attribute):
-        edits = [] if _is_changed(made, name) else _wrapped(made, call, call.func.value)
+        effects = effects_of(made.code, made.function, {}) if made.function is not None else None
+        # A function that changes its argument must not get a copy.
+        is_changed = effects is not None and name in effects.changes
+        edits = [] if is_changed else _wrapped(made, call, call.func.value)
         if edits and kind == "one-rank":
             yield from _ranked(made, call, call.func.value)
         elif edits:
             yield replace(_LAYOUT if kind == "one-layout" else _ARGUMENT, edits=tuple(edits))
         elif call.func.attr == "requires_grad_":
             yield from earlier_undone(made)
-
-
-def _is_changed(made: Compiled, name: str) -> bool:
-    """Tell whether the function changes an argument in place: then it must not be a copy."""
-    return made.function is not None and name in effects_of(made.code, made.function, {}).changes
 
 
 # -- sizes ---------------------------------------------------------------------------------------------

@@ -106,7 +106,7 @@ class Code:
 
     # -- texts -----------------------------------------------------------------------------------------
 
-    def span(self, node: Node, last: Node | None = None) -> Span:
+    def span(self, node: Node | ast.arg, last: Node | None = None) -> Span:
         """Return the range of a node, or from it to a later one."""
         return node_span(self.source, node, last)
 
@@ -188,7 +188,7 @@ class Code:
         span = self.span(node)
         return Edit(replace(span, end_row=span.row, end_column=span.column), text)
 
-    def behind(self, node: Node, text: str) -> Edit:
+    def behind(self, node: Node | ast.arg, text: str) -> Edit:
         """Insert text behind a node."""
         span = self.span(node)
         return Edit(replace(span, row=span.end_row, column=span.end_column), text)
@@ -392,11 +392,9 @@ class Code:
     @cached_property
     def _head(self) -> int:
         """The number of statements at the head: docstring and imports, as far as torch is imported there."""
-        head = 0
-        for index, statement in enumerate(self.tree.body):
-            if _is_docstring(statement) and index == 0:
-                head = 1
-            elif _is_import(statement):
+        head = int(ast.get_docstring(self.tree) is not None)
+        for index, statement in enumerate(self.tree.body[head:], head):
+            if _is_import(statement):
                 head = index + 1
             elif any(_imports_torch(item) for item in self.tree.body[:head]) or not any(
                 _imports_torch(item) for item in self.tree.body[index:]
@@ -468,14 +466,6 @@ def is_simple(line: str) -> bool:
     except SyntaxError:
         return False
     return all(not isinstance(item, _COMPOUND) for item in body) and "\n" not in line
-
-
-def _is_docstring(statement: ast.stmt) -> bool:
-    return (
-        isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Constant)
-        and isinstance(statement.value.value, str)
-    )
 
 
 def _is_import(statement: ast.stmt) -> bool:

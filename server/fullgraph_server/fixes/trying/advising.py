@@ -98,10 +98,6 @@ def _key(finding: Finding) -> _FindingKey:
     return finding.kind, finding.code, finding.message, finding.span
 
 
-def _first_remedies(finding: Finding) -> list[Remedy]:
-    return list(dict.fromkeys(item.remedies[0] for item in finding.advice if item.remedies))
-
-
 def _are_apart(fixes: Sequence[Fix]) -> bool:
     """Tell whether no two edits are at one place, unless they are the same."""
     spans = sorted(
@@ -121,7 +117,8 @@ async def _outcomes(
         if monotonic() < end:
             became[remedy] = await _became(prover, base, finding, [[fix] for fix in fixes], end)
     failing = [remedy for remedy, one in became.items() if one == RemedyOutcome("fails")]
-    together = [remedy for remedy in _first_remedies(finding) if remedy in failing]
+    first = dict.fromkeys(item.remedies[0] for item in finding.advice if item.remedies)
+    together = [remedy for remedy in first if remedy in failing]
     fixes = [ways[remedy][0] for remedy in together]
     if len(fixes) > 1 and _are_apart(fixes) and monotonic() < end:
         # Of values that change together, one alone helps nothing.
