@@ -137,12 +137,9 @@ class Experiments:
         request = RunRequest(
             number,
             _program(plan),
-            how.depth,
+            **vars(how),
             texts=plan.texts,
             record=str(record),
-            other_mode=how.other_mode,
-            uncompiled=how.uncompiled,
-            exact=how.exact,
             added=self.added if how == How() else None,
         )
         async with nullcontext() if how.depth == "graph" else self._compiling:
@@ -171,14 +168,11 @@ class Experiments:
 
     async def tried(self, texts: Mapping[str, str], trials: Sequence[Trial]) -> list[StatementsTried]:
         """Try statements of these texts. Raises :class:`CannotTryError`."""
-        keys = [(trial, frozenset(texts.items())) for trial in trials]
-        missing = [trial for trial, key in zip(trials, keys, strict=True) if key not in self._made]
-        if missing:
+        text = frozenset(texts.items())
+        if missing := [trial for trial in trials if (trial, text) not in self._made]:
             answers = asyncio.ensure_future(self._trials(texts, missing))
-            for trial, key in zip(trials, keys, strict=True):
-                if trial in missing:
-                    self._made[key] = asyncio.ensure_future(_answer(answers, trial.number))
-        return [await self._made[key] for key in keys]
+            self._made.update({(trial, text): answers for trial in missing})
+        return [(await self._made[trial, text])[trial.number] for trial in trials]
 
     async def _trials(
         self, texts: Mapping[str, str], trials: Sequence[Trial]
@@ -248,10 +242,6 @@ class Experiments:
         return replace(
             plan, workspace=workspace, texts=tuple(SourceText(name, text) for name, text in texts.items())
         )
-
-
-async def _answer(answers: asyncio.Future[Mapping[int, StatementsTried]], number: int) -> StatementsTried:
-    return (await answers)[number]
 
 
 def _program(plan: Plan) -> Program:

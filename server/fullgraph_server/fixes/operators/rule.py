@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -85,10 +86,12 @@ def refusal(finding: Finding, context: Context) -> str:
 def _offers(finding: Finding, context: Context) -> Iterator[_Offer]:
     """Yield what can be done about each function that was seen called."""
     for function in functions(finding, context):
-        calls = [call for call in function.calls if _seen(context, function, call) is not None]
-        if not calls:
+        told = ((call, context.calls.get(function.code.span(call))) for call in function.calls)
+        # Without calls, nor a problem, the program does not come to it.
+        reached = {call: seen for call, seen in told if seen is not None and (seen.calls or seen.problem)}
+        if not reached:
             continue
-        found = [function.ordered(call, seen) for call in calls if (seen := _seen(context, function, call))]
+        calls, found = list(reached), list(itertools.starmap(function.ordered, reached.items()))
         if problem := next((seen.problem for seen in found if seen.problem), ""):
             yield _Offer(None, None, f"`{function.name}` {problem}")
             continue
@@ -100,12 +103,6 @@ def _offers(finding: Finding, context: Context) -> Iterator[_Offer]:
             yield _Offer(traced, _operator(function, calls, source))
         except NoOperatorError as problem:
             yield _Offer(traced, None, f"`{function.name}` {problem}")
-
-
-def _seen(context: Context, function: Callee, call: ast.Call) -> CallsSeen | None:
-    """Return what was seen of a call; ``None`` if the program does not come to it."""
-    seen = context.calls.get(function.code.span(call))
-    return seen if seen is not None and (seen.calls or seen.problem) else None
 
 
 # -- edits ---------------------------------------------------------------------------------------------

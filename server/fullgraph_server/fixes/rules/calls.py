@@ -43,11 +43,12 @@ class Compiled:
             values.append(argument)
         return {**dict(zip(given[1:] if self.is_method else given, values, strict=False)), **named}
 
-    def calls_passing(self, name: str) -> tuple[ast.Call, ...]:
-        """Return the calls that were seen, and those beside them of the same with this parameter.
+    def passed(self, name: str) -> list[ast.expr] | None:
+        """Return what calls pass as a parameter; ``None`` where one that was seen passes nothing.
 
-        Those found a graph that was compiled before. Where a call is an argument of another, only what was
-        seen: edits would overlap.
+        Beside the calls that were seen, these are those of the same with this parameter: they found a graph
+        that was compiled before. Where a call is an argument of another, only what was seen: edits would
+        overlap.
         """
         code = self.code
         seen = {(code.function(call), dotted(call.func)) for call in self.calls if dotted(call.func)}
@@ -55,7 +56,9 @@ class Compiled:
         others = [call for call in found if call not in self.calls and name in self.arguments(call)]
         every = (*self.calls, *others)
         is_nested = any(outer in every for call in every for outer in code.around(code.parent(call) or call))
-        return self.calls if is_nested else every
+        values = [self.arguments(call).get(name) for call in (self.calls if is_nested else every)]
+        passed = [value for value in values if value is not None]
+        return passed if len(passed) == len(values) else None
 
 
 def compiled(finding: Finding, context: Context) -> Compiled | None:

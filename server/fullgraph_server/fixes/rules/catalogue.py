@@ -29,8 +29,8 @@ from . import (
 )
 
 _list, _tuple = hoisting.converted("list"), hoisting.converted("tuple")
-_hoisted = (hoisting.hoisted,)
-_arguments = (hoisting.hoisted, _list)
+_hoisted = (hoisting.moved, hoisting.hoisted)
+_arguments = (*_hoisted, _list)
 _traced = (python.disabled,)
 _BREAKS: dict[str, tuple[Rule, ...]] = {
     # printing
@@ -41,7 +41,7 @@ _BREAKS: dict[str, tuple[Rule, ...]] = {
     "GB0033": (branches.branches, values.lists),
     "GB0034": (branches.branches,),
     # values
-    "GB0124": (branches.tensor_checks, values.scalars, hoisting.hoisted),
+    "GB0124": (branches.tensor_checks, values.scalars, *_hoisted),
     "GB0109": (values.lists,),
     "GB0036": (selections.shapes,),
     "GB0219": (selections.assigned,),
@@ -83,7 +83,7 @@ _BREAKS: dict[str, tuple[Rule, ...]] = {
     "GB0222": (_tuple, *_hoisted),
     **dict.fromkeys(("GB0203", "GB0811", "GB4411", "GB4880", "GB9458", "GB9561", "GB9493"), _arguments),
 }
-_OTHER_BREAKS: tuple[Rule, ...] = (python.own_breaks, printing.prints, hoisting.hoisted)
+_OTHER_BREAKS: tuple[Rule, ...] = (python.own_breaks, printing.prints, *_hoisted)
 """Rules for breaks that no id names: they look at the syntax alone."""
 _RECOMPILES: tuple[Rule, ...] = (recompilations.recompilations,)
 

@@ -69,16 +69,13 @@ _IMPURE = (
 
 @compiled_rule
 def hoisted(made: Compiled, node: Node) -> Iterator[Fix]:
-    """Offer to compute a value once, or before the call, and to do before it what gives no value."""
-    code, statement = made.code, made.code.statement(node)
-    if isinstance(statement, (ast.Expr, ast.Assign)) and (edits := _moved(made, statement)) is not None:
-        yield replace(_BEFORE, edits=tuple(edits))
-    value = _value(code, node)
+    """Offer to compute a value before the call, or once."""
+    value = _value(made.code, node)
     if value is None:
         return
     if (edits := _passed(made, value)) is not None:
         yield replace(_PASSED, edits=tuple(edits))
-    if (edits := _constant(code, value)) is not None:
+    if (edits := _constant(made.code, value)) is not None:
         yield replace(_CONSTANT, edits=tuple(edits))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -251,18 +252,12 @@ def _converted(made: Compiled, remedy: Remedy) -> list[Edit]:
 
 def _wrapped(made: Compiled, template: ast.expr, place: ast.expr) -> list[Edit] | None:
     """Write an advice's expression in the place of an argument, around what each call passes."""
-    root = root_of(place)
-    edits: list[Edit] = []
-    if root is None or dotted(place) != root.id:
+    code, text = made.code, ast.unparse(template)
+    passed = made.passed(place.id) if isinstance(place, ast.Name) else None
+    if not isinstance(place, ast.Name) or passed is None:
         return None
-    for call in made.calls_passing(root.id):
-        argument = made.arguments(call).get(root.id)
-        if argument is None:
-            return None
-        text = ast.unparse(template)
-        written = made.code.operand(argument)
-        edits.append(made.code.replaced(argument, made.code.of_torch(_in_place(text, root.id, written))))
-    return edits
+    written = ((item, _in_place(text, place.id, code.operand(item))) for item in passed)
+    return [code.replaced(item, code.of_torch(new)) for item, new in written]
 
 
 def _in_place(text: str, name: str, written: str) -> str:
@@ -326,22 +321,15 @@ def _as_tensor(made: Compiled, template: ast.Call) -> Iterator[Fix]:
     if isinstance(template.args[0], ast.Constant):
         yield from _global_number(made)
         return
-    root = root_of(template.args[0])
-    if root is None or template.args[0] is not root:
-        return
+    value = template.args[0]
+    passed = made.passed(value.id) if isinstance(value, ast.Name) else None
     dtype = next(
         (code.of_torch(ast.unparse(word.value)) for word in template.keywords if word.arg == "dtype"), ""
     )
-    edits = []
-    for call in made.calls_passing(root.id):
-        argument = made.arguments(call).get(root.id)
-        if argument is None:
-            return
-        written = code.text(argument)
-        ends = f", dtype={dtype})" if dtype else ")"
-        edits.append(code.replaced(argument, code.of_torch(f"torch.as_tensor({written}{ends}")))
-    if edits:
-        yield replace(_NUMBER, edits=tuple(edits))
+    ends = f", dtype={dtype})" if dtype else ")"
+    texts = {item: code.of_torch(f"torch.as_tensor({code.text(item)}{ends}") for item in passed or ()}
+    if texts:
+        yield replace(_NUMBER, edits=tuple(itertools.starmap(code.replaced, texts.items())))
 
 
 def _global_number(made: Compiled) -> Iterator[Fix]:

@@ -44,35 +44,31 @@ def deepcopies(code: Code, node: ast.Call) -> Iterator[Fix]:
 @node_rule(ast.Call)
 def out_arguments(code: Code, node: ast.Call) -> Iterator[Fix]:
     """Write results of ``out=`` with ``copy_``, or assign them."""
-    word = next((item for item in node.keywords if item.arg == "out"), None)
-    statement = code.parent(node)
-    if word is None or not isinstance(statement, (ast.Expr, ast.Assign)) or word is not node.keywords[-1]:
+    statement, plain = code.parent(node), _without(code, node, "out")
+    if not plain or not isinstance(statement, (ast.Expr, ast.Assign)):
         return
-    targets = list(word.value.elts) if isinstance(word.value, (ast.Tuple, ast.List)) else [word.value]
+    given = node.keywords[-1].value
+    targets = list(given.elts) if isinstance(given, (ast.Tuple, ast.List)) else [given]
     if not all(isinstance(target, ast.Name) for target in targets):
         return
-    written = [code.text(target) for target in targets]
-    arguments: list[ast.expr | ast.keyword] = [
-        *node.args,
-        *(item for item in node.keywords if item is not word),
-    ]
-    if not arguments:
-        return
-    plain = _cut(code, node, arguments[-1])
-    left = ", ".join(written)
-    if isinstance(statement, ast.Expr):
-        if len(targets) == 1:
-            yield replace(_COPY, edits=(code.replaced(statement, f"{left}.copy_({plain})"),))
-        yield replace(_NEW, edits=(code.replaced(statement, f"{left} = {plain}"),))
-    elif len(targets) == 1 and len(statement.targets) == 1:
-        target = code.text(statement.targets[0])
-        yield replace(_COPY, edits=(code.replaced(statement, f"{target} = {left}.copy_({plain})"),))
-        yield replace(_NEW, edits=(code.replaced(statement, f"{target} = {left} = {plain}"),))
+    left = ", ".join(map(code.text, targets))
+    if isinstance(statement, ast.Assign):
+        if len(targets) > 1 or len(statement.targets) > 1:
+            return
+        head = f"{code.text(statement.targets[0])} = "
+    else:
+        head = ""
+    if len(targets) == 1:
+        yield replace(_COPY, edits=(code.replaced(statement, f"{head}{left}.copy_({plain})"),))
+    yield replace(_NEW, edits=(code.replaced(statement, f"{head}{left} = {plain}"),))
 
 
-def _cut(code: Code, call: ast.Call, last: ast.expr | ast.keyword) -> str:
-    """Write a call without the arguments behind one."""
-    value = last.value if isinstance(last, ast.keyword) else last
+def _without(code: Code, call: ast.Call, name: str) -> str:
+    """Write a call without its last keyword, if that has a name and stands behind others; else empty."""
+    kept = [*call.args, *(word.value for word in call.keywords[:-1])]
+    if not call.keywords or call.keywords[-1].arg != name or not kept:
+        return ""
+    value = kept[-1]
     start, end, rows = code.span(call), code.span(value), code.text(call).split("\n")
     within = end.end_row - start.row
     column = end.end_column - (start.column if within == 0 else 1)
@@ -182,13 +178,9 @@ _PLAIN = Fix("no-parameter", "Use the tensor itself", "It is a tensor, no parame
 @node_rule(ast.Call)
 def created(code: Code, node: ast.Call) -> Iterator[Fix]:
     """Make a tensor without ``requires_grad=True``."""
-    word = next((item for item in node.keywords if item.arg == "requires_grad"), None)
-    if word is None or word is not node.keywords[-1] or len(node.args) + len(node.keywords) < 2:
-        return
-    kept: list[ast.expr | ast.keyword] = [*node.args, *node.keywords[:-1]]
-    plain = _cut(code, node, kept[-1])
-    yield replace(_REQUIRED, edits=(code.replaced(node, f"{plain}.requires_grad_()"),))
-    yield replace(_NO_GRADIENT, edits=(code.replaced(node, plain),))
+    if plain := _without(code, node, "requires_grad"):
+        yield replace(_REQUIRED, edits=(code.replaced(node, f"{plain}.requires_grad_()"),))
+        yield replace(_NO_GRADIENT, edits=(code.replaced(node, plain),))
 
 
 @node_rule(ast.AST)
