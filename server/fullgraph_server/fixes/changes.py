@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Final, TypeAlias
 
 from ..kinds import KINDS, FindingKind
@@ -36,14 +37,7 @@ def counts_of(report: Report) -> Counts:
 
 def drifts_of(before: Report, after: Report) -> Drifts:
     """Return the edits of each file between two runs."""
-    drifts: dict[str, Drift] = {}
-
-    def drift(filename: str) -> Drift:
-        if filename not in drifts:
-            drifts[filename] = Drift(before.files.get(filename), after.files.get(filename))
-        return drifts[filename]
-
-    return drift
+    return cache(lambda filename: Drift(before.files.get(filename), after.files.get(filename)))
 
 
 def gone(finding: Finding, before: Report, after: Report, drifts: Drifts) -> str:

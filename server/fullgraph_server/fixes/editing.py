@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ..workspace.source import SourceFile
 from ..workspace.syntax import blocks, first_row, last_row
@@ -36,6 +37,15 @@ def edited(source: SourceFile, edits: Iterable[Edit]) -> str:
         written = edit.text.replace("\n", "\r\n") if "\r\n" in source.text else edit.text
         text = text[:first] + written + text[last:]
     return text
+
+
+def are_apart(edits: Iterable[Edit]) -> bool:
+    """Tell whether no text is written into twice; the same edit counts once, an insertion beside another."""
+    spans = sorted(
+        (span.filename, (span.row, span.column), (span.end_row, span.end_column))
+        for span in {edit: edit.span for edit in edits}.values()
+    )
+    return all(first[0] != second[0] or first[2] <= second[1] for first, second in pairwise(spans))
 
 
 def edited_texts(files: Mapping[str, SourceFile | None], edits: Iterable[Edit]) -> dict[str, tuple[str, str]]:

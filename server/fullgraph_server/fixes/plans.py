@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..report.model import Finding
-from ..workspace.positions import Span
 from .changes import Drifts, counts_of, drifts_of
 from .experiments import State
 from .model import Edit, Fix, Safety
@@ -116,9 +115,19 @@ async def _followed(
     state, left = base, list[Tried]()
     made: list[tuple[Finding, Try]] = []
     sound = Plan(base, base, (), ())
+    known = {item.finding: item for item in tried}
+
+    def rank(finding: Finding) -> int:
+        return next((index for index, step in enumerate(first) if step.is_of(finding)), len(first))
+
     for _ in range(_MOST_STEPS):
         left = []
-        async for item in _in_order(prover, base, state, candidates, tried, first):
+        findings = list(known) if state is base else prover.fixable(state.report)
+        for finding in sorted(findings, key=rank):
+            if state is base:
+                item = known[finding]
+            else:
+                item = await try_finding(prover, base, state, finding, candidates)
             wanted = [step.item.fix.rule for step in first if step.is_of(item.finding)]
             steps = sorted(item.steps(safety), key=lambda step: step.fix.rule not in wanted)
             if steps:
@@ -156,7 +165,9 @@ async def _without(prover: Prover, plan: Plan, left_out: int) -> Plan | None:
         if index != left_out:
             drifts = drifts_of(before.report, state.report)
             fix, place = _moved(item.fix, drifts), drifts(finding.span.filename).span(finding.span).span
-            same = (one for one in prover.fixable(state.report) if _is_same(one, finding, place))
+            wanted = finding.kind, finding.code, place.row
+            every = prover.fixable(state.report)
+            same = (one for one in every if (one.kind, one.code, one.span.row) == wanted)
             found = next(same, None)
             if fix is None or found is None:
                 return None
@@ -182,30 +193,3 @@ def _moved(fix: Fix, drifts: Drifts) -> Fix | None:
         return None
     edits = (Edit(item.span, edit.text) for item, edit in zip(moved, fix.edits, strict=True))
     return replace(fix, edits=tuple(edits))
-
-
-def _is_same(one: Finding, other: Finding, place: Span) -> bool:
-    """Tell whether a finding is another one, which was at ``place`` in another text."""
-    return (one.kind, one.code, one.span.row) == (other.kind, other.code, place.row)
-
-
-async def _in_order(
-    prover: Prover,
-    base: State,
-    state: State,
-    candidates: Candidates,
-    tried: Sequence[Tried],
-    first: Iterable[_Step],
-) -> AsyncIterator[Tried]:
-    """Try the findings of a state, some of them first; those of the program as it is were tried."""
-    steps = list(first)
-
-    def rank(finding: Finding) -> int:
-        return next((index for index, step in enumerate(steps) if step.is_of(finding)), len(steps))
-
-    if state is base:
-        for item in sorted(tried, key=lambda item: rank(item.finding)):
-            yield item
-        return
-    for finding in sorted(prover.fixable(state.report), key=rank):
-        yield await try_finding(prover, base, state, finding, candidates)

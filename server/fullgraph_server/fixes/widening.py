@@ -38,7 +38,8 @@ def replaced_widely(source: SourceFile, edits: Sequence[Edit]) -> list[Replaced]
         if not touched or name not in functions:
             continue
         prefixes = _prefixes(source.tree, after, function)
-        index = function.body.index(touched[0] if prefixes == [""] else _after_docstring(function))
+        has_docstring = ast.get_docstring(function) is not None and len(function.body) > 1
+        index = function.body.index(touched[0]) if prefixes == [""] else int(has_docstring)
         last = function.body[-1].end_lineno or function.lineno
         new = functions[name].body
         rows = lines[first_row(new[index]) - 1 : new[-1].end_lineno] if index < len(new) else ()
@@ -107,8 +108,3 @@ class _Named(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> ast.AST:
         name = self._names.get(ast.dump(node))
         return ast.Name(name, ast.Load()) if name else self.generic_visit(node)
-
-
-def _after_docstring(function: Function) -> ast.stmt:
-    has_one = ast.get_docstring(function) is not None and len(function.body) > 1
-    return function.body[1 if has_one else 0]

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
 
 from ...kinds import KINDS
 from ...report.model import Finding
+from ..editing import are_apart
 from ..model import Context, Edit, Fix, Rule
 from ..operators.rule import operators
 from ..reach import judged
@@ -97,7 +97,7 @@ def _offered(finding: Finding, context: Context) -> Iterator[Fix]:
     for rule in rules_of(finding):
         for fix in rule(finding, context):
             edits = tuple(sorted(dict.fromkeys(fix.edits), key=_place))
-            if edits and not any(_overlap(*pair) for pair in pairwise(edits)):
+            if edits and are_apart(edits):
                 yield judged(replace(fix, edits=edits), context.files)
 
 
@@ -106,13 +106,6 @@ def _place(edit: Edit) -> tuple[int, int, bool, int, int]:
     span = edit.span
     is_empty = (span.row, span.column) == (span.end_row, span.end_column)
     return span.row, span.column, is_empty, span.end_row, span.end_column
-
-
-def _overlap(first: Edit, second: Edit) -> bool:
-    """Tell whether a text would be written into twice: the statement of a call that is moved, say."""
-    end, start = (first.span.end_row, first.span.end_column), (second.span.row, second.span.column)
-    is_insertion = start == (second.span.end_row, second.span.end_column)
-    return start < end and not (is_insertion and start == (first.span.row, first.span.column))
 
 
 def has_rules(finding: Finding) -> bool:

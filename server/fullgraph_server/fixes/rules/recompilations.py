@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import Final
 
 from ...report.model import Finding
 from ...text.remedies import Remedy, RemedyKind
@@ -131,31 +132,10 @@ def _compiled_otherwise(made: Compiled, remedy: Remedy) -> Iterator[Fix]:
 def _changed_otherwise(made: Compiled, remedy: Remedy, name: str) -> Iterator[Fix]:
     """Change what calls pass as ``name``, or what is set and made before them."""
     code = remedy.code[0] if remedy.code else ""
-    node = expression(code) if code else None
-    call = node if isinstance(node, ast.Call) else None
-    kind = remedy.kind
-    if kind == "neutral-tensor":
-        yield from neutral_tensors(made, name)
-    elif kind == "same-keys":
-        yield from neutral_entries(made, name)
-    elif kind == "assign-earlier":
-        yield from earlier_attribute(made, code)
-    elif kind == "set-earlier":
-        yield from earlier(made, code.partition("(")[0])
-    elif kind == "same-modes":
-        yield from earlier(made, "")
-    elif kind == "stack":
-        yield from stacked(made, name)
-    elif kind == "whole-tensor":
-        yield from whole_tensors(made, _dynamic(made))
-    elif kind == "make-once":
-        yield from made_once(made, name)
-    elif kind == "tensor-learning-rate":
-        yield from _learning_rate(made)
-    elif kind == "drop-last":
-        yield from _drop_last(made)
-    elif call is not None:
-        yield from _converting(made, kind, call, name)
+    if (change := _CHANGES.get(remedy.kind)) is not None:
+        yield from change(made, name, code)
+    elif isinstance(call := expression(code), ast.Call):
+        yield from _converting(made, remedy.kind, call, name)
 
 
 def _converting(made: Compiled, kind: RemedyKind, call: ast.Call, name: str) -> Iterator[Fix]:
@@ -361,3 +341,18 @@ def _of_one_class(made: Compiled, name: str, template: ast.Call) -> Iterator[Fix
         edit = made.code.replaced(argument, f"{dotted(template.func)}({made.code.argument(argument)})")
         yield replace(_ARGUMENT, edits=(edit,))
         return
+
+
+_CHANGES: Final[Mapping[RemedyKind, Callable[[Compiled, str, str], Iterator[Fix]]]] = {
+    "neutral-tensor": lambda made, name, _: neutral_tensors(made, name),
+    "same-keys": lambda made, name, _: neutral_entries(made, name),
+    "assign-earlier": lambda made, _, code: earlier_attribute(made, code),
+    "set-earlier": lambda made, _, code: earlier(made, code.partition("(")[0]),
+    "same-modes": lambda made, *_: earlier(made, ""),
+    "stack": lambda made, name, _: stacked(made, name),
+    "whole-tensor": lambda made, *_: whole_tensors(made, _dynamic(made)),
+    "make-once": lambda made, name, _: made_once(made, name),
+    "tensor-learning-rate": lambda made, *_: _learning_rate(made),
+    "drop-last": lambda made, *_: _drop_last(made),
+}
+"""What changes calls, by the kind of a remedy: gets what was compiled, a parameter and the remedy's code."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
 from time import monotonic
 from typing import Final, Literal, TypeAlias
@@ -16,6 +15,7 @@ from typing import Final, Literal, TypeAlias
 from ...report.model import Finding, Report
 from ...text.remedies import Advice, Remedy, left_of, sentences
 from ...workspace.positions import Span
+from ..editing import are_apart
 from ..experiments import State
 from ..model import Context, Fix
 from ..prover import Prover
@@ -98,15 +98,6 @@ def _key(finding: Finding) -> _FindingKey:
     return finding.kind, finding.code, finding.message, finding.span
 
 
-def _are_apart(fixes: Sequence[Fix]) -> bool:
-    """Tell whether no two edits are at one place, unless they are the same."""
-    spans = sorted(
-        (span.filename, (span.row, span.column), (span.end_row, span.end_column))
-        for span in {edit: edit.span for fix in fixes for edit in fix.edits}.values()
-    )
-    return all(first[0] != second[0] or first[2] <= second[1] for first, second in pairwise(spans))
-
-
 async def _outcomes(
     prover: Prover, base: State, finding: Finding, end: float
 ) -> Mapping[Remedy, RemedyOutcome]:
@@ -120,7 +111,8 @@ async def _outcomes(
     first = dict.fromkeys(item.remedies[0] for item in finding.advice if item.remedies)
     together = [remedy for remedy in first if remedy in failing]
     fixes = [ways[remedy][0] for remedy in together]
-    if len(fixes) > 1 and _are_apart(fixes) and monotonic() < end:
+    is_possible = len(fixes) > 1 and are_apart(edit for fix in fixes for edit in fix.edits)
+    if is_possible and monotonic() < end:
         # Of values that change together, one alone helps nothing.
         became.update(dict.fromkeys(together, await _became(prover, base, finding, [fixes], end)))
     return became
