@@ -209,6 +209,23 @@ def test_a_value_is_passed_in() -> None:
     assert got["pass-in"].endswith("\nf(torch.ones(2), b'a', key=crc(b'a'))\n")
 
 
+def test_a_value_that_two_variables_get_is_not_passed() -> None:
+    text = (
+        "import torch\nimport zlib\n\n\ndef crc(name):\n    return zlib.crc32(name)\n\n\n"
+        "def f(x, name):\n    crc = key = zlib.crc32(name)\n    return x + crc + key\n\n\n"
+        "f(torch.ones(2), b'a')\n"
+    )
+    got = results(
+        text, "zlib.crc32(name)", "GB0007", compiled="f", calls=("f(torch.ones(2), b'a')",), number=1
+    )
+    assert "pass-in" in got
+    crc32 = text.replace("crc = key", "crc32 = key").replace("x + crc", "x + crc32")
+    got = results(
+        crc32, "zlib.crc32(name)", "GB0007", compiled="f", calls=("f(torch.ones(2), b'a')",), number=1
+    )
+    assert "pass-in" not in got
+
+
 def test_a_value_of_something_local_is_not_passed_in() -> None:
     text = HEAD + "def f(x):\n    y = x * 2\n    key = str(y)\n    return key\n\n\nf(1)\n"
     assert results(text, "str(y)", "GB0005", compiled="f", calls=("f(1)",)) == {}

@@ -65,11 +65,14 @@ class _Operator:
         self._base, self._operator = base, f"{base}_op"
         self._library_name = library_name
         self._names = called.names
-        self._kinds = [self._kind(index) for index in range(len(called.names))]
+        self._given = {
+            name: [call.arguments[index] for call in calls] for index, name in enumerate(called.names)
+        }
+        self._kinds = [self._kind(name) for name in called.names]
         self._changed = [
             name
-            for index, name in enumerate(called.names)
-            if any(tensor.changed for call in calls for tensor in call.arguments[index].tensors)
+            for name, values in self._given.items()
+            if any(tensor.changed for value in values for tensor in value.tensors)
         ]
         results = {(call.result.kind, call.result.is_tuple, len(call.result.tensors)) for call in calls}
         if len(results) > 1:
@@ -99,20 +102,19 @@ class _Operator:
 
     # -- arguments ---------------------------------------------------------------------------------
 
-    def _kind(self, index: int) -> str:
+    def _kind(self, name: str) -> str:
         """Return the type of a parameter, as it is written."""
-        values = [call.arguments[index] for call in self._calls]
+        values = self._given[name]
         kinds = {value.kind for value in values}
         unfit = next((value.text for value in values if value.kind == "other"), None)
         if unfit is not None:
-            name = self._names[index]
             raise NoOperatorError(f"gets `{unfit}` as `{name}`, which an operator of torch cannot have")
         is_optional = "none" in kinds
         kinds.discard("none")
         if kinds == {"int", "float"}:
             kinds = {"float"}
         if len(kinds) > 1:
-            raise NoOperatorError(f"gets values of several types as `{self._names[index]}`")
+            raise NoOperatorError(f"gets values of several types as `{name}`")
         written = _TYPES[kinds.pop()] if kinds else "torch.Tensor"
         return f"{written} | None" if is_optional else written
 
@@ -121,11 +123,9 @@ class _Operator:
 
     def _values(self) -> list[str]:
         """Return the arguments for the function: lists become the tuples that it gets in the program."""
-        tuples = [
-            all(call.arguments[index].is_tuple for call in self._calls) for index in range(len(self._names))
-        ]
         return [
-            f"tuple({name})" if is_tuple else name for name, is_tuple in zip(self._names, tuples, strict=True)
+            f"tuple({name})" if all(value.is_tuple for value in values) else name
+            for name, values in self._given.items()
         ]
 
     # -- the function ------------------------------------------------------------------------------
@@ -227,17 +227,16 @@ class _Operator:
             self._base,
             self._library_name,
             self._parameters(),
-            tuple(map(self._argument, range(len(self._names)))),
+            tuple(map(self._argument, self._names, self._kinds)),
             self._called.text(self._values()),
             flowing,
             several,
         )
         return gradient.texts()
 
-    def _argument(self, index: int) -> Argument:
-        kind = self._kinds[index]
+    def _argument(self, name: str, kind: str) -> Argument:
         is_list = kind == _TYPES["tensors"]
         is_tensor = is_list or kind == _TYPES["tensor"]
-        tensors = [tensor for call in self._calls for tensor in call.arguments[index].tensors]
+        tensors = [tensor for value in self._given[name] for tensor in value.tensors]
         is_floating = all(tensor.dtype.startswith(_FLOATING) for tensor in tensors)
-        return Argument(self._names[index], is_tensor, is_list, is_tensor and is_floating)
+        return Argument(name, is_tensor, is_list, is_tensor and is_floating)

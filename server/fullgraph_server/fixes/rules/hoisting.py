@@ -170,12 +170,7 @@ def _passed(made: Compiled, value: ast.expr) -> list[Edit] | None:
         return None
     calls = all_calls(code, function)
     used = free(value)
-    if (
-        calls is None
-        or not calls
-        or not stable(code, function, used, value)
-        or not set(made.calls) <= set(calls)
-    ):
+    if not calls or not stable(code, function, used, value) or not set(made.calls) <= set(calls):
         return None
     if not _is_computed_always(code, function, value) or changes_before(code, function, value, used):
         return None
@@ -183,21 +178,16 @@ def _passed(made: Compiled, value: ast.expr) -> list[Edit] | None:
     if given.vararg or given.kwarg or given.kwonlyargs or given.defaults or not given.args:
         return None
     name, parent = _name_for(code, value), code.parent(value)
-    is_assigned = isinstance(parent, ast.Assign) and dotted(parent.targets[0]) == name
-    name = name if is_assigned else code.new_name(name)
-    edits = [code.behind(given.args[-1], f", {name}")]
-    statement = code.statement(value)
-    if (
-        isinstance(statement, ast.Assign)
-        and statement.value is value
-        and dotted(statement.targets[0]) == name
-    ):
+    if isinstance(parent, ast.Assign) and dotted(parent.targets[0]) == name:
         named = [node for node in code.all(ast.Name, function) if node.id == name]
-        if sum(not isinstance(node.ctx, ast.Load) for node in named) > 1:
+        is_stored_again = sum(not isinstance(node.ctx, ast.Load) for node in named) > 1
+        if len(parent.targets) > 1 or is_stored_again:
             return None
-        edits.append(code.removed(statement))
+        given_by = code.removed(parent)
     else:
-        edits.append(code.replaced(value, name))
+        name = code.new_name(name)
+        given_by = code.replaced(value, name)
+    edits = [code.behind(given.args[-1], f", {name}"), given_by]
     for call in calls:
         arguments = made.arguments(call)
         if any(isinstance(item, ast.Starred) for item in call.args) or any(
