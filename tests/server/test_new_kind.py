@@ -74,8 +74,7 @@ def without_row(tmp_path_factory: pytest.TempPathFactory) -> Path:
         copy / "server/fullgraph_server/report/speed.py",
         "        elif isinstance(fact, CudagraphSkip):\n",
         "        elif isinstance(fact, GraphCaptured):\n"
-        '            wide = finding("wide-graph", "warning", "wide", fact.calls, fact.compile_id)\n'
-        "            yield FindingBuilder(wide, {fact.compile_id})\n",
+        '            yield places.finding("wide-graph", "warning", "wide", fact.calls, fact.compile_id)\n',
     )
     page = copy / "docs/findings.md"
     add(page, "| `cudagraph-skip` |", "| `wide-graph` | `wide-graph` | warning | a graph is wide |\n")

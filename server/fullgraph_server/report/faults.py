@@ -70,11 +70,11 @@ _NOT_RERUN = (
 def add_faults(
     builders: Sequence[FindingBuilder],
     facts: FactsByType,
-    finding: Callable[[FaultLocated, FindingKind], Finding],
+    bare: Callable[[FaultLocated, FindingKind], FindingBuilder],
 ) -> list[FindingBuilder]:
     """Add each located fault: to the builder of the same failure, else as a finding of its own.
 
-    ``finding`` makes the bare finding of a fault, at its place.
+    ``bare`` begins the finding of a fault, at its place.
     """
     stages, unchecked, noise = facts.of(StageChecked), facts.of(GraphUnchecked), facts.of(Noise)
     own: dict[tuple[object, ...], FindingBuilder] = {}
@@ -84,8 +84,9 @@ def add_faults(
         if builder is not None and not builder.finding.fault:
             builder.finding = replace(builder.finding, message=_added_to(builder.finding, fault))
         elif builder is None:
-            made = finding(fault, _kind(fault))
-            builder = own.setdefault((made.code, made.span, made.message), FindingBuilder(made))
+            builder = bare(fault, _kind(fault))
+            made = builder.finding
+            builder = own.setdefault((made.code, made.span, made.message), builder)
             if fault.stage == "uncompiled":
                 failing_lines.add(_line(builder))
         if not builder.finding.fault:

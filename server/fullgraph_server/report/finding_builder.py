@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol
+from typing import Final
 
-from fullgraph_compiler.facts import Severity, Stack
-
-from ..kinds import KINDS, FindingKind
+from ..kinds import KINDS
 from ..text.visible import without_addresses
 from ..workspace.definitions import definitions
 from ..workspace.ignores import IgnoreComment, ignore_comments
@@ -20,27 +18,6 @@ _OF_OTHER_RUNS: Final = [name for name, kind in KINDS.items() if not kind.is_in_
 """Kinds that most runs do not look for: whether a comment for these has a use cannot be told."""
 _FULL_STOP: Final = re.compile(r"(?<!\.)\.$")
 """The full stop at the end of a title, which has none; dots there say that something is left out."""
-
-
-class MakeFinding(Protocol):
-    """A function that makes a finding at the place of a stack, or of the frame of a compilation."""
-
-    def __call__(
-        self,
-        kind: FindingKind,
-        severity: Severity,
-        message: str,
-        stack: Stack,
-        compile_id: str,
-        /,
-        *,
-        code: str = "",
-        explanation: str = "",
-        hints: tuple[str, ...] = (),
-        text: str = "",
-    ) -> Finding:
-        """Make a finding; ``compile_id`` is empty where no compilation saw it."""
-        ...
 
 
 @dataclass(slots=True)

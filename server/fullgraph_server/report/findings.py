@@ -35,7 +35,6 @@ from fullgraph_compiler.trace.messages import ErrorElsewhere, parse_error_elsewh
 
 from ..kinds import FindingKind
 from ..text import exports, hints, messages
-from ..text.markdown import torch_page
 from ..text.remedies import Advice, sentences
 from ..workspace.positions import Span
 from ..workspace.workspace import Workspace
@@ -50,9 +49,8 @@ from .exports.marked_sizes import refused_marks
 from .facts_by_type import FactsByType
 from .faults import add_faults, fault_message
 from .finding_builder import FindingBuilder
-from .model import Finding
 from .recompiles import Recompilations
-from .source_locator import Places, with_library_places, without_own_calls
+from .source_locator import Places, with_library_places
 from .speed import speed_builders
 from .wrappers import Lightning, wrapper_of
 
@@ -122,12 +120,12 @@ class FindingFacts:
             *self._merged(),
             *self._recompilations.builders(),
             *self._recompilations.late_compilations(),
-            *speed_builders(self._facts, self._finding),
-            *cached_builders(self._facts, self._finding, self._places, self._workspace),
-            *nested_builders(self._facts, self._finding, self._places, self._workspace),
-            *cache_builders(self._caches, self._finding),
-            *map(self._after_it, export_builders(self._facts, self._finding, self._places, self._workspace)),
-            *map(self._after_it, refused_marks(self._facts, self._finding, self._places, self._workspace)),
+            *speed_builders(self._facts, self._places),
+            *cached_builders(self._facts, self._places, self._workspace),
+            *nested_builders(self._facts, self._places, self._workspace),
+            *cache_builders(self._caches, self._places),
+            *map(self._after_it, export_builders(self._facts, self._places, self._workspace)),
+            *map(self._after_it, refused_marks(self._facts, self._places, self._workspace)),
         ]
         return add_faults(builders, self._facts, self._fault)
 
@@ -179,7 +177,7 @@ class FindingFacts:
         explanation = messages.with_reason(reason, fact.explanation)
         if not title or given.replaced:
             explanation = wrapper.explanation if wrapper else fact.explanation
-        finding = self._finding(
+        builder = self._places.finding(
             "graph-break",
             "information" if wrapper and not fact.skips_frame else "warning",
             f"{wrapper.name} breaks the graph by itself: {reason}" if wrapper else reason,
@@ -192,13 +190,13 @@ class FindingFacts:
             text=fact.text,
         )
         name = self._places.name_of(fact.compile_id)
-        name = name or (finding.stack[0].function if finding.stack else "")
-        eager = ""
+        name = name or (builder.finding.stack[0].function if builder.finding.stack else "")
+        builder.title, builder.eager = title, given.eager
         if fact.skips_frame and name:
-            eager = self._runs_eagerly(name, fact.compile_id)
+            builder.eager = self._runs_eagerly(name, fact.compile_id)
         elif fact.skips_rest and name and fact.compile_id not in self._skipped:
-            eager = messages.compiled_up_to(name)
-        return FindingBuilder(finding, {fact.compile_id}, eager=eager or given.eager, title=title)
+            builder.eager = messages.compiled_up_to(name)
+        return builder
 
     def _title(self, fact: GraphBreak | CompileFailure, reason: str) -> str:
         """Write what breaks the graph; empty where torch has no id for it, or does not say where it is."""
@@ -238,7 +236,7 @@ class FindingFacts:
             title = given.title
         if not title or given.replaced or given.title:
             explanation = fact.explanation
-        finding = self._finding(
+        builder = self._places.finding(
             "compile-error" if fact.phase == "backend" else "capture-error",
             "error",
             message,
@@ -250,18 +248,16 @@ class FindingFacts:
             url=fact.url,
             text=fact.text or fact.message,
         )
-        return FindingBuilder(self._survived(finding), {fact.compile_id}, title=title, blame=given.blame)
+        builder.title, builder.blame = title, given.blame
+        return self._after_it(builder)
 
     def _after_it(self, builder: FindingBuilder) -> FindingBuilder:
-        if builder.finding.severity == "error":
-            builder.finding = self._survived(builder.finding)
-        return builder
-
-    def _survived(self, finding: Finding) -> Finding:
         """Say of an error of the compiler that the program went on after it, if it did."""
-        if not self._succeeded or not self.completed:
-            return finding
-        return replace(finding, explanation=messages.went_on(finding.explanation), survived=True)
+        finding = builder.finding
+        if finding.severity == "error" and self._succeeded and self.completed:
+            said = messages.went_on(finding.explanation)
+            builder.finding = replace(finding, explanation=said, survived=True)
+        return builder
 
     def _recompile_limit(self, fact: RecompileLimit) -> FindingBuilder:
         again = self._recompilations.causes(fact)
@@ -272,7 +268,7 @@ class FindingFacts:
             again or last, self._recompilations.advise, fact.setting, function, together
         )
         answer = self._answers.on_limit(fact)
-        finding = self._finding(
+        builder = self._places.finding(
             "recompile-limit",
             "error" if fact.fatal else "warning",
             messages.limit_message(fact.setting, fact.limit, function, fact.fatal),
@@ -293,8 +289,8 @@ class FindingFacts:
             ),
             hints=(*answer.hints, *sentences(given)),
         )
-        finding = replace(finding, advice=tuple(given))
-        return FindingBuilder(self._survived(finding) if fact.fatal else finding, {fact.compile_id})
+        builder.finding = replace(builder.finding, advice=tuple(given))
+        return self._after_it(builder)
 
     def _calls_from(self, fact: RecompileLimit) -> str:
         """Say how many calls of a function came from a limit on; empty if that is not known."""
@@ -313,8 +309,11 @@ class FindingFacts:
             return None
         function = self._places.name_of(fact.compile_id)
         message = messages.skipped_message(function, messages.first_line(fact.reason))
-        finding = self._finding("skipped-frame", "warning", message, (), fact.compile_id, text=fact.reason)
-        return FindingBuilder(finding, {fact.compile_id}, eager=self._runs_eagerly(function, fact.compile_id))
+        builder = self._places.finding(
+            "skipped-frame", "warning", message, (), fact.compile_id, text=fact.reason
+        )
+        builder.eager = self._runs_eagerly(function, fact.compile_id)
+        return builder
 
     def _runs_eagerly(self, function: str, compile_id: str) -> str:
         return messages.runs_eagerly(function, resumed=self._places.resumes_at(compile_id) is not None)
@@ -322,18 +321,16 @@ class FindingFacts:
     def _raised_elsewhere(self, fact: ProgramRaised, other: ErrorElsewhere) -> FindingBuilder:
         """Tell the error of another process, on its line, of which one was raised here."""
         said = (fact.error, other.introduction, other.error, other.message.reason)
-        finding = self._finding(
+        return self._places.finding(
             "target-error",
             "error",
             ": ".join(filter(None, said)),
             (*fact.stack, *other.stack),
-            "",
             explanation=other.message.whole_explanation,
             hints=hints.break_hints(other.message.hints, in_library=False),
             url=other.message.url,
             text=fact.text,
         )
-        return FindingBuilder(finding)
 
     def _program_raised(self, fact: ProgramRaised) -> FindingBuilder:
         if not fact.caught and (other := parse_error_elsewhere(fact.message)):
@@ -343,12 +340,12 @@ class FindingFacts:
         if failure := next(reversed(self._recompilations.completed(fact.failures, "")), None):
             said = messages.refused_message(self._places.name_of(failure.compile_id), [failure])
             hints = sentences(self._recompilations.advise(failure))
-        stack, compile_id = fact.stack, ""
+        stack = fact.stack
         operator, _ = parse_failing_operator(fact.message)
         if operator:
             said = exports.mismatched_kernel(operator, said)
             hints = exports.kernel_hints(operator, missing=False)
-            stack, compile_id = self._call_of(operator) or (stack, compile_id)
+            stack = self._call_of(operator) or stack
         if _ended_by_argparse(fact):
             hints = (messages.WANTS_ARGUMENTS,)
         given = self._answers.on_raised(fact)
@@ -357,34 +354,31 @@ class FindingFacts:
         else:
             said, hints = given.title or said, given.advised(hints)
         if given.operator:
-            stack, compile_id = self._call_of(given.operator) or (stack, compile_id)
-        message = ": ".join(part for part in (fact.error, said) if part)
-        severity: Severity = "warning" if fact.caught else "error"
-        explanation = messages.went_on(given.note) if fact.caught else given.note
-        finding = self._finding(
+            stack = self._call_of(given.operator) or stack
+        return self._places.finding(
             "target-error",
-            severity,
-            message,
+            "warning" if fact.caught else "error",
+            ": ".join(part for part in (fact.error, said) if part),
             stack,
-            compile_id,
-            explanation=explanation,
+            explanation=messages.went_on(given.note) if fact.caught else given.note,
             hints=hints,
             text=fact.text,
         )
-        return FindingBuilder(finding)
 
-    def _call_of(self, operator: str) -> tuple[Stack, str] | None:
-        """Find the first call of an operator in the graphs, and the compilation that it is in."""
+    def _call_of(self, operator: str) -> Stack:
+        """Return the stack of the first call of an operator in the graphs; empty if there is none."""
         for graph in self._facts.of(GraphCaptured):
             for node in parse_operators(graph.text):
                 if node.frame is not None and node.operator.replace(".", "::", 1) == operator:
-                    return (node.frame,), graph.compile_id
-        return None
+                    return self._places.full_stack((node.frame,), graph.compile_id)
+        return ()
 
     def _target_problem(self, fact: TargetProblem) -> FindingBuilder:
         message = self._in_cells(fact.message, fact.stack)
-        finding = self._finding("target-error", fact.severity, message, fact.stack, "", hints=fact.hints)
-        return FindingBuilder(replace(finding, of_run=not fact.stack and (fact.of_run or self._not_started)))
+        builder = self._places.finding("target-error", fact.severity, message, fact.stack, hints=fact.hints)
+        of_run = not fact.stack and (fact.of_run or self._not_started)
+        builder.finding = replace(builder.finding, of_run=of_run)
+        return builder
 
     def _in_cells(self, message: str, stack: Stack) -> str:
         """Return a message of Python's parser with rows of cells, if it is about a notebook."""
@@ -407,57 +401,30 @@ class FindingFacts:
         if fact in self._uncalled:
             stack = [StackFrame(fact.filename, fact.row, fact.function)]
         message = messages.without_graph_message(fact)
-        finding = self._finding("nothing-compiled", "warning", message, tuple(stack), "", hints=hints)
-        return FindingBuilder(replace(finding, of_run=not fact.function))
+        builder = self._places.finding("nothing-compiled", "warning", message, tuple(stack), hints=hints)
+        builder.finding = replace(builder.finding, of_run=not fact.function)
+        return builder
 
-    def _fault(self, fact: FaultLocated, kind: FindingKind) -> Finding:
-        message, text = fault_message(fact), fact.failure.text
+    def _fault(self, fact: FaultLocated, kind: FindingKind) -> FindingBuilder:
+        compile_id, text = fact.compile_id or None, fact.failure.text
         if fact.cause is None:
-            return self._finding(kind, "error", message, fact.stack, fact.compile_id, text=text)
+            return self._places.finding(kind, "error", fault_message(fact), fact.stack, compile_id, text=text)
         whole = fact.stage == "compiled"
         is_of_names = fact.cause.kind == "wrapped" and fact.failure.kind == "accuracy"
         answer = cause_answer(fact.cause, fact.failure, self._workspace.source, whole=whole)
-        finding = self._finding(
+        builder = self._places.finding(
             kind,
             # What a program does on purpose is no fault, but the results are not those uncompiled.
             "warning" if fact.cause.kind == "compiling" or is_of_names else "error",
             answer.title,
             fact.stack,
-            fact.compile_id,
+            compile_id,
             explanation=answer.note,
             hints=answer.hints,
             text=text,
         )
-        return replace(finding, of_program=True)
-
-    def _finding(
-        self,
-        kind: FindingKind,
-        severity: Severity,
-        message: str,
-        stack: Stack,
-        compile_id: str,
-        *,
-        code: str = "",
-        explanation: str = "",
-        hints: tuple[str, ...] = (),
-        url: str = "",
-        text: str = "",
-    ) -> Finding:
-        place = self._places.place(stack, compile_id)
-        message = with_library_places(message, [place.library] if place.library else [])
-        return Finding(
-            kind,
-            code or kind,
-            severity,
-            message,
-            place.span,
-            explanation,
-            hints,
-            torch_page(url),
-            place.calls,
-            text=without_own_calls(text),
-        )
+        builder.finding = replace(builder.finding, of_program=True)
+        return builder
 
 
 _BUILD: Final[dict[type, Callable[[FindingFacts, Any], FindingBuilder | None]]] = {

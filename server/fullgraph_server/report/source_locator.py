@@ -14,11 +14,13 @@ from fullgraph_compiler.facts import (
     FrameSkipped,
     FrameStarted,
     RecompileLimit,
+    Severity,
     Stack,
     StackFrame,
 )
 
-from ..text.markdown import code_span
+from ..kinds import FindingKind
+from ..text.markdown import code_span, torch_page
 from ..text.messages import counted
 from ..text.source_names import written_name
 from ..text.subjects import break_subject
@@ -27,6 +29,7 @@ from ..workspace.definitions import definitions
 from ..workspace.positions import Call, Span
 from ..workspace.ranges import definition_span, frame_span, name_span, node_at, parameter_names, passed_as
 from ..workspace.workspace import Workspace
+from .finding_builder import FindingBuilder
 from .model import Finding
 
 _LIBRARY_FOLDER = re.compile(r"^.*[/\\](?:site-packages|dist-packages|python\d\.\d+)[/\\]", re.DOTALL)
@@ -94,6 +97,36 @@ class Places:
         calls = tuple(Call(frame.filename, frame.row, frame.function) for frame in shown)
         in_library = own and index < len(full) - 1 and not _is_dynamo(full[-1].filename)
         return Place(self.span(full[index]), calls, self._with_class(calls[-1]) if in_library else None)
+
+    def finding(
+        self,
+        kind: FindingKind,
+        severity: Severity,
+        message: str,
+        stack: Stack,
+        compile_id: str | None = None,
+        *,
+        code: str = "",
+        explanation: str = "",
+        hints: tuple[str, ...] = (),
+        url: str = "",
+        text: str = "",
+    ) -> FindingBuilder:
+        """Begin a finding at the place of a stack, or of the frame of the compilation that saw it."""
+        place = self.place(stack, compile_id or "")
+        finding = Finding(
+            kind,
+            code or kind,
+            severity,
+            with_library_places(message, [place.library] if place.library else []),
+            place.span,
+            explanation,
+            hints,
+            torch_page(url),
+            place.calls,
+            text=without_own_calls(text),
+        )
+        return FindingBuilder(finding, set() if compile_id is None else {compile_id})
 
     def subject(self, stack: Stack, compile_id: str, code: str, said: str) -> str:
         """Name the code at the end of a stack that breaks the graph; empty if torch gives no columns."""

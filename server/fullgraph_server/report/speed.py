@@ -33,7 +33,7 @@ from ..text.hints import cudagraph_hints
 from ..text.remedies import NOT_TRIED
 from .answers.recompiling.recurrent import unrolled_nodes
 from .facts_by_type import FactsByType
-from .finding_builder import FindingBuilder, MakeFinding
+from .finding_builder import FindingBuilder
 from .model import Compilation
 from .phases import Part, seconds_of_parts, steps_of
 from .recompiles import Recompilations
@@ -83,43 +83,40 @@ _BUCKETS: Final = (
 )
 
 
-def speed_builders(facts: FactsByType, finding: MakeFinding) -> Iterable[FindingBuilder]:
+def speed_builders(facts: FactsByType, places: Places) -> Iterable[FindingBuilder]:
     """Build a finding for each thing that costs speed, and for the time that compiling takes.
 
     What is the same in several compilations is one finding.
     """
     builders: dict[tuple[object, ...], FindingBuilder] = {}
-    for builder in _builders(facts, finding):
+    for builder in _builders(facts, places):
         made = builder.finding
         key = (made.kind, made.message, made.span, made.explanation, made.hints)
         builders.setdefault(key, builder).compile_ids |= builder.compile_ids
     return builders.values()
 
 
-def _builders(facts: FactsByType, finding: MakeFinding) -> Iterator[FindingBuilder]:
+def _builders(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
     for fact in facts.all:
         if isinstance(fact, PerformanceHint):
-            hint = finding("perf-hint", "information", fact.message, fact.stack, fact.compile_id)
-            yield FindingBuilder(hint, {fact.compile_id})
+            yield places.finding("perf-hint", "information", fact.message, fact.stack, fact.compile_id)
         elif isinstance(fact, CudagraphSkip):
             reason = fact.reason.removeprefix("skipping cudagraphs due to ")
             message = f"this graph does not run as a CUDA graph: {messages.first_line(reason)}"
-            hints = cudagraph_hints(reason)
-            skip = finding(
+            yield places.finding(
                 "cudagraph-skip",
                 "warning",
                 message,
                 fact.stack,
                 fact.compile_id,
-                hints=hints,
+                hints=cudagraph_hints(reason),
                 text=fact.reason,
             )
-            yield FindingBuilder(skip, {fact.compile_id})
     if facts.of(CodeGenerated):
-        yield from _small_graphs(facts, finding)
-    yield from _cut_graphs(facts, finding)
-    yield from _complex_graphs(facts, finding)
-    yield from _compile_times(facts, finding)
+        yield from _small_graphs(facts, places)
+    yield from _cut_graphs(facts, places)
+    yield from _complex_graphs(facts, places)
+    yield from _compile_times(facts, places)
 
 
 def compilations(
@@ -149,7 +146,7 @@ def compilations(
     )
 
 
-def _cut_graphs(facts: FactsByType, finding: MakeFinding) -> Iterator[FindingBuilder]:
+def _cut_graphs(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
     """Build a finding for each graph that was cut at the bounds of buckets.
 
     ``DistributedDataParallel`` does that: ``torch/_dynamo/backends/distributed.py``, ``DDPOptimizer``.
@@ -161,11 +158,10 @@ def _cut_graphs(facts: FactsByType, finding: MakeFinding) -> Iterator[FindingBui
         message = (
             f"DistributedDataParallel cuts this graph into {len(names)}, one for each bucket of gradients"
         )
-        made = finding("perf-hint", "information", message, (), compile_id, explanation=_BUCKETS)
-        yield FindingBuilder(made, {compile_id})
+        yield places.finding("perf-hint", "information", message, (), compile_id, explanation=_BUCKETS)
 
 
-def _small_graphs(facts: FactsByType, finding: MakeFinding) -> Iterator[FindingBuilder]:
+def _small_graphs(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
     """Find the graphs that are small because of the graph breaks around them."""
     if not facts.of(GraphBreak):
         return
@@ -175,13 +171,10 @@ def _small_graphs(facts: FactsByType, finding: MakeFinding) -> Iterator[FindingB
             message = f"a graph of {count}: calling what it compiles to costs about what it saves"
             hints = ("Remove the graph breaks around it, so that it becomes part of a larger graph.",)
             stack = (fact.nodes[0].frame,)
-            yield FindingBuilder(
-                finding("perf-hint", "information", message, stack, fact.compile_id, hints=hints),
-                {fact.compile_id},
-            )
+            yield places.finding("perf-hint", "information", message, stack, fact.compile_id, hints=hints)
 
 
-def _complex_graphs(facts: FactsByType, finding: MakeFinding) -> Iterator[FindingBuilder]:
+def _complex_graphs(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
     """Find the graphs for TorchInductor that compute with complex numbers.
 
     It warns of them in ``_warn_complex_not_supported`` (``torch/_inductor/lowering.py``, 2.11 to 2.15), once
@@ -197,7 +190,7 @@ def _complex_graphs(facts: FactsByType, finding: MakeFinding) -> Iterator[Findin
                 {node.frame.row for node in nodes if node.frame.filename == nodes[0].frame.filename}
             )
             message = "TorchInductor generates no code for most operations on complex numbers"
-            made = finding(
+            yield places.finding(
                 "perf-hint",
                 "information",
                 message,
@@ -209,7 +202,6 @@ def _complex_graphs(facts: FactsByType, finding: MakeFinding) -> Iterator[Findin
                 ),
                 hints=(_REAL_PARTS,),
             )
-            yield FindingBuilder(made, {fact.compile_id})
 
 
 def _lines(rows: Sequence[int]) -> str:
@@ -217,48 +209,45 @@ def _lines(rows: Sequence[int]) -> str:
     return f"line{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows[:_MOST_ROWS]))}{more}"
 
 
-def _compile_times(facts: FactsByType, finding: MakeFinding) -> Iterator[FindingBuilder]:
+def _compile_times(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
     """Report how long compiling takes with cold and with warm caches, and which part takes most."""
     times = {fact.cache: fact for fact in facts.of(TimesMeasured) if fact.failure is None}
     cold, warm = times.get("cold"), times.get("warm")
     if cold is None or not cold.compiling:
         return
-    slowest = _slowest(facts)
+    longest = max(facts.of(FrameCompiled), key=lambda fact: fact.seconds, default=None)
+    slowest = longest.compile_id if longest else None
     message = f"compiling takes {cold.compiling:.1f} s with cold caches"
     if warm is not None:
         message += f", {warm.compiling:.1f} s with warm ones"
     seconds = seconds_of_parts(steps_of(_phases(facts)))
     is_kept = warm is not None and warm.compiling < cold.compiling * _WARM_ENOUGH
     total = sum(seconds.values())
-    yield FindingBuilder(
-        finding(
-            "perf-hint",
-            "information",
-            message,
-            (),
-            slowest,
-            explanation="\n".join(f"{seconds[part] / total:4.0%}  {_PARTS[part]}" for part in seconds),
-            hints=(_KEEP_CACHES,) if is_kept and cold.compiling > _SHORT else (),
-        ),
-        {slowest} - {""},
+    yield places.finding(
+        "perf-hint",
+        "information",
+        message,
+        (),
+        slowest,
+        explanation="\n".join(f"{seconds[part] / total:4.0%}  {_PARTS[part]}" for part in seconds),
+        hints=(_KEEP_CACHES,) if is_kept and cold.compiling > _SHORT else (),
     )
     for fact in facts.of(GraphCaptured) if cold.compiling > _SHORT else ():
         if fact.compile_id == slowest:
-            yield from _unrolled(fact, finding)
-            yield from _traced_often(fact, finding)
+            yield from _unrolled(fact, places)
+            yield from _traced_often(fact, places)
 
 
-def _unrolled(graph: GraphCaptured, finding: MakeFinding) -> Iterator[FindingBuilder]:
+def _unrolled(graph: GraphCaptured, places: Places) -> Iterator[FindingBuilder]:
     """Build a finding on each line of the program that calls a recurrent layer, which torch unrolls."""
     for node, layer in unrolled_nodes(graph):
         message = f"`nn.{layer}` is unrolled here: each step of its sequence is lowered and built by itself"
-        made = finding(
+        yield places.finding(
             "perf-hint", "information", message, (node.frame,), graph.compile_id, hints=(_LEAVE_RNN,)
         )
-        yield FindingBuilder(made, {graph.compile_id})
 
 
-def _traced_often(graph: GraphCaptured, finding: MakeFinding) -> Iterator[FindingBuilder]:
+def _traced_often(graph: GraphCaptured, places: Places) -> Iterator[FindingBuilder]:
     """Build a finding on the line of the program that gives most operations, if it is traced many times."""
     lines: dict[StackFrame, Counter[str]] = defaultdict(Counter)
     for node in graph.nodes:
@@ -274,14 +263,8 @@ def _traced_often(graph: GraphCaptured, finding: MakeFinding) -> Iterator[Findin
         f"this line puts {operations.total()} of the {len(graph.nodes)} operations into the graph, "
         f"each at least {times} times"
     )
-    made = finding("perf-hint", "information", message, (frame,), graph.compile_id, hints=(_TRACED_OFTEN,))
-    yield FindingBuilder(made, {graph.compile_id})
-
-
-def _slowest(facts: FactsByType) -> str:
-    """Return the id of the compilation that took longest; empty if there was none."""
-    done = facts.of(FrameCompiled)
-    return max(done, key=lambda fact: fact.seconds).compile_id if done else ""
+    hints = (_TRACED_OFTEN,)
+    yield places.finding("perf-hint", "information", message, (frame,), graph.compile_id, hints=hints)
 
 
 def _phases(facts: FactsByType) -> list[CompilePhase]:

@@ -13,8 +13,8 @@ from ...text import caches as words
 from ...text.markdown import code_span
 from ...text.messages import counted, first_line
 from ..facts_by_type import FactsByType
-from ..finding_builder import FindingBuilder, MakeFinding
-from ..model import Finding, FrameReport, Report
+from ..finding_builder import FindingBuilder
+from ..model import FrameReport, Report
 from ..source_locator import Places
 from .keys import Locate, Parts, differences, nearest_key
 from .model import Caches, CacheUse
@@ -67,7 +67,7 @@ def with_caches(frames: Sequence[FrameReport], caches: Caches) -> tuple[FrameRep
     )
 
 
-def cache_builders(caches: Caches, finding: MakeFinding) -> Iterator[FindingBuilder]:
+def cache_builders(caches: Caches, places: Places) -> Iterator[FindingBuilder]:
     """Build a finding for each function whose graphs a cache leaves out, or lacks where it has others.
 
     A cache that was empty lacks all: that is no finding. What is due to a setting is told once.
@@ -81,8 +81,9 @@ def cache_builders(caches: Caches, finding: MakeFinding) -> Iterator[FindingBuil
         elif shows_misses and (use.cache != "aot-autograd" or "bypass" not in lowered[use.compile_id]):
             uses[(use.span, use.function), ""].append(use)
     for (_, bypassed), same in uses.items():
-        made = _bypass(same, caches, finding) if bypassed else _miss(same, caches, finding)
-        yield FindingBuilder(made, {use.compile_id for use in same} - {""})
+        builder = _bypass(same, caches, places) if bypassed else _miss(same, caches, places)
+        builder.compile_ids = {use.compile_id for use in same} - {""}
+        yield builder
 
 
 def without_unproven(report: Report, stored: frozenset[str]) -> Report:
@@ -92,7 +93,7 @@ def without_unproven(report: Report, stored: frozenset[str]) -> Report:
     return replace(report, findings=tuple(item for item in report.findings if item.kind != "cache-miss"))
 
 
-def _bypass(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> Finding:
+def _bypass(uses: Sequence[CacheUse], caches: Caches, places: Places) -> FindingBuilder:
     first, hint = uses[0], next((use.hint for use in uses if use.hint), "")
     names = list(dict.fromkeys(use.function for use in uses))
     others = f" and of {counted(len(names) - 1, 'other function')}" if len(names) > 1 else ""
@@ -112,7 +113,7 @@ def _bypass(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> F
         message, explanation = f"{subject} is left out of the AOTAutograd cache: {first.reason}", traced_anew
     else:
         message, explanation = f"{subject} cannot be precompiled: {first.reason}", _NOT_PACKED
-    return finding(
+    return places.finding(
         "cache-bypass",
         "information",
         message,
@@ -123,7 +124,7 @@ def _bypass(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> F
     )
 
 
-def _miss(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> Finding:
+def _miss(uses: Sequence[CacheUse], caches: Caches, places: Places) -> FindingBuilder:
     missed = [use for use in uses if use.cache == "fx-graph"]
     first = (missed or list(uses))[0]
     name = words.CACHE_NAMES[first.cache]
@@ -147,7 +148,7 @@ def _miss(uses: Sequence[CacheUse], caches: Caches, finding: MakeFinding) -> Fin
         for reason, on in reasons.items()
     ]
     unknown = _NOTHING_TO_COMPARE if missed else _NOT_WRITTEN
-    return finding(
+    return places.finding(
         "cache-miss",
         "information",
         message,

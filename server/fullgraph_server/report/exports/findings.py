@@ -24,19 +24,16 @@ from ...text.size_expressions import written_size
 from ...workspace.ranges import assignment_frame
 from ...workspace.workspace import Workspace
 from ..facts_by_type import FactsByType
-from ..finding_builder import FindingBuilder, MakeFinding
-from ..model import Finding
+from ..finding_builder import FindingBuilder
 from ..source_locator import Places
 from .conditions import condition_of
 from .marked_sizes import INPUTS, SizeFact, code_behind, condition_text, source_of, sources_of, written
 from .refused import refusals
 
 
-def export_builders(
-    facts: FactsByType, finding: MakeFinding, places: Places, workspace: Workspace
-) -> Iterator[FindingBuilder]:
+def export_builders(facts: FactsByType, places: Places, workspace: Workspace) -> Iterator[FindingBuilder]:
     """Build a finding for each thing that an export met; the same thing in two exports is one."""
-    ended = _Exports(facts, finding, places, workspace)
+    ended = _Exports(facts, places, workspace)
     builders: dict[tuple[str, object, str], FindingBuilder] = {}
     for builder in ended.builders():
         made = builder.finding
@@ -47,11 +44,9 @@ def export_builders(
 class _Exports:
     """The exports of a run or a log, by their ids."""
 
-    def __init__(
-        self, facts: FactsByType, finding: MakeFinding, places: Places, workspace: Workspace
-    ) -> None:
+    def __init__(self, facts: FactsByType, places: Places, workspace: Workspace) -> None:
         self._facts = facts
-        self._finding = finding
+        self._finding = places.finding
         self._places = places
         self._workspace = workspace
         self._failed = {fact.compile_id: fact for fact in facts.of(ExportFailed) if not fact.retried}
@@ -66,20 +61,19 @@ class _Exports:
         """Build the findings, in the order of the facts."""
         for fact in self._facts.all:
             if isinstance(fact, ExportProblem):
-                yield FindingBuilder(self._problem(fact), {fact.compile_id})
+                yield self._problem(fact)
             elif isinstance(fact, ExportFailed):
-                for made in self._failure(fact):
-                    yield FindingBuilder(made, {fact.compile_id})
+                yield from self._failure(fact)
             elif isinstance(fact, ProgramExported) and fact.of_draft_log:
                 for size in self._sizes[fact.compile_id]:
-                    yield FindingBuilder(self._size_in_log(size, failed=False), {fact.compile_id})
+                    yield self._size_in_log(size, failed=False)
 
-    def _problem(self, fact: ExportProblem) -> Finding:
+    def _problem(self, fact: ExportProblem) -> FindingBuilder:
         if fact.kind == "data-dependent":
             return self._undecided(fact)
         return self._assigned(fact) if fact.kind == "assigned-attribute" else self._kernel(fact)
 
-    def _assigned(self, fact: ExportProblem) -> Finding:
+    def _assigned(self, fact: ExportProblem) -> FindingBuilder:
         traced = {
             (node.frame.filename, node.frame.function)
             for graph in self._facts.of(GraphCaptured)
@@ -112,7 +106,7 @@ class _Exports:
         failed = self._failed.get(fact.compile_id)
         return "error" if failed and failed.cause == fact.subject else "warning"
 
-    def _undecided(self, fact: ExportProblem) -> Finding:
+    def _undecided(self, fact: ExportProblem) -> FindingBuilder:
         span = self._places.place(fact.stack, fact.compile_id).span
         condition = condition_of(fact, span, self._places, self._workspace)
         names = [name for name, _ in condition.reads if name]
@@ -148,7 +142,7 @@ class _Exports:
             text=self._text(fact.compile_id),
         )
 
-    def _kernel(self, fact: ExportProblem) -> Finding:
+    def _kernel(self, fact: ExportProblem) -> FindingBuilder:
         missing = fact.kind == "missing-fake-kernel"
         draft = self._severity(fact) == "warning"
         return self._finding(
@@ -168,7 +162,7 @@ class _Exports:
         failed = self._failed.get(compile_id)
         return failed.text if failed else ""
 
-    def _failure(self, fact: ExportFailed) -> Iterator[Finding]:
+    def _failure(self, fact: ExportFailed) -> Iterator[FindingBuilder]:
         """Tell why an export failed, unless a problem that it met tells that."""
         if fact.violations:
             yield from self._violations(fact)
@@ -199,7 +193,7 @@ class _Exports:
                 text=fact.text,
             )
 
-    def _violations(self, fact: ExportFailed) -> Iterator[Finding]:
+    def _violations(self, fact: ExportFailed) -> Iterator[FindingBuilder]:
         """Tell each dimension that cannot be dynamic once for a line, with the first of its conditions."""
         told: dict[tuple[str, str, int], list[tuple[SizeViolation, Stack, str]]] = {}
         for violation in fact.violations:
@@ -231,7 +225,7 @@ class _Exports:
                 text=fact.text,
             )
 
-    def _size_in_log(self, fact: SizeFact, *, failed: bool) -> Finding:
+    def _size_in_log(self, fact: SizeFact, *, failed: bool) -> FindingBuilder:
         return self._finding(
             "export-error",
             "error" if failed else "information",

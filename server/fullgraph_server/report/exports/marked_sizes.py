@@ -24,7 +24,7 @@ from ...text.size_expressions import (
 )
 from ...workspace.workspace import Workspace
 from ..facts_by_type import FactsByType
-from ..finding_builder import FindingBuilder, MakeFinding
+from ..finding_builder import FindingBuilder
 from ..source_locator import Places
 from .fixed_sizes import size_code
 
@@ -36,9 +36,7 @@ _OF_NAMES: Final = f"{ascii_letters}{digits}_.[]"
 """The characters of the expression for a tensor."""
 
 
-def refused_marks(
-    facts: FactsByType, finding: MakeFinding, places: Places, workspace: Workspace
-) -> Iterator[FindingBuilder]:
+def refused_marks(facts: FactsByType, places: Places, workspace: Workspace) -> Iterator[FindingBuilder]:
     """Build a finding for each mark that a compilation refuses, on the line that needs the number."""
     sizes = [fact for fact in facts.all if isinstance(fact, (ShapeGuard, Specialization))]
     for fact in facts.of(CompileFailure):
@@ -47,7 +45,7 @@ def refused_marks(
             name, value = written_size(violation.source), violation.value
             stack = violation.stack or (code.stack if code else ())
             written = size_code(stack, value, places, workspace)
-            made = finding(
+            yield places.finding(
                 "capture-error",
                 "error",
                 exports.specialized(name, value, "")
@@ -60,7 +58,6 @@ def refused_marks(
                 hints=exports.mark_hints(violation.source, value, call=written.call, alone=written.alone),
                 text=fact.text,
             )
-            yield FindingBuilder(made, {fact.compile_id})
 
 
 def code_behind(violation: SizeViolation, sizes: Sequence[SizeFact]) -> SizeFact | None:

@@ -14,7 +14,7 @@ from ....text.messages import counted
 from ....workspace.syntax import callee
 from ....workspace.workspace import Workspace
 from ...facts_by_type import FactsByType
-from ...finding_builder import FindingBuilder, MakeFinding
+from ...finding_builder import FindingBuilder
 from ...source_locator import Places
 from ..marks import Mark, dotted, mark_around
 from ..words import row_of, written
@@ -25,9 +25,7 @@ _MEANING: Final = (
 )
 
 
-def cached_builders(
-    facts: FactsByType, finding: MakeFinding, places: Places, workspace: Workspace
-) -> Iterator[FindingBuilder]:
+def cached_builders(facts: FactsByType, places: Places, workspace: Workspace) -> Iterator[FindingBuilder]:
     """Build a finding for each cached function whose operations are in graphs, on its first call there."""
     builders: dict[tuple[str, int, str], FindingBuilder] = {}
     for graph in facts.of(GraphCaptured):
@@ -38,7 +36,7 @@ def cached_builders(
             stack = (call[0] if call else frames[0],)
             filename = stack[0].filename
             message = f"Dynamo ignores the cache of {code_span(name)}: {share} in this graph come from it"
-            made = finding(
+            builder = places.finding(
                 "perf-hint",
                 "information",
                 message,
@@ -50,7 +48,7 @@ def cached_builders(
                 hints=(_advice(name, call[1] if call else None),),
             )
             key = (mark.source.filename, mark.row, message)
-            builders.setdefault(key, FindingBuilder(made)).compile_ids.add(graph.compile_id)
+            builders.setdefault(key, builder).compile_ids.add(graph.compile_id)
     yield from builders.values()
 
 

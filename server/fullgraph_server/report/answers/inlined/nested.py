@@ -14,7 +14,7 @@ from fullgraph_compiler.facts import GraphCaptured, StackFrame
 from ....text.markdown import code_span
 from ....workspace.workspace import Workspace
 from ...facts_by_type import FactsByType
-from ...finding_builder import FindingBuilder, MakeFinding
+from ...finding_builder import FindingBuilder
 from ...source_locator import Places
 from ..marks import Mark, Marks, mark_around
 from ..words import row_of
@@ -34,9 +34,7 @@ _ADVICE: Final = (
 )
 
 
-def nested_builders(
-    facts: FactsByType, finding: MakeFinding, places: Places, workspace: Workspace
-) -> Iterator[FindingBuilder]:
+def nested_builders(facts: FactsByType, places: Places, workspace: Workspace) -> Iterator[FindingBuilder]:
     """Build a finding for each compiled function that loses options in a graph, on its call."""
     builders: dict[Mark, FindingBuilder] = {}
     for graph in facts.of(GraphCaptured):
@@ -46,7 +44,7 @@ def nested_builders(
                 stack = (call[0] if call else frame,)
                 name, options = code_span(mark.name), " and ".join(map(code_span, lost))
                 line = row_of(mark.source, mark.row, stack[0].filename)
-                made = finding(
+                builders[mark] = places.finding(
                     "perf-hint",
                     "information",
                     f"{name} is traced into this graph, without its own {options}",
@@ -55,7 +53,6 @@ def nested_builders(
                     explanation=_MEANING.format(line=line, name=name),
                     hints=(_ADVICE.format(name=name),),
                 )
-                builders[mark] = FindingBuilder(made)
             builders[mark].compile_ids.add(graph.compile_id)
     yield from builders.values()
 
