@@ -103,7 +103,7 @@ class FindingFacts:
             for fact in facts.of(CallsWithoutGraph)
             if not fact.calls and workspace.contains(fact.filename)
         }
-        self._answers = Answers(facts, places, workspace)
+        self._answers = Answers(facts, places)
         self._exports = bool(facts.of(ProgramExported) or facts.of(ExportFailed))
         self._given_up = {
             (fact.filename, fact.function)

@@ -64,7 +64,7 @@ class Places:
     """Locator of facts by the frames that were compiled; ``filename`` is for those without a stack."""
 
     def __init__(self, workspace: Workspace, filename: str) -> None:
-        self._workspace = workspace
+        self.workspace = workspace
         self._filename = filename
         self._started: dict[str, FrameStarted] = {}
         self._spans: dict[tuple[StackFrame, str], Span] = {}
@@ -89,14 +89,15 @@ class Places:
         full = self.full_stack(stack, compile_id)
         if not full:
             return Place(Span(self._filename, 1, 1, 1, 1), (), None)
-        own = [index for index, frame in enumerate(full) if self._workspace.contains(frame.filename)] or [
+        own = [index for index, frame in enumerate(full) if self.workspace.contains(frame.filename)] or [
             index for index, frame in enumerate(full) if not _LIBRARY_FOLDER.match(frame.filename)
         ]
         index = own[-1] if own else len(full) - 1
         shown = [full[position] for position in own if position < index] + list(full[index:])
         calls = tuple(Call(frame.filename, frame.row, frame.function) for frame in shown)
+        library = replace(calls[-1], function=self.function_name(calls[-1]))
         in_library = own and index < len(full) - 1 and not _is_dynamo(full[-1].filename)
-        return Place(self.span(full[index]), calls, self._with_class(calls[-1]) if in_library else None)
+        return Place(self.span(full[index]), calls, library if in_library else None)
 
     def finding(
         self,
@@ -132,7 +133,7 @@ class Places:
         """Name the code at the end of a stack that breaks the graph; empty if torch gives no columns."""
         full = self.full_stack(stack, compile_id) if stack else ()
         frame = self._innermost_own(full)
-        source = self._workspace.source(frame.filename) if frame and frame.column is not None else None
+        source = self.workspace.source(frame.filename) if frame and frame.column is not None else None
         if frame is None or source is None:
             return ""
         node = node_at(source, self.span(frame))
@@ -147,7 +148,7 @@ class Places:
 
     def qualname(self, function: Function) -> str:
         """Return a function's name with that of its class: ``Block.forward``."""
-        source = self._workspace.source(function.filename)
+        source = self.workspace.source(function.filename)
         row = definition_span(source, function.filename, function.row, function.name).row
         return definitions(source).qualname(row, function.name) if source else function.name
 
@@ -170,6 +171,10 @@ class Places:
         """Tell whether a function was compiled by itself, rather than as a part of what calls it."""
         return (frame.filename, frame.function) in self._compiled()
 
+    def own(self, stack: Stack) -> list[StackFrame]:
+        """List the frames of a stack that are the user's own."""
+        return [frame for frame in stack if self.workspace.contains(frame.filename)]
+
     def calling_stack(self, compile_id: str) -> Stack:
         """Return the calls that led to a compiled frame; empty if they are not known."""
         started = self._started.get(compile_id)
@@ -191,7 +196,7 @@ class Places:
         function = self.functions.get(compile_id)
         if function is None:
             return ()
-        source = self._workspace.source(function.filename)
+        source = self.workspace.source(function.filename)
         span = definition_span(source, function.filename, function.row, function.name)
         if source is None:
             return (StackFrame(function.filename, function.row, function.name),)
@@ -220,13 +225,13 @@ class Places:
         callers = self._started[compile_id].stack if compile_id in self._started else ()
         compiled = self._compiled()
         caller = next((frame for frame in reversed(callers) if frame.function not in _CALLS_OF_MODULES), None)
-        if not self._workspace.contains(function.filename) or any(
+        if not self.workspace.contains(function.filename) or any(
             (frame.filename, frame.function) in compiled for frame in callers
         ):
             return False
-        if caller is not None and not self._workspace.contains(caller.filename):
+        if caller is not None and not self.workspace.contains(caller.filename):
             return False
-        file, local = self._workspace.source(function.filename), _LOCAL.match(source)
+        file, local = self.workspace.source(function.filename), _LOCAL.match(source)
         if file is None or local is None:
             return True
         return local[1] in parameter_names(file, function.row, function.name)
@@ -237,10 +242,10 @@ class Places:
         ``length`` is how many ``*args`` there are. Empty where the user's code does not make the call itself.
         """
         found, function = _ITEM.fullmatch(source), self.functions.get(compile_id)
-        file = self._workspace.source(function.filename) if function else None
+        file = self.workspace.source(function.filename) if function else None
         calls = [frame for frame in self.calling_stack(compile_id) if frame.function not in _CALLS_OF_MODULES]
-        frame = calls[-1] if calls and self._workspace.contains(calls[-1].filename) else None
-        caller = self._workspace.source(frame.filename) if frame and frame.column is not None else None
+        frame = calls[-1] if calls and self.workspace.contains(calls[-1].filename) else None
+        caller = self.workspace.source(frame.filename) if frame and frame.column is not None else None
         if not (found and function and file and frame and caller):
             return ""
         definition = definitions(file).function_at(
@@ -255,7 +260,7 @@ class Places:
         """Tell whether the files of the user's own that make a compiled call mention ``text``."""
         started = self._started.get(compile_id)
         names = {frame.filename for frame in started.stack} if started else set()
-        sources = (self._workspace.source(name) for name in names if self._workspace.contains(name))
+        sources = (self.workspace.source(name) for name in names if self.workspace.contains(name))
         return any(source is not None and text in source.text for source in sources)
 
     def span(self, frame: StackFrame, name: str = "") -> Span:
@@ -263,7 +268,7 @@ class Places:
         key = (frame, name)
         span = self._spans.get(key)
         if span is None:
-            source = self._workspace.source(frame.filename)
+            source = self.workspace.source(frame.filename)
             span = (name_span(source, frame.row, name) if name else None) or frame_span(source, frame)
             self._spans[key] = span
         return span
@@ -284,7 +289,7 @@ class Places:
         found: dict[Call, None] = {}
         for compile_id in compile_ids:
             stack = self.calling_stack(compile_id)
-            own = (frame for frame in reversed(stack) if self._workspace.contains(frame.filename))
+            own = reversed(self.own(stack))
             if frame := next((item for item in own if (item.filename, item.row) not in known), None):
                 found[Call(frame.filename, frame.row, frame.function)] = None
         return tuple(found)
@@ -293,8 +298,7 @@ class Places:
         """Return the calls of a stack in the user's own code, from the last but one outwards."""
         callers = self._callers.get(stack)
         if callers is None:
-            own = [frame for frame in stack if self._workspace.contains(frame.filename)]
-            rows = ((frame.filename, frame.row) for frame in reversed(own[:-1]))
+            rows = ((frame.filename, frame.row) for frame in reversed(self.own(stack)[:-1]))
             callers = self._callers[stack] = tuple(Span(name, row, 1, row, 1) for name, row in rows)
         return callers
 
@@ -302,18 +306,15 @@ class Places:
         """Return the file and name of every compiled function."""
         return {(function.filename, function.name) for function in self.functions.values()}
 
-    def _with_class(self, call: Call) -> Call:
-        """Name a call's function with its class."""
-        source = self._workspace.source(call.filename)
+    def function_name(self, place: Call | StackFrame) -> str:
+        """Return the name of the function that a call is made in, with that of its class."""
+        source = self.workspace.source(place.filename)
         scopes = definitions(source) if source else None
-        function = scopes.function_at(call.row) if scopes else None
-        if scopes is None or function is None:
-            return call
-        name = scopes.qualname(function.lineno, call.function)
-        return replace(call, function=name)
+        function = scopes.function_at(place.row) if scopes else None
+        return scopes.qualname(function.lineno, place.function) if scopes and function else place.function
 
     def _innermost_own(self, stack: Stack) -> StackFrame | None:
-        return next((frame for frame in reversed(stack) if self._workspace.contains(frame.filename)), None)
+        return next((frame for frame in reversed(stack) if self.workspace.contains(frame.filename)), None)
 
 
 def without_own_calls(text: str) -> str:

@@ -7,7 +7,7 @@ Nothing is guessed: a cause that the facts and the syntax tree do not show is no
 - ``marks``: where a source compiles functions, keeps them out of graphs, or registers hooks
 - ``breaks``: answers to graph breaks
 - ``coded``: answers by the id of a break, where torch has no hint
-- ``seen_errors``: an error, and the calls of the program that led to it
+- ``seen_errors``: an error or a graph break, and the calls of the program that led to it
 - ``errors``: answers to errors that do not go with ``torch.compile``
 - ``autograd``: answers about gradients that break a graph, and to errors of AOTAutograd
 - ``fake_calls``: answers to calls that fail with fake tensors

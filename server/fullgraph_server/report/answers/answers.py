@@ -18,10 +18,9 @@ from fullgraph_compiler.facts import (
 )
 
 from ...workspace.source import SourceFile
-from ...workspace.workspace import Workspace
 from ..facts_by_type import FactsByType
 from ..source_locator import Places
-from .breaks import BreakAnswers
+from .breaks import break_answer, on_limit, on_no_graph, wrapper_answer
 from .calls import library_answer
 from .errors import ErrorAnswers, first_sentence
 from .fake_calls import fake_call_answer, handler_answer
@@ -29,6 +28,7 @@ from .fake_kernels import kernel_answer
 from .marks import Marks
 from .operators import loop_answer
 from .recompiling.compiling import limit_of_thread
+from .seen_errors import SeenBreak
 from .uncompiled import uncompiled_hints
 from .undecided import undecided_answer
 from .words import Answer
@@ -42,21 +42,21 @@ _TRACED_BY: Final = "trace_autograd_ops"
 class Answers:
     """What is to be said of breaks and errors, from the facts and the text of the program."""
 
-    def __init__(self, facts: FactsByType, places: Places, workspace: Workspace) -> None:
+    def __init__(self, facts: FactsByType, places: Places) -> None:
         self._facts = facts
         self._places = places
-        self._workspace = workspace
-        marks = self._marks = Marks(lambda: tuple(self._sources()))
-        self._breaks = BreakAnswers(places, workspace, marks)
+        self._workspace = places.workspace
+        self._marks = Marks(lambda: tuple(self._sources()))
         breaks = (fact for fact in facts.of(GraphBreak) if _TRACED_BY in fact.explanation)
         places_of = {(frame.filename, frame.row) for fact in breaks for frame in fact.stack[-1:]}
-        self._errors = ErrorAnswers(workspace.source, self._marks, places_of)
+        self._errors = ErrorAnswers(self._workspace.source, self._marks, places_of)
 
     def on_break(self, fact: GraphBreak, *, wrapped: bool) -> Answer:
         """Return what is to be said of a graph break; ``wrapped`` if a wrapper of torch's makes it."""
         if (answer := kernel_answer(fact, self._marks, self._workspace)).note:
             return answer
-        return self._breaks.of_wrapper(fact) if wrapped else self._breaks.answer(fact)
+        seen = SeenBreak(fact, self._places, self._marks)
+        return wrapper_answer(seen) if wrapped else break_answer(seen)
 
     def on_failure(self, fact: CompileFailure) -> Answer:
         """Return what is to be said of an error of the compiler."""
@@ -66,12 +66,12 @@ class Answers:
             return answer
         if (answer := undecided_answer(fact, self._places, self._workspace, self._marks)).note:
             return answer
-        own = [frame.filename for frame in fact.stack if self._workspace.contains(frame.filename)]
-        filename = own[-1] if own else ""
+        own = self._places.own(fact.stack)
+        filename = own[-1].filename if own else ""
         function = self._places.name_of(fact.compile_id)
         if (answer := library_answer(fact, function, self._marks, self._workspace)).hints:
             return answer
-        answer = self._breaks.answer(fact).with_part(loop_answer(fact))
+        answer = break_answer(SeenBreak(fact, self._places, self._marks)).with_part(loop_answer(fact))
         traced = self._places.traced_stack(fact.stack, fact.compile_id)
         answer = handler_answer(fact, traced, self._workspace).with_part(answer)
         return answer.with_part(fake_call_answer(fact, filename, self._marks))
@@ -82,24 +82,23 @@ class Answers:
         if not answer.note and self._facts.of(StageChecked):
             return answer  # a run without the wrapper says whether it is the cause
         if not answer.note:
-            own = [frame for frame in fact.stack if self._workspace.contains(frame.filename)]
-            started = self._facts.of(FrameStarted)
+            own, started = self._places.own(fact.stack), self._facts.of(FrameStarted)
             return raised_answer(fact, own, started, self._marks, self._workspace.source)
         return replace(answer, title=answer.title or first_sentence(fact.message))
 
     def on_no_graph(self, fact: CallsWithoutGraph) -> tuple[str, ...]:
         """Return what to do about a compiled function whose calls captured no graph."""
-        return self._breaks.on_no_graph(fact) or uncompiled_hints(fact, self._marks, self._workspace)
+        hints = on_no_graph(fact, self._places, self._marks)
+        return hints or uncompiled_hints(fact, self._marks, self._workspace)
 
     def on_limit(self, fact: RecompileLimit) -> Answer:
         """Return what is to be said of a recompile limit: what makes an error of it, where it was set."""
         answer = limit_of_thread(fact, tuple(self._sources()))
-        notes = filter(None, (self._breaks.on_limit(fact), answer.note))
+        notes = filter(None, (on_limit(fact, self._places, self._marks), answer.note))
         return replace(answer, note="\n".join(notes))
 
     def _on_error(self, fact: CompileFailure | ProgramRaised) -> Answer:
-        own = [frame for frame in fact.stack if self._workspace.contains(frame.filename)]
-        return self._errors.answer(fact.message, fact.stack, own)
+        return self._errors.answer(fact.message, fact.stack, self._places.own(fact.stack))
 
     def _sources(self) -> Iterator[SourceFile]:
         """Yield the user's files that the program imported, and those in stacks of what went wrong."""

@@ -8,14 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from fullgraph_compiler.facts import CompileFailure, GraphBreak, StackFrame
-
 from ...text.markdown import code_span
 from ...workspace.definitions import definitions, nodes_of_scope
 from ...workspace.source import SourceFile
-from ...workspace.workspace import Workspace
 from .marks import Marks, dotted
-from .seen_errors import SeenError
+from .seen_errors import SeenBreak, SeenError
 from .words import Answer, row_of
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
@@ -47,24 +44,22 @@ class _Write:
     is_certain: bool
 
 
-def gradient_answer(
-    fact: GraphBreak | CompileFailure, own: Sequence[StackFrame], workspace: Workspace, without: str
-) -> Answer:
+def gradient_answer(seen: SeenBreak, without: str) -> Answer | None:
     """Tell what tracing a gradient takes besides the setting that torch names.
 
     Dynamo refuses to return a tensor whose ``grad_fn`` a gradient has used up: ``torch/_dynamo``,
     ``output_graph.py`` and ``variables/torch.py`` (2.13 and 2.15). ``without`` is the advice to leave
     ``fullgraph`` out, if that helps.
     """
-    source = workspace.source(own[-1].filename) if own and fact.code in _UNTRACED else None
+    source = seen.source if seen.fact.code in _UNTRACED else None
     if source is None:
-        return Answer()
-    call = _gradient(source, own[-1].row)
+        return None
+    call = _gradient(source, seen.row)
     hint = f"{_TRACE}."
     if call is None or not any(map(_keeps_graph, call.keywords)):
-        if found := _returned_as_well(source, call, own[-1].row):
+        if found := _returned_as_well(source, call, seen.row):
             name, row = found
-            where = row_of(source, row, own[-1].filename)
+            where = row_of(source, row, seen.filename)
             hint = (
                 f"{_TRACE}, and return {code_span(f'{name}.detach()')} ({where}): this gradient uses up the "
                 f"graph behind {code_span(name)}."

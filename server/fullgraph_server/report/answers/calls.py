@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import sys
 from collections.abc import Callable, Sequence
-from typing import Final, TypeAlias
+from typing import Final
 
-from fullgraph_compiler.facts import CompileFailure, GraphBreak, StackFrame
+from fullgraph_compiler.facts import CompileFailure
 from fullgraph_compiler.trace.messages import BUG
 
 from ...text.markdown import code_span
@@ -17,9 +18,8 @@ from ...workspace.source import SourceFile
 from ...workspace.syntax import nodes_of
 from ...workspace.workspace import Workspace
 from .marks import Marks, dotted
+from .seen_errors import Broken, SeenBreak
 from .words import Answer, line_of, row_of
-
-_Fact: TypeAlias = GraphBreak | CompileFailure
 
 _OF_TORCH: Final = re.compile(r"[/\\]torch[/\\]")
 
@@ -75,17 +75,17 @@ _OUTSIDE: Final = (
 )
 
 
-def call_answer(fact: _Fact, stack: Sequence[StackFrame], workspace: Workspace) -> Answer:
-    """Tell what to do about a call that Dynamo cannot trace; ``stack`` is the whole one of the fact."""
-    own = max((row for row, frame in enumerate(stack) if workspace.contains(frame.filename)), default=-1)
-    source = workspace.source(stack[own].filename) if own >= 0 else None
-    if source is None or not all(_STANDARD.search(frame.filename) for frame in stack[own + 1 :]):
-        return Answer()
-    answers = (answer(fact, source, stack[own]) for answer in _ANSWERS)
-    return next(filter(None, answers), None) or Answer()
+def call_answer(seen: SeenBreak) -> Answer | None:
+    """Tell what to do about a call that Dynamo cannot trace."""
+    source, contains = seen.source, seen.places.workspace.contains
+    below = itertools.takewhile(lambda frame: not contains(frame.filename), reversed(seen.stack))
+    if source is None or not all(_STANDARD.search(frame.filename) for frame in below):
+        return None
+    answers = (answer(seen.fact, source, seen.row) for answer in _ANSWERS)
+    return next(filter(None, answers), None)
 
 
-def _builtin(fact: _Fact, _: SourceFile, __: StackFrame) -> Answer | None:
+def _builtin(fact: Broken, _: SourceFile, __: int) -> Answer | None:
     """Advise on a function of C: one of tensors can be an operator."""
     said = _BUILTIN.search(fact.explanation)
     name = said["name"].rstrip(".") if said else ""
@@ -102,7 +102,7 @@ def _builtin(fact: _Fact, _: SourceFile, __: StackFrame) -> Answer | None:
     return Answer(note, (operator, f"Else: {_OUTSIDE[0]}"), replaced=said[0], instead=True)
 
 
-def _skipped(fact: _Fact, _: SourceFile, __: StackFrame) -> Answer | None:
+def _skipped(fact: Broken, _: SourceFile, __: int) -> Answer | None:
     """Advise on a function of the standard library that torch keeps out of graphs."""
     said = _SKIPPED.search(fact.explanation)
     if said is None:
@@ -119,7 +119,7 @@ def _skipped(fact: _Fact, _: SourceFile, __: StackFrame) -> Answer | None:
     return Answer(note, _OUTSIDE, replaced=said[0], instead=True)
 
 
-def _method(fact: _Fact, _: SourceFile, __: StackFrame) -> Answer | None:
+def _method(fact: Broken, _: SourceFile, __: int) -> Answer | None:
     """Advise on a method of an object that is nothing to Dynamo but an object, such as a context variable."""
     said = _METHOD.search(fact.explanation)
     if said is None or said["method"].startswith("__") or "Storage" in said["cls"]:
@@ -127,7 +127,7 @@ def _method(fact: _Fact, _: SourceFile, __: StackFrame) -> Answer | None:
     return Answer(hints=_OUTSIDE, instead=True)
 
 
-def _iterator(fact: _Fact, _: SourceFile, __: StackFrame) -> Answer | None:
+def _iterator(fact: Broken, _: SourceFile, __: int) -> Answer | None:
     """Advise on an iterator that comes from outside of what is compiled."""
     said = _ITERATOR.search(fact.explanation)
     name = (said["iter"] or said["next"] or said["of_c"]) if said else ""
@@ -140,7 +140,7 @@ def _iterator(fact: _Fact, _: SourceFile, __: StackFrame) -> Answer | None:
     return Answer(note, (hint,), replaced=said[0], instead=True)
 
 
-def _makes(fact: _Fact, source: SourceFile, _: StackFrame) -> Answer | None:
+def _makes(fact: Broken, source: SourceFile, _: int) -> Answer | None:
     """Advise on a class of the program with a method that keeps Dynamo from making its objects."""
     said = _MAKES.search(fact.explanation)
     name = said["cls"].rpartition(".")[2] if said else ""
@@ -160,7 +160,7 @@ def _makes(fact: _Fact, source: SourceFile, _: StackFrame) -> Answer | None:
     return None
 
 
-def _copy(fact: _Fact, _: SourceFile, __: StackFrame) -> Answer | None:
+def _copy(fact: Broken, _: SourceFile, __: int) -> Answer | None:
     """Advise on a copy of a tensor, or of a module, which has some."""
     if _COPIES not in fact.explanation:
         return None
@@ -171,17 +171,17 @@ def _copy(fact: _Fact, _: SourceFile, __: StackFrame) -> Answer | None:
     return Answer(hints=hints, instead=True)
 
 
-def _lock(fact: _Fact, _: SourceFile, __: StackFrame) -> Answer | None:
+def _lock(fact: Broken, _: SourceFile, __: int) -> Answer | None:
     if not _LOCK.search(fact.explanation):
         return None
     return Answer(hints=("Hold the lock around the compiled call, not in it.",), instead=True)
 
 
-def _address(fact: _Fact, source: SourceFile, frame: StackFrame) -> Answer | None:
+def _address(fact: Broken, source: SourceFile, row: int) -> Answer | None:
     """Advise on a test of a tensor's address: in a graph, it has none yet."""
     if fact.code not in ("GB0059", "GB0088"):
         return None
-    for node in source.nodes_at(frame.row):
+    for node in source.nodes_at(row):
         if isinstance(node, (ast.If, ast.IfExp)) and any(map(_is_address, ast.walk(node.test))):
             return Answer(
                 "While Dynamo traces, tensors have no address.",
@@ -192,7 +192,7 @@ def _address(fact: _Fact, source: SourceFile, frame: StackFrame) -> Answer | Non
     return None
 
 
-def _nonstrict(fact: _Fact, _: SourceFile, __: StackFrame) -> Answer | None:
+def _nonstrict(fact: Broken, _: SourceFile, __: int) -> Answer | None:
     """Advise on what ``nonstrict_trace`` takes and returns."""
     if fact.code == "GB0251":
         return Answer(hints=(_RETURNED,), instead=True)
@@ -213,7 +213,7 @@ def _is_address(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] == "data_ptr"
 
 
-_ANSWERS: Final[Sequence[Callable[[_Fact, SourceFile, StackFrame], Answer | None]]] = (
+_ANSWERS: Final[Sequence[Callable[[Broken, SourceFile, int], Answer | None]]] = (
     *(_builtin, _skipped, _method, _iterator, _makes, _copy, _lock, _address, _nonstrict),
 )
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from fullgraph_compiler.facts import CompileFailure, GraphBreak, Stack
+from fullgraph_compiler.facts import CompileFailure, Stack
 from fullgraph_compiler.trace.messages import BUG
 
 from ...text.exports import kernel_hints
@@ -18,6 +18,7 @@ from ...workspace.source import SourceFile
 from ...workspace.syntax import nodes_of
 from ...workspace.workspace import Workspace
 from .marks import Marks, dotted
+from .seen_errors import SeenBreak
 from .words import Answer, line_of, row_of
 
 _SAYS: Final = "Dynamo failed to run FX node with fake tensors: "
@@ -130,14 +131,13 @@ def _handler(source: SourceFile, row: int, error: str) -> ast.ExceptHandler | No
     return None
 
 
-def no_kernel_answer(fact: GraphBreak | CompileFailure, filename: str, marks: Marks) -> Answer:
+def no_kernel_answer(seen: SeenBreak) -> Answer | None:
     """Tell how an operator of a library gets a fake kernel, for which torch links to a document."""
-    found = _UNSUPPORTED.search(fact.text) if fact.code == "GB0090" else None
-    if found is None or not all(hint.startswith("see ") for hint in fact.hints):
-        return Answer()
+    found = _UNSUPPORTED.search(seen.fact.text) if seen.fact.code == "GB0090" else None
+    if found is None or not all(hint.startswith("see ") for hint in seen.fact.hints):
+        return None
     operator = f"{found['library']}::{found['operator']}"
-    mark = marks.operator(operator)
-    where = f" ({line_of(mark, filename)})" if mark else ""
+    where = seen.where(seen.marks.operator(operator))
     return Answer(
         f"{code_span(operator)}{where} has no fake kernel, which says what its result looks like.",
         kernel_hints(operator, missing=True),

@@ -7,15 +7,15 @@ import re
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
-from fullgraph_compiler.facts import CompileFailure, GraphBreak, StackFrame
+from fullgraph_compiler.facts import CompileFailure, StackFrame
 
 from ...text.hints import RETURNS_ALIAS
 from ...text.markdown import code_span
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
 from ...workspace.syntax import covers, nodes_of, positional
-from ...workspace.workspace import Workspace
 from .marks import dotted
+from .seen_errors import SeenBreak
 from .words import Answer, row_of
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -57,20 +57,18 @@ _SIGNS: Final = {ast.And: "&", ast.Or: "|"}
 _INPUT: Final = re.compile(r"^l_(?:self_|)(\w+?)_$")
 
 
-def branch_answer(
-    fact: GraphBreak | CompileFailure, own: Sequence[StackFrame], workspace: Workspace
-) -> Answer:
+def branch_answer(seen: SeenBreak) -> Answer | None:
     """Tell which function of a higher-order operator returns what it is given, and what to write."""
-    source = workspace.source(own[-1].filename) if own and RETURNS_ALIAS in fact.text else None
+    own, source = seen.own, seen.source if RETURNS_ALIAS in seen.fact.text else None
     function = _function(source, own[-1]) if source else None
-    if source is None or function is None or len(own) < 2:
-        return Answer()
-    returned = _returned(function, own[-1].row)
+    if function is None or len(own) < 2:
+        return None
+    returned = _returned(function, seen.row)
     parameters = {node.arg for node in positional(function)}
     same = [node.id for node in returned if isinstance(node, ast.Name) and node.id in parameters]
     if not same:
-        return Answer()
-    branch = _branch(workspace.source(own[-2].filename), own[-2].row, function)
+        return None
+    branch = _branch(seen.places.workspace.source(own[-2].filename), own[-2].row, function)
     name = "" if isinstance(function, ast.Lambda) else f" {code_span(function.name)}"
     who = f"The {branch} branch{name}" if branch else f"The function{name}"
     listed = " and ".join(map(code_span, same))
@@ -82,23 +80,21 @@ def branch_answer(
     )
 
 
-def side_effect_answer(
-    fact: GraphBreak | CompileFailure, own: Sequence[StackFrame], workspace: Workspace
-) -> Answer:
+def side_effect_answer(seen: SeenBreak) -> Answer | None:
     """Tell where a function of a higher-order operator changes what is not its own, and what to write."""
-    inside = _OPERATOR.search(fact.explanation)
-    if inside is None or not own:
-        return Answer()
-    if _CHANGES in fact.explanation:
+    said, source = seen.fact.explanation, seen.source
+    inside = _OPERATOR.search(said)
+    if inside is None or not seen.own:
+        return None
+    if _CHANGES in said:
         if inside["operator"] == "autograd.Function":
-            function = code_span(own[-1].function)
+            function = code_span(seen.own[-1].function)
             hint = f"Leave this out of {function}, or call `apply` outside of what is compiled."
             return Answer(hints=(hint,), instead=True)
         return _moved(inside["operator"], "this")
-    attribute = _ATTRIBUTE.search(fact.explanation)
-    source = workspace.source(own[-1].filename) if attribute else None
+    attribute = _ATTRIBUTE.search(said)
     if source is None or attribute is None:
-        return Answer()
+        return None
     rows = _rows_setting(source, attribute["name"])
     where = f" ({row_of(source, rows[0], source.filename)})" if len(rows) == 1 else ""
     return _moved(inside["operator"], f"what sets {code_span(attribute['name'])}{where}")
@@ -127,19 +123,17 @@ def _rows_setting(source: SourceFile, name: str) -> list[int]:
     return sorted(set(found))
 
 
-def truth_answer(
-    fact: GraphBreak | CompileFailure, own: Sequence[StackFrame], workspace: Workspace
-) -> Answer:
+def truth_answer(seen: SeenBreak) -> Answer | None:
     """Advise on ``and``, ``or`` and ``not`` of tensors, where a function of an operator returns that."""
-    source = workspace.source(own[-1].filename) if own else None
+    fact, source = seen.fact, seen.source
     if source is None:
-        return Answer()
+        return None
     values: Sequence[ast.expr] = ()
     if fact.code == "GB0170" and _OPERATOR.search(fact.explanation):
-        function = _function(source, own[-1])
-        values = _returned(function, own[-1].row) if function else ()
+        function = _function(source, seen.own[-1])
+        values = _returned(function, seen.row) if function else ()
     elif _GUARDED in f"{fact.text} {getattr(fact, 'message', '')}":
-        values = [call.args[0] for call in _conds(source, own[-1].row) if call.args]
+        values = [call.args[0] for call in _conds(source, seen.row) if call.args]
     for value in values:
         if written := _of_tensors(value):
             word = _WORDS[type(value.op)] if isinstance(value, ast.BoolOp) else "not"
@@ -149,20 +143,20 @@ def truth_answer(
                 replaced=_TRUTH if _TRUTH in fact.explanation else fact.explanation,
                 instead=True,
             )
-    return Answer()
+    return None
 
 
-def merge_answer(fact: GraphBreak | CompileFailure) -> Answer:
+def merge_answer(seen: SeenBreak) -> Answer | None:
     """Tell in what the results of the two functions of a ``torch.cond`` differ."""
-    said = _MERGED.search(f"{fact.explanation} {fact.text}")
+    said = _MERGED.search(f"{seen.fact.explanation} {seen.fact.text}")
     if said is None:
-        return Answer()
+        return None
     what, one, other = said["what"], code_span(said["one"]), code_span(said["other"])
     how = f", as with {code_span('.to(' + said['other'] + ')')}" if what == "dtype" else ""
     return Answer(
         f"The functions of `torch.cond` return tensors that differ in {what}: {one} and {other}.",
         (f"Let both return the same {what}{how}.",),
-        replaced=fact.explanation,
+        replaced=seen.fact.explanation,
         instead=True,
     )
 
@@ -192,13 +186,12 @@ def _is_mask(node: ast.expr) -> bool:
     )
 
 
-def raw_operator_answer(
-    fact: GraphBreak | CompileFailure, own: Sequence[StackFrame], workspace: Workspace
-) -> Answer:
+def raw_operator_answer(seen: SeenBreak) -> Answer | None:
     """Name the function to call instead of an operator that only that function may call."""
-    is_raw = _INTERFACE in fact.explanation or getattr(fact, "error", "") == "InternalTorchDynamoError"
-    source = workspace.source(own[-1].filename) if own and is_raw else None
-    for call in source.nodes_at(own[-1].row) if source else ():
+    error = getattr(seen.fact, "error", "")
+    is_raw = _INTERFACE in seen.fact.explanation or error == "InternalTorchDynamoError"
+    source = seen.source if is_raw else None
+    for call in source.nodes_at(seen.row) if source else ():
         operator = dotted(call.func) if isinstance(call, ast.Call) else ""
         is_of_torch = operator.startswith(_RAW)
         written = _INTERFACES.get(operator.removeprefix(_RAW)) if is_of_torch else None
@@ -207,7 +200,7 @@ def raw_operator_answer(
         given = dotted(call.args[0]) if call.args else ""
         hints = [f"Call the function instead, {code_span(written.format(given or 'f'))}, which prepares it."]
         if rows := _rows_asking(source, given):
-            where = row_of(source, rows[0], own[-1].filename)
+            where = row_of(source, rows[0], seen.filename)
             hints.append(f"{code_span(given)} must not need a number of a tensor: `.item()` ({where}).")
         return Answer(
             f"{code_span(operator)} is the operator behind a function: it takes only what that makes of its "
@@ -215,7 +208,7 @@ def raw_operator_answer(
             tuple(hints),
             instead=True,
         )
-    return Answer()
+    return None
 
 
 def _rows_asking(source: SourceFile, name: str) -> list[int]:

@@ -1,19 +1,52 @@
-"""An error that a program raised, or that ended a compilation, beside the program's text."""
+"""Errors and graph breaks beside the program's text: the line where it went wrong, and the calls there."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TypeAlias
 
-from fullgraph_compiler.facts import StackFrame
+from fullgraph_compiler.facts import CompileFailure, GraphBreak, StackFrame
 
 from ...text.known_errors import KnownError
 from ...workspace.source import SourceFile
-from .marks import Mark
+from ..source_locator import Places
+from .marks import Mark, Marks
 from .words import line_of
 
+Broken: TypeAlias = GraphBreak | CompileFailure
 
-class SeenError:
+
+class _Seen:
+    """Something that went wrong; ``own`` are the frames of its stack that are the user's."""
+
+    def __init__(self, own: Sequence[StackFrame], find: Callable[[str], SourceFile | None]) -> None:
+        self.own, self._find = own, find
+        self.filename, self.row = (own[-1].filename, own[-1].row) if own else ("", 0)
+
+    @property
+    def source(self) -> SourceFile | None:
+        """The file in which it went wrong."""
+        return self._find(self.filename) if self.filename else None
+
+    def line(self, mark: Mark) -> str:
+        """Name the line of a mark."""
+        return line_of(mark, self.filename)
+
+    def where(self, *marks: Mark | None) -> str:
+        """Name the line of a mark in parentheses; empty unless there is just one."""
+        found = list(filter(None, marks))
+        return f" ({self.line(found[0])})" if len(found) == 1 else ""
+
+    def calls(self) -> Iterator[ast.Call]:
+        """Yield the calls that begin in the lines of the stack, those of the innermost line first."""
+        for frame in reversed(self.own):
+            source = self._find(frame.filename)
+            nodes = source.nodes_at(frame.row) if source else ()
+            yield from (node for node in nodes if isinstance(node, ast.Call))
+
+
+class SeenError(_Seen):
     """An error of the program, and the calls of its own that led to it."""
 
     def __init__(
@@ -21,27 +54,20 @@ class SeenError:
         known: KnownError,
         message: str,
         own: Sequence[StackFrame],
-        source: Callable[[str], SourceFile | None],
+        find: Callable[[str], SourceFile | None],
         untraced: Collection[tuple[str, int]],
     ) -> None:
+        super().__init__(own, find)
         self.untraced = untraced
-        self.known, self.message, self._own, self._source = known, message, own, source
-        self.filename, self.row = (own[-1].filename, own[-1].row) if own else ("", 0)
+        self.known, self.message = known, message
         named = known.message.search(message)
         self.name = named["name"] if named and "name" in named.re.groupindex else ""
 
-    @property
-    def source(self) -> SourceFile | None:
-        """The file in which the error was raised."""
-        return self._source(self.filename) if self.filename else None
 
-    def line(self, mark: Mark) -> str:
-        """Name the line of a mark."""
-        return line_of(mark, self.filename)
+class SeenBreak(_Seen):
+    """A graph break, or an error of the compiler; ``stack`` begins with the calls that led to the frame."""
 
-    def calls(self) -> Iterator[ast.Call]:
-        """Yield the calls that begin in the lines of the stack, those of the innermost line first."""
-        for frame in reversed(self._own):
-            source = self._source(frame.filename)
-            nodes = source.nodes_at(frame.row) if source else ()
-            yield from (node for node in nodes if isinstance(node, ast.Call))
+    def __init__(self, fact: Broken, places: Places, marks: Marks) -> None:
+        self.fact, self.places, self.marks = fact, places, marks
+        self.stack = places.full_stack(fact.stack, fact.compile_id)
+        super().__init__(places.own(self.stack), places.workspace.source)
