@@ -107,7 +107,7 @@ def fault_message(fault: FaultLocated) -> str:
     """Describe a fault in one sentence: what fails, how, and what still passes."""
     message = _failing(fault)
     if fault.operator is not None:
-        message = f"{exports.false_declaration(fault.operator.name)}: {message}"
+        message = f"{code_span(fault.operator.name)} is not what it declares: {message}"
     if fault.passes:
         message += f"; {_named(fault.passes)} passes"
     return message
@@ -303,7 +303,8 @@ def _explained(
     """Return the finding with the part at fault, ``blame`` if it is known, and the stages."""
     hints, explanation = finding.hints, finding.explanation
     if fault.operator is not None:
-        cause = exports.operator_fault(fault.operator)
+        name = code_span(fault.operator.name)
+        cause = f"The compiler goes by what {name} declares. torch says: {fault.operator.said}"
         hints = (*exports.operator_hints(fault.operator), *hints)
     elif fault.cause is not None:
         cause, explanation = explanation, ""

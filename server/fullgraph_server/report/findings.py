@@ -35,6 +35,7 @@ from fullgraph_compiler.trace.messages import ErrorElsewhere, parse_error_elsewh
 
 from ..kinds import FindingKind
 from ..text import exports, hints, messages
+from ..text.markdown import code_span
 from ..text.remedies import Advice, sentences
 from ..workspace.positions import Span
 from ..workspace.workspace import Workspace
@@ -131,15 +132,16 @@ class FindingFacts:
 
     def without_passing_exceptions(self) -> list[Fact]:
         """Leave out breaks that are only the program's own exception, on its way through Dynamo."""
-        return [fact for fact in self._facts.all if not self._is_passing_exception(fact)]
-
-    def _is_passing_exception(self, fact: Fact) -> bool:
-        return (
-            isinstance(fact, GraphBreak)
-            and fact.skips_frame
-            and bool(fact.stack)
-            and (fact.stack[-1].filename, fact.stack[-1].row) in self._raised_at
-        )
+        return [
+            fact
+            for fact in self._facts.all
+            if not (
+                isinstance(fact, GraphBreak)
+                and fact.skips_frame
+                and fact.stack
+                and (fact.stack[-1].filename, fact.stack[-1].row) in self._raised_at
+            )
+        ]
 
     def _merged(self) -> Iterable[FindingBuilder]:
         """Build a finding for each fact; facts that say the same about the same place share one.
@@ -195,7 +197,9 @@ class FindingFacts:
         if fact.skips_frame and name:
             builder.eager = self._runs_eagerly(name, fact.compile_id)
         elif fact.skips_rest and name and fact.compile_id not in self._skipped:
-            builder.eager = messages.compiled_up_to(name)
+            builder.eager = (
+                f"{code_span(name)} is compiled up to an earlier line, and the rest of it runs eagerly"
+            )
         return builder
 
     def _title(self, fact: GraphBreak | CompileFailure, reason: str) -> str:
@@ -207,7 +211,8 @@ class FindingFacts:
         if not subject:
             return ""
         library = self._places.place(fact.stack, fact.compile_id).library
-        title = messages.break_title(subject, stops=isinstance(fact, CompileFailure))
+        stops = isinstance(fact, CompileFailure)
+        title = f"Dynamo cannot trace {subject}" if stops else f"{subject} breaks the graph"
         return with_library_places(title, [library] if library else [])
 
     def _break_hints(self, fact: GraphBreak | CompileFailure) -> tuple[str, ...]:
@@ -268,19 +273,18 @@ class FindingFacts:
             again or last, self._recompilations.advise, fact.setting, function, together
         )
         answer = self._answers.on_limit(fact)
+        outcome = "it must not run eagerly" if fact.fatal else "new calls run eagerly from now on"
         builder = self._places.finding(
             "recompile-limit",
             "error" if fact.fatal else "warning",
-            messages.limit_message(fact.setting, fact.limit, function, fact.fatal),
+            f"{code_span(function)} reached the {fact.setting.replace('_', ' ')} of {fact.limit}: {outcome}",
             (*fact.stack, *self._places.own_frame(fact.compile_id)),
             fact.compile_id,
             explanation="\n".join(
                 filter(
                     None,
                     (
-                        messages.limit_explanation(
-                            self._recompilations.named(again), self._recompilations.named(last)
-                        ),
+                        messages.limit_explanation(*map(self._recompilations.named, (again, last))),
                         messages.changed_with(together),
                         self._calls_from(fact),
                         answer.note,
@@ -302,13 +306,16 @@ class FindingFacts:
         calls = next(counts, 0)
         if fact.fatal or not fact.called or calls < fact.called:
             return ""
-        return messages.calls_from_limit(calls - fact.called + 1, calls)
+        since = calls - fact.called + 1
+        return f"{since} of its {calls} calls came from then on: those that no compilation fits ran eagerly."
 
     def _frame_skipped(self, fact: FrameSkipped) -> FindingBuilder | None:
         if fact.compile_id in self._explained:
             return None
         function = self._places.name_of(fact.compile_id)
-        message = messages.skipped_message(function, messages.first_line(fact.reason))
+        # Torch may not have told which function it is of.
+        skipped = code_span(function) if function else "a frame"
+        message = f"{skipped} is skipped: {messages.first_line(fact.reason)}"
         builder = self._places.finding(
             "skipped-frame", "warning", message, (), fact.compile_id, text=fact.reason
         )
@@ -338,7 +345,8 @@ class FindingFacts:
         said = messages.first_line(fact.message)
         hints = fact.hints
         if failure := next(reversed(self._recompilations.completed(fact.failures, "")), None):
-            said = messages.refused_message(self._places.name_of(failure.compile_id), [failure])
+            function = code_span(self._places.name_of(failure.compile_id))
+            said = f"{function} would have to be compiled again: {messages.change([failure])}"
             hints = sentences(self._recompilations.advise(failure))
         stack = fact.stack
         operator, _ = parse_failing_operator(fact.message)
@@ -346,7 +354,8 @@ class FindingFacts:
             said = exports.mismatched_kernel(operator, said)
             hints = exports.kernel_hints(operator, missing=False)
             stack = self._call_of(operator) or stack
-        if _ended_by_argparse(fact):
+        innermost = fact.stack[-1].filename if fact.stack else ""
+        if fact.error == "SystemExit" and os.path.basename(innermost) == "argparse.py":
             hints = (messages.WANTS_ARGUMENTS,)
         given = self._answers.on_raised(fact)
         if failure:
@@ -437,8 +446,3 @@ _BUILD: Final[dict[type, Callable[[FindingFacts, Any], FindingBuilder | None]]] 
     CallsWithoutGraph: FindingFacts._without_graph,
 }
 """The builders of findings, by the type of the fact."""
-
-
-def _ended_by_argparse(fact: ProgramRaised) -> bool:
-    innermost = fact.stack[-1].filename if fact.stack else ""
-    return fact.error == "SystemExit" and os.path.basename(innermost) == "argparse.py"

@@ -109,7 +109,7 @@ def fold(
         results=tuple(fact for fact in by_type.all if isinstance(fact, Result)),
         files=_files(by_type, _names(findings, frames, graphs, codes, tensors, lines), workspace),
         depth=depth,
-        sizes=size_conditions(by_type, places),
+        sizes=tuple(size_conditions(by_type, places)),
         graph_lines=lines,
         caches=caches,
         vllm=vllm_graphs(by_type.all),

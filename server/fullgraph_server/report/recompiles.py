@@ -31,8 +31,10 @@ from fullgraph_compiler.trace.changes import changed_with, completed
 from fullgraph_compiler.trace.reasons import FREED
 
 from ..text import advice, messages
+from ..text.markdown import code_span
 from ..text.outlook import changed_sizes, changed_types, length_of, outlook
 from ..text.remedies import Advice, advice_on_all, sentences
+from ..text.size_expressions import relation_of
 from ..text.source_names import compile_number, written_name
 from ..workspace.positions import Call, Span
 from ..workspace.workspace import Workspace
@@ -43,7 +45,7 @@ from .answers.recompiling.resumed import Resumed
 from .facts_by_type import FactsByType
 from .finding_builder import FindingBuilder
 from .model import Finding, Report
-from .sizes import condition_behind, relates_sizes, specialization_behind
+from .sizes import condition_behind, specialization_behind
 from .source_locator import Place, Places, with_library_places
 from .wrappers import Lightning
 
@@ -145,8 +147,10 @@ class Recompilations:
         failures = [self._as_passed(*item) for item in first.failures.items()]
         rest = [(key[0], failure) for group in groups for key, failure in group.others.items()]
         compile_ids = {compile_id for group in groups for compile_id in group.failures}
-        message = messages.recompile_message(failures, len(compile_ids), so_far=not self._ended)
-        together = self._together(groups)
+        times = f" {len(compile_ids)} times" if len(compile_ids) > 1 else ""
+        message = f"recompiled{times}{'' if self._ended else ' so far'}: {messages.change(failures)}"
+        own = {messages.cause_of(item) for group in groups for item in group.failures.values()}
+        together = _in_all(list(first.together.values()), own)
         explained = (
             messages.changed_with(together),
             messages.alike([self._value_and_place(group) for group in others]),
@@ -155,7 +159,10 @@ class Recompilations:
         given = advice.common_advice(
             item for group in groups for item in self.advise(next(iter(group.failures.values())))
         )
-        given = advice_on_all(given, self._without_looked_up(first, together), self.advise)
+        # Who decides ahead of the call whether a key is in a value does not pass the key.
+        keys = names_in(self._lookup(next(iter(first.failures.values()))))
+        passed = [same for same in together if written_name(same[0].source) not in keys]
+        given = advice_on_all(given, passed, self.advise)
         finding = Finding(
             "recompile",
             "recompile",
@@ -200,23 +207,11 @@ class Recompilations:
             and not any(self._is_for(other, item, compile_id) for other in earlier)
         ]
 
-    def _together(self, groups: Sequence[_Group]) -> list[list[GuardFailure]]:
-        """List what changed in every recompilation of a group, by property; without what a group is about."""
-        own = {messages.cause_of(item) for group in groups for item in group.failures.values()}
-        return _in_all(list(groups[0].together.values()), own)
-
     def _lookup(self, failure: GuardFailure) -> str:
         """Return the code that asks whether a key is in the value that changed, if that is all it needs."""
         if failure.kind not in ("DICT_CONTAINS", "SET_CONTAINS"):
             return ""
         return lookup(failure.stack or self._guard_stack(failure), failure.source, self._workspace)
-
-    def _without_looked_up(
-        self, group: _Group, together: list[list[GuardFailure]]
-    ) -> list[list[GuardFailure]]:
-        """Leave out the key that a value is asked for: who decides that ahead of the call passes none."""
-        names = names_in(self._lookup(next(iter(group.failures.values()))))
-        return [same for same in together if written_name(same[0].source) not in names]
 
     def _break_behind(self, failure: GuardFailure) -> tuple[Advice, ...]:
         """Advise to remove the break that a value was handed over; a tensor can change without one, too."""
@@ -237,13 +232,14 @@ class Recompilations:
         for (_, function, _), group in groups.items():
             first, failures = next(iter(group)), [failure for failure in group.values() if failure]
             given = self.advise(failures[0]) if failures else (Advice(advice.CALL_AHEAD),)
+            why = messages.change(failures) if failures else "it was not called in it"
             place, stack = self._places.place((), first), self._places.calling_stack(first)
             yield FindingBuilder(
                 Finding(
                     "late-compile",
                     "late-compile",
                     "error",
-                    messages.late_compilation_message(function, failures),
+                    f"{code_span(function)} is compiled after the warm-up: {why}",
                     self._places.place(stack, "").span if stack else place.span,
                     hints=sentences(given),
                     stack=place.calls,
@@ -278,14 +274,14 @@ class Recompilations:
             unrolled=unrolled_layer(constant, self._places) if constant else "",
             allowing=allowing_line(compile_id, self._places, self._workspace) if constant else "",
             static_line=static_line(compile_id, self._places, self._workspace),
-            of_module=seen.of_module or self._is_of_forward(failure.source, compile_id),
+            of_module=seen.of_module
+            or (
+                failure.source.startswith("L['self'].")
+                and self._places.name_of(compile_id).endswith(".forward")
+            ),
         )
         given = advice.recompile_advice(failure, seen) or self._break_behind(failure)
         return (*given, *shared_code(failure, compile_id, self._places, self._workspace))
-
-    def _is_of_forward(self, source: str, compile_id: str) -> bool:
-        """Tell whether a value is reached by the ``self`` of a ``forward``, which modules have."""
-        return source.startswith("L['self'].") and self._places.name_of(compile_id).endswith(".forward")
 
     def named(self, failures: Iterable[GuardFailure]) -> list[GuardFailure]:
         """Return failures under the names that values from before a graph break have in the program."""
@@ -381,7 +377,8 @@ class Recompilations:
             failure = completed(failure, before, after)
             condition = condition_behind(failure, self._conditions[failure.compile_id])
             if condition is not None:
-                kind = advice.RELATION if relates_sizes(failure) else failure.kind
+                is_relation = not failure.source and relation_of(failure.reason) is not None
+                kind = advice.RELATION if is_relation else failure.kind
                 failure = replace(failure, stack=condition.stack, kind=kind)
             # Torch tries a dynamic size the second time, which the code may turn into a number again.
             constants = (*self._constants[failure.compile_id], *self._constants[compile_id])

@@ -21,11 +21,6 @@ from .model import SizeCondition
 from .source_locator import Places
 
 
-def size_conditions(facts: FactsByType, places: Places) -> tuple[SizeCondition, ...]:
-    """List the conditions that every compilation assumes, in the order in which they arose."""
-    return tuple(_conditions(facts, places))
-
-
 def condition_behind(failure: GuardFailure, guards: Sequence[ShapeGuard]) -> ShapeGuard | None:
     """Find the condition of a trace behind a failed relation of sizes or numbers; ``None`` if none fits.
 
@@ -51,11 +46,6 @@ def condition_behind(failure: GuardFailure, guards: Sequence[ShapeGuard]) -> Sha
     return None
 
 
-def relates_sizes(failure: GuardFailure) -> bool:
-    """Tell whether a failed guard compares sizes of several tensors, or of none in particular."""
-    return not failure.source and relation_of(failure.reason) is not None
-
-
 def specialization_behind(
     failure: GuardFailure, constants: Iterable[Specialization]
 ) -> Specialization | None:
@@ -63,16 +53,16 @@ def specialization_behind(
     if failure.changed != "size":
         return None
     source = f"{failure.source}.size()[{failure.dimension}]"
-    of_size = (constant for constant in constants if source in constant.sources)
-    return next((constant for constant in of_size if not _is_compared(constant)), None)
+    for constant in constants:
+        # What the code only compares with a number, as a jump does (``symbolic_convert.py``), is no number.
+        calls = [frame.function for frame in constant.torch_stack[-2:]]
+        if source in constant.sources and calls != ["inner", "evaluate_expr"]:
+            return constant
+    return None
 
 
-def _is_compared(constant: Specialization) -> bool:
-    """Tell whether the code only compared a size with a number, as a jump does (``symbolic_convert.py``)."""
-    return [frame.function for frame in constant.torch_stack[-2:]] == ["inner", "evaluate_expr"]
-
-
-def _conditions(facts: FactsByType, places: Places) -> Iterator[SizeCondition]:
+def size_conditions(facts: FactsByType, places: Places) -> Iterator[SizeCondition]:
+    """Yield the conditions that every compilation assumes, in the order in which they arose."""
     for fact in facts.all:
         if isinstance(fact, ShapeGuard):
             yield SizeCondition(

@@ -94,7 +94,7 @@ _RANGE = (
     "Give the `Dim` only sizes for which it holds, change this code so that it holds for all, or use "
     "`Dim.AUTO`: the export then decides, and the program checks its inputs."
 )
-_DRAFT_SIZES = (
+DRAFT_SIZES = (
     "Where this is against a `Dim`, draft_export has made the size `Dim.AUTO`, while `torch.export.export` "
     "raises: give the `Dim` a `min` or `max`, or use `Dim.AUTO`."
 )
@@ -117,26 +117,26 @@ _MARKED_RANGE = (
 FULL_REASON = (
     "A log does not hold the exception of an export: run the program with `fullgraph check`, which sees it."
 )
+IN_LOG_OF_FAILED = (f"If this is against a `Dim`: {_RANGE[0].lower()}{_RANGE[1:]}", FULL_REASON)
 
 
-def undecided(condition: str, problem: ExportProblem, *, numbers: Sequence[str]) -> str:
-    """Write that a condition depends on data; ``numbers`` are the variables that it does by."""
-    names = " and ".join(map(code_span, numbers))
+def undecided(condition: str, problem: ExportProblem, *, kind: ConditionKind, names: Sequence[str]) -> str:
+    """Write that a condition or number depends on data; ``names`` are the variables that it does by."""
+    if kind == "number":
+        if problem.detail:
+            return (
+                f"draft_export takes {problem.detail} for the number that {code_span(condition)} needs here"
+            )
+        return f"export has to know the number that {code_span(condition)} needs, which only data decide"
+    listed = " and ".join(map(code_span, names))
     why = "it depends on data"
-    if numbers and {*numbers} <= {*_WORD.findall(condition)}:
-        why = f"{names} {'is' if len(numbers) == 1 else 'are'} known from data only"
-    elif numbers:  # such as a tensor, one of whose sizes the condition is about
-        why = f"it depends on data, through {names}"
+    if kind not in ("tensor", "assertion") and names:
+        why = f"it depends on data, through {listed}"  # such as a tensor, one of whose sizes it is about
+        if {*names} <= {*_WORD.findall(condition)}:
+            why = f"{listed} {'is' if len(names) == 1 else 'are'} known from data only"
     if problem.detail in ("True", "False"):
         return f"draft_export takes {code_span(condition)} for {problem.detail.lower()} here: {why}"
     return f"export cannot decide {code_span(condition)}: {why}"
-
-
-def unknown_number(code: str, taken: str) -> str:
-    """Write that a number has to be known which only data decide."""
-    if taken:
-        return f"draft_export takes {taken} for the number that {code_span(code)} needs here"
-    return f"export has to know the number that {code_span(code)} needs, which only data decide"
 
 
 def undecided_hints(
@@ -175,27 +175,9 @@ def undecided_hints(
     )
 
 
-def missing_kernel(operator: str, *, draft: bool) -> str:
-    """Write that an operator has no fake kernel."""
-    message = f"{code_span(operator)} has no fake kernel, which says what its result looks like"
-    return f"{message}: draft_export took that from a real call" if draft else message
-
-
 def mismatched_kernel(operator: str, reason: str) -> str:
     """Write that the result of an operator is not what its fake kernel says."""
     return f"the fake kernel of {code_span(operator)} does not fit its result: {reason}"
-
-
-def assigned(attribute: str, function: str) -> str:
-    """Write that an exported program leaves out an assignment to an attribute."""
-    where = f" in {code_span(function)}" if function else ""
-    return f"the exported program leaves out that {code_span(attribute)} is assigned{where}"
-
-
-def left_without_data(attribute: str, function: str) -> str:
-    """Write that an export leaves an attribute as a tensor without data."""
-    where = f", which {code_span(function)} assigns" if function else ""
-    return f"the export leaves {code_span(attribute)}{where}, as a fake tensor without data"
 
 
 def assigned_hints(attribute: str) -> tuple[str, ...]:
@@ -211,16 +193,6 @@ def kernel_hints(operator: str, *, missing: bool) -> tuple[str, ...]:
     if operator.startswith(("aten::", "prims::")):
         return (filled(_OF_TORCH, operator=operator),)
     return (filled(_REGISTER if missing else _CORRECT, operator=operator),)
-
-
-def false_declaration(operator: str) -> str:
-    """Write that an operator misleads the compiler."""
-    return f"{code_span(operator)} is not what it declares"
-
-
-def operator_fault(fault: OperatorFault) -> str:
-    """Say in torch's words how an operator differs from what it declares."""
-    return f"The compiler goes by what {code_span(fault.name)} declares. torch says: {fault.said}"
 
 
 def operator_hints(fault: OperatorFault) -> tuple[str, ...]:
@@ -290,11 +262,6 @@ def wrong_keys(arguments: Sequence[str], keys: Sequence[str]) -> tuple[str, tupl
     return title, tuple(hints)
 
 
-def refused_mark(condition: str) -> str:
-    """Write that a compilation refuses sizes that are marked as dynamic."""
-    return f"not all sizes that are marked as dynamic fulfil {code_span(condition)}, which this code needs"
-
-
 def mark_hints(source: str, value: str, *, call: str, alone: bool) -> tuple[str, ...]:
     """Advise on a size that is marked for ``torch.compile``; ``value`` is the number that it becomes.
 
@@ -309,20 +276,6 @@ def mark_hints(source: str, value: str, *, call: str, alone: bool) -> tuple[str,
         varying = filled(_WRITE_SIZE, value=value, call=call, as_in=as_in) if call else _NO_NUMBER
         return (_NO_MARK.format(value=value, mark=mark), varying if call or alone else _ANY_SIZE)
     return (_MARKED_RANGE.format(mark=mark),)
-
-
-def size_in_log(condition: str, *, failed: bool) -> str:
-    """Write that an export assumes something of a size, in a log that does not say what came of it."""
-    if failed:
-        return f"an export that fails assumes {code_span(condition)} here"
-    return f"draft_export assumes {code_span(condition)} here"
-
-
-def size_in_log_hints(*, failed: bool) -> tuple[str, ...]:
-    """Advise on an assumption in a log."""
-    if failed:
-        return (f"If this is against a `Dim`: {_RANGE[0].lower()}{_RANGE[1:]}", FULL_REASON)
-    return (_DRAFT_SIZES,)
 
 
 def failed(fact: ExportFailed, message: str) -> str:

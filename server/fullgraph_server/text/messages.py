@@ -110,11 +110,6 @@ def brief(text: str) -> str:
     return first
 
 
-def break_title(subject: str, *, stops: bool) -> str:
-    """Write that something breaks the graph; ``stops`` where the program may not go on without a graph."""
-    return f"Dynamo cannot trace {subject}" if stops else f"{subject} breaks the graph"
-
-
 def with_reason(reason: str, explanation: str) -> str:
     """Put torch's short reason of a graph break ahead of its explanation, unless that has the same words."""
     if reason.lower() in explanation.lower():
@@ -125,17 +120,6 @@ def with_reason(reason: str, explanation: str) -> str:
 def runs_eagerly(function: str, *, resumed: bool) -> str:
     """Write that Dynamo compiles nothing of a function, or nothing of what follows an earlier break."""
     return f"the {'rest' if resumed else 'whole'} of {code_span(function)} runs eagerly"
-
-
-def compiled_up_to(function: str) -> str:
-    """Write that Dynamo compiles a function up to a line ahead of a break."""
-    return f"{code_span(function)} is compiled up to an earlier line, and the rest of it runs eagerly"
-
-
-def recompile_message(failures: Sequence[GuardFailure], count: int, *, so_far: bool) -> str:
-    """Write what changed before ``count`` compilations; ``so_far`` while there may be more of them."""
-    again = ("recompiled" if count == 1 else f"recompiled {count} times") + (" so far" if so_far else "")
-    return f"{again}: {change(failures)}"
 
 
 def likewise(sources: Sequence[str], own: str, functions: Sequence[str]) -> str:
@@ -245,12 +229,6 @@ def _members(subject: str, noun: str, actual: Sequence[str]) -> str:
     return f"the {noun}s of {subject} changed: {', then '.join(parts)}{more}"
 
 
-def late_compilation_message(function: str, failures: Sequence[GuardFailure]) -> str:
-    """Write that a function was compiled after the warm-up."""
-    why = change(failures) if failures else "it was not called in it"
-    return f"{code_span(function)} is compiled after the warm-up: {why}"
-
-
 def without_graph_message(fact: CallsWithoutGraph) -> str:
     """Write that nothing was compiled, in the calls of a function or in the whole program."""
     if fact.function and not fact.calls:
@@ -275,27 +253,6 @@ def went_on(explanation: str) -> str:
     """Add to an explanation of an error, at the end of its first paragraph, that the program went on."""
     first, gap, rest = explanation.partition("\n\n")
     return f"{first} The program went on after this error.".lstrip() + gap + rest
-
-
-def refused_message(function: str, failures: Sequence[GuardFailure]) -> str:
-    """Write that a program forbids the recompilation that a call needs."""
-    return f"{code_span(function)} would have to be compiled again: {change(failures)}"
-
-
-def skipped_message(function: str, reason: str) -> str:
-    """Write that Dynamo compiles nothing of a frame; torch may not have told which function it is of."""
-    return f"{code_span(function) if function else 'a frame'} is skipped: {reason}"
-
-
-def limit_message(setting: str, limit: int, function: str, fatal: bool) -> str:
-    """Write that a function was compiled too often; ``fatal`` where that stops the program."""
-    outcome = "it must not run eagerly" if fatal else "new calls run eagerly from now on"
-    return f"{code_span(function)} reached the {setting.replace('_', ' ')} of {limit}: {outcome}"
-
-
-def calls_from_limit(number: int, calls: int) -> str:
-    """Write how many of a function's calls came from the one that hit the limit on."""
-    return f"{number} of its {calls} calls came from then on: those that no compilation fits ran eagerly."
 
 
 def changed_with(together: Sequence[Sequence[GuardFailure]]) -> str:

@@ -88,13 +88,17 @@ class _Exports:
         )
         frame = next(filter(None, found), None)
         function = frame.function if frame else ""
-        is_left = bool(fact.detail)
+        is_left, attribute = bool(fact.detail), code_span(fact.subject)
+        if is_left:
+            where = f", which {code_span(function)} assigns" if function else ""
+            message = f"the export leaves {attribute}{where}, as a fake tensor without data"
+        else:
+            where = f" in {code_span(function)}" if function else ""
+            message = f"the exported program leaves out that {attribute} is assigned{where}"
         return self._finding(
             "export-error",
             "warning",
-            exports.left_without_data(fact.subject, function)
-            if is_left
-            else exports.assigned(fact.subject, function),
+            message,
             (frame,) if frame else (),
             fact.compile_id,
             code=fact.kind,
@@ -121,11 +125,7 @@ class _Exports:
         return self._finding(
             "export-error",
             self._severity(fact),
-            exports.unknown_number(condition.text, fact.detail)
-            if condition.kind == "number"
-            else exports.undecided(
-                condition.text, fact, numbers=[] if condition.kind in ("tensor", "assertion") else names
-            ),
+            exports.undecided(condition.text, fact, kind=condition.kind, names=names),
             fact.stack,
             fact.compile_id,
             code=fact.kind,
@@ -143,14 +143,15 @@ class _Exports:
         )
 
     def _kernel(self, fact: ExportProblem) -> FindingBuilder:
-        missing = fact.kind == "missing-fake-kernel"
-        draft = self._severity(fact) == "warning"
+        missing, severity = fact.kind == "missing-fake-kernel", self._severity(fact)
+        message = exports.mismatched_kernel(fact.subject, fact.detail)
+        if missing:
+            message = f"{code_span(fact.subject)} has no fake kernel, which says what its result looks like"
+            message += ": draft_export took that from a real call" if severity == "warning" else ""
         return self._finding(
             "export-error",
-            self._severity(fact),
-            exports.missing_kernel(fact.subject, draft=draft)
-            if missing
-            else exports.mismatched_kernel(fact.subject, fact.detail),
+            severity,
+            message,
             fact.stack,
             fact.compile_id,
             code=fact.kind,
@@ -226,14 +227,15 @@ class _Exports:
             )
 
     def _size_in_log(self, fact: SizeFact, *, failed: bool) -> FindingBuilder:
+        who = "an export that fails" if failed else "draft_export"
         return self._finding(
             "export-error",
             "error" if failed else "information",
-            exports.size_in_log(written(fact), failed=failed),
+            f"{who} assumes {code_span(written(fact))} here",
             fact.stack,
             fact.compile_id,
             code="size-constraint",
-            hints=exports.size_in_log_hints(failed=failed),
+            hints=exports.IN_LOG_OF_FAILED if failed else (exports.DRAFT_SIZES,),
         )
 
 

@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 from fullgraph_compiler.facts import CompileFailure, ShapeGuard, SizeViolation, Specialization
 
 from ...text import exports
+from ...text.markdown import code_span
 from ...text.size_expressions import (
     comparison_of,
     parts_of,
@@ -45,12 +46,13 @@ def refused_marks(facts: FactsByType, places: Places, workspace: Workspace) -> I
             name, value = written_size(violation.source), violation.value
             stack = violation.stack or (code.stack if code else ())
             written = size_code(stack, value, places, workspace)
+            condition = code_span(condition_text(violation))
             yield places.finding(
                 "capture-error",
                 "error",
                 exports.specialized(name, value, "")
                 if value
-                else exports.refused_mark(condition_text(violation)),
+                else f"not all sizes that are marked as dynamic fulfil {condition}, which this code needs",
                 stack or fact.stack,
                 fact.compile_id,
                 code="size-constraint",
