@@ -56,7 +56,8 @@ def gradient_answer(seen: SeenBreak, without: str) -> Answer | None:
         return None
     call = _gradient(source, seen.row)
     hint = f"{_TRACE}."
-    if call is None or not any(map(_keeps_graph, call.keywords)):
+    keeping = [item.value for item in call.keywords if item.arg in _KEEPS] if call else []
+    if all(isinstance(value, ast.Constant) and not value.value for value in keeping):
         if found := _returned_as_well(source, call, seen.row):
             name, row = found
             where = row_of(source, row, seen.filename)
@@ -67,11 +68,6 @@ def gradient_answer(seen: SeenBreak, without: str) -> Answer | None:
         else:
             hint += _DETACH
     return Answer(hints=(hint, *filter(None, (without,))), instead=True)
-
-
-def _keeps_graph(keyword: ast.keyword) -> bool:
-    is_off = isinstance(keyword.value, ast.Constant) and not keyword.value.value
-    return keyword.arg in _KEEPS and not is_off
 
 
 def _gradient(source: SourceFile, row: int) -> ast.Call | None:
@@ -233,8 +229,9 @@ def _items(value: ast.expr | None) -> Iterator[ast.expr]:
 def _writes(function: ast.AST) -> Iterator[_Write]:
     for node in nodes_of_scope(function):
         if isinstance(node, ast.Call):
-            if isinstance(node.func, ast.Attribute) and _is_in_place(node.func.attr):
-                yield _Write(node.lineno, _text(node), is_certain=node.func.attr in _IN_PLACE)
+            method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+            if method.endswith("_") and not method.startswith("_") and method not in _SETTERS:
+                yield _Write(node.lineno, _text(node), is_certain=method in _IN_PLACE)
         elif isinstance(node, ast.AugAssign) or (
             isinstance(node, ast.Assign) and any(isinstance(item, ast.Subscript) for item in node.targets)
         ):
@@ -249,11 +246,6 @@ def _text(node: ast.Call | ast.AugAssign | ast.Assign) -> str:
     if isinstance(node, ast.Call):
         return ast.unparse(node.func)[:_LONGEST]
     return ast.unparse(node.target if isinstance(node, ast.AugAssign) else node.targets[0])[:_LONGEST]
-
-
-def _is_in_place(method: str) -> bool:
-    """Tell whether a method of a tensor with this name changes its value."""
-    return method.endswith("_") and not method.startswith("_") and method not in _SETTERS
 
 
 def _operation(node: str) -> str:

@@ -20,7 +20,6 @@ from fullgraph_compiler.facts import (
 from ...text.markdown import code_span, filled
 from ...text.source_names import written_name
 from ...workspace.definitions import definitions
-from ...workspace.source import SourceFile
 from ...workspace.syntax import covers, nodes_of
 from ..source_locator import Places
 from .autograd import gradient_answer
@@ -291,7 +290,12 @@ def _checkpoint(seen: SeenBreak) -> Answer | None:
         return None
     for caller, called in itertools.pairwise(seen.own):
         source = seen.places.workspace.source(caller.filename)
-        if source is None or not _calls_at(source, caller.row, "checkpoint"):
+        calls = (
+            (node for top in source.nodes_at(caller.row) for node in nodes_of(ast.Call, top))
+            if source
+            else ()
+        )
+        if source is None or not any(dotted(node.func).rpartition(".")[2] == "checkpoint" for node in calls):
             continue
         name = code_span(seen.places.function_name(called))
         return Answer(
@@ -338,7 +342,8 @@ def _class(seen: SeenBreak) -> Answer | None:
     if not any(words in said for words in _MAKES_CLASS):
         return None
     source = seen.source
-    cls = _class_at(source, seen.row) if source else None
+    classes = nodes_of(ast.ClassDef, source.tree if source else None)
+    cls = next((node for node in classes if node.lineno == seen.row), None)
     if source is None or cls is None:
         return None
     function = definitions(source).function_at(cls.lineno)
@@ -406,19 +411,6 @@ def _is_operator_like(mark: Mark | None) -> bool:
     if mark is None or mark.definition is None:
         return mark is None or not isinstance(mark.argument, ast.Call)  # which makes a module
     return any(isinstance(node, ast.Return) and node.value for node in ast.walk(mark.definition))
-
-
-def _calls_at(source: SourceFile, row: int, name: str) -> bool:
-    return any(
-        isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] == name
-        for top in source.nodes_at(row)
-        for node in ast.walk(top)
-    )
-
-
-def _class_at(source: SourceFile, row: int) -> ast.ClassDef | None:
-    nodes = ast.walk(source.tree) if source.tree else ()
-    return next((node for node in nodes if isinstance(node, ast.ClassDef) and node.lineno == row), None)
 
 
 def _captured(cls: ast.ClassDef, function: ast.AST) -> list[str]:

@@ -182,7 +182,8 @@ def _address(fact: Broken, source: SourceFile, row: int) -> Answer | None:
     if fact.code not in ("GB0059", "GB0088"):
         return None
     for node in source.nodes_at(row):
-        if isinstance(node, (ast.If, ast.IfExp)) and any(map(_is_address, ast.walk(node.test))):
+        calls = nodes_of(ast.Call, node.test) if isinstance(node, (ast.If, ast.IfExp)) else ()
+        if any(dotted(call.func).rpartition(".")[2] == "data_ptr" for call in calls):
             return Answer(
                 "While Dynamo traces, tensors have no address.",
                 ("Ask for it in uncompiled code only, where `torch.compiler.is_compiling()` is false.",),
@@ -207,10 +208,6 @@ def _nonstrict(fact: Broken, _: SourceFile, __: int) -> Answer | None:
         ),
         instead=True,
     )
-
-
-def _is_address(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] == "data_ptr"
 
 
 _ANSWERS: Final[Sequence[Callable[[Broken, SourceFile, int], Answer | None]]] = (

@@ -12,7 +12,6 @@ from fullgraph_compiler.facts import CompileFailure, FailingKernel, GraphBreak, 
 
 from ...text.exports import kernel_hints
 from ...text.markdown import code_span, filled
-from ...workspace.source import SourceFile
 from ...workspace.syntax import covers, nodes_of, positional
 from ...workspace.workspace import Workspace
 from .fake_calls import IN_OPERATOR, raised_in_call
@@ -51,8 +50,8 @@ def kernel_answer(fact: GraphBreak | CompileFailure, marks: Marks, workspace: Wo
     if fact.kernel is None or not fact.kernel.stack:
         return Answer()
     kernel = _Kernel(fact, fact.kernel, marks, workspace)
-    if lacking := _lacking(fact.kernel.message):
-        return kernel.calls(lacking)
+    if lacking := next(filter(None, (item.search(fact.kernel.message) for item in _NO_KERNEL)), None):
+        return kernel.calls(lacking["name"])
     if fact.kernel.kind == "composite":
         return Answer()
     return kernel.raises()
@@ -70,7 +69,9 @@ class _Kernel:
         self._workspace = workspace
         first = kernel.stack[0]
         self._source = workspace.own_source(first.filename)
-        self._function = _function_of(first, self._source) if self._source else None
+        functions = nodes_of(ast.FunctionDef, self._source.tree if self._source else None)
+        found = (node for node in functions if node.name == first.function and covers(node, first.row))
+        self._function = max(found, key=lambda node: node.lineno, default=None)
 
     def raises(self) -> Answer:
         """Tell what the function raises, and where."""
@@ -86,7 +87,11 @@ class _Kernel:
         by = f", called on {first}" if first != last else ""
         only = ", which uncompiled code does not run," if self._is_fake_only() else ""
         note = f"The fake kernel of {operator}{only} raises {error} on {last}{by}: {said.strip()}"
-        checks = self._source is not None and _checks(self._source, kernel.stack[0])
+        checks = any(
+            isinstance(node, (ast.Raise, ast.Assert))
+            or (isinstance(node, ast.Call) and dotted(node.func).startswith("torch._check"))
+            for node in (self._source.nodes_at(kernel.stack[0].row) if self._source else ())
+        )
         hint = _CHECK if checks else filled(_EMPTY, first=self._first_parameter())
         return self._answer(note, (hint,), _IN_KERNEL, f"the fake kernel of {operator} raises {error}")
 
@@ -150,22 +155,6 @@ class _Kernel:
         return registered and len(decorators) == len(function.decorator_list) and len(uses) == len(given)
 
 
-def _function_of(frame: StackFrame, source: SourceFile) -> ast.FunctionDef | None:
-    """Return the function of a frame, also where a lambda begins in the same row."""
-    found = [
-        node
-        for node in nodes_of(ast.FunctionDef, source.tree)
-        if node.name == frame.function and covers(node, frame.row)
-    ]
-    return max(found, key=lambda node: node.lineno, default=None)
-
-
-def _lacking(message: str) -> str:
-    """Return the operator without a fake kernel that an error is about; empty for another error."""
-    found = next(filter(None, (pattern.search(message) for pattern in _NO_KERNEL)), None)
-    return found["name"] if found else ""
-
-
 def _registers_fake(node: ast.expr) -> bool:
     """Tell whether a decorator or a call registers a function for fake tensors."""
     call = node if isinstance(node, ast.Call) else None
@@ -173,12 +162,3 @@ def _registers_fake(node: ast.expr) -> bool:
     arguments: Sequence[ast.expr] = call.args if call else ()
     is_meta = any(isinstance(item, ast.Constant) and item.value == "Meta" for item in arguments)
     return name in _REGISTERING or (name == "impl" and is_meta)
-
-
-def _checks(source: SourceFile, frame: StackFrame) -> bool:
-    """Tell whether a line of the program raises an error on purpose."""
-    return any(
-        isinstance(node, (ast.Raise, ast.Assert))
-        or (isinstance(node, ast.Call) and dotted(node.func).startswith("torch._check"))
-        for node in source.nodes_at(frame.row)
-    )

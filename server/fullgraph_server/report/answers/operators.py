@@ -271,20 +271,14 @@ def _returned(function: ast.AST, row: int) -> Sequence[ast.expr]:
 def _branch(source: SourceFile | None, row: int, function: ast.AST) -> str:
     """Tell whether a function is the one for true or for false of the ``cond`` at a row; else nothing."""
     name = getattr(function, "name", "")
-    for call in source.nodes_at(row) if source else ():
-        if isinstance(call, ast.Call) and dotted(call.func).rpartition(".")[2] == "cond":
-            given = dict(zip(("true", "false"), call.args[1:3], strict=False))
-            given |= {_BRANCHES[item.arg]: item.value for item in call.keywords if item.arg in _BRANCHES}
-            found = [key for key, node in given.items() if _is(node, function, name)]
-            return found[0] if len(found) == 1 else ""
+    for call in _conds(source, row)[:1] if source else ():
+        given = dict(zip(("true", "false"), call.args[1:3], strict=False))
+        given |= {_BRANCHES[item.arg]: item.value for item in call.keywords if item.arg in _BRANCHES}
+        # The nodes of a source are the same objects wherever they are found.
+        found = [
+            key
+            for key, node in given.items()
+            if node is function or (name and dotted(node).rpartition(".")[2] == name)
+        ]
+        return found[0] if len(found) == 1 else ""
     return ""
-
-
-def _is(node: ast.expr, function: ast.AST, name: str) -> bool:
-    if isinstance(node, ast.Lambda):
-        return (
-            isinstance(function, ast.Lambda)
-            and node.lineno == function.lineno
-            and (node.col_offset == function.col_offset)
-        )
-    return bool(name) and dotted(node).rpartition(".")[2] == name

@@ -79,19 +79,13 @@ def _is_read(mark: Mark, name: str, row: int) -> bool:
     loops = [node for node in inside if isinstance(node, (ast.For, ast.AsyncFor, ast.While))]
     if any(covers(node, row) for node in loops):
         return True
+    # A function inside of it may run later.
+    inner = [node for node in inside if isinstance(node, (*_FUNCTIONS, ast.Lambda)) and node is not function]
+    later = {item for node in inner for item in ast.walk(node)}
     return any(
         isinstance(node, ast.Name)
         and node.id == name
         and isinstance(node.ctx, ast.Load)
-        and (node.lineno > row or _is_inner(function, node))
+        and (node.lineno > row or node in later)
         for node in inside
-    )
-
-
-def _is_inner(function: ast.AST, name: ast.Name) -> bool:
-    """Tell whether a name stands in a function inside of another, which may run later."""
-    inner = (node for node in ast.walk(function) if node is not function)
-    return any(
-        isinstance(node, (*_FUNCTIONS, ast.Lambda)) and any(item is name for item in ast.walk(node))
-        for node in inner
     )

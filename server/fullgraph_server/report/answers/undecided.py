@@ -20,6 +20,8 @@ from .marks import Marks, dotted
 from .words import Answer, line_of, row_of
 
 _LONGEST: Final = 90
+_NO_VALUES: Final = (ast.Tuple, ast.List, ast.Dict, ast.Set, ast.JoinedStr, ast.Lambda)
+"""Expressions that are no values of ``torch.where``, by their form."""
 _EXPRESSION: Final = re.compile(
     r"Could not guard on data-dependent expression (?P<expression>[^\n]{1,300}?) \(unhinted: "
 )
@@ -70,15 +72,21 @@ def _as_tensor(source: SourceFile, row: int) -> tuple[str, ...]:
     if branch is None or function is None or not isinstance(test, ast.Compare) or len(test.ops) > 1:
         return ()
     inside = {id(node) for node in ast.walk(branch)}
+    computing = [item for item in ast.walk(branch) if isinstance(item, (ast.BinOp, ast.UnaryOp, ast.Compare))]
+    operands = {child for item in computing for child in ast.iter_child_nodes(item)}
     for node in ast.walk(function):
-        if not (isinstance(node, ast.Assign) and _is_item(node.value) and len(node.targets) == 1):
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+            continue
+        read = node.value.func if isinstance(node.value, ast.Call) else None
+        if not isinstance(read, ast.Attribute) or read.attr != "item":
             continue
         name = node.targets[0].id if isinstance(node.targets[0], ast.Name) else ""
         uses = [item for item in nodes_of(ast.Name, function) if item.id == name]
         elsewhere = [item for item in uses if id(item) not in inside and item is not node.targets[0]]
         if not name or elsewhere or name not in map(dotted, (test.left, *test.comparators)):
             continue
-        if not all(_is_computed_with(item, branch) for item in uses if item is not node.targets[0]):
+        # A tensor does as well as a number where it is an operand.
+        if not all(item in operands for item in uses if item is not node.targets[0]):
             continue
         where = row_of(source, node.lineno, source.filename)
         leave = f"Leave {code_span(name)} a tensor, without `.item()` ({where}), and "
@@ -91,18 +99,6 @@ def _as_tensor(source: SourceFile, row: int) -> tuple[str, ...]:
     return ()
 
 
-def _is_computed_with(name: ast.Name, branch: ast.If) -> bool:
-    """Tell whether a name in a branch is an operand, so that a tensor does as well as a number."""
-    return any(
-        isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Compare)) and name in ast.iter_child_nodes(node)
-        for node in ast.walk(branch)
-    )
-
-
-def _is_item(value: ast.expr) -> bool:
-    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "item"
-
-
 def _where(branch: ast.If) -> str:
     """Write a branch that gives one variable its value as ``torch.where``; empty for another branch."""
     arms = [arm[0] for arm in (branch.body, branch.orelse) if len(arm) == 1]
@@ -110,16 +106,12 @@ def _where(branch: ast.If) -> str:
     names = {dotted(arm.targets[0]) for arm in assigned}
     if len(branch.body) != 1 or len(branch.orelse) > 1 or len(arms) != len(assigned) or len(names) != 1:
         return ""
-    if not all(map(_may_be_chosen, (arm.value for arm in assigned))):
+    if any(isinstance(arm.value, _NO_VALUES) for arm in assigned):
+        return ""
+    constants = [arm.value.value for arm in assigned if isinstance(arm.value, ast.Constant)]
+    if not all(isinstance(value, (bool, int, float)) for value in constants):
         return ""
     name = names.pop()
     values = [ast.unparse(arm.value) for arm in assigned]
     text = f"{name} = torch.where({ast.unparse(branch.test)}, {values[0]}, {(*values, name)[1]})"
     return text if name and len(text) <= _LONGEST else ""
-
-
-def _may_be_chosen(value: ast.expr) -> bool:
-    """Tell whether an expression may be a value of ``torch.where``, by its form."""
-    if isinstance(value, ast.Constant):
-        return isinstance(value.value, (bool, int, float))
-    return not isinstance(value, (ast.Tuple, ast.List, ast.Dict, ast.Set, ast.JoinedStr, ast.Lambda))

@@ -72,7 +72,8 @@ def raised_answer(
     text = source(inner.filename) if inner is not None else None
     if mark is None or inner is None or text is None or inner != fact.stack[-1]:
         return Answer()
-    if fact.error != "KeyError" and not _is_raised(text, inner.row):
+    is_raised = any(isinstance(node, (ast.Raise, ast.Assert)) for node in text.nodes_at(inner.row))
+    if fact.error != "KeyError" and not is_raised:
         return Answer()
     looks = [
         look for look in _on_stack(own, source) if not look.defined or _is_of_modules(text, look.defined)
@@ -221,10 +222,6 @@ def _is_of_modules(text: SourceFile, name: str, known: frozenset[str] = frozense
         return False
     bases = {dotted(base).rpartition(".")[2] for base in cls.bases}
     return "Module" in bases or any(_is_of_modules(text, base, known | {name}) for base in bases)
-
-
-def _is_raised(text: SourceFile, row: int) -> bool:
-    return any(isinstance(node, (ast.Raise, ast.Assert)) for node in text.nodes_at(row))
 
 
 def _wrapping(marks: Marks, started: Iterable[FrameStarted]) -> Mark | None:

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from fullgraph_compiler.facts import DataSymbol, ExportProblem, Symbol
+from fullgraph_compiler.facts import ExportProblem, Symbol
 from fullgraph_compiler.trace.decoding import parse_expression
 
 from ...text.exports import ConditionKind
@@ -50,8 +50,19 @@ class Condition:
 
 def condition_of(problem: ExportProblem, span: Span, places: Places, workspace: Workspace) -> Condition:
     """Describe the condition of a ``data-dependent`` problem that shows at ``span``."""
-    reads = [(item, _own_reading(item, places, workspace)) for item in problem.symbols]
-    here = {item.name for item, place in reads if place is not None and _rows_meet(place, span)}
+    # A number that a library reads has no place.
+    reads = [
+        (item, places.own_span(item.stack) if places.own(item.stack[-1:]) else None)
+        for item in problem.symbols
+    ]
+    here = {
+        item.name
+        for item, place in reads
+        if place is not None
+        and place.filename == span.filename
+        and place.row <= span.end_row
+        and span.row <= place.end_row
+    }
     names = {item.name: "" if item.name in here else _variable(place, workspace) for item, place in reads}
     source = workspace.source(span.filename)
     node = node_at(source, span) if source else None
@@ -60,12 +71,15 @@ def condition_of(problem: ExportProblem, span: Span, places: Places, workspace: 
     test = around.test if around else None
     tested = code if test is not None and isinstance(code, ast.Compare) else test
     value = _value(test) if test is not None and (tested is test or _code(tested) == _code(test)) else ""
+    # Torch asks for a tensor's truth whether it is 1.
+    truths = [f"{relation}({item.name}, 1)" for item in problem.symbols for relation in ("Eq", "Ne")]
+    asks_truth = problem.subject in truths
     kind: ConditionKind = "operation"
     if _is_number(problem.subject):
         kind, tested = "number", code
     elif isinstance(around, ast.While):
         kind = "loop"
-    elif here and _is_truth_of(problem.symbols, problem.subject) and (test or _is_truth(code)):
+    elif here and asks_truth and (test or (code is not None and ".item(" not in _code(code))):
         kind = "assertion" if isinstance(around, ast.Assert) else "tensor"
         tested = tested or code
     elif tested is not None:
@@ -91,12 +105,6 @@ def _is_number(expression: str) -> bool:
     return isinstance(tree, (ast.Name, ast.BinOp, ast.UnaryOp)) and not (
         isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Not)
     )
-
-
-def _own_reading(item: DataSymbol, places: Places, workspace: Workspace) -> Span | None:
-    """Return where the user's own code reads a number; ``None`` if a library does."""
-    own = bool(item.stack) and workspace.contains(item.stack[-1].filename)
-    return places.own_span(item.stack) if own else None
 
 
 def _written(problem: ExportProblem, names: dict[str, str]) -> str:
@@ -136,11 +144,6 @@ def _code(node: ast.expr | None) -> str:
     return ast.unparse(node) if node else ""
 
 
-def _is_truth(code: ast.expr | None) -> bool:
-    """Tell whether code is that of a tensor whose truth is asked for, and not of a number read from it."""
-    return code is not None and ".item(" not in _code(code)
-
-
 def _variable(place: Span | None, workspace: Workspace) -> str:
     """Return the variable that a statement assigns; empty for another statement."""
     source = workspace.source(place.filename) if place else None
@@ -149,15 +152,6 @@ def _variable(place: Span | None, workspace: Workspace) -> str:
         if len(targets) == 1 and isinstance(targets[0], ast.Name):
             return targets[0].id
     return ""
-
-
-def _rows_meet(one: Span, other: Span) -> bool:
-    return one.filename == other.filename and one.row <= other.end_row and other.row <= one.end_row
-
-
-def _is_truth_of(symbols: tuple[DataSymbol, ...], expression: str) -> bool:
-    """Tell whether an expression is that of a tensor's truth: torch asks whether it is 1."""
-    return any(expression in (f"Eq({item.name}, 1)", f"Ne({item.name}, 1)") for item in symbols)
 
 
 def _opposite(condition: ast.expr | None) -> str:
