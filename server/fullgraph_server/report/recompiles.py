@@ -99,7 +99,7 @@ class Recompilations:
         self._lightning = lightning
         self._places = places
         self._workspace = workspace
-        self._resumed = Resumed(facts, places, workspace)
+        self._resumed = Resumed(facts, places)
         self.guards = facts.lists_by_compile_id(GuardInstalled)
         self._conditions = facts.lists_by_compile_id(ShapeGuard)
         self._constants = facts.lists_by_compile_id(Specialization)
@@ -272,8 +272,8 @@ class Recompilations:
             among_others=len({cause.source for cause in self._causes[frame]}) > 1,
             lookup=self._lookup(failure),
             unrolled=unrolled_layer(constant, self._places) if constant else "",
-            allowing=allowing_line(compile_id, self._places, self._workspace) if constant else "",
-            static_line=static_line(compile_id, self._places, self._workspace),
+            allowing=allowing_line(compile_id, self._places) if constant else "",
+            static_line=static_line(compile_id, self._places),
             of_module=seen.of_module
             or (
                 failure.source.startswith("L['self'].")
@@ -281,7 +281,7 @@ class Recompilations:
             ),
         )
         given = advice.recompile_advice(failure, seen) or self._break_behind(failure)
-        return (*given, *shared_code(failure, compile_id, self._places, self._workspace))
+        return (*given, *shared_code(failure, compile_id, self._places))
 
     def named(self, failures: Iterable[GuardFailure]) -> list[GuardFailure]:
         """Return failures under the names that values from before a graph break have in the program."""

@@ -22,27 +22,30 @@ from .source_locator import Places
 
 
 def condition_behind(failure: GuardFailure, guards: Sequence[ShapeGuard]) -> ShapeGuard | None:
-    """Find the condition of a trace behind a failed relation of sizes or numbers; ``None`` if none fits.
+    """Find the condition of a trace behind a failed relation of sizes or numbers; ``None`` if none fits."""
+    comparison = comparison_of(failure.reason)
+    texts = [written_condition(guard.expression, guard.symbols) for guard in guards] if comparison else []
+    may_be_near = relation_of(failure.reason) is not None
+    place = place_of(comparison, texts, may_be_near=may_be_near) if comparison else None
+    return None if place is None else guards[place]
+
+
+def place_of(condition: ast.Compare, texts: Sequence[str], *, may_be_near: bool) -> int | None:
+    """Return the index of the first text that is the same condition, else of one with nearly its bound.
 
     Torch simplifies conditions on sizes before it checks them: a bound can be one more than the code says.
     """
-    comparison = comparison_of(failure.reason)
-    if comparison is None:
-        return None
-    written = [(guard, comparison_of(written_condition(guard.expression, guard.symbols))) for guard in guards]
-    for guard, own in written:
-        if own is not None and sides_of(own) == sides_of(comparison):
-            return guard
-    relation = relation_of(failure.reason)
-    if relation is None:
-        return None
-    sizes, numbers = parts_of(relation)
+    others = [comparison_of(text) for text in texts]
+    for index, other in enumerate(others):
+        if other is not None and sides_of(other) == sides_of(condition):
+            return index
+    sizes, numbers = parts_of(condition)
     near = {number + step for number in numbers for step in (-1, 0, 1)}
-    for guard, own in written:
-        if own is not None and not isinstance(own.ops[0], (ast.Eq, ast.NotEq)):
-            own_sizes, own_numbers = parts_of(own)
-            if own_sizes == sizes and near & own_numbers:
-                return guard
+    for index, other in enumerate(others) if may_be_near else ():
+        if other is not None and not isinstance(other.ops[0], (ast.Eq, ast.NotEq)):
+            other_sizes, other_numbers = parts_of(other)
+            if other_sizes == sizes and near & other_numbers:
+                return index
     return None
 
 

@@ -28,6 +28,7 @@ from ..workspace.bundled import worker_folder
 from ..workspace.definitions import definitions
 from ..workspace.positions import Call, Span
 from ..workspace.ranges import definition_span, frame_span, name_span, node_at, parameter_names, passed_as
+from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
 from .finding_builder import FindingBuilder
 from .model import Finding
@@ -125,7 +126,7 @@ class Places:
             hints,
             torch_page(url),
             place.calls,
-            text=without_own_calls(text),
+            text=_own_call().sub("", text),
         )
         return FindingBuilder(finding, set() if compile_id is None else {compile_id})
 
@@ -156,9 +157,11 @@ class Places:
         """Return the calls that led to the frame, then the fact's own, or the frame itself if it has none."""
         stack = stack or self.own_frame(compile_id)
         started = self._started.get(compile_id)
-        if started and started.stack and stack and not _same_call(started.stack[0], stack[0]):
-            stack = started.stack + stack
-        return stack
+        if not (started and started.stack and stack):
+            return stack
+        outer, first = started.stack[0], stack[0]
+        is_whole = (outer.filename, outer.row, outer.function) == (first.filename, first.row, first.function)
+        return stack if is_whole else started.stack + stack
 
     def outermost(self, compile_id: str) -> tuple[str, str]:
         """Return the file and name of the outermost compiled function around a frame, or of its own."""
@@ -258,10 +261,14 @@ class Places:
 
     def mentions(self, text: str, compile_id: str) -> bool:
         """Tell whether the files of the user's own that make a compiled call mention ``text``."""
-        started = self._started.get(compile_id)
-        names = {frame.filename for frame in started.stack} if started else set()
-        sources = (self.workspace.source(name) for name in names if self.workspace.contains(name))
+        sources = map(self.workspace.own_source, {frame.filename for frame in self.calling_stack(compile_id)})
         return any(source is not None and text in source.text for source in sources)
+
+    def sources_around(self, compile_id: str) -> list[SourceFile]:
+        """List the user's files that make a compiled call, and that of the compiled function."""
+        frames = (*self.calling_stack(compile_id), *self.own_frame(compile_id))
+        sources = map(self.workspace.own_source, dict.fromkeys(frame.filename for frame in frames))
+        return list(filter(None, sources))
 
     def span(self, frame: StackFrame, name: str = "") -> Span:
         """Return the range of a frame, or of ``name`` in it if it stands there."""
@@ -317,11 +324,6 @@ class Places:
         return next((frame for frame in reversed(stack) if self.workspace.contains(frame.filename)), None)
 
 
-def without_own_calls(text: str) -> str:
-    """Cut the calls within Fullgraph out of a traceback: they say nothing about the program."""
-    return _own_call().sub("", text)
-
-
 def with_library_places(message: str, calls: Sequence[Call]) -> str:
     """Add to a message the library calls that it is about, if any: the first, and how many others."""
     places = list(dict.fromkeys(map(library_place, calls)))
@@ -352,8 +354,5 @@ def _is_dynamo(filename: str) -> bool:
 
 @cache
 def _own_call() -> re.Pattern[str]:
+    """Match calls within Fullgraph in a traceback: they say nothing about the program."""
     return re.compile(rf'^ *File "{re.escape(worker_folder())}.*\n(?:    .*\n)*', re.MULTILINE)
-
-
-def _same_call(one: StackFrame, other: StackFrame) -> bool:
-    return (one.filename, one.row, one.function) == (other.filename, other.row, other.function)

@@ -17,8 +17,6 @@ from ...text import exports
 from ...text.markdown import code_span
 from ...text.size_expressions import (
     comparison_of,
-    parts_of,
-    sides_of,
     written_condition,
     written_guard,
     written_size,
@@ -26,6 +24,7 @@ from ...text.size_expressions import (
 from ...workspace.workspace import Workspace
 from ..facts_by_type import FactsByType
 from ..finding_builder import FindingBuilder
+from ..sizes import place_of
 from ..source_locator import Places
 from .fixed_sizes import size_code
 
@@ -69,12 +68,11 @@ def code_behind(violation: SizeViolation, sizes: Sequence[SizeFact]) -> SizeFact
         constants = [fact for fact in sizes if isinstance(fact, Specialization)]
         own = [fact for fact in constants if fact in of_size] or constants
         return next((fact for fact in own if fact.value == violation.value), None)
-    own_condition = comparison_of(_of_any_input(condition_text(violation)))
-    others = [comparison_of(_of_any_input(written(fact))) for fact in of_size]
-    for fits in (_is_same, _is_near):
-        for fact, other in zip(of_size, others, strict=True):
-            if own_condition is not None and other is not None and fits(own_condition, other):
-                return fact
+    if own_condition := comparison_of(_of_any_input(condition_text(violation))):
+        texts = [_of_any_input(written(fact)) for fact in of_size]
+        is_bound = not isinstance(own_condition.ops[0], (ast.Eq, ast.NotEq))
+        if (place := place_of(own_condition, texts, may_be_near=is_bound)) is not None:
+            return of_size[place]
     lines = {(fact.stack[-1].filename, fact.stack[-1].row) for fact in of_size if fact.stack}
     return of_size[0] if len(lines) == 1 else None
 
@@ -109,19 +107,6 @@ def _is_of(source: str, others: Sequence[str]) -> bool:
 def _of_any_input(condition: str) -> str:
     *before, last = condition.split(_SHAPE)
     return _SHAPE.join((*(f"{part.rstrip(_OF_NAMES)}x" for part in before), last))
-
-
-def _is_same(one: ast.Compare, other: ast.Compare) -> bool:
-    return sides_of(one) == sides_of(other)
-
-
-def _is_near(one: ast.Compare, other: ast.Compare) -> bool:
-    """Tell whether two bounds are of the same size: torch writes `4 <= x` for `x > 3`."""
-    if isinstance(one.ops[0], (ast.Eq, ast.NotEq)) or isinstance(other.ops[0], (ast.Eq, ast.NotEq)):
-        return False
-    (sizes, numbers), (other_sizes, other_numbers) = parts_of(one), parts_of(other)
-    near = {number + step for number in other_numbers for step in (-1, 0, 1)}
-    return sizes == other_sizes and bool(near & numbers)
 
 
 def condition_text(violation: SizeViolation) -> str:

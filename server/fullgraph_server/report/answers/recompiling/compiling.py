@@ -14,7 +14,6 @@ from ....text.remedies import Advice
 from ....workspace.definitions import definitions
 from ....workspace.source import SourceFile
 from ....workspace.syntax import nodes_of
-from ....workspace.workspace import Workspace
 from ...source_locator import Places
 from ..marks import Marks, dotted
 from ..words import Answer, line_of, row_of
@@ -35,13 +34,10 @@ _OF_CLASS: Final = f"All modules of one class{_SHARED}"
 _OF_MAKER: Final = f"All functions that `{{maker}}` makes{_SHARED}"
 
 
-def shared_code(
-    failure: GuardFailure, compile_id: str, places: Places, workspace: Workspace
-) -> tuple[Advice, ...]:
+def shared_code(failure: GuardFailure, compile_id: str, places: Places) -> tuple[Advice, ...]:
     """Advise where functions of one maker, or modules of one class, share compilations and their limit."""
     function = places.functions.get(compile_id)
-    is_own = function is not None and workspace.contains(function.filename)
-    source = workspace.source(function.filename) if function and is_own else None
+    source = places.workspace.own_source(function.filename) if function else None
     root = _ROOT.match(failure.source)
     if function is None or source is None or root is None:
         return ()
@@ -79,14 +75,10 @@ def limit_of_thread(fact: RecompileLimit, sources: Sequence[SourceFile]) -> Answ
     return Answer()
 
 
-def static_line(compile_id: str, places: Places, workspace: Workspace) -> str:
+def static_line(compile_id: str, places: Places) -> str:
     """Name the line that compiles a function with ``dynamic=False``; empty unless every mark on it does."""
     function = places.functions.get(compile_id)
-    names = [frame.filename for frame in places.calling_stack(compile_id)] + (
-        [function.filename] if function else []
-    )
-    own = filter(workspace.contains, dict.fromkeys(names))  # libraries compile functions for themselves
-    sources = [source for name in own if (source := workspace.source(name))]
+    sources = places.sources_around(compile_id)  # libraries compile functions for themselves
     marks = Marks(lambda: sources).compiling(places.name_of(compile_id))
     values = [mark.keywords.get("dynamic") for mark in marks]
     if not marks or not all(isinstance(node, ast.Constant) and node.value is False for node in values):

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
 from typing import Final
 
 from fullgraph_compiler.facts import GraphCaptured, GraphNode, Specialization
 
-from ....workspace.source import SourceFile
 from ....workspace.syntax import nodes_of
-from ....workspace.workspace import Workspace
 from ...source_locator import Places
 from ..words import row_of
 
@@ -46,22 +43,11 @@ def unrolled_nodes(graph: GraphCaptured) -> list[tuple[GraphNode, str]]:
     ]
 
 
-def allowing_line(compile_id: str, places: Places, workspace: Workspace) -> str:
+def allowing_line(compile_id: str, places: Places) -> str:
     """Name the line that sets ``allow_rnn``, in the files around a compiled function; empty if none does."""
     function = places.functions.get(compile_id)
-    names = [frame.filename for frame in places.calling_stack(compile_id)]
-    names += [function.filename] if function else []
-    own = (name for name in dict.fromkeys(names) if workspace.contains(name))
-    sources = [source for name in own if (source := workspace.source(name))]
-    return next(_settings(sources, function.filename if function else ""), "")
-
-
-def _settings(sources: Iterable[SourceFile], filename: str) -> Iterator[str]:
-    for source in sources:
+    for source in places.sources_around(compile_id):
         for node in nodes_of(ast.Assign, source.tree):
-            if any(map(_is_setting, node.targets)):
-                yield row_of(source, node.lineno, filename)
-
-
-def _is_setting(target: ast.expr) -> bool:
-    return isinstance(target, ast.Attribute) and target.attr == "allow_rnn"
+            if any(isinstance(item, ast.Attribute) and item.attr == "allow_rnn" for item in node.targets):
+                return row_of(source, node.lineno, function.filename if function else "")
+    return ""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -17,8 +16,7 @@ from fullgraph_compiler.facts import GraphBreak, GuardFailure, StackFrame
 from ....workspace.definitions import definitions
 from ....workspace.ranges import node_at
 from ....workspace.source import SourceFile
-from ....workspace.syntax import covers
-from ....workspace.workspace import Workspace
+from ....workspace.syntax import covers, own_nodes
 from ...facts_by_type import FactsByType
 from ...source_locator import Function, Places
 from ..words import row_of
@@ -29,7 +27,6 @@ _ITEMS: Final = "number of items"
 _LONGEST: Final = 40
 _LOOPS: Final = (ast.For, ast.AsyncFor)
 _WITH: Final = (ast.With, ast.AsyncWith)
-_INNER: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +40,9 @@ class _Break:
 class Resumed:
     """The breaks from which compiled functions go on."""
 
-    def __init__(self, facts: FactsByType, places: Places, workspace: Workspace) -> None:
+    def __init__(self, facts: FactsByType, places: Places) -> None:
         self._places = places
-        self._workspace = workspace
+        self._workspace = places.workspace
         self._breaks: dict[tuple[str, str, int], _Break] = {}
         for fact in facts.of(GraphBreak):
             if found := self._break(fact):
@@ -81,7 +78,7 @@ class Resumed:
 
     def _break(self, fact: GraphBreak) -> _Break | None:
         traced = self._places.traced_stack(fact.stack, fact.compile_id)
-        own = [frame for frame in traced if self._workspace.contains(frame.filename)]
+        own = self._places.own(traced)
         return _Break(traced[0], own[-1]) if own and own[0] == traced[0] else None
 
     def _of(self, compile_id: str) -> _Break | None:
@@ -127,16 +124,8 @@ def _loops_around(source: SourceFile, function: Function, row: int) -> list[ast.
         return None
     around = [
         node
-        for node in _within(scope)
+        for node in own_nodes(scope)
         if isinstance(node, (*_LOOPS, *_WITH)) and any(covers(item, row) for item in node.body)
     ]
     loops = [node for node in around if isinstance(node, _LOOPS)]
     return loops if len(loops) == len(around) else None
-
-
-def _within(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a function, outer ones first, without those of functions and classes in it."""
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(child, _INNER):
-            yield child
-            yield from _within(child)
