@@ -82,8 +82,9 @@ _OF_GLOBAL = (
     "Torch takes whole numbers of modules for constants. Where the code only computes with `{name}`, use a "
     "tensor in its place: `{code}`."
 )
-_LEARNING_RATE = (
-    "Give the optimizer its learning rate as a tensor: write `{code}` around the number that it gets."
+_LEARNING_RATE = advised(
+    "Give the optimizer its learning rate as a tensor: write `{code}` around the number that it gets.",
+    Remedy("tensor-learning-rate", ("torch.tensor(...)",)),
 )
 _MOMENTUM = (
     "A schedule that changes `{name}` has each step compiled: keep it, as with "
@@ -146,7 +147,8 @@ _MOMENTA = re.compile(r"\.param_groups\[\d+\]\['(?:momentum'\]|betas'\]\[0\])$")
 def recompile_advice(failure: GuardFailure, seen: Outlook) -> tuple[Advice, ...]:
     """Advise on a guard that fails between calls, of which ``seen`` is known; no advice if none is sure."""
     cause = failure.changed if failure.changed in _BY_CHANGE else failure.kind
-    rule = _learning_rate if _is_learning_rate(failure) else _BY_CAUSE.get(cause)
+    is_learning_rate = failure.source.endswith("['lr']") and ".param_groups[" in failure.source
+    rule = _LEARNING_RATE if is_learning_rate else _BY_CAUSE.get(cause)
     name = written_name(failure.source)
     if rule is None or not (name or failure.kind in _WITHOUT_NAME or cause == "size"):
         return ()
@@ -154,10 +156,12 @@ def recompile_advice(failure: GuardFailure, seen: Outlook) -> tuple[Advice, ...]
         return ()
     if cause in _REWRITTEN and not (seen.at_call or _is_first_gradient(failure)):
         return ()
-    given = filled(rule, name=name) if isinstance(rule, str) else rule(failure, seen)
-    first = _without_edit(given) if isinstance(given, str) else given
+    given = rule(failure, seen) if callable(rule) else rule
+    if isinstance(given, str):
+        said = filled(given, name=name) if rule is given else given
+        given = Advice(said, explains=said.endswith(_ONCE))
     last = (_DROP_LAST,) if _is_last_batch(failure, seen) else ()
-    return (*((first,) if first.sentence else ()), *last)
+    return (*((given,) if given.sentence else ()), *last)
 
 
 def past_limit(given: Iterable[Advice]) -> list[Advice]:
@@ -168,10 +172,6 @@ def past_limit(given: Iterable[Advice]) -> list[Advice]:
         if not item.explains
     )
     return [item for item in kept if item.sentence and not item.sentence.endswith(_AHEAD)]
-
-
-def _without_edit(sentence: str) -> Advice:
-    return Advice(sentence, explains=sentence.endswith(_ONCE))
 
 
 # -- tensors -------------------------------------------------------------------------------------------
@@ -254,11 +254,12 @@ def _mark(source: str, dimensions: tuple[int, ...]) -> str:
 
 def _rank(failure: GuardFailure, seen: Outlook) -> str | Advice:
     before, after = (tensor.shape if tensor else () for tensor in (seen.before, seen.after))
+    joined = str(math.prod(map(int, after[:2]))) if all(map(str.isdecimal, after[:2])) else ""
     if before[:1] == ("1",) and _is_like(before[1:], after):
         method, does = "unsqueeze(0)", "adds one"
     elif after[:1] == ("1",) and _is_like(before, after[1:]):
         method, does = "squeeze(0)", "takes one away"
-    elif len(after) > 1 and before[1:] == after[2:] and before[:1] == (_product(after[:2]),):
+    elif len(after) > 1 and before[1:] == after[2:] and before[:1] == (joined,):
         method, does = "flatten(0, 1)", "joins two"
     else:
         return ""
@@ -279,10 +280,6 @@ def _is_like(before: Sequence[str], after: Sequence[str]) -> bool:
 def _number(text: str) -> int:
     value = read_literal(text)
     return value if isinstance(value, int) else 0
-
-
-def _product(sizes: Sequence[str]) -> str:
-    return str(math.prod(map(int, sizes))) if all(map(str.isdecimal, sizes)) else ""
 
 
 def _stride(failure: GuardFailure, seen: Outlook) -> Advice:
@@ -339,16 +336,12 @@ def _autograd(failure: GuardFailure, _: Outlook) -> str | Advice:
 def _type_of_tensor(failure: GuardFailure, seen: Outlook) -> str | Advice:
     name = written_name(failure.source)
     if failure.actual == "NoneType":
-        return _optional_tensor(name)
+        return advised(_OPTIONAL, Remedy("neutral-tensor"), name=name)
     if failure.actual in ("int", "float", "bool"):
         return _tensor_of(name, seen.before)
     if failure.actual.endswith("Parameter"):
         return _converted(_NO_PARAMETER, failure, "detach()")
     return _converted("Pass a plain tensor in every call: `{code}`.", failure, "as_subclass(torch.Tensor)")
-
-
-def _optional_tensor(name: str) -> Advice:
-    return advised(_OPTIONAL, Remedy("neutral-tensor"), name=name)
 
 
 def _same_tensor(failure: GuardFailure, seen: Outlook) -> str | Advice:
@@ -369,7 +362,9 @@ def _value(failure: GuardFailure, seen: Outlook) -> str | Advice:
         return _tensor_of(name, seen.after) if is_number else ""
     if _MOMENTA.search(failure.source):
         return filled(_MOMENTUM, name=name)
-    if not is_number or _is_other(failure.actual):
+    now = read_literal(failure.actual)
+    is_other = failure.actual in ("None", "True", "False") or isinstance(now, (str, tuple, list, dict))
+    if not is_number or is_other:
         return filled(_CHOSEN, name=name)
     if seen.indexes and (found := _OF_LIST.fullmatch(name)):
         return filled(_INDICES, name=found["list"])
@@ -406,26 +401,12 @@ def _needed(failure: GuardFailure, seen: Outlook) -> str:
     return filled(_INDICES, name=found["list"]) if found else filled(_NEEDED, name=name)
 
 
-def _is_other(actual: str) -> bool:
-    """Tell whether a value is known, and no number."""
-    value = read_literal(actual)
-    return actual in ("None", "True", "False") or isinstance(value, (str, tuple, list, dict))
-
-
 def _tensor_of(name: str, like: Tensor | None) -> str | Advice:
     """Advise to pass a tensor without dimensions, of the type that is passed in other calls."""
     if like is None or like.shape:
         return ""
     remedy = Remedy("number-as-tensor", (f"torch.tensor({name}, dtype={like.dtype})",))
     return advised("Pass a tensor in every call: `{code}`.", remedy)
-
-
-def _learning_rate(_: GuardFailure, __: Outlook) -> Advice:
-    return advised(_LEARNING_RATE, Remedy("tensor-learning-rate", ("torch.tensor(...)",)))
-
-
-def _is_learning_rate(failure: GuardFailure) -> bool:
-    return failure.source.endswith("['lr']") and ".param_groups[" in failure.source
 
 
 def _flag(failure: GuardFailure, _: Outlook) -> str:
@@ -497,7 +478,9 @@ def _class(failure: GuardFailure, seen: Outlook) -> str | Advice:
 
 def _optional(failure: GuardFailure, _: Outlook) -> str | Advice:
     name = written_name(failure.source)
-    return _optional_tensor(name) if failure.actual == _A_TENSOR else filled(_CHOSEN, name=name)
+    if failure.actual == _A_TENSOR:
+        return advised(_OPTIONAL, Remedy("neutral-tensor"), name=name)
+    return filled(_CHOSEN, name=name)
 
 
 def _object(failure: GuardFailure, _: Outlook) -> str | Advice:
@@ -536,15 +519,6 @@ def _state(failure: GuardFailure, _: Outlook) -> str | Advice:
     )
 
 
-def _same_modes(_: GuardFailure, __: Outlook) -> Advice:
-    default = Remedy("set-earlier", ("torch.set_default_device(...)",))
-    return Advice(_SAME_MODES, (Remedy("same-modes"), default))
-
-
-def _same_backend(_: GuardFailure, __: Outlook) -> Advice:
-    return Advice(_SAME_BACKEND, (Remedy("make-once"),))
-
-
 _SETTINGS = {
     "autocast": "torch.autocast(...)",
     "default_dtype": "torch.set_default_dtype(...)",
@@ -566,7 +540,7 @@ _WITHOUT_NAME = (
     "DUCK_SIZE",
     RELATION,
 )
-_Rule = str | Callable[[GuardFailure, Outlook], str | Advice]
+_Rule = str | Advice | Callable[[GuardFailure, Outlook], str | Advice]
 _SAME_OBJECT = (
     f"Make it once, before the first call (`{{name}} = ...`), and pass that in every call. {_ONCE_EACH}"
 )
@@ -580,12 +554,14 @@ _METADATA = (
     "value is a graph of its own. Leave out what does not decide how to compute; keep a number that varies "
     "in a tensor."
 )
-_SAME_MODES = (
+_SAME_MODES = Advice(
     "Make every call under the same torch function modes (`with ...`); a default device is one: "
-    "`torch.set_default_device(...)` once, before the first call."
+    "`torch.set_default_device(...)` once, before the first call.",
+    (Remedy("same-modes"), Remedy("set-earlier", ("torch.set_default_device(...)",))),
 )
-_SAME_BACKEND = (
-    "Make the backend once and pass that object every time: `torch.compile(..., backend=backend)`."
+_SAME_BACKEND = Advice(
+    "Make the backend once and pass that object every time: `torch.compile(..., backend=backend)`.",
+    (Remedy("make-once"),),
 )
 _BY_CHANGE: dict[str, _Rule] = {
     "size": _size,
@@ -605,7 +581,7 @@ _BY_KIND: dict[str, _Rule] = {
     **dict.fromkeys(("ID_MATCH", "FUNCTION_MATCH", "CLASS_MATCH", "CLOSURE_MATCH"), _object),
     **dict.fromkeys(("SET_CONTAINS", "DICT_CONTAINS", "HASATTR", "NO_HASATTR"), _member),
     **dict.fromkeys(("DUPLICATE", "OBJECT_ALIASING"), _same_tensor),
-    **dict.fromkeys(("TORCH_FUNCTION_MODE_STACK", "DEFAULT_DEVICE"), _same_modes),
+    **dict.fromkeys(("TORCH_FUNCTION_MODE_STACK", "DEFAULT_DEVICE"), _SAME_MODES),
     "TYPE_MATCH": _class,
     "NONE_MATCH": _optional,
     RELATION: _ASKED,
@@ -614,7 +590,7 @@ _BY_KIND: dict[str, _Rule] = {
     "RANGE_ITERATOR_MATCH": (
         "Pass the items as a tensor: `torch.tensor([*{name}])`, with a dimension that is dynamic."
     ),
-    "BACKEND_MATCH": _same_backend,
+    "BACKEND_MATCH": _SAME_BACKEND,
     FREED: _freed,
     METADATA: _METADATA,
 }

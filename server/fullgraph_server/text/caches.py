@@ -86,19 +86,14 @@ def order_of(component: str) -> int:
     return _ORDER.get(component, _BETWEEN)
 
 
-def component_words(component: str, item: str) -> str:
-    """Name a component of a key."""
-    if component in _COMPONENTS:
-        return filled(_COMPONENTS[component], item=item)
-    return code_span(f"{component}[{item}]" if item else component)
-
-
 def difference(component: str, item: str, before: str | None, after: str | None) -> tuple[str, str, str, str]:
     """Return the name of what differs, both values in short, and a clause that says so.
 
     The values are empty where their texts say nothing; ``None`` is a component that a key lacks.
     """
-    name = component_words(component, item)
+    name = code_span(f"{component}[{item}]" if item else component)
+    if component in _COMPONENTS:
+        name = filled(_COMPONENTS[component], item=item)
     old, new = before or "", after or ""
     if old.startswith("TensorMetadata(") and new.startswith("TensorMetadata("):
         one, other = _properties(old), _properties(new)
@@ -171,10 +166,10 @@ def short(text: str) -> str:
     return line if len(line) <= _SHORT else f"{line[: _SHORT - 1].rstrip()}…"
 
 
-def listed(sentences: Sequence[str], most: int = 3) -> str:
-    """List clauses, and count those beyond the first ones."""
-    more = len(sentences) - most
-    return "; ".join(sentences[:most]) + (f"; and {more:,} more" if more > 0 else "")
+def listed(sentences: Sequence[str]) -> str:
+    """List clauses, and count those beyond the first three."""
+    more = len(sentences) - 3
+    return "; ".join(sentences[:3]) + (f"; and {more:,} more" if more > 0 else "")
 
 
 def _properties(text: str) -> dict[str, str]:

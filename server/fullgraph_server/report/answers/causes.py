@@ -41,7 +41,7 @@ def cause_answer(
     if cause.kind == "wrapped":
         return wrapper_answer(cause, failure, source)
     words = _Words(cause, source)
-    title = _TITLES.get(cause.kind, _reused)(words)
+    title = _title(words)
     difference = first_line(failure.message).rstrip(".")
     if cause.kind in _NOT_REUSED:
         return Answer(note=f"{words.note()}The difference: {difference}.", hints=words.hints(), title=title)
@@ -188,41 +188,34 @@ def _aliasing(words: _Words) -> str:
     return f"{names} shared memory when compiled, and do not in {words.call}: torch has no guard on that"
 
 
-def _setting(words: _Words) -> str:
-    first = words.first
-    name = code_span(first.name)
-    return f"{name} was {first.before} when compiled, and is {first.now} in {words.call}: {_UNGUARDED}"
-
-
 def _reused(words: _Words) -> str:
     return f"{_ALIKE}: {words.call}" if words.cause.call else _ALIKE
 
 
-def _numpy(words: _Words) -> str:
-    first = words.first
-    return f"torch's translation of `np.{first.name}` gives {first.now}, NumPy {first.before}"
-
-
-def _cached(words: _Words) -> str:
-    name = code_span(words.first.name)
-    return f"Dynamo ignores the cache of {name}: uncompiled, {words.call} takes a result from it"
-
-
-def _compiling(words: _Words) -> str:
-    asked = words.named(f"the question on {words.line(words.first)}")
-    return f"{asked} is true in compiled code: the program itself does something else there"
-
-
-_TITLES: Final[dict[str, Callable[[_Words], str]]] = {
+_TITLES: Final[dict[str, Callable[[_Words], str] | str]] = {
     "branch": _branch,
     "loop": _loop,
     "called": _called,
     "value": _value,
     "hook": _hook,
     "aliasing": _aliasing,
-    "setting": _setting,
-    "reused": _reused,
-    "numpy": _numpy,
-    "cached": _cached,
-    "compiling": _compiling,
+    "setting": f"{{name}} was {{before}} when compiled, and is {{now}} in {{call}}: {_UNGUARDED}",
+    "numpy": "torch's translation of `np.{plain}` gives {now}, NumPy {before}",
+    "cached": "Dynamo ignores the cache of {name}: uncompiled, {call} takes a result from it",
+    "compiling": "{asked} is true in compiled code: the program itself does something else there",
 }
+"""The titles by the kind of the cause, or what makes them."""
+
+
+def _title(words: _Words) -> str:
+    title, first = _TITLES.get(words.cause.kind, _reused), words.first
+    if callable(title):
+        return title(words)
+    return title.format(
+        name=code_span(first.name),
+        plain=first.name,
+        before=first.before,
+        now=first.now,
+        call=words.call,
+        asked=words.named(f"the question on {words.line(first)}") if first.stack else "",
+    )
