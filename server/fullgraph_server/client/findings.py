@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -70,7 +70,11 @@ def shown_findings(filename: str, reports: Iterable[Report], drifts: Drifts) -> 
 
     Where several targets ran a line and differ in what they found, each finding names its targets.
     """
-    reports = [report for report in reports if _is_about(report, filename)]
+    reports = [
+        report
+        for report in reports
+        if filename in report.files or any(item.span.filename == filename for item in report.findings)
+    ]
     by_place: dict[tuple[object, ...], ShownFinding] = {}
     finders: dict[tuple[object, ...], list[str]] = {}
     fresh: set[tuple[str, int]] = set()
@@ -101,10 +105,6 @@ def _named(shown: ShownFinding, finders: list[str], ran: Mapping[str, AbstractSe
     return replace(shown, targets=tuple(dict.fromkeys(finders))) if others else shown
 
 
-def _is_about(report: Report, filename: str) -> bool:
-    return filename in report.files or any(item.span.filename == filename for item in report.findings)
-
-
 def _rows(filename: str, report: Report, drift: Drift) -> set[int]:
     """Return the rows of a file, now, whose code a target ran in or beside graphs."""
     spans = (span for lines in report.graph_lines if lines.filename == filename for span in lines.spans)
@@ -115,12 +115,3 @@ def _rows(filename: str, report: Report, drift: Drift) -> set[int]:
         if moved.change != "deleted":
             rows.update(range(moved.span.row, moved.span.end_row + 1))
     return rows
-
-
-def findings_at(shown: Iterable[ShownFinding], row: int, column: int) -> Iterator[ShownFinding]:
-    """Yield the findings whose range holds a place, or ends there."""
-    place = (row, column)
-    for item in shown:
-        span = item.span
-        if (span.row, span.column) <= place <= (span.end_row, span.end_column):
-            yield item

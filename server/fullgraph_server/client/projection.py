@@ -19,7 +19,7 @@ from ..text.source_names import written_name
 from ..workspace.drift import Drift
 from ..workspace.positions import Span
 from .documents import Documents
-from .findings import Drifts, ShownFinding, findings_at, shown_findings
+from .findings import Drifts, ShownFinding, shown_findings
 
 _LAST = re.compile(r"(?<!\w)\w+$")
 """The end of a path; what ends otherwise stays as it is."""
@@ -177,8 +177,12 @@ class View:
 
     def findings_at(self, row: int, column: int) -> list[ShownFinding]:
         """Return the findings at a place."""
-        reports = (projection.report for projection, _ in self._seen)
-        return list(findings_at(shown_findings(self.filename, reports, self._drifts), row, column))
+        place = (row, column)
+        return [
+            item
+            for item in self.findings_on(row)
+            if (item.span.row, item.span.column) <= place <= (item.span.end_row, item.span.end_column)
+        ]
 
     def findings_on(self, row: int) -> list[ShownFinding]:
         """Return the findings whose range has a part in a line."""

@@ -49,9 +49,11 @@ class Explanations(RunObserver):
 
     def read(self, uri: str, documents: Documents, runs: Runs) -> str | None:
         """Return the text of an explanation; ``None`` if the URI is not one of an explanation."""
-        text = read_explanation(uri, documents, runs)
-        if text is None:
+        try:
+            found = explained(uri, runs)
+        except ValueError:
             return None
+        text = explain(*found, documents) if found else ""
         before = self._pages.pop(uri, "")
         self._pages[uri] = text or before
         while len(self._pages) > _MOST_PAGES:
@@ -92,15 +94,6 @@ def explanation_link(server: LanguageServer, uri: str) -> str:
     if command is None:
         return ""
     return link(command.title, f"command:{command.command}?{quote(json.dumps(command.arguments))}")
-
-
-def read_explanation(uri: str, documents: Documents, runs: Runs) -> str | None:
-    """Return the text of an explanation, empty if the finding is gone; ``None`` for another URI."""
-    try:
-        found = explained(uri, runs)
-    except ValueError:
-        return None
-    return explain(*found, documents) if found else ""
 
 
 def explained(uri: str, runs: Runs) -> tuple[Report, Finding] | None:

@@ -136,13 +136,13 @@ class Kernels:
             for mark in shown.marks
             if mark.span.filename == filename and mark.span.row <= earlier <= mark.span.end_row
         ]
-        exact = [mark for mark in of_line if _covers(mark.span, earlier, column)] or of_line
+        at = Span(filename, earlier, column, earlier, column + 1)
+        exact = [mark for mark in of_line if _overlap(mark.span, at)] or of_line
         innermost = min((_size(mark.span) for mark in exact), default=None)
         return list(dict.fromkeys(mark.rows for mark in exact if _size(mark.span) == innermost))
 
     def _link(self, shown: ShownDocument, spans: list[Span], rows: Rows) -> types.LocationLink:
-        lines = types.Range(types.Position(rows[0] - 1, 0), types.Position(rows[1] - 1, 0))
-        first = types.Range(lines.start, lines.start)
+        lines, first = _range(rows), _range((rows[0], rows[0]))
         origin = self._documents.location(shown.report, max(spans, key=_size)).range
         return types.LocationLink(shown.uri, lines, first, origin)
 
@@ -171,19 +171,17 @@ def source_lenses(
 ) -> list[types.CodeLens]:
     """In generated code, a lens for what a kernel was compiled to, and for each of the lines behind it."""
     lenses = []
-    top = types.Range(types.Position(0, 0), types.Position(0, 0))
     for form in kernels.compiled(uri):
         title = form.document.title.rpartition(", ")[2]
         opens = client_command(server, OPEN_ARTIFACT, title, form.uri)
-        lenses += [types.CodeLens(top, opens)] if opens else []
+        lenses += [types.CodeLens(_range((1, 1)), opens)] if opens else []
     for row in kernels.lens_rows(uri):
-        place = types.Range(types.Position(row - 1, 0), types.Position(row - 1, 0))
         for location in kernels.lens_lines(uri, row):
             filename, now = documents.filename(location.uri) or "", location.range.start.line + 1
             at = f"{filename.rpartition('/')[2]}:{documents.shown_row(filename, now)}"
             title = f"{at} {documents.line(filename, now).strip()}"
             command = client_command(server, SHOW_SOURCE, title, location) or types.Command(title, "")
-            lenses.append(types.CodeLens(place, command))
+            lenses.append(types.CodeLens(_range((row, row)), command))
     return lenses
 
 
@@ -206,10 +204,6 @@ def _marks_at(shown: ShownDocument, row: int | None) -> Iterable[Mark]:
     around = [mark for mark in shown.marks if mark.rows[0] <= row <= mark.rows[1]]
     own = [mark for mark in around if mark.rows == (row, row)]
     return own or (shown.marks if shown.document.launches else around)
-
-
-def _covers(span: Span, row: int, column: int) -> bool:
-    return (span.row, span.column) <= (row, column) < (span.end_row, span.end_column)
 
 
 def _overlap(one: Span, other: Span) -> bool:

@@ -10,7 +10,7 @@ from ..client.documents import Documents
 from ..client.findings import newest_first
 from ..report.model import Report, SeenCall
 from ..traces.seen_calls import CALLED, example_line
-from ..workspace.examples import NamedDefinition, find_examples, named_definitions
+from ..workspace.examples import find_examples, named_definitions
 from ..workspace.source import SourceFile
 from ..workspace.syntax import first_row
 
@@ -68,13 +68,10 @@ class SeenCalls:
 
 def _definitions_at(source: SourceFile, row: int, *, inside: bool) -> list[str]:
     """Return the definitions whose header is at a row, or ``inside`` of which the row is, innermost first."""
-    return [
-        qualname
-        for qualname, node in named_definitions(source)
-        if first_row(node) <= row <= ((node.end_lineno or row) if inside else _header_end(node))
-    ][::-1]
-
-
-def _header_end(node: NamedDefinition) -> int:
-    """Return the last row of a header, also if the body begins in that row."""
-    return max(node.lineno, node.body[0].lineno - 1)
+    found = []
+    for qualname, node in named_definitions(source):
+        # The body may begin in the last row of the header.
+        header_end = max(node.lineno, node.body[0].lineno - 1)
+        if first_row(node) <= row <= ((node.end_lineno or row) if inside else header_end):
+            found.append(qualname)
+    return found[::-1]
