@@ -19,10 +19,10 @@ class KnownError:
     """
 
     name: str
-    message: re.Pattern[str]
-    explanation: str
-    hint: str
-    file: re.Pattern[str] = re.compile("")
+    message: str
+    explanation: str = ""
+    hint: str = ""
+    file: str = ""
     in_program: bool = False
 
 
@@ -30,31 +30,29 @@ _KNOWN: Final = (
     # pickle.py: functions are pickled by their names
     KnownError(
         "pickled",
-        re.compile(r"Can't pickle <function (?P<name>\S+) at 0x\w+>: it's not the same object as"),
-        "",
-        "",
+        r"Can't pickle <function (?P<name>\S+) at 0x\w+>: it's not the same object as",
         in_program=True,
     ),
     # fx/_symbolic_trace.py calls the forward that an ``OptimizedModule`` does not have
     KnownError(
         "fx-module",
-        re.compile(r'Module \[OptimizedModule\] is missing the required "forward" function'),
+        r'Module \[OptimizedModule\] is missing the required "forward" function',
         "`torch.fx` cannot look into a compiled module.",
         "Trace the module that was compiled: `compiled._orig_mod`.",
     ),
     # jit/annotations.py, of the forward of an ``OptimizedModule``
     KnownError(
         "jit-script",
-        re.compile(r"Unknown type annotation: 'Callable\[\.\.\., Any\]'"),
+        r"Unknown type annotation: 'Callable\[\.\.\., Any\]'",
         "`torch.jit.script` cannot read the forward of a compiled module.",
         "Script the module that was compiled: `compiled._orig_mod`.",
-        re.compile(r"[/\\]torch[/\\]jit[/\\]annotations\.py$"),
+        r"[/\\]torch[/\\]jit[/\\]annotations\.py$",
         in_program=True,
     ),
     # nn/modules/module.py: names in the state of an ``OptimizedModule``
     KnownError(
         "state-names",
-        re.compile(r"^Error\(s\) in loading state_dict for (?P<name>\w+):\s(?s:.){0,400}?_orig_mod\."),
+        r"^Error\(s\) in loading state_dict for (?P<name>\w+):\s(?s:.){0,400}?_orig_mod\.",
         "A module that `torch.compile` returned has `_orig_mod.` in the names of its state.",
         "Save and load the state of the module that was compiled, `compiled._orig_mod`, or compile with "
         "`module.compile()`, which keeps the names.",
@@ -62,16 +60,14 @@ _KNOWN: Final = (
     # _library/utils.py
     KnownError(
         "operator-aliases",
-        re.compile(
-            r"^(?P<name>\S+) \(with implementation in .*\): The output of this custom operator \(1\) must not"
-        ),
+        r"^(?P<name>\S+) \(with implementation in .*\): The output of this custom operator \(1\) must not",
         "What a custom operator returns may share memory with none of its inputs, nor with another result.",
         "Return a copy of it, made with `.clone()`.",
     ),
     # _functorch/_aot_autograd/runtime_wrappers.py
     KnownError(
         "double-backward",
-        re.compile("aot_autograd does not currently support double backward"),
+        "aot_autograd does not currently support double backward",
         "AOTAutograd does not support double backward: nothing differentiates the gradient of compiled code.",
         "Compute the gradient within what is compiled, with `torch.func.grad`. "
         'Or leave uncompiled what is differentiated twice, or compile it with `backend="eager"`.',
@@ -79,22 +75,18 @@ _KNOWN: Final = (
     # csrc/autograd/saved_variable.cpp, which the backward meets that AOTAutograd traces
     KnownError(
         "modified-in-place",
-        re.compile(
-            r"needed for gradient computation has been modified by an inplace operation: "
-            r"\[[^\]\n]{0,100}\]\]?, which is output \d{1,4} of (?P<name>\w{1,100})"
-        ),
+        r"needed for gradient computation has been modified by an inplace operation: "
+        r"\[[^\]\n]{0,100}\]\]?, which is output \d{1,4} of (?P<name>\w{1,100})",
         "The backward needs a value that the function changes in place. AOTAutograd traces the backward at "
         "the first call, so the error comes here, even if `backward()` is never called.",
         "Compute a new tensor instead of writing into that one, or write into a copy, made with `.clone()`. "
         "Where no gradient is needed, call the function within `torch.no_grad()`.",
-        re.compile(r"^(?!.*[/\\]torch[/\\]autograd[/\\])"),
+        r"^(?!.*[/\\]torch[/\\]autograd[/\\])",
     ),
     # _library/autograd.py
     KnownError(
         "operator-without-backward",
-        re.compile(
-            r"Trying to backward through (?P<name>[\w.]{1,200}) but no autograd formula was registered"
-        ),
+        r"Trying to backward through (?P<name>[\w.]{1,200}) but no autograd formula was registered",
         "The operator has no backward.",
         "Give it one with `register_autograd`. Where no gradient is needed, call it within "
         "`torch.no_grad()`, or on `.detach()` of its inputs.",
@@ -102,9 +94,7 @@ _KNOWN: Final = (
     # aten/src/ATen/FunctionalizeFallbackKernel.cpp
     KnownError(
         "operator-declares-alias",
-        re.compile(
-            r"custom \(non-ATen\) operator whose output has alias annotations: (?P<name>[\w.:]{1,200})\("
-        ),
+        r"custom \(non-ATen\) operator whose output has alias annotations: (?P<name>[\w.:]{1,200})\(",
         "Its schema says that the result shares memory with an argument, which AOTAutograd cannot take for a "
         "custom operator.",
         "If the operator writes into that argument, let it return nothing (`-> ()` in the schema), and go on "
@@ -113,10 +103,8 @@ _KNOWN: Final = (
     # csrc/autograd/saved_variable.cpp, csrc/autograd/VariableTypeUtils.h, c10/core/TensorImpl.h
     KnownError(
         "inference-tensor",
-        re.compile(
-            "Inference tensors cannot be saved for backward|"
-            "Inplace update to inference tensor outside InferenceMode is not allowed"
-        ),
+        "Inference tensors cannot be saved for backward|"
+        "Inplace update to inference tensor outside InferenceMode is not allowed",
         "A tensor that was made within `torch.inference_mode()` cannot take part in what needs gradients, "
         "nor be written to elsewhere.",
         "Use `torch.no_grad()` instead of `torch.inference_mode()`, or use a copy of the tensor, made with "
@@ -125,7 +113,7 @@ _KNOWN: Final = (
     # _functorch/_aot_autograd/runtime_wrappers.py
     KnownError(
         "donated-buffer",
-        re.compile("compiled with non-empty donated buffers which requires create_graph=False"),
+        "compiled with non-empty donated buffers which requires create_graph=False",
         "The first backward of this compiled code kept nothing for another one: it was compiled so that it "
         "reuses the memory of what it needs.",
         "Set `torch._functorch.config.donated_buffer = False` ahead of the first backward, or pass "
@@ -134,7 +122,7 @@ _KNOWN: Final = (
     # _functorch/_aot_autograd/runtime_wrappers.py
     KnownError(
         "compiled-backward-in-transform",
-        re.compile("compiled backward function within vmap/grad/vjp"),
+        "compiled backward function within vmap/grad/vjp",
         "A transform of `torch.func` cannot go through the backward of compiled code.",
         "Compile a gradient of `torch.func`, such as `torch.compile(torch.func.jacrev(f))`: to wrap "
         "`torch.autograd.grad` and its `vmap` in `torch.compile` does not help. Or leave it uncompiled.",
@@ -142,70 +130,66 @@ _KNOWN: Final = (
     # csrc/functorch and c10: the wrapper of a transform, which AOTAutograd asks for its storage
     KnownError(
         "returned-pullback",
-        re.compile(r"Cannot access storage of TensorWrapper"),
-        "",
-        "",
+        r"Cannot access storage of TensorWrapper",
         in_program=True,
     ),
     # _functorch/_aot_autograd/subclass_codegen.py: the frame of the compiled backward
     KnownError(
         "backward-again",
-        re.compile("Trying to backward through the graph a second time"),
+        "Trying to backward through the graph a second time",
         "All results of one compiled graph share one backward, which frees what it has saved.",
         "Call `backward()` once, on the sum of the losses.",
-        re.compile(r"[/\\]_functorch[/\\]_aot_autograd[/\\]"),
+        r"[/\\]_functorch[/\\]_aot_autograd[/\\]",
     ),
     # _dynamo/eval_frame.py
     KnownError(
         "jit-trace",
-        re.compile(r"torch\.jit\.trace a dynamo-optimized function"),
+        r"torch\.jit\.trace a dynamo-optimized function",
         "`torch.jit.trace` cannot look into compiled code.",
         "Trace what is not compiled: of a module that `torch.compile` returned, `compiled._orig_mod`.",
     ),
     # _dynamo/eval_frame.py
     KnownError(
         "fx-trace",
-        re.compile("FX to symbolically trace a dynamo-optimized function"),
+        "FX to symbolically trace a dynamo-optimized function",
         "`torch.fx` cannot look into compiled code.",
         "Trace what is not compiled: of a module that `torch.compile` returned, `compiled._orig_mod`.",
     ),
     # _dynamo/eval_frame.py
     KnownError(
         "compiled-twice",
-        re.compile("already has a get_compiler_config attribute"),
+        "already has a get_compiler_config attribute",
         "This function has the attributes of a compiled one: `functools.wraps` has copied them.",
         "Compile the wrapper alone, and give it the function that is not compiled.",
     ),
     # _dynamo/eval_frame.py: ``OptimizedModule.__len__``
     KnownError(
         "module-length",
-        re.compile(r"^(?P<name>\w+) does not support len\(\)"),
+        r"^(?P<name>\w+) does not support len\(\)",
         "A compiled module is asked for its length, which this one has not. `if module:`, `bool(module)`, "
         "`and` and `or` ask for that, too.",
         "Write `module is not None` where it is tested, or compile in place, with `module.compile()`.",
-        re.compile(r"[/\\]_dynamo[/\\]eval_frame\.py$"),
+        r"[/\\]_dynamo[/\\]eval_frame\.py$",
     ),
     # optim/lr_scheduler.py
     KnownError(
         "assigned-step",
-        re.compile("'function' object has no attribute '__func__'"),
+        "'function' object has no attribute '__func__'",
         "A schedule wraps the method `step` of the optimizer, which is a function once it was assigned.",
         "Make the schedule ahead of `optimizer.step = torch.compile(optimizer.step)`.",
-        re.compile(r"[/\\]optim[/\\]lr_scheduler\.py$"),
+        r"[/\\]optim[/\\]lr_scheduler\.py$",
     ),
     # _dynamo/eval_frame.py, _dynamo/guards.py
     KnownError(
         "recompilation-forbidden",
-        re.compile("Detected recompile when torch.compile stance is 'fail_on_recompile'"),
+        "Detected recompile when torch.compile stance is 'fail_on_recompile'",
         "The stance `fail_on_recompile` makes an error of it.",
         'Make such a call ahead of `torch.compiler.set_stance("fail_on_recompile")`.',
     ),
     # _dynamo/backends/distributed.py: ``DDPOptimizer.compile_fn``
     KnownError(
         "number-over-bucket",
-        re.compile(
-            r"backend='compile_fn' raised:\s*AttributeError: '(?:int|float)' object has no attribute 'meta'"
-        ),
+        r"backend='compile_fn' raised:\s*AttributeError: '(?:int|float)' object has no attribute 'meta'",
         "`DistributedDataParallel` cuts the graph at its buckets, and a number goes over a cut.",
         "Set `torch._dynamo.config.optimize_ddp = False`: the graph stays whole, and gradients are sent at "
         "its end. Or keep the number in a tensor.",
@@ -213,7 +197,7 @@ _KNOWN: Final = (
     # fx/experimental/symbolic_shapes.py: ``compute_unbacked_bindings``, of an operator's fake result
     KnownError(
         "lost-number",
-        re.compile(r"Pending unbacked symbols \{[^}\n]{1,200}\} not in returned outputs"),
+        r"Pending unbacked symbols \{[^}\n]{1,200}\} not in returned outputs",
         "torch itself makes a number of a tensor here, and then finds it in no result: an internal error of "
         "torch, and not of an operator of this program, which defines none.",
         "Make numbers of such tensors first, with `.item()` or `.tolist()`, and say what holds of them: "
@@ -223,21 +207,17 @@ _KNOWN: Final = (
     # __init__.py: ``_TorchCompileInductorWrapper.apply_options``
     KnownError(
         "unknown-option",
-        re.compile(r"^Unexpected optimization option (?P<name>[\w.-]{1,100}), known options are \["),
-        "TorchInductor has no such option.",
-        "`torch._inductor.list_options()` lists all options.",
+        r"^Unexpected optimization option (?P<name>[\w.-]{1,100}), known options are \[",
     ),
     # _dynamo/exc.py: ``InvalidBackend``
     KnownError(
         "unknown-backend",
-        re.compile(r"^Invalid backend: '(?P<name>[^'\n]{1,100})', see `torch\._dynamo\.list_backends\(\)`"),
-        "There is no such backend.",
-        "`torch._dynamo.list_backends()` lists those that there are.",
+        r"^Invalid backend: '(?P<name>[^'\n]{1,100})', see `torch\._dynamo\.list_backends\(\)`",
     ),
     # _weights_only_unpickler.py, of a whole ``OptimizedModule``
     KnownError(
         "loaded-module",
-        re.compile(r"^Weights only load failed\.[\s\S]{0,2000}?torch\._dynamo\.eval_frame\.OptimizedModule"),
+        r"^Weights only load failed\.[\s\S]{0,2000}?torch\._dynamo\.eval_frame\.OptimizedModule",
         "The file holds a compiled module as a whole, which `torch.load` refuses by default.",
         "Save the state alone, `torch.save(compiled._orig_mod.state_dict(), path)`, and load it into a "
         "module: `module.load_state_dict(torch.load(path))`.",
@@ -245,14 +225,14 @@ _KNOWN: Final = (
     # _inductor/exc.py: ``InvalidCxxCompiler``
     KnownError(
         "no-compiler",
-        re.compile(r"No working C\+\+ compiler found in torch\._inductor\.config\.cpp\.cxx"),
+        r"No working C\+\+ compiler found in torch\._inductor\.config\.cpp\.cxx",
         "TorchInductor has a C++ compiler compile what it writes for the CPU, and finds none.",
         "Install one, such as g++, or set the environment variable `CXX` to the path of one.",
     ),
     # _dynamo/trace_rules.py
     KnownError(
         "forbidden",
-        re.compile("Attempt to trace forbidden callable"),
+        "Attempt to trace forbidden callable",
         "This function may not be called in compiled code.",
         "Call it ahead of the compiled call, on what is passed.",
     ),
@@ -261,5 +241,5 @@ _KNOWN: Final = (
 
 def known_error(message: str, filename: str) -> KnownError | None:
     """Return what is known of an error that was raised in a file."""
-    found = (item for item in _KNOWN if item.message.search(message) and item.file.search(filename))
+    found = (item for item in _KNOWN if re.search(item.message, message) and re.search(item.file, filename))
     return next(found, None)

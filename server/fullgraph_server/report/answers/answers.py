@@ -22,7 +22,7 @@ from ..facts_by_type import FactsByType
 from ..source_locator import Places
 from .breaks import break_answer, on_limit, on_no_graph, wrapper_answer
 from .calls import library_answer
-from .errors import ErrorAnswers, first_sentence
+from .errors import error_answer, first_sentence
 from .fake_calls import fake_call_answer, handler_answer
 from .fake_kernels import kernel_answer
 from .marks import Marks
@@ -48,8 +48,7 @@ class Answers:
         self._workspace = places.workspace
         self._marks = Marks(lambda: tuple(self._sources()))
         breaks = (fact for fact in facts.of(GraphBreak) if _TRACED_BY in fact.explanation)
-        places_of = {(frame.filename, frame.row) for fact in breaks for frame in fact.stack[-1:]}
-        self._errors = ErrorAnswers(self._workspace.source, self._marks, places_of)
+        self._untraced = {(frame.filename, frame.row) for fact in breaks for frame in fact.stack[-1:]}
 
     def on_break(self, fact: GraphBreak, *, wrapped: bool) -> Answer:
         """Return what is to be said of a graph break; ``wrapped`` if a wrapper of torch's makes it."""
@@ -98,7 +97,7 @@ class Answers:
         return replace(answer, note="\n".join(notes))
 
     def _on_error(self, fact: CompileFailure | ProgramRaised) -> Answer:
-        return self._errors.answer(fact.message, fact.stack, self._places.own(fact.stack))
+        return error_answer(fact.message, fact.stack, self._places, self._marks, self._untraced)
 
     def _sources(self) -> Iterator[SourceFile]:
         """Yield the user's files that the program imported, and those in stacks of what went wrong."""

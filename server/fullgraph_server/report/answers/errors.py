@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from fullgraph_compiler.facts import StackFrame
+from fullgraph_compiler.facts import Stack
 
 from ...text.known_errors import known_error
 from ...text.markdown import code_span
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
 from ...workspace.syntax import covers, nodes_of
+from ..source_locator import Places
 from . import autograd, options
 from .marks import Mark, Marks, dotted
 from .module_names import name_lookups
@@ -26,38 +28,23 @@ _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
 _SENTENCE: Final = re.compile(r"^.*?[.!?](?= [A-Z`])")
 
 
-class ErrorAnswers:
-    """Answers to the errors that end a program."""
-
-    def __init__(
-        self,
-        source: Callable[[str], SourceFile | None],
-        marks: Marks,
-        untraced: Collection[tuple[str, int]] = (),
-    ) -> None:
-        """``untraced`` are the file and row of each gradient that breaks the graph."""
-        self._source = source
-        self._marks = marks
-        self._untraced = untraced
-
-    def answer(self, message: str, stack: Sequence[StackFrame], own: Sequence[StackFrame]) -> Answer:
-        """Return what is known of an error; ``own`` are the frames of its stack that are the user's."""
-        known = known_error(message, stack[-1].filename if stack else "")
-        if known is None:
-            return Answer()
-        found = SeenError(known, message, own, self._source, self._untraced)
-        refine = _REFINED.get(known.name)
-        answer = refine(self._marks, found) if refine else None
-        if answer is None and known.in_program:
-            return Answer()
-        answer = answer or Answer(known.explanation, (known.hint,))
-        return Answer(
-            answer.note,
-            answer.hints,
-            instead=True,
-            title=answer.title,
-            operator=answer.operator,
-        )
+def error_answer(
+    message: str,
+    stack: Stack,
+    places: Places,
+    marks: Marks,
+    untraced: Collection[tuple[str, int]],
+) -> Answer:
+    """Return what is known of an error; ``untraced`` are the places of gradients that break the graph."""
+    known = known_error(message, stack[-1].filename if stack else "")
+    if known is None:
+        return Answer()
+    found = SeenError(known, message, places.own(stack), places.workspace.source, untraced)
+    refine = _REFINED.get(known.name)
+    answer = refine(marks, found) if refine else None
+    if answer is None and known.in_program:
+        return Answer()
+    return replace(answer or Answer(known.explanation, (known.hint,)), instead=True)
 
 
 def first_sentence(message: str) -> str:
@@ -73,7 +60,7 @@ def _double_backward(marks: Marks, error: SeenError) -> Answer | None:
         return None
     lines = " and ".join(dict.fromkeys(map(error.line, asked[:3])))
     compiled = marks.only("compile")
-    where = f" ({error.line(compiled)})" if compiled else ""
+    where = error.where(compiled)
     broken = next((mark for mark in asked if (mark.source.filename, mark.row) in error.untraced), None)
     traced = (
         f"Keep {error.line(broken)} in the graph: `torch._dynamo.config.trace_autograd_ops = True`."
@@ -289,7 +276,7 @@ def _lost_number(marks: Marks, error: SeenError) -> Answer | None:
     compiling = marks.all("compile")
     is_whole = bool(compiling) and all(mark.is_on("fullgraph") for mark in compiling)
     if is_whole and not marks.mention("capture_scalar_outputs"):
-        where = f" ({error.line(compiling[0])})" if len(compiling) == 1 else ""
+        where = error.where(*compiling)
         hints.append(f"Or leave `fullgraph=True`{where} out: then the graph breaks here instead.")
     return Answer(error.known.explanation, tuple(hints))
 
@@ -342,7 +329,7 @@ _REFINED: Final[Mapping[str, Callable[[Marks, SeenError], Answer | None]]] = {
     "inference-tensor": autograd.inference_tensor,
     "donated-buffer": autograd.donated_buffer,
     "returned-pullback": autograd.returned_pullback,
-    "unknown-option": options.unknown_option,
-    "unknown-backend": options.unknown_backend,
+    "unknown-option": options.unknown_name,
+    "unknown-backend": options.unknown_name,
 }
 """The answers that need the program's text, by the name of the known error."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TypeAlias
 
@@ -60,7 +61,7 @@ class SeenError(_Seen):
         super().__init__(own, find)
         self.untraced = untraced
         self.known, self.message = known, message
-        named = known.message.search(message)
+        named = re.search(known.message, message)
         self.name = named["name"] if named and "name" in named.re.groupindex else ""
 
 
