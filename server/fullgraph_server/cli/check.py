@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
-
-import click
 
 from ..analyses.analysis import Analysis
 from ..analyses.registry import analyses
@@ -44,15 +43,10 @@ def check_targets(
     Without one, the analysis is the ordinary run.
     """
     analysis = analysis or analyses()["graph"]
-    for target in targets:
-        if problem := unsuited(target, analysis.id):
-            raise click.UsageError(problem)
-    session = Session(overrides, once=not analysis.repeats, timed=analysis.timed)
-    check = _Check(session, fail_on, analysis, baseline)
-    try:
+    once, timed = not analysis.repeats, analysis.timed
+    with closing(Session(targets, analysis.id, overrides, once=once, timed=timed)) as session:
+        check = _Check(session, fail_on, analysis, baseline)
         write(check.reports(targets), len(targets), sys.stdout)
-    finally:
-        check.session.close()
     message = baseline.end(complete=check.ran_all) if baseline else ""
     if message:
         tell(message)

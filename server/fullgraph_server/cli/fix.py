@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import click
 
-from ..analyses.suitability import unsuited
 from ..fixes.model import Context, Fix, Safety
 from ..fixes.patches import patched_package, unpatchable
 from ..fixes.plans import Plan, shortest
@@ -55,18 +55,12 @@ def fix_targets(
     targets: Sequence[Target], overrides: Overrides, write: FixFormat, options: FixOptions
 ) -> int:
     """Search for fixes of each target, write what is found, and return the exit code."""
-    for target in targets:
-        if problem := unsuited(target, "fix"):
-            raise click.UsageError(problem)
-    session = Session(overrides, once=False)
-    command = _Fix(session, options)
-    try:
+    with closing(Session(targets, "fix", overrides)) as session:
+        command = _Fix(session, options)
         for target in targets:
             write(command.run(target, Workspace(workspace_root(target), package=options.package)), sys.stdout)
             if session.signalled:
                 break
-    finally:
-        session.close()
     return session.signalled or command.exit_code
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import click
 from fullgraph_compiler.facts import Level
 from rich.console import Console
 
-from ..analyses.suitability import unsuited
 from ..runs.effective_settings import Overrides
 from ..runs.minification import Failing
 from ..workspace.targets import Target
@@ -28,14 +27,8 @@ def minify_target(
     """Write a repro to ``output``, print the result, and return the exit code."""
     if not output.parent.is_dir():
         raise click.UsageError(f"the folder {output.parent} does not exist: make it, or name another with -o")
-    if problem := unsuited(target, "minify"):
-        raise click.UsageError(problem)
-    session = Session(overrides, once=False)
-    try:
-        with _progress() as show:
-            minified = session.minify(target, Failing(failure, level=level), output, show)
-    finally:
-        session.close()
+    with closing(Session([target], "minify", overrides)) as session, _progress() as show:
+        minified = session.minify(target, Failing(failure, level=level), output, show)
     repro = minified.size is not None
     write_line(sys.stdout if repro else sys.stderr, minified.message)
     if repro:

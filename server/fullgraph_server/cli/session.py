@@ -6,15 +6,17 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from types import FrameType, MappingProxyType
 from typing import Any, Final, TypeVar
 
+import click
 from fullgraph_compiler.facts import Depth, Script
 
+from ..analyses.suitability import unsuited
 from ..fixes.prover import Prover
 from ..report.model import Report
 from ..runs.effective_settings import Overrides, resolve
@@ -40,10 +42,21 @@ class Session:
     """Session that runs targets one after the other, until a signal stops everything. Close it.
 
     A program reads the user's standard input if it runs ``once``: what it has read is gone. What is ``timed``
-    runs in processes that no earlier command has used.
+    runs in processes that no earlier command has used. Raises ``click.UsageError`` for targets that do not
+    suit the ``purpose``.
     """
 
-    def __init__(self, overrides: Overrides, *, once: bool, timed: bool = False) -> None:
+    def __init__(
+        self,
+        targets: Iterable[Target],
+        purpose: str,
+        overrides: Overrides,
+        *,
+        once: bool = False,
+        timed: bool = False,
+    ) -> None:
+        for problem in filter(None, (unsuited(target, purpose) for target in targets)):
+            raise click.UsageError(problem)
         self._overrides = overrides
         self._loop = asyncio.new_event_loop()
         self._stdin = _program_input() if once else None

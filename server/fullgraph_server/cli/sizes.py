@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -12,7 +13,6 @@ from typing import Final
 import click
 from fullgraph_compiler.facts import AddedSizes, SizeTried
 
-from ..analyses.suitability import unsuited
 from ..fixes.prover import Prover
 from ..fixes.sizes import dynamic_sources, find_sizes
 from ..runs.effective_settings import Overrides
@@ -48,10 +48,7 @@ def size_target(
     target: Target, overrides: Overrides, write: SizesFormat, added: Sequence[AddedSizes], *, apply: bool
 ) -> int:
     """Search for the marks of a target, write what is found, and return the exit code."""
-    if problem := unsuited(target, "sizes"):
-        raise click.UsageError(problem)
-    session = Session(overrides, once=False)
-    try:
+    with closing(Session([target], "sizes", overrides)) as session:
         with tempfile.TemporaryDirectory(prefix="fullgraph-") as folder:
             search = partial(_search, target, added)
             sized = session.prove(target, Workspace(workspace_root(target)), Path(folder), search)
@@ -60,9 +57,9 @@ def size_target(
         if apply and sized.found.texts and not session.signalled:
             sized = sized.with_writing(refused(sized.found.last.sizes) or written(sized.found.texts))
         write(sized, sys.stdout)
-    finally:
-        session.close()
-    return session.signalled or _exit_code(sized)
+    if not session.signalled and sized.found.base.report.status == "not-started":
+        return NOT_STARTED
+    return session.signalled or (0 if sized.is_sound and not sized.refusal else _LEFT)
 
 
 def refused(tried: Sequence[SizeTried]) -> str:
@@ -74,9 +71,3 @@ def refused(tried: Sequence[SizeTried]) -> str:
 async def _search(target: Target, added: Sequence[AddedSizes], prover: Prover) -> Sized:
     found = await find_sizes(prover, added)
     return Sized(target, found, await dynamic_sources(prover, found))
-
-
-def _exit_code(sized: Sized) -> int:
-    if sized.found.base.report.status == "not-started":
-        return NOT_STARTED
-    return 0 if sized.is_sound and not sized.refusal else _LEFT

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 
-import click
 from fullgraph_compiler.facts import VariantMeasured
 
 from ..analyses.registry import analyses
-from ..analyses.suitability import unsuited
 from ..report.measured.best_variant import Goal, best_for
 from ..runs.effective_settings import Overrides
 from ..workspace.targets import Target
@@ -43,13 +42,8 @@ def try_target(target: Target, overrides: Overrides, output: str, goal: Goal) ->
 
 def _measured(target: Target, overrides: Overrides, **switches: bool) -> tuple[Checked, int]:
     """Return what was measured, and the exit code if it was not brought to its end."""
-    if problem := unsuited(target, "speed"):
-        raise click.UsageError(problem)
-    session = Session(overrides, once=False)
-    try:
+    with closing(Session([target], "speed", overrides)) as session:
         workspace = Workspace(workspace_root(target))
         report = session.report(target, workspace, "speed", files="discard", **switches)
-    finally:
-        session.close()
     not_started = NOT_STARTED if report.status == "not-started" else 0
     return Checked(target, report, workspace), session.signalled or not_started

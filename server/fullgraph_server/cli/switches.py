@@ -69,7 +69,10 @@ def with_switches(command: Command, options: Mapping[str, Option] = _SWITCHES) -
     @functools.wraps(command)
     def run(overrides: Overrides, preview_python: str | None = None, **own: Any) -> Any:
         given = {name: own.pop(name) for name in options}
-        _check_pattern(given["only"])
+        try:
+            re.compile(given["only"] or "")
+        except re.error as error:
+            raise click.BadParameter(str(error), param_hint="--only") from error
         if (discard := given.pop("discard_files")) is not None:
             given["files"] = "discard" if discard else "keep"
         switches = {name: value for name, value in given.items() if value is not None}
@@ -84,10 +87,3 @@ def with_switches(command: Command, options: Mapping[str, Option] = _SWITCHES) -
 def with_device(command: Command) -> Command:
     """Give a command the switches of its run, and the options of a preview for a GPU."""
     return with_switches(_PREVIEW_PYTHON(command), {**_SWITCHES, "device": _DEVICE})
-
-
-def _check_pattern(text: str | None) -> None:
-    try:
-        re.compile(text or "")
-    except re.error as error:
-        raise click.BadParameter(str(error), param_hint="--only") from error

@@ -71,7 +71,12 @@ def show_trace(
 ) -> int:
     """Write the report of a trace to stdout, and its page into a folder; return the exit code."""
     if folder is not None:
-        _refuse_unfit(folder)
+        # Imported late: the page is made of the language server's answers.
+        from .exports.folder import problem_with
+
+        with _told_errors(folder):
+            if problem := problem_with(folder):
+                raise click.UsageError(problem)
     checked = _checked(place, options, baseline)
     if folder is not None:
         _write_page(place, checked, folder)
@@ -112,15 +117,6 @@ def _missing_files(checked: Checked) -> str:
     return (
         f"{missing}: start in the folder of the project, or say with --map THERE HERE which folder is which"
     )
-
-
-def _refuse_unfit(folder: Path) -> None:
-    # Imported late: the page is made of the language server's answers.
-    from .exports.folder import problem_with
-
-    with _told_errors(folder):
-        if problem := problem_with(folder):
-            raise click.UsageError(problem)
 
 
 def _write_page(place: str, checked: Checked, folder: Path) -> None:
