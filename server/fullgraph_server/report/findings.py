@@ -38,7 +38,6 @@ from ..text import exports, hints, messages
 from ..text.markdown import code_span
 from ..text.remedies import Advice, sentences
 from ..workspace.positions import Span
-from ..workspace.workspace import Workspace
 from .answers.answers import Answers
 from .answers.causes import cause_answer
 from .answers.inlined.cached import cached_builders
@@ -69,7 +68,6 @@ class FindingFacts:
         facts: FactsByType,
         places: Places,
         recompilations: Recompilations,
-        workspace: Workspace,
         lightning: Lightning,
         caches: Caches,
         depth: Depth,
@@ -79,7 +77,7 @@ class FindingFacts:
         self._facts = facts
         self._places = places
         self._recompilations = recompilations
-        self._workspace = workspace
+        workspace = self._workspace = places.workspace
         self._explained = {
             *facts.by_compile_id(GraphBreak),
             *facts.by_compile_id(CompileFailure),
@@ -122,11 +120,11 @@ class FindingFacts:
             *self._recompilations.builders(),
             *self._recompilations.late_compilations(),
             *speed_builders(self._facts, self._places),
-            *cached_builders(self._facts, self._places, self._workspace),
-            *nested_builders(self._facts, self._places, self._workspace),
+            *cached_builders(self._facts, self._places),
+            *nested_builders(self._facts, self._places),
             *cache_builders(self._caches, self._places),
-            *map(self._after_it, export_builders(self._facts, self._places, self._workspace)),
-            *map(self._after_it, refused_marks(self._facts, self._places, self._workspace)),
+            *map(self._after_it, export_builders(self._facts, self._places)),
+            *map(self._after_it, refused_marks(self._facts, self._places)),
         ]
         return add_faults(builders, self._facts, self._fault)
 

@@ -70,19 +70,19 @@ def fold(
     places = Places(workspace, filename or _target_file(target, workspace))
     for fact in by_type.all:
         places.index(fact)
-    lightning = Lightning(by_type, places, workspace)
-    recompilations = Recompilations(by_type, places, workspace, lightning)
+    lightning = Lightning(by_type, places)
+    recompilations = Recompilations(by_type, places, lightning)
     caches = caches_of(by_type, places, with_keys=depth == "build")
-    finding_facts = FindingFacts(by_type, places, recompilations, workspace, lightning, caches, depth)
+    finding_facts = FindingFacts(by_type, places, recompilations, lightning, caches, depth)
     builders = finding_facts.builders()
     told = sorted((finished(builder) for builder in builders), key=by_place)
     breaks = [builder.compile_ids for builder in builders if builder.finding.kind == "graph-break"]
-    frames = with_caches(Frames(by_type, places, recompilations, workspace).reports(breaks), caches)
+    frames = with_caches(Frames(by_type, places, recompilations).reports(breaks), caches)
     findings, ignored = without_ignored(told, frames, workspace, complete=finding_facts.completed)
-    graphs = tuple(_graph(fact, places, workspace) for fact in of(GraphCaptured))
+    graphs = tuple(_graph(fact, places) for fact in of(GraphCaptured))
     codes = codes_of(of(CodeGenerated), of(KernelCompiled), places.own_span)
     tensors = tensor_names(by_type, workspace)
-    lines = graph_lines(finding_facts.without_passing_exceptions(), places, workspace)
+    lines = graph_lines(finding_facts.without_passing_exceptions(), places)
     end = last(RunFinished)
     return Report(
         target=target,
@@ -121,10 +121,10 @@ def fold(
     )
 
 
-def _graph(fact: GraphCaptured, places: Places, workspace: Workspace) -> Graph:
+def _graph(fact: GraphCaptured, places: Places) -> Graph:
     # A graph of a library's operations alone stands on the function that was compiled.
     frames = itertools.chain((node.frame for node in fact.nodes), places.own_frame(fact.compile_id))
-    frame = next((frame for frame in frames if workspace.contains(frame.filename)), None)
+    frame = next((frame for frame in frames if places.workspace.contains(frame.filename)), None)
     return Graph(fact.compile_id, len(fact.nodes), places.span(frame) if frame else None, fact.text)
 
 

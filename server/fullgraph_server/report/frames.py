@@ -19,7 +19,6 @@ from fullgraph_compiler.facts import (
 from fullgraph_compiler.trace.changes import versions
 
 from ..workspace.ranges import definition_span
-from ..workspace.workspace import Workspace
 from .facts_by_type import FactsByType
 from .model import FrameReport, Guard
 from .recompiles import Recompilations
@@ -29,12 +28,9 @@ from .source_locator import Function, Places
 class Frames:
     """The compilations of each function, by compile id."""
 
-    def __init__(
-        self, facts: FactsByType, places: Places, recompilations: Recompilations, workspace: Workspace
-    ) -> None:
+    def __init__(self, facts: FactsByType, places: Places, recompilations: Recompilations) -> None:
         self._places = places
         self._guards = recompilations.guards
-        self._workspace = workspace
         self._compiled = facts.by_compile_id(FrameCompiled)
         self._recompiles = facts.by_compile_id(Recompile)
         self._traced = facts.by_compile_id(GraphTraced)
@@ -59,7 +55,7 @@ class Frames:
     ) -> FrameReport:
         compiled = [self._compiled[name] for name in compile_ids if name in self._compiled]
         recompiles = [self._recompiles[name] for name in compile_ids if name in self._recompiles]
-        source = self._workspace.source(function.filename)
+        source = self._places.workspace.source(function.filename)
         return FrameReport(
             function=function.name,
             qualname=self._places.qualname(function),

@@ -37,7 +37,6 @@ from ..text.remedies import Advice, advice_on_all, sentences
 from ..text.size_expressions import relation_of
 from ..text.source_names import compile_number, written_name
 from ..workspace.positions import Call, Span
-from ..workspace.workspace import Workspace
 from .answers.recompiling.compiling import shared_code, static_line
 from .answers.recompiling.lookups import lookup, names_in
 from .answers.recompiling.recurrent import allowing_line, unrolled_layer
@@ -92,13 +91,11 @@ def late_compilation_verdict(report: Report) -> str:
 class Recompilations:
     """The guards of a run, and the recompilations that failed guards caused."""
 
-    def __init__(
-        self, facts: FactsByType, places: Places, workspace: Workspace, lightning: Lightning
-    ) -> None:
+    def __init__(self, facts: FactsByType, places: Places, lightning: Lightning) -> None:
         self._facts = facts
         self._lightning = lightning
         self._places = places
-        self._workspace = workspace
+        self._workspace = places.workspace
         self._resumed = Resumed(facts, places)
         self.guards = facts.lists_by_compile_id(GuardInstalled)
         self._conditions = facts.lists_by_compile_id(ShapeGuard)

@@ -17,7 +17,6 @@ from fullgraph_compiler.facts import LightningCompiled, Network, Stack, StackFra
 
 from ..text.hints import compile_networks
 from ..workspace.definitions import called_attributes, definitions, held_attributes
-from ..workspace.workspace import Workspace
 from .facts_by_type import FactsByType
 from .source_locator import Places
 
@@ -80,10 +79,10 @@ _OWN_VALUES: Final = ("L['self']._trainer.", "L['self']._fabric.")
 class Lightning:
     """The compiled ``LightningModule``s of a run."""
 
-    def __init__(self, facts: FactsByType, places: Places, workspace: Workspace) -> None:
+    def __init__(self, facts: FactsByType, places: Places) -> None:
         self._compiled = facts.by_compile_id(LightningCompiled)
         self._places = places
-        self._workspace = workspace
+        self._workspace = places.workspace
 
     def hints(self, stack: Stack, compile_id: str, source: str = "") -> tuple[str, ...]:
         """Advise to compile the networks instead, where that takes a finding away; else nothing.

@@ -70,12 +70,8 @@ _INDICES = (
     "As an index, a list of numbers is a part of the graph, which each order of them needs anew: make it "
     "outside of what is compiled, and pass a tensor, `torch.tensor({name})`."
 )
-_STATIC_NUMBERS = (
-    "With `dynamic=False` ({line}), each value of `{name}` is a graph of its own: leave it out, or compile "
-    "with `dynamic=True`."
-)
-_STATIC_SIZES = (
-    "With `dynamic=False` ({line}), each size of `{name}` is a graph of its own: leave it out, or compile "
+_STATIC = (
+    "With `dynamic=False` ({line}), each {what} of `{name}` is a graph of its own: leave it out, or compile "
     "with `dynamic=True`."
 )
 _OF_GLOBAL = (
@@ -220,7 +216,7 @@ def _size(failure: GuardFailure, seen: Outlook) -> str | Advice:
             return "Torch compiles for the sizes of parameters: each is a graph of its own, compiled once."
         return advised(_PARAMETER, Remedy("mark", marks, _NO_STATIC), marks=listed)
     if seen.static_line and name:
-        return advised(_STATIC_SIZES, Remedy("dynamic"), name=name, line=seen.static_line)
+        return advised(_STATIC, Remedy("dynamic"), what="size", name=name, line=seen.static_line)
     # Without a graph that served both sizes, a mark may raise an error.
     told: dict[Remedy, str] = {}
     if marks and seen.serves:
@@ -383,7 +379,7 @@ def _value(failure: GuardFailure, seen: Outlook) -> str | Advice:
     if seen.indexes:
         return filled(_CHOSEN, name=name)
     if seen.static_line:
-        return advised(_STATIC_NUMBERS, Remedy("dynamic"), name=name, line=seen.static_line)
+        return advised(_STATIC, Remedy("dynamic"), what="value", name=name, line=seen.static_line)
     if seen.is_tried and isinstance(value, int) and seen.of_module and failure.source.startswith("L["):
         return advised(_OF_MODULE, Remedy("dynamic", setting=_UNSPECIALIZED), name=name)
     if seen.is_tried and isinstance(value, int) and failure.source.startswith("G["):

@@ -63,7 +63,7 @@ class Answers:
             return replace(answer, replaced=fact.explanation)
         if (answer := kernel_answer(fact, self._marks, self._workspace)).note:
             return answer
-        if (answer := undecided_answer(fact, self._places, self._workspace, self._marks)).note:
+        if (answer := undecided_answer(fact, self._places, self._marks)).note:
             return answer
         own = self._places.own(fact.stack)
         filename = own[-1].filename if own else ""

@@ -13,7 +13,6 @@ from ...text.markdown import code_span
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
 from ...workspace.syntax import nodes_of
-from ...workspace.workspace import Workspace
 from ..exports.conditions import condition_of
 from ..source_locator import Places
 from .marks import Marks, dotted
@@ -28,15 +27,15 @@ _EXPRESSION: Final = re.compile(
 """``_make_data_dependent_error`` in ``torch/fx/experimental/symbolic_shapes.py`` (2.11 to 2.15)."""
 
 
-def undecided_answer(failure: CompileFailure, places: Places, workspace: Workspace, marks: Marks) -> Answer:
+def undecided_answer(failure: CompileFailure, places: Places, marks: Marks) -> Answer:
     """Tell which condition of the program depends on data, and what to write; nothing if a library asks."""
     found = _EXPRESSION.search(failure.message)
     place = places.place(failure.stack, failure.compile_id)
-    source = workspace.source(place.span.filename)
+    source = places.workspace.source(place.span.filename)
     if found is None or place.library is not None or source is None:
         return Answer()
     problem = ExportProblem(failure.compile_id, "data-dependent", found["expression"], stack=failure.stack)
-    condition = condition_of(problem, place.span, places, workspace)
+    condition = condition_of(problem, place.span, places)
     if condition.kind not in ("branch", "loop"):
         return Answer()
     asserts = any(isinstance(node, ast.Assert) for node in source.nodes_at(place.span.row))

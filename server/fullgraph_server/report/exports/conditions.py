@@ -14,7 +14,6 @@ from ...text.size_expressions import written_condition
 from ...workspace.positions import Span
 from ...workspace.ranges import node_at, node_span
 from ...workspace.source import SourceFile
-from ...workspace.workspace import Workspace
 from ..source_locator import Places
 
 _OPPOSITE: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
@@ -48,7 +47,7 @@ class Condition:
     unnamed: tuple[str, ...]
 
 
-def condition_of(problem: ExportProblem, span: Span, places: Places, workspace: Workspace) -> Condition:
+def condition_of(problem: ExportProblem, span: Span, places: Places) -> Condition:
     """Describe the condition of a ``data-dependent`` problem that shows at ``span``."""
     # A number that a library reads has no place.
     reads = [
@@ -63,8 +62,8 @@ def condition_of(problem: ExportProblem, span: Span, places: Places, workspace: 
         and place.row <= span.end_row
         and span.row <= place.end_row
     }
-    names = {item.name: "" if item.name in here else _variable(place, workspace) for item, place in reads}
-    source = workspace.source(span.filename)
+    names = {item.name: "" if item.name in here else _variable(place, places) for item, place in reads}
+    source = places.workspace.source(span.filename)
     node = node_at(source, span) if source else None
     code = node if isinstance(node, ast.expr) else None
     around = _deciding(source, span) if source else None
@@ -144,9 +143,9 @@ def _code(node: ast.expr | None) -> str:
     return ast.unparse(node) if node else ""
 
 
-def _variable(place: Span | None, workspace: Workspace) -> str:
+def _variable(place: Span | None, places: Places) -> str:
     """Return the variable that a statement assigns; empty for another statement."""
-    source = workspace.source(place.filename) if place else None
+    source = places.workspace.source(place.filename) if place else None
     for node in source.nodes_at(place.row) if source and place else ():
         targets = node.targets if isinstance(node, ast.Assign) else ()
         if len(targets) == 1 and isinstance(targets[0], ast.Name):

@@ -22,7 +22,6 @@ from ...text import exports, messages
 from ...text.markdown import code_span
 from ...text.size_expressions import written_size
 from ...workspace.ranges import assignment_frame
-from ...workspace.workspace import Workspace
 from ..facts_by_type import FactsByType
 from ..finding_builder import FindingBuilder
 from ..source_locator import Places
@@ -31,9 +30,9 @@ from .marked_sizes import INPUTS, SizeFact, code_behind, condition_text, source_
 from .refused import refusals
 
 
-def export_builders(facts: FactsByType, places: Places, workspace: Workspace) -> Iterator[FindingBuilder]:
+def export_builders(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
     """Build a finding for each thing that an export met; the same thing in two exports is one."""
-    ended = _Exports(facts, places, workspace)
+    ended = _Exports(facts, places)
     builders: dict[tuple[str, object, str], FindingBuilder] = {}
     for builder in ended.builders():
         made = builder.finding
@@ -44,11 +43,11 @@ def export_builders(facts: FactsByType, places: Places, workspace: Workspace) ->
 class _Exports:
     """The exports of a run or a log, by their ids."""
 
-    def __init__(self, facts: FactsByType, places: Places, workspace: Workspace) -> None:
+    def __init__(self, facts: FactsByType, places: Places) -> None:
         self._facts = facts
         self._finding = places.finding
         self._places = places
-        self._workspace = workspace
+        self._workspace = places.workspace
         self._failed = {fact.compile_id: fact for fact in facts.of(ExportFailed) if not fact.retried}
         self._ended = bool(facts.of(RunFinished))  # it is of a run, not of a log
         self._broken = {fact.compile_id for fact in facts.of(CompileFailure)}
@@ -112,7 +111,7 @@ class _Exports:
 
     def _undecided(self, fact: ExportProblem) -> FindingBuilder:
         span = self._places.place(fact.stack, fact.compile_id).span
-        condition = condition_of(fact, span, self._places, self._workspace)
+        condition = condition_of(fact, span, self._places)
         names = [name for name, _ in condition.reads if name]
         if condition.text == fact.subject and not names:
             names = [item.name for item in fact.symbols]

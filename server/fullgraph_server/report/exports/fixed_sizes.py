@@ -10,7 +10,6 @@ from fullgraph_compiler.facts import Stack
 
 from ...workspace.ranges import node_at
 from ...workspace.syntax import called, nodes_of
-from ...workspace.workspace import Workspace
 from ..source_locator import Places
 
 _OF_ONE_TENSOR: Final = ("view", "reshape", "expand", "broadcast_to", "unflatten", "resize_", "repeat")
@@ -30,10 +29,10 @@ class SizeCode:
     alone: bool = False
 
 
-def size_code(stack: Stack, value: str, places: Places, workspace: Workspace) -> SizeCode:
+def size_code(stack: Stack, value: str, places: Places) -> SizeCode:
     """Describe the code at the end of a stack, which makes the number ``value`` of a size."""
-    frame = next((item for item in reversed(stack) if workspace.contains(item.filename)), None)
-    source = workspace.source(frame.filename) if frame and frame.column is not None else None
+    frame = next(reversed(places.own(stack)), None)
+    source = places.workspace.source(frame.filename) if frame and frame.column is not None else None
     node = node_at(source, places.span(frame)) if frame and source else None
     if node is None:
         return SizeCode()

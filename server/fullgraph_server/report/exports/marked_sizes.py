@@ -21,7 +21,6 @@ from ...text.size_expressions import (
     written_guard,
     written_size,
 )
-from ...workspace.workspace import Workspace
 from ..facts_by_type import FactsByType
 from ..finding_builder import FindingBuilder
 from ..sizes import place_of
@@ -36,7 +35,7 @@ _OF_NAMES: Final = f"{ascii_letters}{digits}_.[]"
 """The characters of the expression for a tensor."""
 
 
-def refused_marks(facts: FactsByType, places: Places, workspace: Workspace) -> Iterator[FindingBuilder]:
+def refused_marks(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
     """Build a finding for each mark that a compilation refuses, on the line that needs the number."""
     sizes = [fact for fact in facts.all if isinstance(fact, (ShapeGuard, Specialization))]
     for fact in facts.of(CompileFailure):
@@ -44,7 +43,7 @@ def refused_marks(facts: FactsByType, places: Places, workspace: Workspace) -> I
             code = code_behind(violation, [size for size in sizes if size.compile_id == fact.compile_id])
             name, value = written_size(violation.source), violation.value
             stack = violation.stack or (code.stack if code else ())
-            written = size_code(stack, value, places, workspace)
+            written = size_code(stack, value, places)
             condition = code_span(condition_text(violation))
             yield places.finding(
                 "capture-error",

@@ -19,9 +19,9 @@ from ..model import GraphLines, NumberedGraph
 from ..source_locator import Function, Places
 
 
-def graph_lines(facts: Sequence[Fact], places: Places, workspace: Workspace) -> tuple[GraphLines, ...]:
+def graph_lines(facts: Sequence[Fact], places: Places) -> tuple[GraphLines, ...]:
     """Return the statements in graphs, at graph breaks, and in functions that run eagerly, by place."""
-    statements = _Statements(workspace)
+    statements = _Statements(places.workspace)
     for graph, captured in _graphs(facts, places):
         for each in captured:
             for frame in itertools.chain((node.frame for node in each.nodes), each.calls):

@@ -25,14 +25,14 @@ _MEANING: Final = (
 )
 
 
-def cached_builders(facts: FactsByType, places: Places, workspace: Workspace) -> Iterator[FindingBuilder]:
+def cached_builders(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
     """Build a finding for each cached function whose operations are in graphs, on its first call there."""
     builders: dict[tuple[str, int, str], FindingBuilder] = {}
     for graph in facts.of(GraphCaptured):
-        for mark, frames in _cached(graph, places, workspace):
+        for mark, frames in _cached(graph, places):
             name = mark.name
             share = f"{len(frames)} of the {counted(len(graph.nodes), 'operation')}"
-            call = call_of(graph, name, workspace)
+            call = call_of(graph, name, places.workspace)
             stack = (call[0] if call else frames[0],)
             filename = stack[0].filename
             message = f"Dynamo ignores the cache of {code_span(name)}: {share} in this graph come from it"
@@ -52,9 +52,7 @@ def cached_builders(facts: FactsByType, places: Places, workspace: Workspace) ->
     yield from builders.values()
 
 
-def _cached(
-    graph: GraphCaptured, places: Places, workspace: Workspace
-) -> Iterator[tuple[Mark, list[StackFrame]]]:
+def _cached(graph: GraphCaptured, places: Places) -> Iterator[tuple[Mark, list[StackFrame]]]:
     """Yield the cached functions that a graph goes through, each with the operations in its lines.
 
     The function that is compiled itself has its cache around the compiled code, where it works.
@@ -62,7 +60,7 @@ def _cached(
     compiled = places.functions.get(graph.compile_id)
     found: dict[Mark, list[StackFrame]] = {}
     for node in graph.nodes:
-        mark = mark_around("cached", node.frame, workspace)
+        mark = mark_around("cached", node.frame, places.workspace)
         if mark is not None and (compiled is None or mark.name != compiled.name):
             found.setdefault(mark, []).append(node.frame)
     yield from found.items()

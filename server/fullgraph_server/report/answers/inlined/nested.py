@@ -12,7 +12,6 @@ from typing import Final
 from fullgraph_compiler.facts import GraphCaptured, StackFrame
 
 from ....text.markdown import code_span
-from ....workspace.workspace import Workspace
 from ...facts_by_type import FactsByType
 from ...finding_builder import FindingBuilder
 from ...source_locator import Places
@@ -34,13 +33,13 @@ _ADVICE: Final = (
 )
 
 
-def nested_builders(facts: FactsByType, places: Places, workspace: Workspace) -> Iterator[FindingBuilder]:
+def nested_builders(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
     """Build a finding for each compiled function that loses options in a graph, on its call."""
     builders: dict[Mark, FindingBuilder] = {}
     for graph in facts.of(GraphCaptured):
-        for mark, (frame, lost) in _nested(graph, places, workspace).items():
+        for mark, (frame, lost) in _nested(graph, places).items():
             if mark not in builders:
-                call = call_of(graph, mark.name, workspace)
+                call = call_of(graph, mark.name, places.workspace)
                 stack = (call[0] if call else frame,)
                 name, options = code_span(mark.name), " and ".join(map(code_span, lost))
                 line = row_of(mark.source, mark.row, stack[0].filename)
@@ -57,12 +56,10 @@ def nested_builders(facts: FactsByType, places: Places, workspace: Workspace) ->
     yield from builders.values()
 
 
-def _nested(
-    graph: GraphCaptured, places: Places, workspace: Workspace
-) -> Mapping[Mark, tuple[StackFrame, Sequence[str]]]:
+def _nested(graph: GraphCaptured, places: Places) -> Mapping[Mark, tuple[StackFrame, Sequence[str]]]:
     """Find the compiled functions that a graph goes through, but its own, with the options that are lost."""
     compiled = places.functions.get(graph.compile_id)
-    source = workspace.source(compiled.filename) if compiled is not None else None
+    source = places.workspace.source(compiled.filename) if compiled is not None else None
     if compiled is None or source is None:
         return {}
     own = Marks(lambda: (source,)).compiling(compiled.name)
@@ -70,7 +67,7 @@ def _nested(
         return {}
     found: dict[Mark, tuple[StackFrame, Sequence[str]]] = {}
     for node in graph.nodes:
-        mark = mark_around("compile", node.frame, workspace)
+        mark = mark_around("compile", node.frame, places.workspace)
         if mark is not None and mark not in found and mark.name != compiled.name:
             found[mark] = node.frame, [name for name in _OPTIONS if _is_lost(name, mark, own)]
     return {mark: (frame, lost) for mark, (frame, lost) in found.items() if lost}
