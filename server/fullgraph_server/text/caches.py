@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Final
 
@@ -218,106 +218,72 @@ _UNKNOWN = (
     "If nothing but its arguments decides what it returns, name it in "
     "`torch._inductor.config.unsafe_marked_cacheable_functions`, with a text that changes when it does."
 )
-_BYPASSES: Final = (
-    (
-        r"Can't cache HigherOrderOperator: (?P<name>[\w.]+)",
-        "the caches do not take the operator `{name}`",
-        _OPERATOR,
-        False,
+_BYPASSES: Final = {
+    r"Can't cache HigherOrderOperator: (?P<name>[\w.]+)": Bypass(
+        "the caches do not take the operator `{name}`", _OPERATOR
     ),
-    (
-        r"Unsupported call_function target (?P<name>[\w.]+?)\.?\s+Function module: torch\.ops\.higher_order",
-        "the caches do not take the operator `{name}`",
-        _OPERATOR,
-        False,
+    r"Unsupported call_function target (?P<name>[\w.]+?)\.?\s+Function module: "
+    r"torch\.ops\.higher_order": Bypass("the caches do not take the operator `{name}`", _OPERATOR),
+    r"Function module: (?P<module>[^,\s]*),\s*Function name: (?P<name>\w+)": Bypass(
+        "torch does not know whether a graph that calls `{module}.{name}` can be used again", _UNKNOWN
     ),
-    (
-        r"Function module: (?P<module>[^,\s]*),\s*Function name: (?P<name>\w+)",
-        "torch does not know whether a graph that calls `{module}.{name}` can be used again",
-        _UNKNOWN,
-        False,
-    ),
-    (
-        r"Unsupported (?P<name>pre grad|post grad|joint) custom pass",
+    r"Unsupported (?P<name>pre grad|post grad|joint) custom pass": Bypass(
         "a custom pass (`torch._inductor.config`, {name}) does not identify itself by `uuid()`",
         _PASS,
-        True,
+        of_setting=True,
     ),
-    (
-        r"Unsupported (?P<name>_(?:pre_fusion_custom|post_fusion_custom|fuse_ddp_communication)_pass)",
-        "the custom pass `{name}` does not identify itself by `uuid()`",
-        _PASS,
-        True,
+    r"Unsupported (?P<name>_(?:pre_fusion_custom|post_fusion_custom|fuse_ddp_communication)_pass)": Bypass(
+        "the custom pass `{name}` does not identify itself by `uuid()`", _PASS, of_setting=True
     ),
-    (
-        r"Cannot cache a graph with freezing enabled|Skipping graph with frozen constants",
-        "freezing is on, which makes constants of weights",
-        _FREEZING,
-        True,
+    r"Cannot cache a graph with freezing enabled|Skipping graph with frozen constants": Bypass(
+        "freezing is on, which makes constants of weights", _FREEZING, of_setting=True
     ),
-    (
-        r"mkldnn tensors unpickleable",
-        "it holds a tensor in oneDNN's layout, which cannot be stored",
-        _FREEZING,
-        False,
+    r"mkldnn tensors unpickleable": Bypass(
+        "it holds a tensor in oneDNN's layout, which cannot be stored", _FREEZING
     ),
-    (
-        r"FX graph cache is not enabled",
+    r"FX graph cache is not enabled": Bypass(
         "the FX graph cache is off, which that needs",
         "Turn `torch._inductor.config.fx_graph_cache` on (`TORCHINDUCTOR_FX_GRAPH_CACHE=1`).",
-        True,
+        of_setting=True,
     ),
-    (
-        r"SAC context_fn does not have a cache_hash attribute",
+    r"SAC context_fn does not have a cache_hash attribute": Bypass(
         "the `context_fn` of a checkpoint does not identify itself",
         "Give the `context_fn` an attribute `cache_hash`: a text that changes when what it decides does.",
-        False,
     ),
-    (
-        r"activation_memory_budget_(?P<name>runtime_estimator|solver) is a raw callable",
+    r"activation_memory_budget_(?P<name>runtime_estimator|solver) is a raw callable": Bypass(
         "`torch._functorch.config.activation_memory_budget_{name}` does not identify itself by `uuid()`",
         _PASS,
-        True,
+        of_setting=True,
     ),
-    (
-        r"Cannot produce stable cache key for unpicklable type (?P<name>[\w.<>]+)",
+    r"Cannot produce stable cache key for unpicklable type (?P<name>[\w.<>]+)": Bypass(
         "a value of the type `{name}` is a part of its key, and cannot be pickled",
         "Make it a tensor, a number or a text, or give its class what `pickle` needs.",
-        False,
     ),
-    (
-        r"Failed to pickle cache key",
+    r"Failed to pickle cache key": Bypass(
         "a part of its key cannot be pickled",
         "torch's warning of that name (`Failed to pickle cache key`), with its traceback, says which.",
-        False,
     ),
-    (
-        r"AOTAutogradCache requires triton 3\.2\.0",
-        "the installed Triton is older than 3.2",
-        "Install Triton 3.2 or a newer one.",
-        True,
+    r"AOTAutogradCache requires triton 3\.2\.0": Bypass(
+        "the installed Triton is older than 3.2", "Install Triton 3.2 or a newer one.", of_setting=True
     ),
-    (
-        r"Runtime constant folding",
+    r"Runtime constant folding": Bypass(
         "`torch._inductor.config.aot_inductor.use_runtime_constant_folding` is on",
         "Turn it off where the time of a start counts.",
-        True,
+        of_setting=True,
     ),
-    (
-        r"Uncacheable nested region config '(?P<name>\w+)': callable value",
-        "a region of it has a function as its configuration `{name}`",
-        "",
-        False,
+    r"Uncacheable nested region config '(?P<name>\w+)': callable value": Bypass(
+        "a region of it has a function as its configuration `{name}`"
     ),
-)
+}
 """Torch's reasons (``CacheabilityValidator`` in ``torch/_inductor/codecache.py``, 2.11 to 2.15)."""
 
 
 def bypass_of(reason: str) -> Bypass:
     """Explain torch's reason for a bypass; one that is not known stays as it is."""
-    for pattern, words, advice, of_setting in _BYPASSES:
+    for pattern, bypass in _BYPASSES.items():
         if found := re.search(pattern, reason):
             values = found.groupdict()
-            return Bypass(filled(words, **values), filled(advice, **values), of_setting)
+            words, advice = filled(bypass.words, **values), filled(bypass.advice, **values)
+            return replace(bypass, words=words, advice=advice)
     first = next((line.strip() for line in reason.splitlines() if line.strip()), "")
     return Bypass(f"torch says: {first}" if first else "torch does not say why")

@@ -49,14 +49,22 @@ _MAKES: Final = re.compile(
     r"Dynamo does not know how to trace the function `<class '(?P<cls>[\w.<>]{1,200})'>`"
 )
 """``call_function`` in ``torch/_dynamo/variables/base.py`` (2.13 and 2.15)."""
-_LOCK: Final = re.compile(r"how to enter a `(?:lock|RLock|_RLock|Condition|Semaphore)` context manager")
+_WORDS: Final = {
+    re.compile(r"copy\.deepcopy\(\) on tensors"): (
+        "Copy a tensor with `.clone()`.",
+        "Copy a module, or what else holds tensors, outside of what is compiled.",
+    ),
+    re.compile(r"how to enter a `(?:lock|RLock|_RLock|Condition|Semaphore)` context manager"): (
+        "Hold the lock around the compiled call, not in it.",
+    ),
+}
+"""Hints by torch's words."""
 _GIVEN: Final = re.compile(r"Encountered input of type <(?P<cls>[\w.]{1,200})>")
 """What ``torch/_dynamo/variables/functions.py`` says to its developers of GB0236 (2.13 and 2.15)."""
 _RETURNED: Final = (
     "Return tensors, numbers, and lists, tuples or dicts of these. A dataclass of them is taken, once it "
     "is registered: `torch.utils._pytree.register_dataclass(...)`."
 )
-_COPIES: Final = "copy.deepcopy() on tensors"
 _STANDARD: Final = re.compile(
     r"^<frozen |[/\\]lib(?:64)?[/\\]python3\.\d{1,2}t?[/\\](?!(?:site|dist)-packages[/\\])", re.IGNORECASE
 )
@@ -160,21 +168,10 @@ def _makes(fact: Broken, source: SourceFile, _: int) -> Answer | None:
     return None
 
 
-def _copy(fact: Broken, _: SourceFile, __: int) -> Answer | None:
-    """Advise on a copy of a tensor, or of a module, which has some."""
-    if _COPIES not in fact.explanation:
-        return None
-    hints = (
-        "Copy a tensor with `.clone()`.",
-        "Copy a module, or what else holds tensors, outside of what is compiled.",
-    )
-    return Answer(hints=hints, instead=True)
-
-
-def _lock(fact: Broken, _: SourceFile, __: int) -> Answer | None:
-    if not _LOCK.search(fact.explanation):
-        return None
-    return Answer(hints=("Hold the lock around the compiled call, not in it.",), instead=True)
+def _by_words(fact: Broken, _: SourceFile, __: int) -> Answer | None:
+    """Advise where torch's words say enough: on copies of tensors, or of modules with some, and on locks."""
+    found = (hints for words, hints in _WORDS.items() if words.search(fact.explanation))
+    return next((Answer(hints=hints, instead=True) for hints in found), None)
 
 
 def _address(fact: Broken, source: SourceFile, row: int) -> Answer | None:
@@ -211,7 +208,7 @@ def _nonstrict(fact: Broken, _: SourceFile, __: int) -> Answer | None:
 
 
 _ANSWERS: Final[Sequence[Callable[[Broken, SourceFile, int], Answer | None]]] = (
-    *(_builtin, _skipped, _method, _iterator, _makes, _copy, _lock, _address, _nonstrict),
+    *(_builtin, _skipped, _method, _iterator, _makes, _by_words, _address, _nonstrict),
 )
 
 
