@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import signal
@@ -29,7 +30,7 @@ from ..traces.trace import each_report, of_rank, read_logs
 from ..workspace.config import read_config
 from ..workspace.targets import Target, Trace, trace_target
 from ..workspace.workspace import Workspace, project_root
-from .exports.timeline import open_text, write_timeline
+from .exports.timeline import write_timeline
 from .fail_on import FAIL_ON
 from .formats import Checked, ComparisonFormat, Format
 from .formats.checked import shown_path
@@ -141,7 +142,8 @@ def trace_timeline(place: str, options: TraceOptions, file: Path) -> None:
         if file.is_file() and (read_head(file) or is_archive(file.resolve().name)):
             raise click.UsageError(f"{file} is a log or an archive: name another file")
         reports = each_report(of_rank(path, logs, options.rank), reading, target.id)
-        with open_text(file) as out:
+        opened = gzip.open if file.suffix == ".gz" else open
+        with opened(file, "wt", encoding="ascii") as out:
             doubt = write_timeline(reports, Workspace(reading.root), out)
     tell(f"{file} can be opened in https://ui.perfetto.dev")
     if doubt:

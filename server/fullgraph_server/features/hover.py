@@ -76,6 +76,7 @@ def describe(
 ) -> tuple[str, Span] | None:
     """Return the hover text at a place, and the range that it is about."""
     sections: list[tuple[str, Span]] = []
+    whole = Span(view.filename, row, len(line) - len(line.lstrip()) + 1, row, len(line.rstrip()) + 1)
     for shown in view.findings_at(row, column):
         explanation = links.explanation(explanation_uri(shown.report.target, shown.finding))
         # Who follows links shows the diagnostic above the hover, with its title, reason and advice.
@@ -91,14 +92,13 @@ def describe(
             same = view.of_targets(function)
             for each in same:
                 of_target = f"{code_span(names_of([each.report.target]))}: " if len(same) > 1 else ""
-                text = of_target + function_text(view, each, links)
-                sections.append((text, _line_span(view.filename, line, row)))
+                sections.append((of_target + function_text(view, each, links), whole))
     if begins_example(line):
-        sections.append((_EXAMPLE, _line_span(view.filename, line, row)))
+        sections.append((_EXAMPLE, whole))
     if (sizes := view.sizes_at(row)) is not None:
-        sections.append((sizes_text(*sizes), _line_span(view.filename, line, row)))
+        sections.append((sizes_text(*sizes), whole))
     if launches := view.launches_at(row):
-        sections.append((kernels_text(launches), _line_span(view.filename, line, row)))
+        sections.append((kernels_text(launches), whole))
     if not sections:
         return None
     return "\n\n---\n\n".join(text for text, _ in sections), sections[0][1]
@@ -146,12 +146,6 @@ def finding_text(shown: ShownFinding) -> str:
 
 
 # -- text --------------------------------------------------------------------------------------
-
-
-def _line_span(filename: str, line: str, row: int) -> Span:
-    """Return the range of a line's text, without its indentation and trailing blanks."""
-    start = len(line) - len(line.lstrip()) + 1
-    return Span(filename, row, start, row, len(line.rstrip()) + 1)
 
 
 def _markup_kind(server: LanguageServer) -> types.MarkupKind:

@@ -16,6 +16,7 @@ from fullgraph_compiler.trace.graphs import parse_places
 
 from ..text import devices
 from ..workspace.positions import Span
+from ..workspace.ranges import line_span
 from .kernels import FORMS, by_kernel, launch_words, spans_of
 from .lines.kernel_lines import lines_of
 from .model import Code, Graph, Launch, Report
@@ -228,8 +229,4 @@ def _of_kernel(document: Document) -> list[Mark]:
 
 def _line(report: Report, frame: StackFrame) -> Span | None:
     source = report.files.get(frame.filename)
-    if source is None or frame.row > len(source.lines):
-        return None
-    line = source.lines[frame.row - 1]
-    start = len(line) - len(line.lstrip()) + 1
-    return Span(frame.filename, frame.row, start, frame.row, max(len(line.rstrip()) + 1, start))
+    return line_span(source, frame.row) if source and frame.row <= len(source.lines) else None

@@ -234,17 +234,13 @@ def _compile_times(facts: FactsByType, places: Places) -> Iterator[FindingBuilde
     )
     for fact in facts.of(GraphCaptured) if cold.compiling > _SHORT else ():
         if fact.compile_id == slowest:
-            yield from _unrolled(fact, places)
+            for node, layer in unrolled_nodes(fact):
+                message = (
+                    f"`nn.{layer}` is unrolled here: each step of its sequence is lowered and built by itself"
+                )
+                hints = (_LEAVE_RNN,)
+                yield places.finding("perf-hint", "information", message, (node.frame,), slowest, hints=hints)
             yield from _traced_often(fact, places)
-
-
-def _unrolled(graph: GraphCaptured, places: Places) -> Iterator[FindingBuilder]:
-    """Build a finding on each line of the program that calls a recurrent layer, which torch unrolls."""
-    for node, layer in unrolled_nodes(graph):
-        message = f"`nn.{layer}` is unrolled here: each step of its sequence is lowered and built by itself"
-        yield places.finding(
-            "perf-hint", "information", message, (node.frame,), graph.compile_id, hints=(_LEAVE_RNN,)
-        )
 
 
 def _traced_often(graph: GraphCaptured, places: Places) -> Iterator[FindingBuilder]:

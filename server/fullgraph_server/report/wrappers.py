@@ -28,14 +28,13 @@ class Wrapper:
     name: str
     files: re.Pattern[str]
     explanation: str
-    hint: str = ""
-
-    @property
-    def hints(self) -> tuple[str, ...]:
-        """The advice that goes with a finding."""
-        return (self.hint,) if self.hint else ()
+    hints: tuple[str, ...] = ()
 
 
+_AHEAD_OF_HOOKS: Final = (
+    "Compile the blocks that are sharded one by one, ahead of `fully_shard`, with `block.compile()`: the "
+    "hooks then lie between graphs."
+)
 _WRAPPERS: Final = (
     Wrapper(
         "DistributedDataParallel",
@@ -48,8 +47,7 @@ _WRAPPERS: Final = (
         re.compile(r"[/\\]torch[/\\]distributed[/\\](?:fsdp|_composable[/\\]fsdp)[/\\]"),
         "FSDP's hooks, which gather parameters and free them, run outside of graphs: they break the graph of "
         "a module that holds sharded ones.",
-        "Compile the blocks that are sharded one by one, ahead of `fully_shard`, with `block.compile()`: the "
-        "hooks then lie between graphs.",
+        (_AHEAD_OF_HOOKS,),
     ),
     Wrapper(
         "torch.optim",

@@ -154,7 +154,11 @@ def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> Outlook:
             for name, tensor in before.items()
             if name.startswith(source) and _ITEM.fullmatch(name, len(source))
         ),
-        no_gradients=all(_without_gradients(version) for version in versions.values()) and bool(versions),
+        no_gradients=bool(versions)
+        and all(
+            any(guard.kind == "GLOBAL_STATE" and "grad mode off" in guard.expected for guard in version)
+            for version in versions.values()
+        ),
         grows=_grows(source, versions.values()),
         is_optional=any(
             guard.expected in ("None", "is None")
@@ -215,10 +219,6 @@ def changed_types(compile_id: str, before: Version, after: Version) -> Iterator[
         if source in new and new[source].dtype != old.dtype:
             types = old.dtype, new[source].dtype
             yield GuardFailure(compile_id, source, "TENSOR_MATCH", "", *types, changed="dtype")
-
-
-def _without_gradients(version: Version) -> bool:
-    return any(guard.kind == "GLOBAL_STATE" and "grad mode off" in guard.expected for guard in version)
 
 
 def _grows(source: str, versions: Iterable[Version]) -> bool:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, TextIO
 
 from ... import __version__
 from ...report.model import Finding, Report
@@ -18,13 +16,6 @@ from ..formats.checked import shown_path
 from ..output import write_list
 
 _CLOCKS = "Each rank has the times of its own machine's clock."
-
-
-def open_text(file: Path) -> TextIO:
-    """Open a file for writing, packed if its name says so. Raises ``OSError``."""
-    if file.suffix == ".gz":
-        return cast(TextIO, gzip.open(file, "wt", encoding="ascii"))
-    return file.open("w", encoding="ascii")
 
 
 def write_timeline(reports: Iterable[tuple[LogFile, Report]], workspace: Workspace, out: TextIO) -> str:

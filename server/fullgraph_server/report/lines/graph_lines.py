@@ -25,13 +25,15 @@ def graph_lines(facts: Sequence[Fact], places: Places) -> tuple[GraphLines, ...]
     for graph, captured in _graphs(facts, places):
         for each in captured:
             for frame in itertools.chain((node.frame for node in each.nodes), each.calls):
-                statements.in_graph(frame, graph)
+                if (statement := statements.at(frame)) is not None:
+                    statement.graphs[graph.number] = graph
     for fact in facts:
         if isinstance(fact, GraphBreak):
             stack, why = places.traced_stack(fact.stack, fact.compile_id), first_line(fact.reason)
             for frame in stack:
                 place = "here" if frame is stack[-1] else f"in {code_span(stack[-1].function)}"
-                statements.eager(frame, f"runs eagerly, since the graph breaks {place}: {why}")
+                if (statement := statements.at(frame)) is not None:
+                    statement.reasons[f"runs eagerly, since the graph breaks {place}: {why}"] = None
     for compile_id, reason in _given_up(facts).items():
         if (function := places.functions.get(compile_id)) is not None:
             resumes_at = places.resumes_at(compile_id)
@@ -104,16 +106,6 @@ class _Statements:
         self._rows: dict[tuple[str, int], _Statement | None] = {}
         self._statements: dict[Span, _Statement] = {}
 
-    def in_graph(self, frame: StackFrame, graph: NumberedGraph) -> None:
-        """Note that an operation of a graph comes from a place."""
-        if (statement := self._at(frame)) is not None:
-            statement.graphs[graph.number] = graph
-
-    def eager(self, frame: StackFrame, reason: str) -> None:
-        """Note that the statement at a place ran eagerly."""
-        if (statement := self._at(frame)) is not None:
-            statement.reasons[reason] = None
-
     def eager_body(self, function: Function, reason: str, first_row: int) -> None:
         """Note that all statements of a function ran eagerly, from a row on."""
         source = self._workspace.own_source(function.filename)
@@ -137,7 +129,8 @@ class _Statements:
         for span, own in by_place.items():
             yield GraphLines((span,), tuple(own.graphs.values()), tuple(own.reasons))
 
-    def _at(self, frame: StackFrame) -> _Statement | None:
+    def at(self, frame: StackFrame) -> _Statement | None:
+        """Return the statement at a place; ``None`` outside of the user's files."""
         key = (frame.filename, frame.row)
         if key not in self._rows:
             source = self._workspace.own_source(frame.filename)

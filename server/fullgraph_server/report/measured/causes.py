@@ -322,16 +322,16 @@ class Causes:
                 if (broken := next(filter(None, around), None)) is not None:
                     found[compile_id] = broken
                 continue
-            before = [
-                fact
-                for broken, fact in self._breaks.items()
-                if broken in started and _same_function(started[broken], frame)
-            ]
-            rows = [
-                (row, fact) for fact in before for row in [_row_in(fact, frame)] if row <= frame.resumes_at
-            ]
-            if rows:
-                found[compile_id] = max(rows, key=lambda item: item[0])[1]
+            function = (frame.filename, frame.function)
+            rows: dict[int, GraphBreak] = {}
+            for name, fact in self._breaks.items():
+                other = started.get(name)
+                if other and (other.filename, other.function, other.row) == (*function, frame.row):
+                    of_function = (item for item in fact.stack if (item.filename, item.function) == function)
+                    rows.setdefault(next((item.row for item in of_function), 0), fact)
+            before = [row for row in rows if row <= frame.resumes_at]
+            if before:
+                found[compile_id] = rows[max(before)]
         return found
 
 
@@ -373,18 +373,6 @@ def _by_compile_id(parts: Iterable[TimePart], kind: str) -> dict[str, float]:
         if part.kind == kind:
             times[part.compile_id] += part.seconds
     return times
-
-
-def _same_function(one: FrameStarted, other: FrameStarted) -> bool:
-    return (one.filename, one.function, one.row) == (other.filename, other.function, other.row)
-
-
-def _row_in(fact: GraphBreak, frame: FrameStarted) -> int:
-    """Return the row of a break in the function of a frame."""
-    rows = [
-        item.row for item in fact.stack if item.filename == frame.filename and item.function == frame.function
-    ]
-    return rows[0] if rows else 0
 
 
 def _memory_seconds(cost: Cost, machine: MachineMeasured) -> float:
