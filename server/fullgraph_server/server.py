@@ -15,7 +15,6 @@ from pygls.lsp.server import LanguageServer
 
 from . import __version__
 from .agents.tool_calls import AgentRuns
-from .client import refresh
 from .client.compiled_files import CompiledFiles
 from .client.configuration import Configuration
 from .client.documents import Documents
@@ -25,6 +24,7 @@ from .client.planner import create_planner
 from .client.program_output import program_output
 from .client.progress import Progress, StatusNotifications
 from .client.projection import Projections
+from .client.refresh import Refresh
 from .client.shown_text import create_shown_converter
 from .client.targets import Targets
 from .commands import (
@@ -114,8 +114,8 @@ def create_server() -> FullgraphServer:
             Progress(server),
             StatusNotifications(server),
             RunMessages(server),
-            refresh.code_lenses(server),
-            refresh.inlay_hints(server),
+            Refresh(server, "code_lens"),
+            Refresh(server, "inlay_hint"),
             explanations,
         ),
         choice,

@@ -113,7 +113,7 @@ async def test_a_run_that_begins_does_not_put_off_the_lens_of_one_that_has_ended
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(refresh, "_LONG_SECONDS", 3600.0)
-    lenses = refresh.code_lenses(client)
+    lenses = refresh.Refresh(client, "code_lens")
     lenses.changed("first", TargetState("running"))
     lenses.changed("first", TargetState("cancelled"))
     lenses.changed("second", TargetState("running"))
@@ -122,7 +122,7 @@ async def test_a_run_that_begins_does_not_put_off_the_lens_of_one_that_has_ended
 
 async def test_a_run_that_goes_on_gets_its_lens(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refresh, "_LONG_SECONDS", 0.01)
-    lenses = refresh.code_lenses(client)
+    lenses = refresh.Refresh(client, "code_lens")
     for _ in range(2):
         client.refreshed.clear()
         lenses.changed("first", TargetState("queued"))

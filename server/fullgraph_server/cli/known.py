@@ -55,11 +55,15 @@ class KnownFindings:
         """
         if not complete:
             return f"{self._path} was not written: not every target could be run" if self._update else ""
-        now, looked_at = baseline_of(self._reports), self._looked_at()
+        now, paths = baseline_of(self._reports), {fingerprint.path for fingerprint in self._before.counts}
+        # Files that were run to their end, or that no longer exist: findings in others may still exist.
+        looked_at = {
+            path
+            for path in paths
+            if path in self._files or not any((root / path).exists() for root in self._roots)
+        }
         if self._update:
-            # Findings in files that were not run to the end may still exist.
-            others = {fingerprint.path for fingerprint in self._before.counts} - looked_at
-            return self._write(now.joined(self._before.within(others)))
+            return self._write(now.joined(self._before.within(paths - looked_at)))
         gone = self._before.within(looked_at).missing(now)
         if not gone:
             return ""
@@ -73,12 +77,3 @@ class KnownFindings:
             raise click.UsageError(str(error)) from error
         new, gone = now.missing(self._before), self._before.missing(now)
         return f"{self._path}: {now.total} known findings ({new} new, {gone} gone)"
-
-    def _looked_at(self) -> set[str]:
-        """Return the files of the baseline that were run to their end, or that no longer exist."""
-        paths = {fingerprint.path for fingerprint in self._before.counts}
-        return {
-            path
-            for path in paths
-            if path in self._files or not any((root / path).exists() for root in self._roots)
-        }

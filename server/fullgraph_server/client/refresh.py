@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from typing import Literal
 
-from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
@@ -22,23 +21,17 @@ _LONG_SECONDS = 0.5
 class Refresh(RunObserver):
     """Requests to a client that supports them to fetch one kind of thing again."""
 
-    def __init__(
-        self,
-        server: LanguageServer,
-        is_supported: Callable[[types.WorkspaceClientCapabilities], object],
-        ask: Callable[[], Awaitable[object]],
-    ) -> None:
+    def __init__(self, server: LanguageServer, kind: Literal["code_lens", "inlay_hint"]) -> None:
         self._server = server
-        self._is_supported = is_supported
-        self._request = ask
+        self._kind = kind
         self._asked: asyncio.Task[None] | None = None
         self._again = False
         self._timer: asyncio.TimerHandle | None = None
 
     def changed(self, target: str, state: TargetState) -> None:  # noqa: ARG002
         """Send a request; changes before the client has answered it lead to one more."""
-        workspace = self._server.client_capabilities.workspace
-        if workspace is None or not self._is_supported(workspace):
+        support = getattr(self._server.client_capabilities.workspace, self._kind, None)
+        if support is None or not support.refresh_support:
             return
         # A run that is over at once needs no lens that stops it.
         delay = _LONG_SECONDS if state.run in ("queued", "running") else 0.0
@@ -59,24 +52,6 @@ class Refresh(RunObserver):
         while self._again:
             self._again = False
             try:
-                await self._request()
+                await getattr(self._server, f"workspace_{self._kind}_refresh_async")(None)
             except JsonRpcException as error:
                 _log.info("the client did not ask again: %s", error)
-
-
-def code_lenses(server: LanguageServer) -> Refresh:
-    """Make the refresh of code lenses."""
-    return Refresh(
-        server,
-        lambda workspace: workspace.code_lens and workspace.code_lens.refresh_support,
-        lambda: server.workspace_code_lens_refresh_async(None),
-    )
-
-
-def inlay_hints(server: LanguageServer) -> Refresh:
-    """Make the refresh of inlay hints."""
-    return Refresh(
-        server,
-        lambda workspace: workspace.inlay_hint and workspace.inlay_hint.refresh_support,
-        lambda: server.workspace_inlay_hint_refresh_async(None),
-    )

@@ -17,7 +17,6 @@ from ..runs.choice import Choice
 from ..runs.observers import RunObserver
 from ..text.messages import brief
 from ..workspace.examples import find_examples, unknown_names
-from ..workspace.positions import Problem
 from ..workspace.source import TOO_LONG
 from ..workspace.targets import mentions_compile
 from .context import Context
@@ -93,7 +92,16 @@ class Diagnostics(RunObserver):
             told = {(problem.span.row, problem.message) for problem in problems}
             diagnostics = [
                 *([_TOO_LONG] if source and source.is_long and mentions_compile(source.text) else []),
-                *map(self._of_problem, problems),
+                *(
+                    types.Diagnostic(
+                        range=self._documents.range(problem.span),
+                        message=problem.message,
+                        severity=types.DiagnosticSeverity.Error,
+                        code=_EXAMPLE,
+                        source="fullgraph",
+                    )
+                    for problem in problems
+                ),
                 *(self._diagnostic(item) for item in shown if (item.span.row, item.message) not in told),
             ]
             uris = self._documents.uris(filename)
@@ -107,15 +115,6 @@ class Diagnostics(RunObserver):
                     diagnostics=diagnostics,
                 )
             )
-
-    def _of_problem(self, problem: Problem) -> types.Diagnostic:
-        return types.Diagnostic(
-            range=self._documents.range(problem.span),
-            message=problem.message,
-            severity=types.DiagnosticSeverity.Error,
-            code=_EXAMPLE,
-            source="fullgraph",
-        )
 
     def _diagnostic(self, shown: ShownFinding) -> types.Diagnostic:
         finding = shown.finding

@@ -15,7 +15,7 @@ class KnownError:
     """An error by its message and, where that says too little, by the file in which it is raised.
 
     The explanation and the hint hold for every program that raises it; with ``in_program``, nothing is said
-    unless the program's text shows the cause.
+    unless the program's text shows the cause. The title, if any, stands in the place of torch's message.
     """
 
     name: str
@@ -24,6 +24,7 @@ class KnownError:
     hint: str = ""
     file: str = ""
     in_program: bool = False
+    title: str = ""
 
 
 _KNOWN: Final = (
@@ -99,6 +100,7 @@ _KNOWN: Final = (
         "custom operator.",
         "If the operator writes into that argument, let it return nothing (`-> ()` in the schema), and go on "
         "with the argument. Else return a copy, made with `.clone()`, and write `-> Tensor`.",
+        title="the operator `{name}` declares that its result shares memory with an argument",
     ),
     # csrc/autograd/saved_variable.cpp, csrc/autograd/VariableTypeUtils.h, c10/core/TensorImpl.h
     KnownError(

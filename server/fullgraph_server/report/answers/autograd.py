@@ -146,15 +146,6 @@ def without_backward(marks: Marks, error: SeenError) -> Answer:
     )
 
 
-def declares_alias(_: Marks, error: SeenError) -> Answer:
-    """Name an operator whose schema says that its result is an argument."""
-    return Answer(
-        error.known.explanation,
-        (error.known.hint,),
-        title=f"the operator {code_span(error.name)} declares that its result shares memory with an argument",
-    )
-
-
 def inference_tensor(marks: Marks, error: SeenError) -> Answer | None:
     """Name the lines that use ``torch.inference_mode``."""
     lines = list(dict.fromkeys(map(error.line, marks.all("inference_mode"))))

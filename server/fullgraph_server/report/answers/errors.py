@@ -12,7 +12,7 @@ from typing import Final
 from fullgraph_compiler.facts import Stack
 
 from ...text.known_errors import known_error
-from ...text.markdown import code_span
+from ...text.markdown import code_span, filled
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
 from ...workspace.syntax import covers, nodes_of
@@ -44,7 +44,8 @@ def error_answer(
     answer = refine(marks, found) if refine else None
     if answer is None and known.in_program:
         return Answer()
-    return replace(answer or Answer(known.explanation, (known.hint,)), instead=True)
+    usual = Answer(known.explanation, (known.hint,), title=filled(known.title, name=found.name))
+    return replace(answer or usual, instead=True)
 
 
 def first_sentence(message: str) -> str:
@@ -325,7 +326,6 @@ _REFINED: Final[Mapping[str, Callable[[Marks, SeenError], Answer | None]]] = {
     "lost-number": _lost_number,
     "modified-in-place": autograd.modified_in_place,
     "operator-without-backward": autograd.without_backward,
-    "operator-declares-alias": autograd.declares_alias,
     "inference-tensor": autograd.inference_tensor,
     "donated-buffer": autograd.donated_buffer,
     "returned-pullback": autograd.returned_pullback,

@@ -95,8 +95,13 @@ def side_effect_answer(seen: SeenBreak) -> Answer | None:
     attribute = _ATTRIBUTE.search(said)
     if source is None or attribute is None:
         return None
-    rows = _rows_setting(source, attribute["name"])
-    where = f" ({row_of(source, rows[0], source.filename)})" if len(rows) == 1 else ""
+    rows = {
+        node.lineno
+        for function in nodes_of(ast.FunctionDef, source.tree)
+        for node in nodes_of(ast.Attribute, function if function.name != "__init__" else None)
+        if node.attr == attribute["name"] and isinstance(node.ctx, ast.Store)
+    }
+    where = f" ({row_of(source, min(rows), source.filename)})" if len(rows) == 1 else ""
     return _moved(inside["operator"], f"what sets {code_span(attribute['name'])}{where}")
 
 
@@ -107,20 +112,6 @@ def _moved(operator: str, what: str) -> Answer:
         return Answer(hints=(f"{behind}, or ahead of it.", _ONCE), instead=True)
     functions = "both functions" if operator == "torch.cond" else "the function"
     return Answer(hints=(f"{behind}, and return from {functions} what that needs.",), instead=True)
-
-
-def _rows_setting(source: SourceFile, name: str) -> list[int]:
-    """List the rows that set an attribute of this name, but for those of ``__init__``."""
-    found = []
-    for function in ast.walk(source.tree) if source.tree else ():
-        if not isinstance(function, ast.FunctionDef) or function.name == "__init__":
-            continue
-        found += [
-            node.lineno
-            for node in nodes_of(ast.Attribute, function)
-            if node.attr == name and isinstance(node.ctx, ast.Store)
-        ]
-    return sorted(set(found))
 
 
 def truth_answer(seen: SeenBreak) -> Answer | None:
@@ -199,7 +190,13 @@ def raw_operator_answer(seen: SeenBreak) -> Answer | None:
             continue
         given = dotted(call.args[0]) if call.args else ""
         hints = [f"Call the function instead, {code_span(written.format(given or 'f'))}, which prepares it."]
-        if rows := _rows_asking(source, given):
+        rows = [
+            node.lineno
+            for function in nodes_of(ast.FunctionDef, source.tree)
+            for node in nodes_of(ast.Call, function if function.name == given else None)
+            if isinstance(node.func, ast.Attribute) and node.func.attr == "item"
+        ]
+        if rows:
             where = row_of(source, rows[0], seen.filename)
             hints.append(f"{code_span(given)} must not need a number of a tensor: `.item()` ({where}).")
         return Answer(
@@ -209,17 +206,6 @@ def raw_operator_answer(seen: SeenBreak) -> Answer | None:
             instead=True,
         )
     return None
-
-
-def _rows_asking(source: SourceFile, name: str) -> list[int]:
-    """List the rows of a function that read a number from a tensor."""
-    return [
-        node.lineno
-        for function in (ast.walk(source.tree) if source.tree and name else ())
-        if isinstance(function, ast.FunctionDef) and function.name == name
-        for node in nodes_of(ast.Call, function)
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "item"
-    ]
 
 
 def loop_answer(failure: CompileFailure) -> Answer:

@@ -194,7 +194,7 @@ class Causes:
         ]
 
     def _guards(self, parts: Sequence[TimePart]) -> Iterator[SpeedCause]:
-        times = _by_compile_id(parts, "guards")
+        times = _by_compile_id(part for part in parts if part.kind == "guards")
         if not times:
             return
         most = max(times, key=lambda compile_id: times[compile_id])
@@ -207,9 +207,7 @@ class Causes:
 
     def _around_graphs(self, parts: Sequence[TimePart]) -> Iterator[SpeedCause]:
         around = [part for part in parts if part.kind in ("entry", "frame") and not self._break_of(part)]
-        times: dict[str, float] = defaultdict(float)
-        for part in around:
-            times[part.compile_id] += part.seconds
+        times = _by_compile_id(around)
         if not times:
             return
         most = max(times, key=lambda compile_id: (bool(compile_id), times[compile_id]))
@@ -367,11 +365,10 @@ class _Use:
         return "less than 1 %" if share < 0.01 else percent(share)
 
 
-def _by_compile_id(parts: Iterable[TimePart], kind: str) -> dict[str, float]:
+def _by_compile_id(parts: Iterable[TimePart]) -> dict[str, float]:
     times: dict[str, float] = defaultdict(float)
     for part in parts:
-        if part.kind == kind:
-            times[part.compile_id] += part.seconds
+        times[part.compile_id] += part.seconds
     return times
 
 
