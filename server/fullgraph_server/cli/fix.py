@@ -71,8 +71,11 @@ class _Fix:
     exit_code: int = 0
 
     def run(self, target: Target, workspace: Workspace) -> Fixed:
-        if workspace.package:
-            self._check_package(target, workspace.package)
+        if name := workspace.package:
+            places = self.session.package_places(name, target)
+            own = Workspace(workspace_root(target))
+            if problem := unpatchable(name, places, own) if places is not None else "":
+                raise click.UsageError(problem)
         with tempfile.TemporaryDirectory(prefix="fullgraph-") as folder:
             search = partial(self._search, target, workspace)
             fixed = self.session.prove(target, workspace, Path(folder), search)
@@ -81,13 +84,6 @@ class _Fix:
         elif fixed.plan.left or fixed.refusal or (not fixed.tried and fixed.base.report.problem):
             self.exit_code = self.exit_code or _LEFT
         return fixed
-
-    def _check_package(self, target: Target, name: str) -> None:
-        """Raise ``UsageError`` if no patch can be made for a package."""
-        places = self.session.package_places(name, target)
-        problem = unpatchable(name, places, Workspace(workspace_root(target))) if places is not None else ""
-        if problem:
-            raise click.UsageError(problem)
 
     async def _search(self, target: Target, workspace: Workspace, prover: Prover) -> Fixed:
         if workspace.package:

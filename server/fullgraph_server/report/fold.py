@@ -67,9 +67,7 @@ def fold(
     """
     by_type = FactsByType(facts)
     of, last = by_type.of, by_type.last
-    places = Places(workspace, filename or _target_file(target, workspace))
-    for fact in by_type.all:
-        places.index(fact)
+    places = Places(workspace, filename or _target_file(target, workspace), by_type.all)
     lightning = Lightning(by_type, places)
     recompilations = Recompilations(by_type, places, lightning)
     caches = caches_of(by_type, places, with_keys=depth == "build")

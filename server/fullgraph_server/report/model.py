@@ -32,7 +32,7 @@ from fullgraph_compiler.facts import (
 )
 
 from ..kinds import KINDS, FindingKind
-from ..text.remedies import Advice, Remedy, remedies
+from ..text.remedies import Advice, Remedy
 from ..text.source_names import compile_number
 from ..text.vllm import VllmGraph
 from ..workspace.positions import TRACE, Call, Span
@@ -86,7 +86,7 @@ class Finding:
     @property
     def remedies(self) -> tuple[Remedy, ...]:
         """What the hints about a recompilation name."""
-        return remedies(self.advice)
+        return tuple(dict.fromkeys(remedy for item in self.advice for remedy in item.remedies))
 
     @property
     def compile_id(self) -> str:

@@ -37,8 +37,9 @@ from ..text.remedies import Advice, advice_on_all, sentences
 from ..text.size_expressions import relation_of
 from ..text.source_names import compile_number, written_name
 from ..workspace.positions import Call, Span
+from ..workspace.syntax import names
 from .answers.recompiling.compiling import shared_code, static_line
-from .answers.recompiling.lookups import lookup, names_in
+from .answers.recompiling.lookups import lookup
 from .answers.recompiling.recurrent import allowing_line, unrolled_layer
 from .answers.recompiling.resumed import Resumed
 from .facts_by_type import FactsByType
@@ -157,7 +158,8 @@ class Recompilations:
             item for group in groups for item in self.advise(next(iter(group.failures.values())))
         )
         # Who decides ahead of the call whether a key is in a value does not pass the key.
-        keys = names_in(self._lookup(next(iter(first.failures.values()))))
+        asked = self._lookup(next(iter(first.failures.values())))
+        keys = names(ast.parse(asked, mode="eval")) if asked else ()
         passed = [same for same in together if written_name(same[0].source) not in keys]
         given = advice_on_all(given, passed, self.advise)
         finding = Finding(

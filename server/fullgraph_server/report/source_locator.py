@@ -64,23 +64,21 @@ class Function:
 class Places:
     """Locator of facts by the frames that were compiled; ``filename`` is for those without a stack."""
 
-    def __init__(self, workspace: Workspace, filename: str) -> None:
+    def __init__(self, workspace: Workspace, filename: str, facts: Iterable[Fact]) -> None:
         self.workspace = workspace
         self._filename = filename
         self._started: dict[str, FrameStarted] = {}
         self._spans: dict[tuple[StackFrame, str], Span] = {}
         self._callers: dict[Stack, tuple[Span, ...]] = {}
         self.functions: dict[str, Function] = {}
-
-    def index(self, fact: Fact) -> None:
-        """Record the frame that a fact is about."""
-        if isinstance(fact, FrameStarted):
-            started = self._started.get(fact.compile_id)
-            if started is None or not started.stack:
-                self._started[fact.compile_id] = fact
-        if isinstance(fact, (FrameStarted, FrameCompiled, FrameSkipped, RecompileLimit)):
-            function = Function(fact.filename, fact.function, fact.row)
-            self.functions.setdefault(fact.compile_id, function)
+        for fact in facts:
+            if isinstance(fact, FrameStarted):
+                started = self._started.get(fact.compile_id)
+                if started is None or not started.stack:
+                    self._started[fact.compile_id] = fact
+            if isinstance(fact, (FrameStarted, FrameCompiled, FrameSkipped, RecompileLimit)):
+                function = Function(fact.filename, fact.function, fact.row)
+                self.functions.setdefault(fact.compile_id, function)
 
     def place(self, stack: Stack, compile_id: str) -> Place:
         """Return the innermost frame of the user's own; of library calls, only those below it are kept.
@@ -185,8 +183,7 @@ class Places:
 
     def traced_stack(self, stack: Stack, compile_id: str) -> Stack:
         """Return those calls of a fact's stack that were made in the frame, from the frame itself on."""
-        started = self._started.get(compile_id)
-        around = len(started.stack) if started and stack else 0
+        around = len(self.calling_stack(compile_id)) if stack else 0
         return self.full_stack(stack, compile_id)[around:] if stack else ()
 
     def resumes_at(self, compile_id: str) -> int | None:
@@ -225,8 +222,7 @@ class Places:
             return False
         if function is None:
             return True
-        callers = self._started[compile_id].stack if compile_id in self._started else ()
-        compiled = self._compiled()
+        callers, compiled = self.calling_stack(compile_id), self._compiled()
         caller = next((frame for frame in reversed(callers) if frame.function not in _CALLS_OF_MODULES), None)
         if not self.workspace.contains(function.filename) or any(
             (frame.filename, frame.function) in compiled for frame in callers

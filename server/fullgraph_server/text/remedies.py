@@ -94,11 +94,6 @@ def sentences(given: Iterable[Advice]) -> tuple[str, ...]:
     return tuple(item.told for item in given)
 
 
-def remedies(given: Iterable[Advice]) -> tuple[Remedy, ...]:
-    """Return the remedies of several pieces of advice, each once."""
-    return tuple(dict.fromkeys(remedy for item in given for remedy in item.remedies))
-
-
 def is_mended_by_dynamic(given: Sequence[Remedy]) -> bool:
     """Tell whether compiling with dynamic sizes or numbers is enough, with nothing else to be done."""
     return Remedy("dynamic") in given and Remedy("whole-tensor") not in given

@@ -14,7 +14,6 @@ from fullgraph_compiler.facts import Stack
 from ...text.known_errors import known_error
 from ...text.markdown import code_span, filled
 from ...workspace.definitions import definitions
-from ...workspace.source import SourceFile
 from ...workspace.syntax import covers, nodes_of
 from ..source_locator import Places
 from . import autograd, options
@@ -81,7 +80,9 @@ def _double_backward(marks: Marks, error: SeenError) -> Answer | None:
 def _backward_again(marks: Marks, error: SeenError) -> Answer | None:
     """Tell a backward for each of several results from one that reaches back into the step before."""
     names = {name for mark in marks.all("compile") for name in _callables(mark)}
-    loop = _loop_around(error.source, error.row)
+    nodes = ast.walk(error.source.tree) if error.source and error.source.tree else ()
+    loops = [node for node in nodes if isinstance(node, _LOOPS) and covers(node, error.row)]
+    loop = max(loops, key=lambda node: node.lineno, default=None)
     if loop is not None and any(
         isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in names
         for statement in loop.body
@@ -243,7 +244,13 @@ def _assigned_step(marks: Marks, error: SeenError) -> Answer | None:
 
 
 def _operator_aliases(marks: Marks, error: SeenError) -> Answer | None:
-    found = {name: mark for mark in marks.all("custom_op") if (name := _operator_name(mark, error.name))}
+    found = {
+        mark.argument.value: mark
+        for mark in marks.all("custom_op")
+        if isinstance(mark.argument, ast.Constant)
+        and isinstance(mark.argument.value, str)
+        and mark.argument.value.rpartition("::")[2] == error.name
+    }
     if len(found) != 1:
         return None
     name, mark = next(iter(found.items()))
@@ -256,11 +263,6 @@ def _operator_aliases(marks: Marks, error: SeenError) -> Answer | None:
         title=f"the operator {code_span(name)} returns an input, or one tensor twice",
         operator=name,
     )
-
-
-def _operator_name(mark: Mark, name: str) -> str:
-    written = mark.argument.value if isinstance(mark.argument, ast.Constant) else ""
-    return written if isinstance(written, str) and written.rpartition("::")[2] == name else ""
 
 
 def _lost_number(marks: Marks, error: SeenError) -> Answer | None:
@@ -301,13 +303,6 @@ def _callables(mark: Mark) -> tuple[str, ...]:
     if mark.definition is not None:
         return (mark.definition.name,)
     return mark.names or ((mark.name,) if mark.in_place and mark.name else ())
-
-
-def _loop_around(source: SourceFile | None, row: int) -> ast.For | ast.AsyncFor | ast.While | None:
-    """Return the innermost loop around a row."""
-    nodes = ast.walk(source.tree) if source and source.tree else ()
-    loops = [node for node in nodes if isinstance(node, _LOOPS) and covers(node, row)]
-    return max(loops, key=lambda node: node.lineno, default=None)
 
 
 _REFINED: Final[Mapping[str, Callable[[Marks, SeenError], Answer | None]]] = {

@@ -29,12 +29,6 @@ def lookup(stack: Stack, source: str, workspace: Workspace) -> str:
     return next((text for node in file.nodes_at(stack[-1].row) if (text := _question(node, name))), "")
 
 
-def names_in(code: str) -> frozenset[str]:
-    """Return the names of variables in an expression."""
-    nodes = ast.walk(ast.parse(code, mode="eval")) if code else ()
-    return frozenset(node.id for node in nodes if isinstance(node, ast.Name))
-
-
 def _question(node: ast.AST, name: str) -> str:
     if not isinstance(node, ast.Compare) or len(node.ops) > 1 or isinstance(node.left, ast.Constant):
         return ""

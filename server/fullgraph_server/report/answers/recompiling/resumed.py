@@ -45,9 +45,11 @@ class Resumed:
         self._workspace = places.workspace
         self._breaks: dict[tuple[str, str, int], _Break] = {}
         for fact in facts.of(GraphBreak):
-            if found := self._break(fact):
-                frame = found.frame
-                self._breaks.setdefault((frame.filename, frame.function, frame.row), found)
+            traced = places.traced_stack(fact.stack, fact.compile_id)
+            own = places.own(traced)
+            if own and own[0] == traced[0]:
+                key = (own[0].filename, own[0].function, own[0].row)
+                self._breaks.setdefault(key, _Break(own[0], own[-1]))
 
     def named(self, failure: GuardFailure) -> GuardFailure:
         """Return a failure of a value from the stack under the name that the program has for it, if any."""
@@ -75,11 +77,6 @@ class Resumed:
         if found is None or source is None:
             return ""
         return row_of(source, found.innermost.row, found.frame.filename)
-
-    def _break(self, fact: GraphBreak) -> _Break | None:
-        traced = self._places.traced_stack(fact.stack, fact.compile_id)
-        own = self._places.own(traced)
-        return _Break(traced[0], own[-1]) if own and own[0] == traced[0] else None
 
     def _of(self, compile_id: str) -> _Break | None:
         """Return the break from which a compiled function goes on."""
