@@ -11,7 +11,7 @@ from pathlib import Path
 from client import Session, session, timed
 from measure import HERE, p95_ms
 
-sys.path.append(str(HERE.parent / "tests" / "server"))
+sys.path.append(str(HERE.parent / "tests" / "server" / "support"))
 
 from hostile_logs import finished, frame, record, started, strings
 

@@ -10,7 +10,7 @@ from fullgraph_server.report.model import Report
 from fullgraph_server.traces.reading import Detail, Reading
 from fullgraph_server.traces.trace import read_trace
 
-RECORDED = Path(__file__).parents[1] / "compiler" / "traces"
+RECORDED = Path(__file__).parents[2] / "compiler" / "traces"
 PROGRAM = (RECORDED / "program.py").read_text()
 """What the recorded logs are of; there it was ``/home/user/project/program.py``."""
 

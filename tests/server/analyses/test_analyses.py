@@ -9,7 +9,7 @@ import pytest
 from fullgraph_server.analyses.analysis import Analysis
 from fullgraph_server.analyses.registry import analyses
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize("name", ["package.json", "package.nls.json", "README.md"])

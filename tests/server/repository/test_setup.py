@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "install_torch.sh"
+SCRIPT = Path(__file__).parents[3] / "scripts" / "install_torch.sh"
 CPU, PLAIN, OTHER = "2.13.0+cpu", "2.13.0", "2.12.0"
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a shell script")

@@ -19,7 +19,7 @@ from fullgraph_server.workers.pool import WorkerPool
 from fullgraph_server.workers.settings import RunSettings
 from processes import dies
 
-FAKE = Path(__file__).with_name("fake_worker.py")
+FAKE = Path(__file__).parents[1] / "support" / "fake_worker.py"
 
 
 @dataclass

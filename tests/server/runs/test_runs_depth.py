@@ -20,7 +20,7 @@ from fullgraph_server.workers.settings import RunSettings
 from fullgraph_server.workspace.targets import Target
 from fullgraph_server.workspace.workspace import Workspace
 
-FAKE = Path(__file__).with_name("fake_worker.py")
+FAKE = Path(__file__).parents[1] / "support" / "fake_worker.py"
 
 
 class Depths(RunObserver):

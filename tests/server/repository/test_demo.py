@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "demo.sh"
+SCRIPT = Path(__file__).parents[3] / "scripts" / "demo.sh"
 CODE_SERVER = f"""\
 #!{sys.executable}
 import os, pathlib, sys

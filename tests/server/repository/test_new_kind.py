@@ -13,14 +13,14 @@ import pytest
 
 pytestmark = pytest.mark.xdist_group("new_kind")
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 COPIED = (
     "compiler/fullgraph_compiler",
     "server/fullgraph_server",
     "docs/findings.md",
     "scripts/protocol_types.py",
     "extension/src/protocol.ts",
-    "tests/server/test_docs.py",
+    "tests/server/repository/test_docs.py",
 )
 KINDS = "server/fullgraph_server/kinds.py"
 ROW = '"wide-graph": Kind("wide graph", "wide graphs", "a graph is wide", is_about_speed=True),'
@@ -94,7 +94,7 @@ def changed(without_row: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 def run(copy: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run Python with the packages of a copy."""
-    paths = os.pathsep.join(str(copy / part) for part in ("server", "compiler", "tests/server"))
+    paths = os.pathsep.join(str(copy / part) for part in ("server", "compiler", "tests/server/repository"))
     return subprocess.run(
         [sys.executable, *words],
         cwd=copy,

@@ -24,7 +24,7 @@ from fullgraph_server.workers.settings import RunSettings
 from fullgraph_server.workers.worker import Worker
 from processes import dies, marked
 
-FAKE = Path(__file__).with_name("fake_worker.py")
+FAKE = Path(__file__).parents[1] / "support" / "fake_worker.py"
 
 
 @pytest.fixture

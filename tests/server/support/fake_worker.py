@@ -271,7 +271,7 @@ def serve(folder):
 
 
 def serve_forks():
-    sys.path.insert(0, str(Path(__file__).parents[2] / "compiler"))
+    sys.path.insert(0, str(Path(__file__).parents[3] / "compiler"))
     from fullgraph_compiler.worker import fork_server, session
 
     def serve_fork(folder, *, own_lifeline, stdin):  # noqa: ARG001

@@ -17,7 +17,7 @@ from fullgraph_server.workspace.setting_types import Setting
 from fullgraph_server.workspace.settings_schema import EDITOR, PROGRAMS, PROJECT, SWITCHES, TARGET
 from pygls.lsp.server import LanguageServer
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 class Client:

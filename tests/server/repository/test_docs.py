@@ -10,7 +10,7 @@ from typing import get_args
 from fullgraph_server.cli.formats import json as json_format
 from fullgraph_server.kinds import KINDS, FindingKind
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
 IMAGE = re.compile(r"""!\[[^\]]*\]\(([^)]+)\)|\b(?:src|srcset)="([^"]+)\"""")
 

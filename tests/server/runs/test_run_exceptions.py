@@ -31,7 +31,7 @@ from fullgraph_server.workspace.targets import Target, Torchrun
 from fullgraph_server.workspace.workspace import Workspace
 from injected import Fault, Injector, Moment
 
-FAKE = Path(__file__).with_name("fake_worker.py")
+FAKE = Path(__file__).parents[1] / "support" / "fake_worker.py"
 SECONDS = 30
 
 

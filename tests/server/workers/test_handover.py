@@ -31,7 +31,7 @@ from processes import dies, marked, outliving
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes stay on Linux alone")
 
-FAKE = Path(__file__).with_name("fake_worker.py")
+FAKE = Path(__file__).parents[1] / "support" / "fake_worker.py"
 
 
 class Terminal:

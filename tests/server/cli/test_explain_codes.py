@@ -18,7 +18,7 @@ from fullgraph_server.workers import registry
 from fullgraph_server.workers.registry import NoRegistryError, known_break
 from json_schemas import check_schema
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 CODES = [*sorted(_BREAKS), "graph-break", "recompile", "recompile-limit", "late-compile"]
 
 

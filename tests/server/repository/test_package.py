@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 import fullgraph_server
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 VSIX = ROOT / "build" / "fullgraph.vsix"
 
 TOP = {

@@ -10,7 +10,7 @@ from fullgraph_compiler.trace import Interpreter, read_log
 from fullgraph_server.report.fold import fold
 from fullgraph_server.workspace.workspace import Workspace
 
-LOGS = Path(__file__).parents[1] / "compiler" / "traces"
+LOGS = Path(__file__).parents[2] / "compiler" / "traces"
 PROJECT = Path("/home/user/project")
 
 

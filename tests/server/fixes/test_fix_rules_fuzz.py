@@ -21,7 +21,7 @@ from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.ranges import node_span
 from fullgraph_server.workspace.source import SourceFile, read_source
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 CASES = sorted((ROOT / "tests" / "cases").rglob("*.py"))
 LIBRARY = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))
 TORCH = sorted(Path(find_spec("torch").origin).parent.rglob("*.py"))  # type: ignore[union-attr, arg-type]

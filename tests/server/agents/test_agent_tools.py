@@ -35,7 +35,7 @@ from fullgraph_server.runs.plan import Plan
 from fullgraph_server.workspace.launch.configurations import launch_target
 from fullgraph_server.workspace.source import SourceFile
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TEXT = """\
 def f(x):
     y = x + 1

@@ -14,7 +14,7 @@ try:
 except ImportError:  # until Python 3.10
     import sre_parse as sre
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FOLDERS = ("compiler/fullgraph_compiler/trace", "server/fullgraph_server")
 _FUNCTIONS = ("compile", "match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer")
 _MOST_TIMES = 3
