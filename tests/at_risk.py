@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import json
 import os
@@ -12,14 +11,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+from fullgraph_compiler.files.covering import NamespaceError
+from fullgraph_compiler.files.namespace import cover_files, separate
 from fullgraph_compiler.files.refusals import refused_libraries
 
 NOBODY = 65534
 _PR_SET_DUMPABLE = 4
+as_each = pytest.mark.parametrize("as_nobody", [False, True], ids=["as I am", "as nobody"])
 
 
-@contextlib.contextmanager
-def workspace() -> Iterator[Path]:
+@pytest.fixture
+def folder() -> Iterator[Path]:
     """Make a folder with files, which any user may change."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "workspace")
@@ -72,6 +75,39 @@ def _forget_libraries_of_other_tests() -> None:
 
 
 def give_to_nobody(folder: Path) -> None:
-    """Make a workspace, and what is beside it, the property of an ordinary user."""
+    """Make the folder, and what is beside it, the property of an ordinary user."""
     for path in (folder.parent, *folder.parent.rglob("*")):
         os.chown(path, NOBODY, NOBODY)
+
+
+def covered(
+    folder: Path,
+    work: Callable[[], Any],
+    *,
+    as_nobody: bool,
+    below_root: bool = False,
+    start: Path | None = None,
+) -> Any:
+    """What ``work()`` gives where all folders are covered; skipped where the kernel lets nobody do that.
+
+    It starts in ``folder``, or in ``start``. With ``below_root`` the folder is in one of root's.
+    """
+    if as_nobody and os.geteuid() == 0:
+        give_to_nobody(folder)
+        if below_root:
+            os.chown(folder.parent, 0, 0)
+
+    def work_covered() -> Any:
+        scratch = Path(tempfile.mkdtemp(dir=folder.parent))
+        os.chdir(start or folder)
+        try:
+            separate()
+        except NamespaceError as error:
+            return {"no namespace": str(error)}
+        cover_files(scratch, [])
+        return work()
+
+    answer = in_child(work_covered, as_nobody=as_nobody)
+    if isinstance(answer, dict) and "no namespace" in answer:
+        pytest.skip(f"this machine has no namespaces: {answer['no namespace']}")
+    return answer

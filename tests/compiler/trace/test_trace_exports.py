@@ -16,7 +16,7 @@ from fullgraph_compiler.trace.export.texts import (
     parse_violations,
 )
 
-TRACES = Path(__file__).parent / "traces"
+TRACES = Path(__file__).parents[1] / "traces"
 VERSIONS = ("2.13", "2.15")
 
 VIOLATED = """\

@@ -10,7 +10,7 @@ from fullgraph_compiler.trace import TraceLog, TraceRecord, read_head, read_log
 from fullgraph_compiler.trace import log as log_module
 from fullgraph_compiler.trace.lines import LINE_RECORDS, LineReader
 
-LOGS = sorted((Path(__file__).parent / "traces").glob("torch-*.log.gz"))
+LOGS = sorted((Path(__file__).parents[1] / "traces").glob("torch-*.log.gz"))
 HEAD = 'V1121 11:38:41.678000 6943 torch/x.py:1] {"%s": {"a": 1}, "frame_id": 0, "frame_compile_id": %d}'
 
 

@@ -11,7 +11,7 @@ from fullgraph_compiler.facts import FrameInputs, InputTensor
 from fullgraph_compiler.trace import Interpreter, TraceRecord, read_log
 from fullgraph_compiler.trace.inputs import TENSOR_RECORDS, InputReader
 
-TRACES = Path(__file__).parent / "traces"
+TRACES = Path(__file__).parents[1] / "traces"
 
 
 def interpreted(version: str) -> dict[str, FrameInputs]:

@@ -33,11 +33,13 @@ import numpy as np
 import pytest
 import torch
 import torch._dynamo  # as an ordinary user, children could not import it
-from at_risk import content, give_to_nobody, in_child, workspace
+from at_risk import content, folder, give_to_nobody, in_child
 from fullgraph_compiler.files import guards, native, seatbelt, seccomp
 from fullgraph_compiler.files.guards import guard_files
 from fullgraph_compiler.files.protection import _reason
 from safetensors.torch import load_file, save_file
+
+__all__ = ["folder"]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's part is Linux's alone")
 
@@ -57,12 +59,6 @@ _OF_OTHER_TESTS = (
 )
 """Libraries with native code that tests in the same process may have imported; no program of these has."""
 BOTH = pytest.mark.parametrize("kernel", [False, True], ids=["python", "landlock"])
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    with workspace() as folder:
-        yield folder
 
 
 def guarded(folder: Path, work: Callable[[], Any], *, kernel: bool = False, as_nobody: bool = False) -> Any:

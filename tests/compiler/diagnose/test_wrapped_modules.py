@@ -15,7 +15,7 @@ from fullgraph_compiler.diagnose.wrappers import knows_wrapper, printed_otherwis
 from fullgraph_compiler.facts import Fact, FaultLocated, RunRequest, Script, SourceText
 from fullgraph_compiler.processes.children import run_child
 
-CASES = Path(__file__).parents[1] / "cases" / "failures"
+CASES = Path(__file__).parents[2] / "cases" / "failures"
 
 
 @pytest.mark.parametrize(

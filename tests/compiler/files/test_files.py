@@ -9,58 +9,17 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from at_risk import content, give_to_nobody, in_child, workspace
+from at_risk import as_each, content, covered, folder, in_child
 from fullgraph_compiler.files import covering
-from fullgraph_compiler.files.covering import NamespaceError
 from fullgraph_compiler.files.mounts import Cover, Mount, covers, read_mounts
-from fullgraph_compiler.files.namespace import cover_files, separate
 from fullgraph_compiler.files.sockets import Sockets
 
+__all__ = ["folder"]
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's part is Linux's alone")
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    with workspace() as folder:
-        yield folder
-
-
-def covered(
-    folder: Path,
-    work: Callable[[], Any],
-    *,
-    as_nobody: bool,
-    below_root: bool = False,
-    start: Path | None = None,
-) -> Any:
-    """What ``work()`` gives where all folders are covered; skipped where the kernel lets nobody do that.
-
-    It starts in ``folder``, or in ``start``. With ``below_root`` the folder is in one of root's.
-    """
-    if as_nobody and os.geteuid() == 0:
-        give_to_nobody(folder)
-        if below_root:
-            os.chown(folder.parent, 0, 0)
-
-    def work_covered() -> Any:
-        scratch = Path(tempfile.mkdtemp(dir=folder.parent))
-        os.chdir(start or folder)
-        try:
-            separate()
-        except NamespaceError as error:
-            return {"no namespace": str(error)}
-        cover_files(scratch, [])
-        return work()
-
-    answer = in_child(work_covered, as_nobody=as_nobody)
-    if isinstance(answer, dict) and "no namespace" in answer:
-        pytest.skip(f"this machine has no namespaces: {answer['no namespace']}")
-    return answer
 
 
 # -- the mount table ---------------------------------------------------------------------------
@@ -117,8 +76,6 @@ def test_what_the_kernel_shows_and_what_cannot_be_written_is_not_covered(tmp_pat
 
 
 # -- the namespace -----------------------------------------------------------------------------
-
-as_each = pytest.mark.parametrize("as_nobody", [False, True], ids=["as I am", "as nobody"])
 
 
 @as_each

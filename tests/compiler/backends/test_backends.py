@@ -209,7 +209,7 @@ def test_the_result_of_something_else_does_not_compile() -> None:
 
 
 def test_the_package_announces_the_same_names() -> None:
-    text = (Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8")
+    text = (Path(__file__).parents[3] / "pyproject.toml").read_text("utf-8")
     project = tomllib.loads(text)["project"]
     assert project["entry-points"]["torch_dynamo_backends"] == registry.ENTRY_POINTS
 

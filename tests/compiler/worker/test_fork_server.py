@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy
 import pytest
+from at_risk import covered, folder
 from fullgraph_compiler.facts import Fact, ModulesLoaded, PhasesTimed, RunFinished, RunRequest, Script
 from fullgraph_compiler.processes.children import run_child
 from fullgraph_compiler.worker import fork_server
@@ -23,7 +24,6 @@ from fullgraph_compiler.worker.imported import Imported
 from fullgraph_server.runs.program_run import Run
 from fullgraph_server.workers.pool import WorkerPool
 from fullgraph_server.workers.settings import RunSettings
-from test_files import covered, folder
 from worker_client import TOY
 
 __all__ = ["folder"]

@@ -9,7 +9,7 @@ from expectations import holds
 from failures import parse_failure
 from fullgraph_compiler.cases.definitions import definitions
 
-CASES = sorted((Path(__file__).parents[1] / "cases" / "failures").glob("*.py"))
+CASES = sorted((Path(__file__).parents[2] / "cases" / "failures").glob("*.py"))
 
 OPERATORS = """
 import torch

@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from at_risk import content, in_child
+from at_risk import as_each, content, covered, folder, in_child
 from fullgraph_compiler.facts import RunRequest, Script, Switches
 from fullgraph_compiler.files import namespace, sockets
 from fullgraph_compiler.files.covering import mount
 from fullgraph_compiler.files.namespace import separate
 from fullgraph_compiler.files.passing import passing_paths
-from test_files import as_each, covered, folder
 
 __all__ = ["folder"]
 

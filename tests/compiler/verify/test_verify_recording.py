@@ -28,7 +28,7 @@ from fullgraph_compiler.verify.running import run_recorded
 from in_child import in_child
 from worker_client import Forks
 
-CASES = Path(__file__).parents[1] / "cases"
+CASES = Path(__file__).parents[2] / "cases"
 
 PROGRAM = """
 import torch

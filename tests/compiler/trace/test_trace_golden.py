@@ -2,7 +2,7 @@
 
 ``traces/program.py`` wrote the CPU logs, ``traces/exports.py`` those of exports. Each log has its facts
 beside it, a line a fact; after a change that is meant to change them, run
-``UPDATE_GOLDEN=1 pytest tests/compiler/test_trace_golden.py`` and read the difference.
+``UPDATE_GOLDEN=1 pytest tests/compiler/trace/test_trace_golden.py`` and read the difference.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 from fullgraph_compiler import facts as f
 from fullgraph_compiler.trace import Interpreter, read_log
 
-TRACES = Path(__file__).parent / "traces"
+TRACES = Path(__file__).parents[1] / "traces"
 LOGS = sorted(TRACES.glob("*.log.gz"))
 
 

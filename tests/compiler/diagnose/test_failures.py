@@ -30,7 +30,7 @@ from fullgraph_compiler.minify.minifier import minify
 from fullgraph_compiler.processes.children import run_child
 from fullgraph_compiler.processes.gpu import has_gpu
 
-_FOLDER = Path(__file__).parents[1] / "cases"
+_FOLDER = Path(__file__).parents[2] / "cases"
 _PATIENCE = 120.0
 _PATIENCE_WITH_HANGS = {"inductor": 25.0, "my_backend": 10.0}
 """By the stage that hangs: seconds that a healthy stage takes at most, beside other tests."""

@@ -20,7 +20,7 @@ from fullgraph_compiler.facts import (
     Switches,
 )
 
-ENTRIES = Path(__file__).parents[1] / "cases" / "truth" / "subjects" / "entries.py"
+ENTRIES = Path(__file__).parents[2] / "cases" / "truth" / "subjects" / "entries.py"
 COMPILED = {
     "method": """
         class Trainer:
