@@ -48,7 +48,7 @@ pytest: .venv/ready build/fullgraph.vsix .cache/editors
 
 # Reports beside torch's own logs: each program runs twice, once with TorchInductor.
 truth: .venv/truth
-	.venv/bin/python $(PYTEST) -m "not gpu and not preview" --tb=no -q tests/e2e/test_truth.py $(PYTEST_ARGS)
+	.venv/bin/python $(PYTEST) -m "not gpu and not preview" --tb=no -q tests/e2e/corpora/test_truth.py $(PYTEST_ARGS)
 
 # Kernels for a GPU that is not there need a torch that is built for CUDA, as the newest one is.
 preview: .venv/ready .venv-latest/ready

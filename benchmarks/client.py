@@ -14,7 +14,7 @@ from typing import Any
 
 from measure import HERE
 
-sys.path[:0] = [str(HERE.parent / "tests"), str(HERE.parent / "tests" / "e2e")]
+sys.path[:0] = [str(HERE.parent / "tests"), str(HERE.parent / "tests" / "e2e" / "support")]
 
 import processes  # noqa: E402
 from lsp_session import CONFIG, Editor  # noqa: E402

@@ -18,7 +18,7 @@ from time import perf_counter
 from client import session
 from measure import HERE
 
-sys.path[:0] = [str(HERE.parent / "tests" / "e2e")]
+sys.path[:0] = [str(HERE.parent / "tests" / "e2e" / "support")]
 
 from lsp_notebook import Notebook  # noqa: E402
 from lsp_session import Editor  # noqa: E402

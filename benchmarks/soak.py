@@ -1,7 +1,7 @@
 """Hundreds of runs that go wrong in every way, in random order, on one server.
 
 Each has to be answered with findings or one clear message; afterwards no process may be left, no zombie, and
-the server may not have grown. ``tests/e2e/test_soak.py`` has one run of each kind.
+the server may not have grown. ``tests/e2e/corpora/test_soak.py`` has one run of each kind.
 """
 
 from __future__ import annotations

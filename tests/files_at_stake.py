@@ -1,6 +1,7 @@
 """The files that programs find where they run, and what became of them.
 
-Programs of ``cases/files`` write over these, move them and remove them: see ``e2e/test_files_kept.py``.
+Programs of ``cases/files`` write over these, move them and remove them: see
+``e2e/dry_runs/test_files_kept.py``.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report
 from fullgraph_server.workspace.workspace import Workspace
 
-CASES = Path(__file__).parents[1] / "cases"
+CASES = Path(__file__).parents[2] / "cases"
 FINDINGS = sorted((CASES / "findings").glob("*.py"))
 GRAPH_BREAKS = sorted((CASES / "graph_breaks").glob("*.py"))
 

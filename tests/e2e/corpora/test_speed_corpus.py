@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 CLI = "from fullgraph_server.cli import main; main()"
-CASES = Path(__file__).parent.parent / "cases"
+CASES = Path(__file__).parents[2] / "cases"
 _SLOWEST = re.compile(r"# slowest: (\w+)")
 
 

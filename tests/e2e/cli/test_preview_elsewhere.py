@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-CPU_BUILD = Path(__file__).parents[2] / ".venv" / "bin" / "python"
+CPU_BUILD = Path(__file__).parents[3] / ".venv" / "bin" / "python"
 
 PROGRAM = """\
 import torch

@@ -13,7 +13,7 @@ import pytest
 
 CLI = [sys.executable, "-c", "from fullgraph_server.cli import main; main()"]
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-PROGRAMS = Path(__file__).parents[1] / "cases" / "ranks_gpu"
+PROGRAMS = Path(__file__).parents[2] / "cases" / "ranks_gpu"
 FUNCTIONS = {
     "ddp": {"Net.forward"},
     "fsdp2": {"Layer.forward"},

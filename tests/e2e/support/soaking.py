@@ -25,9 +25,9 @@ from lsp_session import Editor, uri_of
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-PROGRAMS = Path(__file__).parents[1] / "cases" / "faults"
+PROGRAMS = Path(__file__).parents[2] / "cases" / "faults"
 _SERVER = Path(__file__).with_name("faulty_server.py")
-_LOG = Path(__file__).parents[1] / "compiler" / "traces" / "torch-2.13.log.gz"
+_LOG = Path(__file__).parents[2] / "compiler" / "traces" / "torch-2.13.log.gz"
 _MARK = "FULLGRAPH_SOAK"
 _MEMORY = 1
 """GiB that a run may use."""

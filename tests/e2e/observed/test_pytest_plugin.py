@@ -18,7 +18,7 @@ import pytest
 
 pytestmark = pytest.mark.xdist_group("pytest_plugin")  # they share a run
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "PYTHON"))}
 ALONE = {**CLEAN, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 """Environments without what this pytest has set; in the second, pytest has no plugins that are not named."""

@@ -19,7 +19,7 @@ from fullgraph_server.report.model import Report
 from fullgraph_server.workspace.workspace import Workspace
 from test_cases import found_in
 
-CASES = sorted((Path(__file__).parents[1] / "cases" / "graph_breaks").glob("*.py"))
+CASES = sorted((Path(__file__).parents[2] / "cases" / "graph_breaks").glob("*.py"))
 
 OTHERWISE = {
     "gb0016_nested_tensor": "nothing is known of nested tensors without data",

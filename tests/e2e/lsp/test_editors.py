@@ -16,7 +16,7 @@ import pytest
 from fullgraph_server.client.configuration import Settings
 from fullgraph_server.workspace.config import tomllib
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 EDITORS = Path(__file__).parent / "editors"
 PROGRAM = """\
 import torch

@@ -18,7 +18,7 @@ from pygls.exceptions import JsonRpcException
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-TRACES = Path(__file__).parents[1] / "compiler" / "traces"
+TRACES = Path(__file__).parents[2] / "compiler" / "traces"
 PROGRAM = (TRACES / "program.py").read_text()
 LOG = gzip.decompress((TRACES / "torch-2.13.log.gz").read_bytes())
 SHORT = LOG[: LOG.index(b"\nV", LOG.index(b'"co_name": "limit"')) + 1]

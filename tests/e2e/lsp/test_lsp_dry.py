@@ -14,7 +14,7 @@ from lsp_session import CAPABILITIES, CONFIG, Editor, uri_of
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-FAKE = Path(__file__).parents[1] / "server" / "support" / "fake_worker.py"
+FAKE = Path(__file__).parents[2] / "server" / "support" / "fake_worker.py"
 PROGRAM = """\
 def f(x):
     return x.relu()

@@ -23,7 +23,7 @@ from files_at_stake import Places, lost, make_places
 from fullgraph_compiler.capture.scripts import run_script
 from fullgraph_compiler.facts import Script
 
-PROGRAMS = sorted((Path(__file__).parents[1] / "cases" / "files").glob("*.py"))
+PROGRAMS = sorted((Path(__file__).parents[2] / "cases" / "files").glob("*.py"))
 _TOGETHER = 10
 COMMAND = (sys.executable, "-c", "from fullgraph_server.cli import main; main()", "check", "--dry-run")
 _SECONDS = 120

@@ -20,7 +20,7 @@ from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report
 from fullgraph_server.workspace.workspace import Workspace
 
-PROGRAMS = sorted((Path(__file__).parents[1] / "cases" / "recompiles").glob("*.py"))
+PROGRAMS = sorted((Path(__file__).parents[2] / "cases" / "recompiles").glob("*.py"))
 _FIX = re.compile(r"^(?P<indent>\s*)(?P<old>.*?)\s*# fix: (?P<new>.*?)(?:\s+# expect: .*)?$")
 _HEADER = re.compile(
     r"^# (?P<key>cause|advice)(?:\((?P<compare><=|>=|<|>)(?P<version>[\d.]+)\))?: (?P<text>.*)$", re.M

@@ -23,7 +23,7 @@ from fullgraph_server.workspace.workspace import Workspace
 from in_child import in_child
 from truth import SECONDS, Break, Function, Truth, truth
 
-CASES = Path(__file__).parents[1] / "cases"
+CASES = Path(__file__).parents[2] / "cases"
 _FAILS_IN_INDUCTOR = re.compile(
     r"InductorError: |BackendCompilerFailed: backend='inductor' raised:|AssertionError: expected size "
 )

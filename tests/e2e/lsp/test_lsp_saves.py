@@ -15,7 +15,7 @@ from lsp_session import Editor
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig
 
-FAKE = Path(__file__).parents[1] / "server" / "support" / "fake_worker.py"
+FAKE = Path(__file__).parents[2] / "server" / "support" / "fake_worker.py"
 SERVER = """\
 from fullgraph_server.runs import saves
 from fullgraph_server.server import main

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-CASES = sorted((Path(__file__).parents[1] / "cases" / "kernels").glob("*.py"))
+CASES = sorted((Path(__file__).parents[2] / "cases" / "kernels").glob("*.py"))
 _EXPECTED = re.compile(r"  # (?P<said>(?:fw|bw|none)[^(]*)(?P<why>\(.+\))?$")
 _TITLE = re.compile(r"^Graph \S+,.* (forward|backward|inference)$")
 _LAUNCH = re.compile(r"^  \S+\.py:(?P<rows>[\d,]+) +(?P<name>\S+)")

@@ -24,7 +24,7 @@ from fullgraph_server.workspace.source import SourceFile
 from proving import Proving
 from test_recompile_cases import Case
 
-CASES = Path(__file__).parents[1] / "cases"
+CASES = Path(__file__).parents[2] / "cases"
 FEW = ("gb0170_branch",)
 """The programs of each test run; the others are slow."""
 PROGRAMS = sorted([*(CASES / "graph_breaks").glob("*.py"), *(CASES / "recompiles").glob("*.py")])

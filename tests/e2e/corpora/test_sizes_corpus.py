@@ -19,7 +19,7 @@ from fullgraph_server.fixes.sizes import Sizes, find_sizes, times_compiled
 from proving import Proving
 from test_recompile_cases import Case
 
-CASES = Path(__file__).parents[1] / "cases"
+CASES = Path(__file__).parents[2] / "cases"
 OF_SIZES = re.compile(r"^# cause: .*\bsize of ", re.MULTILINE)
 PROGRAMS = [
     *sorted((CASES / "sizes").glob("*.py")),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 CLI = "from fullgraph_server.cli import main; main()"
-CASES = Path(__file__).parent.parent / "cases" / "speed_try"
+CASES = Path(__file__).parents[2] / "cases" / "speed_try"
 
 
 def tried(program: Path, goal: str = "latency") -> dict[str, Any]:

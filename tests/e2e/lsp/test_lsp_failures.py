@@ -23,7 +23,7 @@ from lsprotocol import types
 from processes import dies
 from pygls.exceptions import JsonRpcException
 
-FAKE = Path(__file__).parents[1] / "server" / "support" / "fake_worker.py"
+FAKE = Path(__file__).parents[2] / "server" / "support" / "fake_worker.py"
 
 PROGRAM = """\
 def f(x):

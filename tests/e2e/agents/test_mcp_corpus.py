@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from mcp_client import answer, connected
 
-CASES = Path(__file__).parents[1] / "cases"
+CASES = Path(__file__).parents[2] / "cases"
 PROGRAMS = (
     "graph_breaks/gb0005_str",
     "graph_breaks/gb0008_skipped_library_function",

@@ -27,7 +27,7 @@ from fullgraph_server.traces.trace import read_trace
 from fullgraph_server.workspace.workspace import Workspace
 from in_child import in_child
 
-CASES = Path(__file__).parents[1] / "cases"
+CASES = Path(__file__).parents[2] / "cases"
 CLI = [sys.executable, "-c", "from fullgraph_server.cli import main; main()"]
 OBSERVE = [sys.executable, "-m", "fullgraph_compiler.observe"]
 VARIABLES = {key: value for key, value in os.environ.items() if not key.startswith(("TORCH_", "RANK"))}

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from lsp_session import STEP, Editor
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 COPIED = ("server", "compiler", "scripts", "package.json", "package.nls.json", "README.md")
 
 SERVER_HALF = '''\

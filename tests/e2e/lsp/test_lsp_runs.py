@@ -21,7 +21,7 @@ from lsprotocol import types
 from processes import dies
 from pygls.exceptions import JsonRpcException
 
-FAKE = Path(__file__).parents[1] / "server" / "support" / "fake_worker.py"
+FAKE = Path(__file__).parents[2] / "server" / "support" / "fake_worker.py"
 
 
 @pytest_lsp.fixture(config=CONFIG)
