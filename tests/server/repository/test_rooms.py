@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -152,6 +153,21 @@ def test_a_room_has_at_most_some_twenty_files(folder: str) -> None:
         files = [path for path in room.iterdir() if path.suffix in (".py", ".ts")]
         files = [path for path in files if not path.name.endswith(".test.ts")]
         assert len(files) <= MOST_FILES, room
+
+
+TESTS = [
+    path for part in ("server", "compiler", "e2e") for path in (ROOT / "tests" / part).rglob("test_*.py")
+]
+
+
+def test_a_folder_of_tests_has_at_most_some_twenty_files() -> None:
+    for folder, count in Counter(path.parent for path in TESTS).items():
+        assert count <= MOST_FILES, folder
+
+
+def test_files_of_tests_have_names_of_their_own() -> None:
+    names = Counter(path.name for path in TESTS)
+    assert [name for name, count in names.items() if count > 1] == [], "pytest imports them by their names"
 
 
 PACKAGES = sorted(
