@@ -18,7 +18,7 @@ from fullgraph_server.workspace.workspace import Workspace
 from hostile import facts
 from json_schemas import check_schema
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FILE = "/w/model.py"
 
 
