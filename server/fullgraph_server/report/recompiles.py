@@ -30,7 +30,7 @@ from fullgraph_compiler.trace import frame_of
 from fullgraph_compiler.trace.changes import changed_with, completed
 from fullgraph_compiler.trace.reasons import FREED
 
-from ..text import advice, messages
+from ..text import advice, messages, tensor_advice
 from ..text.markdown import code_span
 from ..text.outlook import changed_sizes, changed_types, length_of, outlook
 from ..text.remedies import Advice, advice_on_all, sentences
@@ -382,7 +382,7 @@ class Recompilations:
             # Torch tries a dynamic size the second time, which the code may turn into a number again.
             constants = (*self._constants[failure.compile_id], *self._constants[compile_id])
             if specialization_behind(failure, constants) is not None:
-                failure = replace(failure, kind=advice.SPECIALIZED)
+                failure = replace(failure, kind=tensor_advice.SPECIALIZED)
             yield failure
 
     def _place(self, compile_id: str, failure: GuardFailure) -> Place:

@@ -2,6 +2,7 @@
 
 - ``messages``: the sentences of findings
 - ``advice``: hints about recompilations
+- ``tensor_advice``: those about tensors that change between calls
 - ``hints``: hints about graph breaks, CUDA graphs and modules of Lightning
 - ``known_errors``: what torch's developers answer to errors that end a program
 - ``exports``: the sentences of findings about ``torch.export``

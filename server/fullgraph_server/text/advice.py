@@ -8,9 +8,8 @@ specializes on are in ``torch/_dynamo/variables/builder.py``, the guards in ``to
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from fullgraph_compiler.facts import GuardFailure
@@ -19,25 +18,20 @@ from fullgraph_compiler.trace.decoding import read_literal
 from fullgraph_compiler.trace.guards import METADATA
 from fullgraph_compiler.trace.reasons import FREED
 
+from . import tensor_advice
 from .markdown import code_span, filled
-from .outlook import DYNAMIC, Outlook, Tensor
+from .outlook import Outlook
 from .remedies import Advice, Remedy, advised
 from .source_names import freed_object, written_name
+from .tensor_advice import AHEAD, ASKED, EVERY_SIZE, GRADIENTS, ONCE_EACH, OPTIONAL, STATIC
 
 _ONCE = "compiled once."
 """The end of what only says why there are several graphs."""
-_AHEAD = "To compile them early, call the function once for each."
-_ONCE_EACH = f"Each is a graph of its own, compiled once. {_AHEAD}"
 CALL_AHEAD = (
     "Call it in the warm-up, where it must not fail; what `torch.compiler.reset()` has thrown away is gone."
 )
-_ASKED = f"The compiled code asks for this size: the two answers are two graphs. {_ONCE_EACH}"
-_OPTIONAL = (
-    "Pass a tensor as `{name}` in every call, in the place of `None` one that changes nothing: "
-    "`torch.ones(...)` to multiply with, `torch.zeros(...)` to add."
-)
 _CHOSEN = "Each value of `{name}` is a graph of its own, compiled once."
-_OF_FEW = f"{_CHOSEN} {_AHEAD}"
+_OF_FEW = f"{_CHOSEN} {AHEAD}"
 _GROWING = (
     "`{name}` grows from call to call, and each length is a graph of its own: "
     "keep it out of the compiled code."
@@ -46,8 +40,7 @@ _NEEDED = (
     "The compiled code needs `{name}` as a number, for a loop, a branch, a shape or an operation: each is a "
     "graph of its own, compiled once."
 )
-_EVERY_SIZE = ", to keep one graph for every size{of}."
-_BY_DYNAMIC = f"Compile with `dynamic=True`{_EVERY_SIZE.format(of='')}"
+_BY_DYNAMIC = f"Compile with `dynamic=True`{EVERY_SIZE.format(of='')}"
 _ENDS_BY_DYNAMIC = re.compile(
     r"ompile with `dynamic=True`, to keep one graph for every size(?: of `[^`]+`)?\.\Z"
 )
@@ -57,9 +50,6 @@ _LOOKUP = (
     "ahead of the call, and pass the answer, which has two values."
 )
 _ONE_TYPE = "Pass a number of one type in every call, `{code}`, and compile with `dynamic=True`."
-_ONE_TYPE_OF_DATA = (
-    "Convert it before the compiled call, if results may have another type and precision: `{code}`."
-)
 _OF_MODULE = (
     "Torch takes whole numbers of modules for constants. Where the code only computes with `{name}`, set "
     "`{setting}` and compile with `dynamic=True`."
@@ -69,10 +59,6 @@ _CLASS_MADE = "Each call of `{maker}` makes a new class `{cls}`: define it once,
 _INDICES = (
     "As an index, a list of numbers is a part of the graph, which each order of them needs anew: make it "
     "outside of what is compiled, and pass a tensor, `torch.tensor({name})`."
-)
-_STATIC = (
-    "With `dynamic=False` ({line}), each {what} of `{name}` is a graph of its own: leave it out, or compile "
-    "with `dynamic=True`."
 )
 _OF_GLOBAL = (
     "Torch takes whole numbers of modules for constants. Where the code only computes with `{name}`, use a "
@@ -86,32 +72,9 @@ _MOMENTUM = (
     "A schedule that changes `{name}` has each step compiled: keep it, as with "
     "`OneCycleLR(..., cycle_momentum=False)`, or leave the step uncompiled."
 )
-_GRADIENTS = "With and without gradients are two graphs, which is as it should be: each is compiled once."
-_UNUSED = "No gradients are computed in these calls, and torch compiles for each all the same: pass `{code}`."
-_NO_DUCK = "torch.fx.experimental._config.use_duck_shape = False"
-_DUCK = "Set `{setting}`: sizes that are equal in the first call are otherwise taken for one."
-_UNROLLED = (
-    "The code makes a number of {size}, so that each size is a graph of its own. Where that is a loop over "
-    "it, use operations on the whole tensor{also}; else pad to a few sizes."
-)
-_UNROLLED_LAYER = (
-    "Torch unrolls `{layer}` over the steps of a sequence, so that each length is a graph of its own, also "
-    "with dynamic sizes. Pad to one length, or leave `allow_rnn`{where} off: the graph then breaks there, "
-    "and the layer runs as one operator."
-)
-_NO_STATIC = "torch._dynamo.config.force_parameter_static_shapes = False"
-_PARAMETER = (
-    "Set `{setting}`, since parameters are static otherwise, and call {marks} before the compiled call."
-)
-_UNBACKED = "Call `{code}` before the compiled call: a size of 0 or 1 is compiled apart otherwise."
-_NO_PARAMETER = "Where its gradient is not needed, pass the plain tensor in every call: `{code}`."
-_STATIC_SIZE = "The program marks this size as static: each is a graph of its own, compiled once."
 _OF_DEFAULT = (
     "Torch takes the defaults of a function for constants: pass the value as an argument, in the place of "
     "`{name}`."
-)
-_STATIC_CACHE = (
-    'Generate with `cache_implementation="static"`: the cache has one size then, instead of growing.'
 )
 _DROP_LAST = Advice(
     "If it is the last batch that is smaller, leave it out: `DataLoader(..., drop_last=True)`.",
@@ -122,19 +85,10 @@ _STACK = (
     "as in `{name}.sum(0)`: a loop over it is a graph for each length."
 )
 _A_TENSOR = "a tensor"
-_KINDS_OF_NUMBERS = {
-    **dict.fromkeys(("torch.int", "torch.uint"), 0),
-    **dict.fromkeys(("torch.float", "torch.bfloat"), 1),
-    "torch.complex": 2,
-}
-"""Data types without their sizes, in the order in which each can hold what those before it do."""
-_MOST_MARKS = 2
 _OF_LIST = re.compile(r"^(?P<list>.{1,200})\[\d{1,9}\]$")
 _DEFAULT = re.compile(r"\.__(?:kw)?defaults__\[")
 _OF_TORCH = re.compile(r"\['__import_torch\b|__import_torch_dot_|G\['torch'\]\._")
 """What only torch has the name of: its own modules, as Dynamo imports them, and their private names."""
-SPECIALIZED = "SPECIALIZED"
-"""The kind of a guard on a size that the code turned into a number, dynamic or not."""
 RELATION = "RELATION"
 """The kind of a guard on a condition on sizes in the code."""
 _MOMENTA = re.compile(r"\.param_groups\[\d+\]\['(?:momentum'\]|betas'\]\[0\])$")
@@ -150,27 +104,24 @@ def recompile_advice(failure: GuardFailure, seen: Outlook) -> tuple[Advice, ...]
         return ()
     if _OF_TORCH.search(failure.source):
         return ()
-    if cause in _REWRITTEN and not (seen.at_call or _is_first_gradient(failure)):
+    if cause in _REWRITTEN and not (seen.at_call or tensor_advice.is_first_gradient(failure)):
         return ()
     given = rule(failure, seen) if callable(rule) else rule
     if isinstance(given, str):
         said = filled(given, name=name) if rule is given else given
         given = Advice(said, explains=said.endswith(_ONCE))
-    last = (_DROP_LAST,) if _is_last_batch(failure, seen) else ()
+    last = (_DROP_LAST,) if tensor_advice.is_last_batch(failure, seen) else ()
     return (*((given,) if given.sentence else ()), *last)
 
 
 def past_limit(given: Iterable[Advice]) -> list[Advice]:
     """Return advice without what does not hold past the recompile limit: nothing is compiled once there."""
     kept = (
-        replace(item, sentence=item.sentence.removesuffix(_ONCE_EACH).rstrip())
+        replace(item, sentence=item.sentence.removesuffix(ONCE_EACH).rstrip())
         for item in given
         if not item.explains
     )
-    return [item for item in kept if item.sentence and not item.sentence.endswith(_AHEAD)]
-
-
-# -- tensors -------------------------------------------------------------------------------------------
+    return [item for item in kept if item.sentence and not item.sentence.endswith(AHEAD)]
 
 
 def common_advice(given: Iterable[Advice]) -> tuple[Advice, ...]:
@@ -181,173 +132,6 @@ def common_advice(given: Iterable[Advice]) -> tuple[Advice, ...]:
     return distinct
 
 
-def _size(failure: GuardFailure, seen: Outlook) -> str | Advice:
-    if seen.is_cache:
-        return _STATIC_CACHE
-    if failure.kind == "DUCK_SIZE":
-        return advised(_DUCK, Remedy("setting", setting=_NO_DUCK))
-    name = written_name(failure.source)
-    size = code_span(f"{name}.shape[{failure.dimension or 0}]") if name else "this size"
-    can_mark = seen.at_call and seen.at_start and seen.alone and len(seen.sizes) <= _MOST_MARKS
-    marks = tuple(_mark(*item) for item in seen.sizes) if can_mark else ()
-    listed = " and ".join(map(code_span, marks))
-    if failure.expected in ("0", "1", "at least 2") or failure.actual in ("0", "1"):
-        if seen.is_asked or len(marks) != 1:
-            return f"A size of 0 or 1 is compiled apart, also where it is dynamic. {_ONCE_EACH}"
-        unbacked = Remedy("mark-unbacked", (marks[0].replace("mark_dynamic", "decorators.mark_unbacked"),))
-        return advised(_UNBACKED, unbacked)
-    if failure.kind == SPECIALIZED:
-        if seen.unrolled:
-            where = f" ({seen.allowing})" if seen.allowing else ""
-            return filled(_UNROLLED_LAYER, layer=seen.unrolled, where=where)
-        if not seen.is_own:
-            return ""
-        also = "" if seen.is_dynamic else " and compile with `dynamic=True`"
-        ways = (Remedy("whole-tensor"),) if seen.is_dynamic else (Remedy("dynamic"), Remedy("whole-tensor"))
-        return Advice(filled(_UNROLLED, size=size, also=also), ways)
-    if failure.kind != "TENSOR_MATCH" or seen.serves is False:
-        return _ASKED
-    if seen.before is not None and not seen.is_tried:
-        return ""  # the program ended with this compilation
-    if seen.is_static:
-        return _STATIC_SIZE
-    if "force_parameter_static_shapes" in failure.reason:
-        if not marks or "._parameters[" in failure.source:
-            return "Torch compiles for the sizes of parameters: each is a graph of its own, compiled once."
-        return advised(_PARAMETER, Remedy("mark", marks, _NO_STATIC), marks=listed)
-    if seen.static_line and name:
-        return advised(_STATIC, Remedy("dynamic"), what="size", name=name, line=seen.static_line)
-    # Without a graph that served both sizes, a mark may raise an error.
-    told: dict[Remedy, str] = {}
-    if marks and seen.serves:
-        told[Remedy("mark", marks)] = f"call {listed} before the compiled call"
-    if not (seen.is_dynamic or (seen.serves and seen.has_twin)):
-        told[Remedy("dynamic")] = "compile with `dynamic=True`"
-    if not told:
-        dynamic = Remedy("dynamic", setting=_NO_DUCK)
-        return "" if seen.is_dynamic else advised(f"Compile with `dynamic=True`. {_DUCK}", dynamic)
-    purpose = _EVERY_SIZE.format(of=f" of {code_span(name)}" if name and seen.among_others else "")
-    apart = tuple(f"{words[0].upper()}{words[1:]}{purpose}" for words in told.values())
-    advice = ", or ".join(told.values())
-    return Advice(f"{advice[0].upper()}{advice[1:]}{purpose}", tuple(told), apart)
-
-
-def _is_last_batch(failure: GuardFailure, seen: Outlook) -> bool:
-    """Tell whether a smaller batch may be the last one of those that are loaded."""
-    is_batch = all(dimensions == (0,) for _, dimensions in seen.sizes) and failure.dimension == 0
-    return (
-        failure.changed == "size"
-        and seen.has_loader
-        and is_batch
-        and _number(failure.actual) < _number(failure.expected)
-    )
-
-
-def _mark(source: str, dimensions: tuple[int, ...]) -> str:
-    shown = dimensions[0] if len(dimensions) == 1 else dimensions
-    return f"torch._dynamo.mark_dynamic({written_name(source)}, {shown})"
-
-
-def _rank(failure: GuardFailure, seen: Outlook) -> str | Advice:
-    before, after = (tensor.shape if tensor else () for tensor in (seen.before, seen.after))
-    joined = str(math.prod(map(int, after[:2]))) if all(map(str.isdecimal, after[:2])) else ""
-    if before[:1] == ("1",) and _is_like(before[1:], after):
-        method, does = "unsqueeze(0)", "adds one"
-    elif after[:1] == ("1",) and _is_like(before, after[1:]):
-        method, does = "squeeze(0)", "takes one away"
-    elif len(after) > 1 and before[1:] == after[2:] and before[:1] == (joined,):
-        method, does = "flatten(0, 1)", "joins two"
-    else:
-        return ""
-    dimensions = "1 dimension" if failure.expected == "1" else f"{failure.expected} dimensions"
-    remedy = Remedy("one-rank", (f"{written_name(failure.source)}.{method}",))
-    return advised(
-        "Give it {dimensions} in every call: `{code}` {does}.", remedy, dimensions=dimensions, does=does
-    )
-
-
-def _is_like(before: Sequence[str], after: Sequence[str]) -> bool:
-    """Tell whether two shapes can be the same."""
-    return len(before) == len(after) and all(
-        new in (old, DYNAMIC) for old, new in zip(before, after, strict=True)
-    )
-
-
-def _number(text: str) -> int:
-    value = read_literal(text)
-    return value if isinstance(value, int) else 0
-
-
-def _stride(failure: GuardFailure, seen: Outlook) -> Advice:
-    # A tensor is contiguous whatever the stride of a dimension of size 1 is.
-    is_one = any(tensor and "1" in tensor.shape for tensor in (seen.before, seen.after))
-    copy = "clone(memory_format=torch.contiguous_format)" if is_one else "contiguous()"
-    return advised(
-        "Give it one memory layout before every compiled call: `{code}`. That may be a copy, so it "
-        "is not for what the call writes into.",
-        Remedy("one-layout", (f"{written_name(failure.source)}.{copy}",)),
-    )
-
-
-def _dtype(failure: GuardFailure, _: Outlook) -> str | Advice:
-    """Advise to convert a tensor, where that neither loses what it holds nor makes a mask of indices."""
-    kinds = [_KINDS_OF_NUMBERS.get(text.rstrip("0123456789")) for text in (failure.expected, failure.actual)]
-    old, new = kinds
-    if old is None or new is None or old < new:
-        return ""
-    return _converted(_ONE_TYPE_OF_DATA, failure, f"to({failure.expected})")
-
-
-def _converted(template: str, failure: GuardFailure, method: str) -> Advice:
-    return advised(template, Remedy("convert", (f"{written_name(failure.source)}.{method}",)))
-
-
-def _device(failure: GuardFailure, _: Outlook) -> str | Advice:
-    if "meta" in (failure.expected, failure.actual):  # where there are no numbers to be moved
-        return ""
-    return _converted("Move it before the compiled call: `{code}`.", failure, f'to("{failure.expected}")')
-
-
-def _is_first_gradient(failure: GuardFailure) -> bool:
-    """Tell whether a tensor requires gradients and did not before: without, the program learns otherwise."""
-    return failure.changed == "requires_grad" and failure.expected == "False"
-
-
-def _requires_grad(failure: GuardFailure, seen: Outlook) -> str | Advice:
-    if seen.no_gradients:
-        return _converted(_UNUSED, failure, "detach()") if seen.at_call else ""
-    if _is_first_gradient(failure):
-        return _GRADIENTS
-    return _converted("Let it require gradients in every call: `{code}`.", failure, "requires_grad_(True)")
-
-
-def _autograd(failure: GuardFailure, _: Outlook) -> str | Advice:
-    name = written_name(failure.source)
-    if failure.expected == "on":
-        advice = "Pass a copy of what was made in inference mode: `{code}`, outside of that mode."
-        return advised(advice, Remedy("one-layout", (f"{name}.clone()",)))
-    return filled("Make `{name}` in `torch.inference_mode()` in every call.", name=name)
-
-
-def _type_of_tensor(failure: GuardFailure, seen: Outlook) -> str | Advice:
-    name = written_name(failure.source)
-    if failure.actual == "NoneType":
-        return advised(_OPTIONAL, Remedy("neutral-tensor"), name=name)
-    if failure.actual in ("int", "float", "bool"):
-        return _tensor_of(name, seen.before)
-    if failure.actual.endswith("Parameter"):
-        return _converted(_NO_PARAMETER, failure, "detach()")
-    return _converted("Pass a plain tensor in every call: `{code}`.", failure, "as_subclass(torch.Tensor)")
-
-
-def _same_tensor(failure: GuardFailure, seen: Outlook) -> str | Advice:
-    if failure.kind == "OBJECT_ALIASING" and seen.before is None:
-        return ""  # a list, say
-    other = written_name(failure.actual or failure.expected)
-    advice = "Pass two tensors in every call: `{code}` in the place of the second."
-    return advised(advice, Remedy("one-layout", (f"{other}.clone()",)))
-
-
 # -- values --------------------------------------------------------------------------------------------
 
 
@@ -355,7 +139,7 @@ def _value(failure: GuardFailure, seen: Outlook) -> str | Advice:
     value, name = read_literal(failure.expected), written_name(failure.source)
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if failure.actual == _A_TENSOR:
-        return _tensor_of(name, seen.after) if is_number else ""
+        return tensor_advice.tensor_of(name, seen.after) if is_number else ""
     if _MOMENTA.search(failure.source):
         return filled(_MOMENTUM, name=name)
     now = read_literal(failure.actual)
@@ -370,7 +154,7 @@ def _value(failure: GuardFailure, seen: Outlook) -> str | Advice:
         both = Remedy("dynamic", (f"float({name})",)), Remedy("one-class", (f"float({name})",))
         return Advice(filled(_ONE_TYPE, code=f"float({name})"), both)
     if seen.serves and isinstance(value, int) and value in (0, 1):
-        return f"The numbers 0 and 1 are compiled apart, also where numbers are dynamic. {_ONCE_EACH}"
+        return f"The numbers 0 and 1 are compiled apart, also where numbers are dynamic. {ONCE_EACH}"
     if seen.serves:
         by_dynamic = Advice(_DYNAMIC_NUMBER, (Remedy("dynamic"),))
         return filled(_NEEDED, name=name) if seen.is_dynamic else by_dynamic
@@ -379,7 +163,7 @@ def _value(failure: GuardFailure, seen: Outlook) -> str | Advice:
     if seen.indexes:
         return filled(_CHOSEN, name=name)
     if seen.static_line:
-        return advised(_STATIC, Remedy("dynamic"), what="value", name=name, line=seen.static_line)
+        return advised(STATIC, Remedy("dynamic"), what="value", name=name, line=seen.static_line)
     if seen.is_tried and isinstance(value, int) and seen.of_module and failure.source.startswith("L["):
         return advised(_OF_MODULE, Remedy("dynamic", setting=_UNSPECIALIZED), name=name)
     if seen.is_tried and isinstance(value, int) and failure.source.startswith("G["):
@@ -395,14 +179,6 @@ def _needed(failure: GuardFailure, seen: Outlook) -> str:
         return ""
     found = _OF_LIST.fullmatch(name) if seen.indexes else None
     return filled(_INDICES, name=found["list"]) if found else filled(_NEEDED, name=name)
-
-
-def _tensor_of(name: str, like: Tensor | None) -> str | Advice:
-    """Advise to pass a tensor without dimensions, of the type that is passed in other calls."""
-    if like is None or like.shape:
-        return ""
-    remedy = Remedy("number-as-tensor", (f"torch.tensor({name}, dtype={like.dtype})",))
-    return advised("Pass a tensor in every call: `{code}`.", remedy)
 
 
 def _flag(failure: GuardFailure, _: Outlook) -> str:
@@ -464,18 +240,18 @@ def _class(failure: GuardFailure, seen: Outlook) -> str | Advice:
     if failure.actual == "None" and name.endswith("()"):
         return f"Keep what {code_span(name.removesuffix('()'))} refers to alive between calls."
     if failure.actual == _A_TENSOR or failure.actual.partition(".")[0] == "torch":
-        return _tensor_of(name, seen.after) if expected in ("int", "float") else ""
+        return tensor_advice.tensor_of(name, seen.after) if expected in ("int", "float") else ""
     if failure.actual == failure.expected and "<locals>" in expected:
         maker, _, cls = expected.rpartition(".<locals>.")
         return filled(_CLASS_MADE, maker=maker.rpartition(".")[2], cls=cls)
     one = Remedy("one-class", (f"{expected.rpartition('.')[2]}(...)",))
-    return advised(f"Pass an object of one class in every call: `{{code}}`. {_ONCE_EACH}", one)
+    return advised(f"Pass an object of one class in every call: `{{code}}`. {ONCE_EACH}", one)
 
 
 def _optional(failure: GuardFailure, _: Outlook) -> str | Advice:
     name = written_name(failure.source)
     if failure.actual == _A_TENSOR:
-        return advised(_OPTIONAL, Remedy("neutral-tensor"), name=name)
+        return advised(OPTIONAL, Remedy("neutral-tensor"), name=name)
     return filled(_CHOSEN, name=name)
 
 
@@ -502,7 +278,7 @@ def _freed(failure: GuardFailure, _: Outlook) -> str | Advice:
 
 def _state(failure: GuardFailure, _: Outlook) -> str | Advice:
     if "grad mode" in failure.changed.replace("_", " "):
-        return _GRADIENTS
+        return GRADIENTS
     settings = [setting for flag, setting in _SETTINGS.items() if flag in failure.changed]
     if not settings:
         return "Set it once, before the first call."
@@ -538,7 +314,7 @@ _WITHOUT_NAME = (
 )
 _Rule = str | Advice | Callable[[GuardFailure, Outlook], str | Advice]
 _SAME_OBJECT = (
-    f"Make it once, before the first call (`{{name}} = ...`), and pass that in every call. {_ONCE_EACH}"
+    f"Make it once, before the first call (`{{name}} = ...`), and pass that in every call. {ONCE_EACH}"
 )
 _FREED = (
     "The code is compiled for this very {object}, and what was compiled for one that is freed is lost. Keep "
@@ -560,14 +336,14 @@ _SAME_BACKEND = Advice(
     (Remedy("make-once"),),
 )
 _BY_CHANGE: dict[str, _Rule] = {
-    "size": _size,
-    "stride": _stride,
-    "dtype": _dtype,
-    "device": _device,
-    "rank": _rank,
-    "requires_grad": _requires_grad,
-    "autograd": _autograd,
-    "type": _type_of_tensor,
+    "size": tensor_advice.size,
+    "stride": tensor_advice.stride,
+    "dtype": tensor_advice.dtype,
+    "device": tensor_advice.device,
+    "rank": tensor_advice.rank,
+    "requires_grad": tensor_advice.requires_grad,
+    "autograd": tensor_advice.autograd,
+    "type": tensor_advice.type_of_tensor,
     "length": _length,
     "key": _keys,
 }
@@ -576,11 +352,11 @@ _BY_KIND: dict[str, _Rule] = {
     **dict.fromkeys(("TRUE_MATCH", "FALSE_MATCH", "BOOL_MATCH"), _flag),
     **dict.fromkeys(("ID_MATCH", "FUNCTION_MATCH", "CLASS_MATCH", "CLOSURE_MATCH"), _object),
     **dict.fromkeys(("SET_CONTAINS", "DICT_CONTAINS", "HASATTR", "NO_HASATTR"), _member),
-    **dict.fromkeys(("DUPLICATE", "OBJECT_ALIASING"), _same_tensor),
+    **dict.fromkeys(("DUPLICATE", "OBJECT_ALIASING"), tensor_advice.same_tensor),
     **dict.fromkeys(("TORCH_FUNCTION_MODE_STACK", "DEFAULT_DEVICE"), _SAME_MODES),
     "TYPE_MATCH": _class,
     "NONE_MATCH": _optional,
-    RELATION: _ASKED,
+    RELATION: ASKED,
     "GLOBAL_STATE": _state,
     "LAMBDA_GUARD": _needed,
     "RANGE_ITERATOR_MATCH": (

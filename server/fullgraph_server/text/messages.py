@@ -11,11 +11,12 @@ from fullgraph_compiler.facts import CallsWithoutGraph, GuardFailure, Status
 from fullgraph_compiler.trace.guards import METADATA
 from fullgraph_compiler.trace.reasons import FREED
 
-from .advice import SPECIALIZED, past_limit
+from .advice import past_limit
 from .markdown import code_span, filled
 from .remedies import Advice, advice_on_all, introduced
 from .size_expressions import readable_condition
 from .source_names import freed_object, written_name
+from .tensor_advice import SPECIALIZED
 
 _NO_REASON = "none of the earlier compilations fits"
 _MOST_VALUES = 6
