@@ -16,11 +16,12 @@ from ..compat import (
     backend_compat,
     binaries,
     dynamo_compat,
-    preview_compat,
+    export_compat,
     settings_compat,
     torch_compat,
     trace_compat,
 )
+from ..compat.previews import preview_compat
 from ..dry_run.dry import run_dry
 from ..facts import (
     CompileFailure,
@@ -122,7 +123,7 @@ def _prepare_compiler(request: RunRequest, preview: _Preview) -> list[ModuleType
     loaded = [] if isinstance(preview, Elsewhere) else go_as_deep(request)
     dynamo_compat.place_frames()
     note_names()
-    trace_compat.observe_exports()
+    export_compat.observe_exports()
     dynamo_compat.skip_guard_profiling()
     dynamo_compat.skip_log_headers()
     settings_compat.forget_between_runs()
@@ -189,7 +190,7 @@ def _collect(
     last += [
         replace(_described(error), failures=observers.listener.refused(error), hints=outcome.hints)
         for error in outcome.raised
-        if type(error).__qualname__ not in observers.reported and not trace_compat.is_recorded_export(error)
+        if type(error).__qualname__ not in observers.reported and not export_compat.is_recorded_export(error)
     ]
     ended = monotonic() - started
     left_out, reaches = backend_compat.left_out(), observers.reach.seen

@@ -1,7 +1,7 @@
 """All uses of private names of torch, TorchInductor and Triton.
 
 - ``torch_compat``: the version of torch, and its files
-- ``trace_compat``: listening to the structured trace, to which exports are added
+- ``trace_compat``: listening to the structured trace
 - ``dynamo_compat``: Dynamo, the functions that it compiled, and the compilations that it keeps
 - ``settings_compat``: torch's configuration
 - ``backend_compat``: backends, by name and as objects
@@ -13,10 +13,7 @@
 - ``inductor_compat``: how TorchInductor compiles
 - ``kernel_compat``: what TorchInductor knows of kernels and code
 - ``profiler_compat``: what torch's profiler records of a call
-- ``preview_compat``: patches for a GPU that is not there
-- ``preview_device_compat``: the GPU as programs and torch ask for it
-- ``preview_inductor_compat``: TorchInductor for a GPU that is not there
-- ``preview_driver_compat``: Triton's driver
+- ``export_compat``: exports, and their records in the structured trace
 - ``patches``: patches that say what they replace and why
 - ``binaries``: the forms of built kernels, and what they use
 """

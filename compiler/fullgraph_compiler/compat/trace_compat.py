@@ -1,26 +1,19 @@
-"""The structured trace: listening to it, and what Dynamo or an export is busy with while it emits a record.
+"""The structured trace: listening to it, and what Dynamo is busy with while it emits a record.
 
 Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
 """
 
 from __future__ import annotations
 
-import functools
 import logging
 import os
 import re
 import textwrap
-import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from types import CodeType, FrameType
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
-import torch
-
-from ..trace.export.reader import EXPORT_ERROR, EXPORT_WARNING
 from ..trace.guards import METADATA_OF
 from .backend_compat import is_backend
 from .dynamo_compat import place_of
@@ -378,154 +371,3 @@ def _local_of_compilation(frame: FrameType | None, name: str, otherwise: Any) ->
     while frame is not None and name not in frame.f_locals:
         frame = frame.f_back
     return frame.f_locals[name] if frame else otherwise
-
-
-# -- exports ----------------------------------------------------------------------------------
-
-
-@dataclass
-class _Observed:
-    """The export that is going on, if one is: its exception, and when it began."""
-
-    going_on: bool = False
-    error: BaseException | None = None
-    began: float = 0.0
-    draft: bool = False
-
-
-_observed = _Observed()
-
-
-def observe_exports() -> None:
-    """Have exports record themselves from now on.
-
-    ``torch.export.export`` and ``draft_export`` import what does the work when they are called: that is
-    patched then, since it imports much.
-    """
-    for name, draft in (("export", False), ("draft_export", True)):
-        setattr(torch.export, name, _observing(getattr(torch.export, name), draft))
-
-
-def _observing(export: Callable[..., Any], draft: bool) -> Callable[..., Any]:
-    @functools.wraps(export)
-    def observing(*args: Any, **kwargs: Any) -> Any:
-        with suppress(ImportError, AttributeError):  # of a torch that has other names
-            _record_exports()
-        before, _observed.draft = _observed.draft, draft
-        try:
-            return export(*args, **kwargs)
-        finally:
-            _observed.draft = before
-
-    return observing
-
-
-@functools.cache
-def _record_exports() -> None:
-    """Record the beginning of an export, its program, warnings and exception in the structured trace.
-
-    The first two are records of ``_export`` (``torch/export/_trace.py``; ``_draft_export.py`` imports its
-    name) that it writes with ``dtrace_structured``, only where ``TORCH_DTRACE`` is set, which would make all
-    of torch record far more: 2.11 to 2.15. The exception is on its way to the program only.
-    """
-    from torch._functorch._aot_autograd import frontend_utils
-    from torch._logging import trace_structured
-    from torch.export import _draft_export, _trace
-
-    export = _trace._export
-
-    @functools.wraps(export)
-    def recording(*args: Any, **kwargs: Any) -> Any:
-        module = args[0] if args else kwargs.get("mod")
-        before = _fakes(module)
-        _observed.began, _observed.going_on = time.monotonic(), True
-        try:
-            program = export(*args, **kwargs)
-            if left := [name for name in _fakes(module) if name not in before]:
-                trace_structured(EXPORT_WARNING, metadata_fn=lambda: {"left": left}, payload_fn=str)
-            return program
-        except Exception as raised:
-            _observed.error = error = raised
-            with suppress(AttributeError):  # it may have no room for more
-                raised._fullgraph_recorded = True  # type: ignore[attr-defined]
-            with suppress(Exception):  # its __str__ may raise
-                trace_structured(
-                    EXPORT_ERROR,
-                    metadata_fn=lambda: {"error": type(error).__qualname__},
-                    payload_fn=lambda: str(error),
-                )
-            raise
-        finally:
-            _observed.error, _observed.going_on = None, False
-
-    class ToldWarnings:
-        """``warnings`` for ``_detect_attribute_assignment`` (``frontend_utils.py``: 2.13 and 2.15)."""
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(warnings, name)
-
-        def warn(self, message: Any, category: Any = None, stacklevel: int = 1) -> None:
-            if _observed.going_on:
-                trace_structured(EXPORT_WARNING, metadata_fn=dict, payload_fn=lambda: str(message))
-            warnings.warn(message, category, stacklevel + 1)
-
-    def enter(self: Any) -> Any:
-        self.setLevel(TAKEN)
-        return enter_capture(self)
-
-    # What draft_export reports is what it reads from the trace, which a listener has taken before.
-    enter_capture = _draft_export.CaptureStructuredTrace.__enter__
-    _draft_export.CaptureStructuredTrace.__enter__ = enter
-    frontend_utils.warnings = ToldWarnings()
-    _trace.dtrace_structured = trace_structured
-    _trace._export = _draft_export._export = recording
-
-
-def _fakes(module: Any) -> list[str]:
-    """Name the parameters and buffers of a module that are tensors without data."""
-    from torch._subclasses import FakeTensor
-
-    if not isinstance(module, torch.nn.Module):
-        return []
-    with suppress(Exception):  # its methods may raise
-        tensors = (*module.named_parameters(), *module.named_buffers())
-        return [f"self.{name}" for name, tensor in tensors if isinstance(tensor, FakeTensor)]
-    return []
-
-
-def pending_export_error() -> BaseException | None:
-    """Return the exception that an ``export_error`` record is about."""
-    return _observed.error
-
-
-def is_recorded_export(error: BaseException) -> bool:
-    """Tell whether an exception ended an export, which has an ``export_error`` record."""
-    return hasattr(error, "_fullgraph_recorded")
-
-
-def is_exporting() -> bool:
-    """Tell whether an export is going on."""
-    return _observed.going_on
-
-
-def export_seconds() -> float:
-    """Return how long the export has been going on."""
-    return time.monotonic() - _observed.began
-
-
-def is_draft_export() -> bool:
-    """Tell whether ``draft_export`` exports: it goes on where an export would end."""
-    return _observed.draft
-
-
-def exported_function(frame: FrameType | None) -> tuple[str, CodeType] | None:
-    """Return the name and the code of what is exported: ``forward`` of a module.
-
-    It is ``mod`` in ``_export`` (``torch/export/_trace.py``): 2.11 to 2.15.
-    """
-    while frame is not None and frame.f_code.co_name != "_export":
-        frame = frame.f_back
-    module = frame.f_locals.get("mod") if frame else None
-    function = getattr(type(module), "forward", None) if isinstance(module, torch.nn.Module) else module
-    code = getattr(function, "__code__", None)
-    return (str(getattr(function, "__name__", "")), code) if isinstance(code, CodeType) else None

@@ -17,7 +17,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from ..compat import graph_compat, kernel_compat, names_compat, torch_compat, trace_compat
+from ..compat import export_compat, graph_compat, kernel_compat, names_compat, torch_compat, trace_compat
 from ..facts import Fact, FailingKernel, GuardFailure, Stack, StackFrame, TargetProblem
 from ..trace import KNOWN_RECORDS, Interpreter, from_metadata
 from ..trace.export.reader import CREATED, EXPORT_ERROR, EXPORT_RECORDS
@@ -157,24 +157,24 @@ def look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
 
 
 def _look_at_export(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
-    error = trace_compat.pending_export_error() if EXPORT_ERROR in metadata else None
+    error = export_compat.pending_export_error() if EXPORT_ERROR in metadata else None
     if error is not None:
         stack = stack_of_summary(trace_compat.user_frames(error)) or stack_of_error(error)
-        return {"stack": stack, "draft": trace_compat.is_draft_export()}
+        return {"stack": stack, "draft": export_compat.is_draft_export()}
     if "export" in metadata:
-        function = trace_compat.exported_function(frame)
+        function = export_compat.exported_function(frame)
         name, code = function or ("", None)
         place = StackFrame(code.co_filename, code.co_firstlineno, name) if code else None
-        return {"frame": place, "stack": calling_stack(frame), "draft": trace_compat.is_draft_export()}
+        return {"frame": place, "stack": calling_stack(frame), "draft": export_compat.is_draft_export()}
     if "exported_program" in metadata:
-        return {"seconds": trace_compat.export_seconds()}
+        return {"seconds": export_compat.export_seconds()}
     return {} if CREATED in metadata else {"stack": _traced(frame)}
 
 
 def _traced(frame: FrameType) -> Stack:
     """Return where in the user's code Dynamo is, or what runs with fake tensors in an export without it."""
     traced = join_stacks((), stack_of_summary(trace_compat.traced_stack()))
-    return calling_stack(frame) if not traced and trace_compat.is_exporting() else traced
+    return calling_stack(frame) if not traced and export_compat.is_exporting() else traced
 
 
 def stack_of_error(error: BaseException) -> Stack:

@@ -13,7 +13,7 @@ Each graph is moved to the GPU and compiled for it, while the program runs it un
 
 from __future__ import annotations
 
-from ..compat import preview_compat
+from ..compat.previews import preview_compat
 from ..facts import RunRequest
 from .elsewhere import Elsewhere
 from .here import Here

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..compat import inductor_compat, preview_compat, preview_inductor_compat
+from ..compat import inductor_compat
 from ..compat.patches import Pretence
+from ..compat.previews import preview_compat, preview_inductor_compat
 from ..facts import DEVICES, CodeGenerated, Fact, RanDry
 from .attention import attend
 from .building import build

@@ -14,7 +14,7 @@ import torch
 from torch.fx import GraphModule
 from torch.fx.node import map_aggregate
 
-from ..compat import preview_compat
+from ..compat.previews import preview_compat
 from . import attention
 
 _GPU = torch.device("cuda", 0)

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import torch
 from forked import observe
-from fullgraph_compiler.compat import preview_compat
 from fullgraph_compiler.compat.patches import Patch
+from fullgraph_compiler.compat.previews import preview_compat
 from fullgraph_compiler.facts import (
     DEVICES,
     CodeGenerated,
@@ -26,7 +26,7 @@ from fullgraph_compiler.facts import (
 )
 
 # By path: importing this program would use a GPU that is there, and then no child could.
-SELF_TEST = Path(preview_compat.__file__).parents[1] / "preview" / "self_test.py"
+SELF_TEST = Path(preview_compat.__file__).parents[2] / "preview" / "self_test.py"
 _FEW = ("h200", "mi300x")
 """The devices of each test run, one of each maker; the others are slow."""
 CAPABILITIES = (

@@ -16,8 +16,8 @@ from typing import Any, Final
 
 import torch
 
+from ..patches import Patch, Pretence
 from . import preview_device_compat, preview_driver_compat, preview_inductor_compat
-from .patches import Patch, Pretence
 
 _log = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import torch
 
-from ..facts import Device
-from .patches import Patch, Pretence, do_nothing, patch_into
+from ...facts import Device
+from ..patches import Patch, Pretence, do_nothing, patch_into
 
 PATCHES: Final[list[Patch]] = []
 """In the order in which they are applied."""

@@ -8,8 +8,8 @@ from typing import Final
 
 import torch
 
-from ..facts import Device
-from .patches import Patch, Pretence, do_nothing, patch_into
+from ...facts import Device
+from ..patches import Patch, Pretence, do_nothing, patch_into
 from .preview_device_compat import REGISTERS
 
 PATCHES: Final[list[Patch]] = []

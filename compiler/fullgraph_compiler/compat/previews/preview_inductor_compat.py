@@ -12,7 +12,7 @@ import torch
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .patches import Patch, Pretence, patch_into
+from ..patches import Patch, Pretence, patch_into
 
 PATCHES: Final[list[Patch]] = []
 """In the order in which they are applied."""
