@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +19,7 @@ from ..workspace.positions import Span
 
 
 @dataclass(frozen=True)
-class ReportEdge(Edge):
+class ReportEdge(Edge, ABC):
     """The edge of a report to JavaScript: names are in camel case, and keys without a value are left out."""
 
     report: Report
