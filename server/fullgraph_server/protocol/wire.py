@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, TypeAlias, get_args, get_origin
 
 import attrs
@@ -117,6 +117,7 @@ def _exact(value: Any, kind: type[Any]) -> Any:
     return value
 
 
+@cache
 def camel_case(name: str) -> str:
     """Return the name that a field has on the wire."""
     first, *rest = name.split("_")

@@ -11,6 +11,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, Final
 
 from ..workspace.positions import Span
@@ -56,8 +57,19 @@ class Key:
 
     def of(self, item: Any, edge: Edge) -> Any:
         """Return the value of an item, in types of JSON."""
-        found = _at(item, self.path or self.name) if self.value is None else self.value(item, edge)
+        found = self._at(item) if self.value is None else self.value(item, edge)
         return self._plain(found, edge)
+
+    @cached_property
+    def _steps(self) -> list[str]:
+        return (self.path or self.name).split(".")
+
+    def _at(self, item: Any) -> Any:
+        for name in self._steps:
+            if item is None:
+                return None
+            item = getattr(item, name)
+        return item
 
     def _plain(self, value: Any, edge: Edge) -> Any:
         if isinstance(value, str):
@@ -117,14 +129,6 @@ def _key(key: str | Key) -> Key:
         return key
     name, _, path = key.partition("=")
     return Key(name, path)
-
-
-def _at(item: Any, path: str) -> Any:
-    for name in path.split("."):
-        if item is None:
-            return None
-        item = getattr(item, name)
-    return item
 
 
 def _annotation(of: Any, path: str) -> Any:
