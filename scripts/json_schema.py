@@ -7,7 +7,6 @@ them, and holds what commands write against them.
 from __future__ import annotations
 
 import json
-import typing
 from collections.abc import Mapping
 from functools import reduce
 from operator import or_
@@ -20,7 +19,7 @@ from fullgraph_server.cli.explain import SHAPE as EXPLAIN
 from fullgraph_server.cli.formats.fixes import SHAPE as FIX
 from fullgraph_server.cli.formats.sizes import SHAPE as SIZES
 from fullgraph_server.shapes.report import REPORT
-from fullgraph_server.shapes.shape import Key, Shape, members
+from fullgraph_server.shapes.shape import Key, Shape, replaced
 from pydantic import BaseModel, RootModel, create_model
 from pydantic.json_schema import GenerateJsonSchema
 
@@ -74,21 +73,10 @@ class _Models:
         return self._models[shape]
 
     def _type(self, shape: Shape, key: Key) -> Any:
-        return self._with_models(shape.annotation(key), key.shape)
+        def model_of(of: Any) -> Any:
+            return self.model(key.shape) if key.shape is not None and of is key.shape.of else of
 
-    def _with_models(self, annotation: Any, shape: Shape | None) -> Any:
-        """Put the model of a shape in place of the type that it is of."""
-        if shape is not None and annotation is shape.of:
-            return self.model(shape)
-        origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
-        if origin is None or origin is typing.Literal:
-            return annotation
-        inner = [self._with_models(item, shape) for item in arguments]
-        if members(annotation)[1:]:
-            return reduce(or_, inner)
-        if origin is tuple and Ellipsis in inner:
-            return list[inner[0]]  # type: ignore[valid-type]
-        return origin[tuple(inner)] if origin is not Mapping else dict[inner[0], inner[1]]  # type: ignore[valid-type]
+        return replaced(shape.annotation(key), model_of)
 
 
 if __name__ == "__main__":

@@ -6,10 +6,8 @@ compares the two.
 
 from __future__ import annotations
 
-import functools
 import inspect
 import json
-import operator
 import typing
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +21,7 @@ from fullgraph_server.commands.report import GUARD, LAYER, REPORT_ITEM
 from fullgraph_server.kinds import KINDS, Kind
 from fullgraph_server.protocol import names
 from fullgraph_server.protocol.wire import MESSAGES, camel_case
-from fullgraph_server.shapes.shape import Shape, members
+from fullgraph_server.shapes.shape import Key, Shape, members, replaced
 from fullgraph_server.text.messages import ENDINGS
 from fullgraph_server.workspace.positions import Span
 from lsprotocol import types as lsp
@@ -93,13 +91,9 @@ def _interfaces() -> Iterator[tuple[str, str, list[tuple[str, Any, bool]]]]:
         fields = [(item.name, item.type, item.default is None) for item in attrs.fields(cls)]
         yield cls.__name__, inspect.getdoc(cls) or "", fields
     for shape in _shapes(REPORT_ITEM, LAYER, GUARD, PERFORMANCE_ITEM, TRACE_ITEM):
-        keys = [(key, shape.annotation(key)) for key in shape.keys]
+        types = [(key.name, _client_type(shape, key)) for key in shape.keys]
         about, _, _ = (inspect.getdoc(shape.of) or "").partition("\n\n")
-        yield (
-            shape.name,
-            about,
-            [(key.name, _named(of, key.shape), type(None) in members(of)) for key, of in keys],
-        )
+        yield shape.name, about, [(name, of, type(None) in members(of)) for name, of in types]
 
 
 def _shapes(*roots: Shape) -> dict[Shape, None]:
@@ -111,19 +105,15 @@ def _shapes(*roots: Shape) -> dict[Shape, None]:
     return found
 
 
-def _named(annotation: Any, shape: Shape | None) -> Any:
-    """Put the interface of a shape in place of the type that it is of."""
-    if shape is not None and annotation is shape.of:
-        return typing.NewType(shape.name, object)
-    if annotation is Span:
-        return lsp.Location
-    if typing.get_origin(annotation) is tuple:
-        return list[_named(typing.get_args(annotation)[0], shape)]  # type: ignore[misc]
-    if typing.get_origin(annotation) is list:
-        return list[_named(typing.get_args(annotation)[0], shape)]  # type: ignore[misc]
-    if members(annotation)[1:]:
-        return functools.reduce(operator.or_, (_named(item, shape) for item in members(annotation)))
-    return annotation
+def _client_type(shape: Shape, key: Key) -> Any:
+    """Return the type of a key's value at the client."""
+
+    def put(of: Any) -> Any:
+        if key.shape is not None and of is key.shape.of:
+            return typing.NewType(key.shape.name, object)
+        return lsp.Location if of is Span else of
+
+    return replaced(shape.annotation(key), put)
 
 
 def _interface(name: str, about: str, fields: list[tuple[str, Any, bool]]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from lsprotocol.types import Location
@@ -24,6 +24,10 @@ class ReportEdge(Edge, ABC):
 
     report: Report
     artifacts: ArtifactDocuments
+    stale: bool = field(default=False, kw_only=True)
+    """Whether a file that the report depends on has changed since its run."""
+    left_out: Sequence[str] = field(default=(), kw_only=True)
+    """The parts of the compiler that were not run since, either."""
 
     def key(self, name: str) -> str:
         """Return the name in camel case."""
@@ -57,10 +61,6 @@ class ClientEdge(ReportEdge):
     """The edge of a report to the client."""
 
     files: Documents
-    stale: bool = False
-    """Whether a file that the report depends on has changed since its run."""
-    left_out: Sequence[str] = ()
-    """The parts of the compiler that were not run since, either."""
 
     def place(self, span: Span) -> Location:
         """Locate a span in the text as it is now."""

@@ -46,10 +46,11 @@ def register(context: Context, artifacts: ArtifactDocuments) -> None:
     async def layers(params: TargetParams) -> list[dict[str, Any]]:
         target = context.targets.find(params.target)
         layers = () if isinstance(target, NoTarget) else context.runs.layers(target.id)
-        return [
-            LAYER.object(layer, ClientEdge(layer, artifacts, context.documents, context.runs.is_stale(layer)))
+        edges = (
+            ClientEdge(layer, artifacts, context.documents, stale=context.runs.is_stale(layer))
             for layer in layers
-        ]
+        )
+        return [LAYER.object(edge.report, edge) for edge in edges]
 
     @context.server.feature(GUARDS)
     async def guards(params: GuardsParams) -> list[dict[str, Any]]:
@@ -92,12 +93,6 @@ class _ShownGuard:
 def _graphs(frame: FrameReport, edge: ReportEdge) -> list[Graph]:
     own = set(frame.compile_ids)
     return [graph for graph in edge.report.graphs if graph.compile_id in own]
-
-
-def _left_out(_: Report, edge: ReportEdge) -> str | None:
-    """Name the parts of the compiler that were not run, as a note."""
-    parts = edge.left_out if isinstance(edge, ClientEdge) else ()
-    return devices.left_out_words(parts) if parts else None
 
 
 def _rank_groups(report: Report, _: ReportEdge) -> list[str]:
@@ -227,7 +222,11 @@ REPORT_ITEM: Final = shape(
     Key("dry", shape=DRY),
     # The number of findings that comments in the source ignore.
     Key("ignored", value=lambda report, _: report.hidden or None, type=int | None),
-    Key("left_out", value=_left_out, type=str | None),
+    Key(
+        "left_out",
+        value=lambda _, edge: devices.left_out_words(edge.left_out) if edge.left_out else None,
+        type=str | None,
+    ),
     # A sentence that the run changed no file, with any limits of that.
     Key(
         "files",

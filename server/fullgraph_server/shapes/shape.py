@@ -6,13 +6,14 @@ types of the client (``scripts/protocol_types.py``) are made of it, too.
 
 from __future__ import annotations
 
+import functools
 import inspect
+import operator
 import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from ..workspace.positions import Span
 
@@ -60,7 +61,7 @@ class Key:
         found = self._at(item) if self.value is None else self.value(item, edge)
         return self._plain(found, edge)
 
-    @cached_property
+    @functools.cached_property
     def _steps(self) -> list[str]:
         return (self.path or self.name).split(".")
 
@@ -122,6 +123,19 @@ def members(annotation: Any) -> tuple[Any, ...]:
     """Return the members of a union; of another type, the type itself."""
     is_union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
     return typing.get_args(annotation) if is_union else (annotation,)
+
+
+def replaced(annotation: Any, put: Callable[[Any], Any]) -> Any:
+    """Return an annotation with ``put(type)`` for each type in it. Sequences become lists."""
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is None or origin is Literal:
+        return put(annotation)
+    inner = [replaced(item, put) for item in arguments if item is not Ellipsis]
+    if members(annotation)[1:]:
+        return functools.reduce(operator.or_, inner)
+    if origin is tuple and Ellipsis in arguments:
+        return list[inner[0]]  # type: ignore[valid-type]
+    return origin[tuple(inner)]
 
 
 def _key(key: str | Key) -> Key:
