@@ -21,7 +21,7 @@ _NO_PACKAGE = "attempted relative import with no known parent package"
 
 
 class NoModuleError(Exception):
-    """There is no such module to run, or its code does not compile; the message is for the user."""
+    """The module does not exist or does not compile; the message is for the user."""
 
     def __init__(self, message: str, *hints: str, stack: Stack = ()) -> None:
         super().__init__(message)

@@ -63,7 +63,7 @@ def _record_exports() -> None:
 
     The first two are records of ``_export`` (``torch/export/_trace.py``; ``_draft_export.py`` imports its
     name) that it writes with ``dtrace_structured``, only where ``TORCH_DTRACE`` is set, which would make all
-    of torch record far more: 2.11 to 2.15. The exception is on its way to the program only.
+    of torch record far more: 2.11 to 2.15. Torch writes no record of the exception.
     """
     from torch._functorch._aot_autograd import frontend_utils
     from torch._logging import trace_structured

@@ -175,7 +175,7 @@ def _named_kernels(modules: Iterable[ModuleType]) -> AbstractContextManager[None
 
 @contextmanager
 def replaced(modules: Iterable[ModuleType], change: Callable[[str, Any], Any]) -> Iterator[None]:
-    """Put ``change(name, value)``, unless that is ``None``, in the place of values in modules."""
+    """Replace values in modules by ``change(name, value)``, unless that is ``None``."""
     places = [
         (vars(module), name, value, own)
         for module in modules

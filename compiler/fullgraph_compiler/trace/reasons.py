@@ -247,7 +247,7 @@ _SENTENCES: Final[Sequence[tuple[str | re.Pattern[str], _Read]]] = (
     (r"^___check_opaque_guard_fn_", _says(changed="guarded state", kind="OPAQUE_OBJ_GUARD_FN_MATCH")),
     # Torch counts the changes of the dict.
     (r"^___dict_version\((?P<name>.+)\) == \d+$", _says(changed="contents", kind="DICT_VERSION")),
-    # CheckFunctionManager.invalidate, for what an ID_MATCH is on; the expression is not shortened.
+    # CheckFunctionManager.invalidate, for the object of an ID_MATCH, with its whole expression.
     (
         r"^Cache line invalidated because (?P<name>.+) got deallocated$",
         lambda match: Change(strip_locals(match["name"]), kind=FREED),

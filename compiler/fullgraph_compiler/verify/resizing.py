@@ -116,7 +116,7 @@ class Forms(dict[Any, Form]):
         self.settings: dict[Any, Settings] = {}
 
     def keep(self, call: Call, *more: object) -> None:
-        """Keep a call, also by what ``more`` tells; some cannot be, as those with tensors of a transform."""
+        """Record the form of a call, apart for each ``more``, if its arguments can be read."""
         with contextlib.suppress(Exception):
             given = arguments(call)
             key = *more, *form_of(call, given)
