@@ -1,4 +1,4 @@
-"""Backends: by name, as an object, in front of others, and the parts of torch's own that are used apart.
+"""Backends: looking them up, wrapping or replacing them, and using parts of them.
 
 Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
 """
@@ -13,31 +13,34 @@ import torch
 
 _left_out: list[str] = []
 _reduced_on_cpu: list[bool] = []
-"""An item for each graph of the CPU that ``mode="reduce-overhead"`` was given."""
+"""An item for each graph on the CPU that was compiled with ``mode="reduce-overhead"``."""
 
 
 def left_out() -> tuple[str, ...]:
-    """Return the parts of the compiler that a graph was to go through, and did not."""
+    """Return the parts of the compiler that the graphs of this run skipped."""
     return tuple(_left_out)
 
 
 def is_mode_of_gpu_alone() -> bool:
-    """Tell whether the program compiled for the CPU with the mode that only records CUDA graphs."""
+    """Tell whether the program compiled a CPU graph with ``reduce-overhead``.
+
+    This mode only affects GPUs.
+    """
     return bool(_reduced_on_cpu)
 
 
 def stop_after_dynamo() -> None:
-    """Run captured graphs as they are where TorchInductor would compile them."""
+    """Run captured graphs uncompiled where TorchInductor would compile them."""
     _replace_inductor(lambda graph, _: graph.forward, ("AOTAutograd", "TorchInductor"))
 
 
 def stop_after_aot() -> None:
-    """Run the graphs of AOTAutograd as they are where TorchInductor would compile them.
+    """Run AOTAutograd's graphs uncompiled where TorchInductor would compile them.
 
-    AOTAutograd decides what later guards see: numbers that become constants, sizes that it compares, strides
-    of results. So it is given TorchInductor's decompositions, as by ``compile_fx``
-    (``torch/_inductor/compile_fx.py``), and runs without what no guard can see: TorchInductor's passes, the
-    search for the best partition, the texts of its graphs (``AOTConfig.enable_log``): 2.11 to 2.15.
+    AOTAutograd affects later guards: numbers become constants, sizes are compared, results get strides. So it
+    gets TorchInductor's decompositions, as from ``compile_fx`` (``torch/_inductor/compile_fx.py``). Steps
+    that affect no guard are left out: TorchInductor's passes, the search for the best partition, and the
+    texts of graphs (``AOTConfig.enable_log``). 2.11 to 2.15.
     """
     from torch._functorch._aot_autograd.schemas import AOTConfig
 
@@ -46,7 +49,10 @@ def stop_after_aot() -> None:
 
 
 def trace_ahead_of_time(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
-    """Compile one of Dynamo's graphs to those of AOTAutograd, which run as they are."""
+    """Compile one of Dynamo's graphs with AOTAutograd only.
+
+    AOTAutograd's graphs run uncompiled.
+    """
     import torch._functorch.config
     import torch._inductor.config
     from torch._dynamo.backends.common import aot_autograd
@@ -54,7 +60,7 @@ def trace_ahead_of_time(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> C
     from torch.fx._lazy_graph_module import _use_lazy_graph_module
 
     torch._inductor.__getattr__ = _module_of_inductor
-    with torch._inductor.config.patch(fallback_random=True):  # what is drawn stays what is drawn uncompiled
+    with torch._inductor.config.patch(fallback_random=True):  # the same random numbers as uncompiled
         decompositions = select_decomp_table()
     compile_ahead = aot_autograd(
         fw_compiler=_as_it_is,
@@ -68,11 +74,11 @@ def trace_ahead_of_time(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> C
 
 
 def _module_of_inductor(name: str) -> Any:
-    """Import ``torch._inductor.lowering`` for those that use it without doing so.
+    """Import ``torch._inductor.lowering`` for code that uses it without importing it.
 
-    The decomposition of ``max_pool2d_with_indices`` does
+    The decomposition of ``max_pool2d_with_indices`` does so
     (``torch/_inductor/decomposition.py``: 2.13 to 2.15).
-    The import takes most of a second, so other programs are spared it.
+    The import takes most of a second, so it is left out for programs that do not need it.
     """
     if name != "lowering":
         raise AttributeError(name)
@@ -80,7 +86,10 @@ def _module_of_inductor(name: str) -> Any:
 
 
 def _as_it_is(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
-    """Run a graph of AOTAutograd; as in TorchInductor's code, no subclass of a tensor has a say in it."""
+    """Run a graph of AOTAutograd without dispatch to tensor subclasses.
+
+    TorchInductor's code also runs without it.
+    """
     _make_numbers_of_sizes(graph)
     run = run_graph(graph, inputs)
     plain = (torch.Tensor, torch.nn.Parameter)
@@ -99,13 +108,14 @@ def _as_it_is(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..
 
 
 _NEEDS_NUMBERS = ("_adaptive_avg_pool2d", "adaptive_max_pool2d", "upsample_nearest2d_backward")
-"""Operators for which TorchInductor makes numbers of the last two sizes of their input."""
+"""Operators for which TorchInductor specializes the last two sizes of the input to constants."""
 
 
 def _make_numbers_of_sizes(graph: torch.fx.GraphModule) -> None:
-    """Make numbers of the symbolic sizes of which TorchInductor does so, since later calls are compared with.
+    """Specialize the symbolic sizes that TorchInductor specializes.
 
-    ``guard_int`` in the lowerings of ``torch/_inductor/lowering.py``: 2.13 to 2.15.
+    Guards compare later calls with these sizes. ``guard_int`` in the lowerings of
+    ``torch/_inductor/lowering.py``: 2.13 to 2.15.
     """
     for node in graph.graph.nodes:
         if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload):
@@ -124,10 +134,11 @@ def _make_numbers_of_sizes(graph: torch.fx.GraphModule) -> None:
 
 
 def _strides_of_ones(output: Any) -> dict[int, int]:
-    """Return the strides of an output's dimensions of size one, as far as these are numbers.
+    """Return the strides of an output's dimensions of size one.
 
-    Operators choose them by their own rules, TorchInductor takes those of the traced graph
-    (``try_match_insignificant_strides`` in ``torch/_inductor/ir.py``), and a guard compares them.
+    Symbolic strides are left out. Operators choose these strides by their own rules, but TorchInductor takes
+    those of the traced graph (``try_match_insignificant_strides`` in ``torch/_inductor/ir.py``), and a guard
+    compares them.
     """
     traced = output.meta.get("val") if isinstance(output, torch.fx.Node) else None
     if not isinstance(traced, torch.Tensor) or traced.layout is not torch.strided:
@@ -141,7 +152,10 @@ def _strides_of_ones(output: Any) -> dict[int, int]:
 
 
 def _with_strides(result: Any, ones: dict[int, int]) -> Any:
-    """Return a tensor with other strides where its size is one: the same memory, read the same way."""
+    """Return a view with other strides in dimensions of size one.
+
+    These strides do not affect its elements.
+    """
     if not ones:
         return result
     strides = [ones.get(dimension, stride) for dimension, stride in enumerate(result.stride())]
@@ -153,18 +167,19 @@ def _with_strides(result: Any, ones: dict[int, int]) -> Any:
 def _replace_inductor(
     compile_graph: Callable[[Any, Any], Callable[..., Any]], without: tuple[str, ...]
 ) -> None:
-    """Have ``compile_graph(graph, inputs)`` compile what TorchInductor would, ``without`` parts of it.
+    """Call ``compile_graph(graph, inputs)`` instead of TorchInductor.
 
-    ``set_stance(force_backend=...)`` would do so for every backend, also the user's own ones whose
-    failures are facts, and ends as soon as user code sets a stance of its own. So Inductor's two
-    entries are replaced: ``torch._TorchCompileInductorWrapper`` (``torch/__init__.py``) and the
-    registry's "inductor" (``torch/_dynamo/backends``): 2.11 to 2.15.
+    ``without`` are the parts of the compiler that this leaves out. ``set_stance(force_backend=...)`` would
+    replace every backend, also the user's own backends, whose failures are facts, and it ends as soon as user
+    code sets another stance. So TorchInductor's two entries are replaced:
+    ``torch._TorchCompileInductorWrapper`` (``torch/__init__.py``) and the registry's "inductor"
+    (``torch/_dynamo/backends``): 2.11 to 2.15.
     """
     import torch._dynamo.backends.inductor
     from torch._dynamo.backends import registry
 
     def no_config(_: Any) -> dict[str, Any]:
-        # The real one imports all of Inductor, seconds of it, to describe options that do not count.
+        # The original imports all of TorchInductor, which takes seconds, to describe unused options.
         return {}
 
     def compile_without(graph: Any, inputs: Any) -> Callable[..., Any]:
@@ -173,7 +188,7 @@ def _replace_inductor(
 
     def compile_in_mode(self: Any, graph: Any, inputs: Any, **_: Any) -> Callable[..., Any]:
         tensors = [value for value in inputs if isinstance(value, torch.Tensor)]
-        # What `mode="reduce-overhead"` sets (`list_mode_options` in `torch/_inductor/__init__.py`).
+        # `mode="reduce-overhead"` sets this (`list_mode_options` in `torch/_inductor/__init__.py`).
         if self.config == {"triton.cudagraphs": True} and all(item.device.type == "cpu" for item in tensors):
             _reduced_on_cpu.append(True)
         return compile_without(graph, inputs)
@@ -185,7 +200,10 @@ def _replace_inductor(
 
 
 def lookup_backend(backend: str | Callable[..., Any]) -> Callable[..., Any]:
-    """Look up a backend by name, torch's or an entry point's (``backends/registry.py``)."""
+    """Return the backend of this name, from torch or an entry point.
+
+    ``lookup_backend`` is in ``backends/registry.py``.
+    """
     from torch._dynamo.backends import registry
 
     function: Callable[..., Any] = registry.lookup_backend(backend)
@@ -193,9 +211,10 @@ def lookup_backend(backend: str | Callable[..., Any]) -> Callable[..., Any]:
 
 
 def register_backend(name: str, place: str) -> None:
-    """Make ``module:function`` known under a name, as an entry point would; it is imported when used.
+    """Register ``module:function`` as a backend, as an entry point would.
 
-    ``_BACKENDS`` (``backends/registry.py``) holds the entry points that torch found: 2.11 to 2.15.
+    The module is imported when the backend is used. ``_BACKENDS`` (``backends/registry.py``) holds the entry
+    points that torch found: 2.11 to 2.15.
     """
     from importlib.metadata import EntryPoint
 
@@ -210,7 +229,7 @@ def compile_ahead_of_time(
     forward: Callable[..., Any],
     backward: Callable[..., Any],
 ) -> Callable[..., Any]:
-    """Trace one of Dynamo's graphs with AOTAutograd, and have its two graphs compiled.
+    """Trace a graph with AOTAutograd, and compile its forward and backward graph.
 
     ``aot_autograd`` (``backends/common.py``) with the plain partitioner, which recomputes nothing of the
     forward graph in the backward one: 2.11 to 2.15.
@@ -222,10 +241,11 @@ def compile_ahead_of_time(
 
 
 def run_graph(graph: torch.fx.GraphModule, _: Sequence[Any]) -> Callable[..., Any]:
-    """Compile a graph of AOTAutograd to itself, as ``boxed_nop`` (``backends/debugging.py``): 2.11 to 2.15.
+    """Run a graph of AOTAutograd uncompiled, as ``boxed_nop`` does.
 
-    That calls a lazy module (``torch/fx/_lazy_graph_module.py``) at its first run, and so the program's hooks
-    on all modules, which compiled code does not.
+    ``boxed_nop`` is in ``backends/debugging.py``: 2.11 to 2.15. But ``boxed_nop`` calls a lazy module
+    (``torch/fx/_lazy_graph_module.py``) at its first run, and thereby the program's global module hooks,
+    which compiled code does not call.
     """
     from torch.fx._lazy_graph_module import _LazyGraphModule
     from torch.fx.graph import _BoxedCodeGen
@@ -242,7 +262,10 @@ def run_graph(graph: torch.fx.GraphModule, _: Sequence[Any]) -> Callable[..., An
 
 
 def compile_with_torchscript(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
-    """Compile a graph of ATen operators: ``ts_compile`` (``torch/_functorch/compilers.py``), 2.13 to 2.15."""
+    """Compile a graph of ATen operators with TorchScript.
+
+    ``ts_compile`` (``torch/_functorch/compilers.py``): 2.13 to 2.15.
+    """
     from torch._functorch.compilers import ts_compile
 
     compiled: Callable[..., Any] = ts_compile(graph, inputs)
@@ -250,10 +273,10 @@ def compile_with_torchscript(graph: torch.fx.GraphModule, inputs: Sequence[Any])
 
 
 def is_backend(candidate: Any, backend: Callable[..., Any]) -> bool:
-    """Whether what torch holds as a backend is this one, behind torch's wrappers.
+    """Whether a backend that torch holds, perhaps in wrappers of torch's, is this one.
 
-    They keep what they wrap in ``_torchdynamo_orig_backend`` or, ``torch._TorchCompileWrapper``, in
-    ``compiler_fn``: 2.11 to 2.15.
+    The wrappers hold the wrapped backend in ``_torchdynamo_orig_backend``, or in ``compiler_fn``
+    (``torch._TorchCompileWrapper``): 2.11 to 2.15.
     """
     while candidate is not None and candidate is not backend:
         inner = getattr(candidate, "_torchdynamo_orig_backend", None)
@@ -264,9 +287,9 @@ def is_backend(candidate: Any, backend: Callable[..., Any]) -> bool:
 def intercept_backends(
     compile_graph: Callable[[Any, torch.fx.GraphModule, Sequence[Any]], Callable[..., Any]],
 ) -> None:
-    """Have each graph compiled by ``compile_graph(backend, graph, inputs)``, whatever its backend is.
+    """Compile each graph by ``compile_graph(backend, graph, inputs)``.
 
-    ``OutputGraph._call_user_compiler`` (``output_graph.py``) calls what is in ``compiler_fn``: 2.11 to 2.15.
+    ``OutputGraph._call_user_compiler`` (``output_graph.py``) calls ``compiler_fn``: 2.11 to 2.15.
     """
     from torch._dynamo.output_graph import OutputGraph
 
@@ -284,10 +307,11 @@ def intercept_backends(
 
 
 def unwrapped_backend(backend: Any) -> tuple[Any, dict[str, Any]]:
-    """Return the backend that a program gave, by name if torch has one for it, and the options with it.
+    """Return the backend that a program passed to ``torch.compile``, and its options.
 
-    ``torch._TorchCompileInductorWrapper`` has them in ``config``, ``torch._TorchCompileWrapper`` in
-    ``kwargs`` beside ``compiler_fn``; the registry's names are in ``_COMPILER_FNS``: 2.11 to 2.15.
+    The backend is its name if torch has registered it. ``torch._TorchCompileInductorWrapper`` has the options
+    in ``config``, ``torch._TorchCompileWrapper`` in ``kwargs``; the registry's names are in
+    ``_COMPILER_FNS``: 2.11 to 2.15.
     """
     from torch._dynamo.backends import registry
 

@@ -1,4 +1,4 @@
-"""Compiled kernels of generated code: their intermediate forms, machine code, and use of resources.
+"""Compiled kernels: intermediate forms, machine code, and use of resources.
 
 The compilers store these in files: Triton in its cache, the C++ compiler in a library.
 """
@@ -22,18 +22,21 @@ from . import kernel_compat
 FORMS = ("ttir", "ttgir", "llir", "ptx", "amdgcn")
 """The forms that Triton stores as text, from high level to low level."""
 _OWN_FUNCTION = re.compile(r"\s*[0-9a-f]+ <(kernel[.> ]|\.omp_outlined)")
-"""The kernel's own functions in a library: ``kernel``, ``kernel.cold``, the loops that a compiler moves out
-of it for OpenMP (``kernel._omp_fn.0`` of GCC, ``kernel.omp_outlined`` or ``.omp_outlined.`` of Clang)."""
+"""The kernel's own functions in a library: ``kernel``, ``kernel.cold``, and the loops that compilers outline
+for OpenMP (``kernel._omp_fn.0`` by GCC, ``kernel.omp_outlined`` or ``.omp_outlined.`` by Clang)."""
 
 
 def read_kernels(modules: Iterable[ModuleType]) -> Iterator[KernelCompiled]:
-    """Yield each kernel of loaded code once; without texts if the disassembler is missing."""
+    """Yield each kernel of loaded code once.
+
+    A kernel has no texts if the disassembler is missing.
+    """
     reported: set[tuple[str, str]] = set()
     for module in modules:
         filename = str(module.__file__)
         for name, value in list(vars(module).items()):
             if (filename, name) in reported:
-                continue  # a graph that was compiled once more has the same code
+                continue  # a graph that was compiled again has the same code
             try:
                 kernel = _read(filename, name, value)
             except Exception:
@@ -68,7 +71,10 @@ def _triton_texts(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _disassembled(library: str) -> str:
-    """Return the disassembly of a kernel's own functions, without Python bindings and helpers of torch."""
+    """Return the disassembly of a kernel's own functions.
+
+    Python bindings and torch's helpers are left out.
+    """
     objdump = shutil.which("objdump")
     if objdump is None:
         return ""

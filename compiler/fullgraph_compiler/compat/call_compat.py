@@ -1,4 +1,4 @@
-"""The private names of torch that decide whether a call of a compiled function compiles or runs eagerly.
+"""Private names of torch that decide whether a call compiles or runs eagerly.
 
 As :mod:`.torch_compat`: each entry says where torch keeps it and in which of the supported versions (2.11 to
 2.15) it was read.
@@ -23,7 +23,7 @@ _DISABLE = "TORCHDYNAMO_DISABLE"
 
 
 def watch_calls(called: Callable[[Hashable], None]) -> None:
-    """Call ``called`` in each call of a compiled function, with the identity of that function.
+    """Call ``called`` with the identity of a compiled function whenever it is called.
 
     ``compile_wrapper`` (``_TorchDynamoContext.__call__`` in ``eval_frame.py``), which every such call goes
     through, calls ``_callback_from_stance`` once, while nothing is traced: 2.11 to 2.15. The callback that it
@@ -46,7 +46,7 @@ def watch_calls(called: Callable[[Hashable], None]) -> None:
 
 
 def watch_uncompiled(uncompiled: Callable[[str], None]) -> None:
-    """Call ``uncompiled`` where ``torch.compile`` returns a function uncompiled, with the reason.
+    """Call ``uncompiled`` with the reason when ``torch.compile`` compiles nothing.
 
     ``_optimize`` returns a ``_NullDecorator`` then (``eval_frame.py``): 2.11 to 2.15. Dynamo skips functions
     by their file, so the function that replaces torch's names the same file.
@@ -66,10 +66,10 @@ def watch_uncompiled(uncompiled: Callable[[str], None]) -> None:
 
 
 def compile_nothing_elsewhere() -> None:
-    """Have the processes that this one starts from now on compile nothing; this one itself may compile.
+    """Turn compilation off in all processes that this one starts from now on.
 
     ``_optimize`` (``eval_frame.py``) reads the variable, and then returns a ``_NullDecorator``: 2.11 to 2.15.
-    ``TORCH_COMPILE_DISABLE`` does not do: with it, a call of what is compiled with ``fullgraph=True`` raises.
+    ``TORCH_COMPILE_DISABLE`` is unsuitable: with it, a function compiled with ``fullgraph=True`` raises.
     """
     from torch._dynamo import eval_frame
 
@@ -93,10 +93,10 @@ def _set_variable(value: str | None) -> None:
 
 
 def turned_off() -> str:
-    """Return the setting that turns compiling off now, as a user writes it; empty if none does.
+    """Return the setting that turns compilation off, as a user writes it.
 
-    ``_stance`` is in ``eval_frame.py``, ``disable`` in ``config.py``, where the variable is its default: 2.11
-    to 2.15.
+    Empty if none does. ``_stance`` is in ``eval_frame.py``, ``disable`` in ``config.py``, where the variable
+    is its default: 2.11 to 2.15.
     """
     from torch._dynamo import config, eval_frame
 
@@ -112,7 +112,7 @@ def turned_off() -> str:
 
 @contextlib.contextmanager
 def unwatched_calls() -> Iterator[None]:
-    """Have calls run as they do unwatched, which takes a microsecond less."""
+    """Suspend :func:`watch_calls`, which makes each call a microsecond faster."""
     from torch._dynamo import eval_frame
 
     watching = eval_frame._callback_from_stance
@@ -124,7 +124,10 @@ def unwatched_calls() -> Iterator[None]:
 
 
 def current_function() -> Hashable:
-    """Return the identity of the function whose call is being compiled in this thread; else ``None``."""
+    """Return the identity of the function whose call this thread is compiling.
+
+    ``None`` if there is none.
+    """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if (function := _function_called(frame)) is not None:
@@ -134,7 +137,10 @@ def current_function() -> Hashable:
 
 
 def code_of(function: Any) -> tuple[CodeType, str] | None:
-    """Return the code and the name of what :func:`watch_calls` watches, ``forward`` of modules."""
+    """Return code and name of a function by its identity; ``forward`` for modules.
+
+    The identity is one of :func:`watch_calls`.
+    """
     if isinstance(function, CodeType):
         return function, getattr(function, "co_qualname", function.co_name)
     module = module_of(function)
@@ -143,7 +149,7 @@ def code_of(function: Any) -> tuple[CodeType, str] | None:
 
 
 def compiled_functions() -> Iterator[Hashable]:
-    """Yield the identities of the functions and modules that the program has compiled and still holds.
+    """Yield the identities of compiled functions that the program still references.
 
     ``torch.compile`` adds the codes of functions to ``always_optimize_code_objects`` (``eval_frame.py``), an
     ``ExactWeakKeyDictionary`` (``utils.py``): 2.11 to 2.15. Compiled modules are found among all objects.
@@ -163,12 +169,15 @@ def compiled_functions() -> Iterator[Hashable]:
 
 
 def module_of(function: Any) -> torch.nn.Module | None:
-    """Return the module that :func:`watch_calls` watches; ``None`` for a function, and for what is gone."""
+    """Return the module with this identity; ``None`` for functions and dead modules.
+
+    The identity is one of :func:`watch_calls`.
+    """
     return function() if isinstance(function, weakref.ref) else None
 
 
 def is_compiled(module: torch.nn.Module) -> bool:
-    """Tell whether a module has been compiled by itself.
+    """Tell whether a module itself has been compiled, not only a module around it.
 
     ``torch.compile`` makes an ``OptimizedModule`` (``eval_frame.py``), and ``Module.compile`` sets
     ``_compiled_call_impl`` (``torch/nn/modules/module.py``): 2.11 to 2.15.
@@ -179,7 +188,7 @@ def is_compiled(module: torch.nn.Module) -> bool:
 
 
 def is_torchs_own(module: torch.nn.Module) -> bool:
-    """Tell whether a module's ``forward`` is one that Dynamo skips unless the user's code calls it.
+    """Tell whether Dynamo skips a module's ``forward`` unless user code calls it.
 
     ``OptimizedModule._initialize`` (``eval_frame.py``) asks ``trace_rules.check`` the same: 2.11 to 2.15.
     """
@@ -191,8 +200,8 @@ def is_torchs_own(module: torch.nn.Module) -> bool:
 def compiles_in_place(module: torch.nn.Module) -> bool:
     """Tell whether ``Module.compile`` compiles a module.
 
-    It compiles ``_call_impl``, which leaves torch's own modules as they are until ``OptimizeContext``
-    (``eval_frame.py``) asks ``OptimizedModule._should_wrap_module_call_impl``: not in 2.13, in 2.15.
+    It compiles ``_call_impl``, which Dynamo skips for torch's own modules unless ``OptimizeContext``
+    (``eval_frame.py``) checks ``OptimizedModule._should_wrap_module_call_impl``: in 2.15, but not in 2.13.
     """
     from torch._dynamo import OptimizedModule
 
@@ -202,11 +211,14 @@ def compiles_in_place(module: torch.nn.Module) -> bool:
 _NOT_OF_PROGRAM = os.path.dirname(torch.__file__), os.path.dirname(os.path.dirname(__file__))
 _UNWATCHED = "_fullgraph_unwatched"
 _FORWARD = ("forward", "_call_impl", "_wrapped_call_impl", "__call__")
-"""The methods of a module that calling it calls."""
+"""The methods of a module that run when it is called."""
 
 
 def _function_called(frame: FrameType) -> Hashable:
-    """Return the identity of the function that a frame of ``compile_wrapper`` calls; ``None`` for others."""
+    """Return the identity of the function that a frame of ``compile_wrapper`` calls.
+
+    ``None`` for other frames.
+    """
     from torch._dynamo import eval_frame
 
     code = frame.f_code
@@ -216,10 +228,11 @@ def _function_called(frame: FrameType) -> Hashable:
 
 
 def _identity(function: Any) -> Hashable:
-    """Return the code of a function, a weak reference to a module, or the name of what has neither.
+    """Return an identity for a function: its code, module, or name.
 
-    So repeated compiling counts as one function, and each module separately, as torch compiles them. What has
-    no frame of its own is wrapped by ``wrap_inline`` (``external_utils.py``): 2.11 to 2.15.
+    Modules have a weak reference as identity, other callables without code their name. So a function that is
+    compiled repeatedly counts once, and each module counts separately, as torch compiles them. torch wraps
+    callables without a frame by ``wrap_inline`` (``external_utils.py``): 2.11 to 2.15.
     """
     from torch._dynamo import external_utils
 
@@ -244,10 +257,11 @@ def _identity(function: Any) -> Hashable:
 
 
 def compile_only(is_meant: Callable[[CodeType], bool]) -> None:
-    """Compile only frames for which ``is_meant`` is true; other frames run eagerly, but not their callees.
+    """Compile only frames for which ``is_meant`` is true.
 
-    So do frames without a tensor: ``ConvertFrameAssert.__call__`` asks ``has_tensor_in_frame``
-    (``convert_frame.py``) of each: 2.11 to 2.15.
+    Other frames run eagerly, but the functions that they call may be compiled. torch treats frames without a
+    tensor in this way: ``ConvertFrameAssert.__call__`` calls ``has_tensor_in_frame`` (``convert_frame.py``)
+    for each frame: 2.11 to 2.15.
     """
     from torch._dynamo import convert_frame
 
@@ -257,10 +271,10 @@ def compile_only(is_meant: Callable[[CodeType], bool]) -> None:
 
 
 def _allow_eager_calls() -> None:
-    """Allow calls under ``fullgraph=True`` that run no compiled code, for which torch would raise.
+    """Allow calls under ``fullgraph=True`` that run no compiled code.
 
-    ``compile_wrapper`` (``eval_frame.py``) only counts compiled frames if this setter returns a negative
-    number: 2.13 to 2.15.
+    torch would raise for them. ``compile_wrapper`` (``eval_frame.py``) only counts compiled frames if this
+    setter returns a negative number: 2.13 to 2.15.
     """
     from torch._dynamo import eval_frame
 

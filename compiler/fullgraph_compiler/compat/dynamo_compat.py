@@ -1,4 +1,4 @@
-"""Dynamo: what it is made to leave out or to add, the functions that it compiled, the compilations it keeps.
+"""Dynamo: its steps, the functions that it compiled, and its compilation cache.
 
 Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
 """
@@ -17,18 +17,18 @@ import torch
 from . import backend_compat
 
 _Counts: TypeAlias = Callable[[Any], bool]
-"""A predicate: whether only one compilation by this backend is kept."""
+"""A predicate on backends: whether the cache keeps only one compilation by this backend."""
 
 _ENTRIES = ("cache_entries_for_reasons", "cache_entries", "cache_entry")
-"""The local variable of ``_compile`` (``convert_frame.py``) with the compilations of the frame: the name in
-the newest torch first, that of 2.11 last."""
+"""Names of the local variable of ``_compile`` (``convert_frame.py``) with the compilations of the frame: from
+the newest torch to 2.11."""
 _OPERATORS = ("torch._higher_order_ops.", "torch.nn.attention.flex_attention")
 _RETIRED = "Fullgraph keeps the newest compilation only"
 _kept: list[_Counts] = []
 
 
 def place_frames() -> None:
-    """Have the stacks that Dynamo writes into graphs say where in each line, as carets below it.
+    """Add columns, as carets, to the stacks that Dynamo writes into graphs.
 
     ``InstructionTranslatorBase.frame_summary`` (``symbolic_convert.py``) leaves out columns until 2.13, and
     the last line until 2.15, without which Python (since 3.11) writes no carets.
@@ -49,17 +49,20 @@ def place_frames() -> None:
 
 
 def forget_counts() -> None:
-    """Set Dynamo's counts of graphs and breaks to zero: ``counters`` (``utils.py``): 2.13, 2.15."""
+    """Reset Dynamo's counts of graphs and breaks.
+
+    ``counters`` (``utils.py``): 2.13, 2.15.
+    """
     from torch._dynamo.utils import counters
 
     counters.clear()
 
 
 def in_pieces() -> str:
-    """Say why what was compiled since :func:`forget_counts` is not one graph; empty if it is one.
+    """Return why there is more or less than one graph; empty for one graph.
 
-    ``unique_graphs`` counts the graphs that reached a backend (``output_graph.py``), ``graph_break`` has the
-    reasons of breaks (``exc.py``): 2.13, 2.15.
+    Graphs count since :func:`forget_counts`. ``unique_graphs`` counts the graphs that reached a backend
+    (``output_graph.py``), ``graph_break`` has the reasons of breaks (``exc.py``): 2.13, 2.15.
     """
     from torch._dynamo.utils import counters
 
@@ -68,11 +71,12 @@ def in_pieces() -> str:
 
 
 def place_of(tracer: Any) -> Any:
-    """Return ``positions`` of what a tracer of Dynamo is at; ``None`` before Python 3.11.
+    """Return ``positions`` of a tracer's instruction; ``None`` before Python 3.11.
 
-    Python gives a jump behind the last operand of ``and`` and ``or`` the place of the first one: where the
-    value that it tests was computed is right. ``instructions`` and ``instruction_pointer``, which is one
-    ahead, are of ``InstructionTranslatorBase`` (``symbolic_convert.py``): 2.11 to 2.15.
+    Python gives a jump behind the last operand of ``and`` and ``or`` the position of the first operand. For
+    such a jump, return the position where the tested value was computed. ``instructions`` and
+    ``instruction_pointer``, which is one ahead, are attributes of ``InstructionTranslatorBase``
+    (``symbolic_convert.py``): 2.11 to 2.15.
     """
     instruction = tracer.current_instruction
     at = (tracer.instruction_pointer or 0) - 1
@@ -92,10 +96,11 @@ def import_dynamo() -> None:
 
 
 def skip_guard_profiling() -> None:
-    """Do not measure how long the guards of a compilation take, which nothing here shows.
+    """Turn off torch's measurement of how long guards take.
 
-    For it ``CheckFunctionManager.__init__`` (``guards.py``) flushes the CPU's caches through
-    ``profile_guard_manager``, 24 ms a compilation: 2.11 to 2.15.
+    Fullgraph does not show it. ``CheckFunctionManager.__init__`` (``guards.py``) calls
+    ``profile_guard_manager``, which flushes the CPU's caches and takes 24 ms for each compilation: 2.11 to
+    2.15.
     """
     import torch._dynamo.guards as guards
 
@@ -103,11 +108,11 @@ def skip_guard_profiling() -> None:
 
 
 def skip_log_headers() -> None:
-    """Do not look up function names for log lines that nobody reads.
+    """Turn off the lookup of function names for log lines that nobody reads.
 
     ``OutputGraph.create_proxy`` (``output_graph.py``) builds the header of a ``trace_call`` log line for
-    each node, logged or not, and ``get_funcname`` (``funcname_cache.py``, named in
-    ``symbolic_convert.py``) takes each source file apart for it: 2.11 to 2.15.
+    each node, logged or not, and ``get_funcname`` (``funcname_cache.py``, imported by
+    ``symbolic_convert.py``) parses each source file for it: 2.11 to 2.15.
     """
     from torch._dynamo import symbolic_convert
 
@@ -115,12 +120,12 @@ def skip_log_headers() -> None:
 
 
 def warm_up(backend: Callable[..., Any]) -> None:
-    """Compile a trivial function, for two shapes, and forget it.
+    """Compile a trivial function for two shapes, and forget it.
 
-    No gradient is taken: after that, no process that is forked from this one could (``csrc/autograd``).
+    It has no backward pass: after one, no process forked from this one could run another (``csrc/autograd``).
 
     The first compilation of a process fills tables (``trace_rules.py``, ``torch/overrides.py``) that every
-    later one needs; ``torch._dynamo.reset`` also starts the compile ids anew: 2.11 to 2.15.
+    later compilation needs; ``torch._dynamo.reset`` also restarts the compile ids: 2.11 to 2.15.
     """
     import torch._dynamo
 
@@ -137,10 +142,10 @@ def warm_up(backend: Callable[..., Any]) -> None:
 
 
 def forget_progress_lock() -> None:
-    """Have each process that is forked from this one make its own lock for progress bars.
+    """Drop tqdm's lock, so that each process forked from this one makes its own.
 
-    Such a lock of tqdm's is one for all these processes: one that is killed while it holds the lock would
-    stop all others. ``tqdm/std.py``: ``get_lock``, ``TqdmDefaultWriteLock``.
+    Else all these processes would share one lock, and a process killed while it holds the lock would block
+    the rest. ``tqdm/std.py``: ``get_lock``, ``TqdmDefaultWriteLock``.
     """
     std: Any = sys.modules.get("tqdm.std")
     if std is None:
@@ -154,10 +159,10 @@ def forget_progress_lock() -> None:
 
 @contextmanager
 def _no_progress_thread() -> Iterator[None]:
-    """Keep tqdm from starting a thread, which the program would have from its first line on.
+    """Keep tqdm from starting a thread.
 
-    ``Interpreter.run`` (``torch/fx/interpreter.py``) makes a progress bar, shown or not, with the ``tqdm`` of
-    ``torch/hub.py``: 2.11 to 2.15.
+    The thread would run before the program's first line. ``Interpreter.run`` (``torch/fx/interpreter.py``)
+    creates a progress bar, shown or not, with the ``tqdm`` of ``torch/hub.py``: 2.11 to 2.15.
     """
     from torch.hub import tqdm
 
@@ -179,10 +184,10 @@ def is_compiled(thing: object) -> bool:
 def intercept_compiled_calls(
     wrap: Callable[[Callable[..., Any], Callable[..., Any], dict[str, Any]], Any],
 ) -> None:
-    """Put ``wrap(function, compiled, options)`` in the place of each function that ``torch.compile`` makes.
+    """Have ``torch.compile`` return ``wrap(function, compiled, options)``.
 
     ``OptimizeContext.__call__`` (``eval_frame.py``) also gets the ``__call__`` of modules: 2.11 to 2.15. The
-    functions that torch compiles in an uncompiled ``torch.cond`` and the like are none of the program's.
+    functions that torch compiles to run ``torch.cond`` and the like uncompiled are not wrapped.
     """
     from torch._dynamo.eval_frame import OptimizeContext, innermost_fn
 
@@ -191,7 +196,7 @@ def intercept_compiled_calls(
     def call_intercepted(self: Any, function: Any) -> Any:
         compiled = call(self, function)
         if isinstance(function, (torch.nn.Module, type)):
-            return compiled  # a module comes here once more, with its __call__
+            return compiled  # torch calls this again for a module, with its __call__
         if _is_of_operator(innermost_fn(function)):
             return compiled
         options = {"fullgraph": self.fullgraph, "dynamic": self._dynamic}
@@ -201,10 +206,10 @@ def intercept_compiled_calls(
 
 
 def intercept_compiled_modules(note: Callable[[], None], *, returned: bool) -> None:
-    """Call ``note`` where ``torch.compile`` is given a module; with ``returned`` it returns that module.
+    """Call ``note`` whenever a module is passed to ``torch.compile``.
 
-    Else it returns an ``OptimizedModule``, which ``OptimizeContext.__call__`` makes (``eval_frame.py``): 2.11
-    to 2.15.
+    If ``returned``, ``torch.compile`` returns that module. Else ``torch.compile`` returns an
+    ``OptimizedModule``, which ``OptimizeContext.__call__`` creates (``eval_frame.py``): 2.11 to 2.15.
     """
     from torch._dynamo.eval_frame import OptimizeContext
 
@@ -220,19 +225,20 @@ def intercept_compiled_modules(note: Callable[[], None], *, returned: bool) -> N
 
 
 def _is_of_operator(function: Any) -> bool:
-    """Tell whether a function is one that torch puts around a higher-order operator, to run it uncompiled.
+    """Tell whether a function is torch's wrapper of a higher-order operator.
 
-    Such as ``_cond_op_wrapper``, within ``cond`` (``torch/_higher_order_ops/cond.py``): 2.13, 2.15.
+    torch runs such an operator uncompiled in the wrapper. An example is ``_cond_op_wrapper`` in ``cond``
+    (``torch/_higher_order_ops/cond.py``): 2.13, 2.15.
     """
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
     return str(module).startswith(_OPERATORS) and "<locals>" in name
 
 
 def inlined_module(function: Callable[..., Any]) -> torch.nn.Module | None:
-    """Return the module that Dynamo put a function around, to have a frame that it compiles.
+    """Return the module that Dynamo wrapped in a function, to have a frame to compile.
 
-    ``OptimizedModule`` does for modules whose ``forward`` is torch's own: ``inner`` of ``wrap_inline``
-    (``external_utils.py``) has it as ``fn``: 2.11 to 2.15.
+    ``OptimizedModule`` does so for modules whose ``forward`` is torch's own: the function is ``inner`` of
+    ``wrap_inline`` (``external_utils.py``), with the module as ``fn``: 2.11 to 2.15.
     """
     if getattr(function, "__qualname__", "") != "wrap_inline.<locals>.inner":
         return None
@@ -241,9 +247,9 @@ def inlined_module(function: Callable[..., Any]) -> torch.nn.Module | None:
 
 
 def leave_alone(function: Callable[..., Any]) -> None:
-    """Keep Dynamo from compiling a function of our own, where it is called between two graphs.
+    """Keep Dynamo from compiling one of Fullgraph's functions between two graphs.
 
-    What it calls is compiled as before: ``skip_code`` (``eval_frame.py``), 2.11 to 2.15.
+    Functions that it calls are still compiled: ``skip_code`` (``eval_frame.py``), 2.11 to 2.15.
     """
     from torch._dynamo.eval_frame import skip_code
 
@@ -251,7 +257,7 @@ def leave_alone(function: Callable[..., Any]) -> None:
 
 
 def marked_dimensions(tensor: torch.Tensor) -> list[int]:
-    """Return the dimensions of a tensor that the program has marked as dynamic or unbacked.
+    """Return the dimensions of a tensor that are marked as dynamic or unbacked.
 
     ``mark_dynamic``, ``maybe_mark_dynamic`` and ``mark_unbacked`` (``decorators.py``) set these attributes:
     2.11 to 2.15.
@@ -261,24 +267,31 @@ def marked_dimensions(tensor: torch.Tensor) -> list[int]:
 
 
 def copy_marks(tensor: torch.Tensor, other: torch.Tensor) -> None:
-    """Mark the dimensions of another tensor as those of this one are (``decorators.py``: 2.11 to 2.15)."""
+    """Copy the marks of a tensor's dimensions to another tensor.
+
+    ``decorators.py``: 2.11 to 2.15.
+    """
     for name, value in vars(tensor).items():
         if name.startswith("_dynamo_"):
             setattr(other, name, copy(value))
 
 
 def skips_guards() -> bool:
-    """Whether the program has torch skip guards (``_stance`` in ``eval_frame.py``: 2.11 to 2.15)."""
+    """Whether the program set a stance that skips guards.
+
+    ``_stance`` (``eval_frame.py``): 2.11 to 2.15.
+    """
     from torch._dynamo.eval_frame import _stance
 
     return bool(_stance.skip_guard_eval_unsafe)
 
 
 def why_compiled(error: Exception) -> str | None:
-    """Return the guard that failed where an exception says that code would be compiled; ``None`` if not.
+    """Return the failed guard from an error of ``fail_on_recompile``.
 
-    ``fail_callback`` (``_callback_from_stance`` in ``eval_frame.py``) raises a ``RuntimeError`` of this text
-    where ``fail_on_recompile`` forbids to compile; the guards of each compilation follow: 2.11 to 2.15.
+    ``None`` for other errors. Empty if the error names no guard. ``fail_callback`` (``_callback_from_stance``
+    in ``eval_frame.py``) raises a ``RuntimeError`` with this text when the stance forbids to compile; the
+    guards of each compilation follow: 2.11 to 2.15.
     """
     if not isinstance(error, RuntimeError) or "fail_on_recompile" not in str(error):
         return None
@@ -288,14 +301,17 @@ def why_compiled(error: Exception) -> str | None:
 
 
 def keep_one_entry() -> None:
-    """Make each frame keep its newest compilation only, without a recompile limit, permanently."""
+    """Keep only the newest compilation of each frame, until the process ends.
+
+    There is no recompile limit then.
+    """
     _replace_cache_rules()
     _kept.append(lambda _: True)
 
 
 @contextmanager
 def keeping_one_entry(backend: Callable[..., Any]) -> Iterator[None]:
-    """Do the same within the context, for compilations with this backend only."""
+    """Do as :func:`keep_one_entry` within the context, for one backend only."""
 
     def is_of_backend(entry_backend: Any) -> bool:
         return backend_compat.is_backend(entry_backend, backend)
@@ -309,12 +325,13 @@ def keeping_one_entry(backend: Callable[..., Any]) -> Iterator[None]:
 
 
 def _replace_cache_rules() -> None:
-    """Replace the functions with which ``_compile`` (``convert_frame.py``) queries the cache.
+    """Replace the functions by which ``_compile`` queries the cache.
 
-    For each compilation it calls ``get_and_maybe_log_recompilation_reasons`` (``guards.py``), if there are
-    other compilations, to learn why they do not fit, then ``exceeds_recompile_limit`` (``cache_size.py``),
-    which checks all limits: the setting, that of ``torch.compile``, and the accumulated one. 2.11 to 2.15.
-    After that the other compilations are not needed any more, and can be retired.
+    ``_compile`` is in ``convert_frame.py``. If there are earlier compilations, ``_compile`` calls
+    ``get_and_maybe_log_recompilation_reasons`` (``guards.py``) to learn why they do not fit. Then it calls
+    ``exceeds_recompile_limit`` (``cache_size.py``), which checks all limits: the setting, the option of
+    ``torch.compile``, and the accumulated limit. 2.11 to 2.15. After that, the earlier compilations are not
+    needed and can be retired.
     """
     import torch._dynamo.convert_frame as convert_frame
 
@@ -353,7 +370,7 @@ def _rule(compiling: FrameType) -> _Counts | None:
 
 
 def _walk(entries: Any) -> Iterator[Any]:
-    """Yield the compilations of a frame from a list or, in 2.11, from a linked list."""
+    """Yield the compilations of a frame from a list or, for torch 2.11, a linked list."""
     if isinstance(entries, list):
         yield from entries
         return
@@ -377,7 +394,7 @@ def _is_kept(entry: Any) -> bool:
 
 
 def _retire(entry: Any) -> None:
-    """Invalidate a compilation, so that it fits no call any more.
+    """Invalidate a compilation, so that it no longer fits any call.
 
     ``CheckFunctionManager.invalidate`` (``guards.py``) does the same when a guarded object is deleted: 2.11
     to 2.15. ``reset_code`` would free objects that the current compilation still uses.
@@ -403,7 +420,10 @@ def numpy_translations() -> dict[str, Callable[..., Any]]:
 
 
 def as_translated_numpy(value: Any) -> Any:
-    """Return a value of NumPy as its translation gets it: ``torch._numpy.ndarray`` (``_ndarray.py``)."""
+    """Convert a NumPy value for torch's translation.
+
+    Arrays become ``torch._numpy.ndarray`` (``_ndarray.py``).
+    """
     import torch._numpy
 
     numpy: Any = sys.modules["numpy"]
@@ -419,7 +439,7 @@ def as_translated_numpy(value: Any) -> Any:
 
 
 def as_numpy_array(value: Any) -> Any:
-    """Return a result of the translation as an array of NumPy."""
+    """Convert a result of the translation to a NumPy array."""
     import torch._numpy
 
     return value.tensor.numpy() if isinstance(value, torch._numpy.ndarray) else value

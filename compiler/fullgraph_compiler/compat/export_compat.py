@@ -1,4 +1,4 @@
-"""Exports: their records in the structured trace, and what an export is busy with while it emits one.
+"""Exports: their records in the structured trace, and their current state.
 
 Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
 """
@@ -22,7 +22,7 @@ from .trace_compat import TAKEN
 
 @dataclass
 class _Observed:
-    """The export that is going on, if one is: its exception, and when it began."""
+    """The state of the current export, if any: its exception, and when it began."""
 
     going_on: bool = False
     error: BaseException | None = None
@@ -34,10 +34,10 @@ _observed = _Observed()
 
 
 def observe_exports() -> None:
-    """Have exports record themselves from now on.
+    """Have exports record themselves in the structured trace from now on.
 
-    ``torch.export.export`` and ``draft_export`` import what does the work when they are called: that is
-    patched then, since it imports much.
+    ``torch.export.export`` and ``draft_export`` import their implementation when they are called. It is
+    patched only then, since the import takes long.
     """
     for name, draft in (("export", False), ("draft_export", True)):
         setattr(torch.export, name, _observing(getattr(torch.export, name), draft))
@@ -46,7 +46,7 @@ def observe_exports() -> None:
 def _observing(export: Callable[..., Any], draft: bool) -> Callable[..., Any]:
     @functools.wraps(export)
     def observing(*args: Any, **kwargs: Any) -> Any:
-        with suppress(ImportError, AttributeError):  # of a torch that has other names
+        with suppress(ImportError, AttributeError):  # in a torch with different names
             _record_exports()
         before, _observed.draft = _observed.draft, draft
         try:
@@ -59,11 +59,11 @@ def _observing(export: Callable[..., Any], draft: bool) -> Callable[..., Any]:
 
 @functools.cache
 def _record_exports() -> None:
-    """Record the beginning of an export, its program, warnings and exception in the structured trace.
+    """Record the begin, program, warnings and exception of exports in the trace.
 
-    The first two are records of ``_export`` (``torch/export/_trace.py``; ``_draft_export.py`` imports its
-    name) that it writes with ``dtrace_structured``, only where ``TORCH_DTRACE`` is set, which would make all
-    of torch record far more: 2.11 to 2.15. Torch writes no record of the exception.
+    ``_export`` (``torch/export/_trace.py``, imported by ``_draft_export.py``) records beginning and program
+    with ``dtrace_structured``, which only works if ``TORCH_DTRACE`` is set; this would make all of torch
+    record far more. torch records neither warnings nor exceptions. 2.11 to 2.15.
     """
     from torch._functorch._aot_autograd import frontend_utils
     from torch._logging import trace_structured
@@ -83,7 +83,7 @@ def _record_exports() -> None:
             return program
         except Exception as raised:
             _observed.error = error = raised
-            with suppress(AttributeError):  # it may have no room for more
+            with suppress(AttributeError):  # its class may allow no new attributes
                 raised._fullgraph_recorded = True  # type: ignore[attr-defined]
             with suppress(Exception):  # its __str__ may raise
                 trace_structured(
@@ -96,7 +96,10 @@ def _record_exports() -> None:
             _observed.error, _observed.going_on = None, False
 
     class ToldWarnings:
-        """``warnings`` for ``_detect_attribute_assignment`` (``frontend_utils.py``: 2.13 and 2.15)."""
+        """A ``warnings`` module that also records warnings of exports.
+
+        ``_detect_attribute_assignment`` (``frontend_utils.py``) uses it: 2.13 and 2.15.
+        """
 
         def __getattr__(self, name: str) -> Any:
             return getattr(warnings, name)
@@ -110,7 +113,7 @@ def _record_exports() -> None:
         self.setLevel(TAKEN)
         return enter_capture(self)
 
-    # What draft_export reports is what it reads from the trace, which a listener has taken before.
+    # draft_export makes its report from the trace, whose records a listener has already taken.
     enter_capture = _draft_export.CaptureStructuredTrace.__enter__
     _draft_export.CaptureStructuredTrace.__enter__ = enter
     frontend_utils.warnings = ToldWarnings()
@@ -136,7 +139,7 @@ def pending_export_error() -> BaseException | None:
 
 
 def is_recorded_export(error: BaseException) -> bool:
-    """Tell whether an exception ended an export, which has an ``export_error`` record."""
+    """Tell whether an exception ended an export and has an ``export_error`` record."""
     return hasattr(error, "_fullgraph_recorded")
 
 
@@ -146,17 +149,20 @@ def is_exporting() -> bool:
 
 
 def export_seconds() -> float:
-    """Return how long the export has been going on."""
+    """Return the seconds since the current export began."""
     return time.monotonic() - _observed.began
 
 
 def is_draft_export() -> bool:
-    """Tell whether ``draft_export`` exports: it goes on where an export would end."""
+    """Tell whether the current export is a ``draft_export``.
+
+    A draft goes on after errors that would end an export.
+    """
     return _observed.draft
 
 
 def exported_function(frame: FrameType | None) -> tuple[str, CodeType] | None:
-    """Return the name and the code of what is exported: ``forward`` of a module.
+    """Return name and code of the exported function, for a module its ``forward``.
 
     It is ``mod`` in ``_export`` (``torch/export/_trace.py``): 2.11 to 2.15.
     """

@@ -1,7 +1,7 @@
-"""The private names of torch behind tensors without data, which have a size, a dtype and a device only.
+"""Private names of torch for tensors without data.
 
-As :mod:`.torch_compat`: each entry says where torch keeps it and in which of the supported versions (2.11 to
-2.15) it was read.
+Such tensors only have a size, a dtype and a device. Each entry says where torch keeps it and in which of the
+supported versions (2.11 to 2.15) it was read.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Number: TypeAlias = "int | float | bool"
 _NEEDS_DATA = (DataDependentOutputException, DynamicOutputShapeException)
 _ALIGNMENT: Final = 64
 _KNOWN_ELEMENTS: Final = 2**21
-"""The number of elements up to which tensors computed from numbers of the program keep their values."""
+"""The limit on elements of a tensor, computed from numbers of the program, whose values stay known."""
 
 _aten = torch.ops.aten
 _OPERATIONS: Final = {
@@ -63,7 +63,10 @@ _RANDOM: Final = frozenset((_aten.random_.default, _aten.random_.to, getattr(_at
 
 
 class _Converter(FakeTensorConverter):  # type: ignore[misc]
-    """torch's converter, which fails to invalidate constants of sparse tensors (2.11 to 2.15)."""
+    """torch's converter, without a bug for sparse tensors.
+
+    torch fails to invalidate their constants (2.11 to 2.15).
+    """
 
     def invalidate_constant_aliases(self, tensor: torch.Tensor) -> None:
         if tensor.layout is torch.strided:
@@ -88,9 +91,9 @@ class _OfThread:
 
 
 class _Run:
-    """The differences of a mode without data from torch's ``FakeTensorMode``.
+    """The replaced methods of a ``FakeTensorMode`` for the program's tensors.
 
-    That is in ``torch/_subclasses/fake_tensor.py`` (2.11 to 2.15) and calls ``dispatch`` and
+    ``FakeTensorMode`` (``torch/_subclasses/fake_tensor.py``, 2.11 to 2.15) calls ``dispatch`` and
     ``may_turn_const``; known values are in ``FakeTensor.constant``. The methods are replaced on one object,
     since higher-order operators have no rules for a subclass.
     """
@@ -120,28 +123,31 @@ class _Run:
 
 
 def _may_be_known(tensor: torch.Tensor) -> bool:
-    """Tell whether a tensor's values are kept as a constant; torch itself does so for one element."""
+    """Tell whether a tensor's values stay known as a constant.
+
+    torch does so only for tensors with one element.
+    """
     is_small = tensor.layout == torch.strided and tensor.numel() <= _KNOWN_ELEMENTS
     return is_small and not isinstance(tensor, FakeTensor) and tensor.device.type == "cpu"
 
 
 def _is_known(func: Any, made: torch.Tensor) -> bool:
-    # Data loaders draw their seeds into an empty integer: any number will do.
+    # Data loaders draw their seeds into an empty integer tensor, whose initial value does not matter.
     is_empty = func is _aten.empty.memory_format and (made.dim() or made.dtype is not torch.int64)
     return not is_empty and made.device.type == "cpu" and made.numel() <= _KNOWN_ELEMENTS
 
 
 def without_data(given: Callable[[str], Number | None]) -> AbstractContextManager[Any]:
-    """Return a context in which new tensors have no data, and operations compute sizes only.
+    """Return a context in which new tensors have no data.
 
-    Existing tensors can be used in it. If the program needs a value, ``given`` is called with the name of the
-    operation, except while Dynamo traces.
+    Operations in it only compute sizes. Existing tensors can be used in it. If the program needs a value,
+    ``given`` is called with the name of the operation, except while Dynamo traces.
 
-    ``swap_tensors`` (``torch/utils/__init__.py``, 2.11 to 2.15), with which ``module.half()`` changes
-    parameters in place, refuses tensors with weak references, and the mode has one to each tensor.
+    ``module.half()`` changes parameters in place by ``swap_tensors`` (``torch/utils/__init__.py``, 2.11 to
+    2.15), which refuses tensors with weak references. The mode has one to each tensor, so they are hidden.
 
     ``trace_structured`` of ``torch/_subclasses/meta_utils.py`` (2.11 to 2.15) describes each tensor that
-    Dynamo converts, for logs only: for a large model, these would be most of the records.
+    Dynamo converts. It is turned off: for a large model, these would be most of the records.
     """
     meta_utils.trace_structured = lambda *_, **__: None
     torch.utils.weakref = SimpleNamespace(getweakrefs=lambda _: [])
@@ -156,14 +162,17 @@ def without_data(given: Callable[[str], Number | None]) -> AbstractContextManage
 
 
 def has_data(tensor: torch.Tensor) -> bool:
-    """Tell whether a tensor has data: it is no ``FakeTensor``, in the same file (2.11 to 2.15)."""
+    """Tell whether a tensor has data: it is not a ``FakeTensor``.
+
+    ``torch/_subclasses/fake_tensor.py``: 2.11 to 2.15.
+    """
     return not isinstance(tensor, FakeTensor)
 
 
 def patch_tensors(unknown: Callable[[], Any], unknown_array: Callable[[tuple[int, ...], Any], Any]) -> None:
-    """Return ``unknown()`` to eager code that asks a tensor for a number with an unknown value.
+    """Return ``unknown()`` to eager code that needs an unknown number of a tensor.
 
-    For an array it gets ``unknown_array()`` of its shape and dtype.
+    Code that needs a NumPy array gets ``unknown_array()`` of the shape and dtype.
 
     This patches ``item``, ``tolist``, ``__format__``, ``numpy`` and ``__array__`` of ``FakeTensor``, of which
     torch defines ``tolist`` (2.11 to 2.15), for tensors of this mode only. Code that Dynamo generated
@@ -221,10 +230,11 @@ def patch_tensors(unknown: Callable[[], Any], unknown_array: Callable[[tuple[int
 
 
 def hide_from_dynamo(places: Sequence[tuple[Any, str, Any]]) -> None:
-    """Give each owner its attribute of this name and value, but for the time in which Dynamo compiles.
+    """Set attributes, but restore the original ones while Dynamo compiles.
 
-    ``on_compile_start``, ``on_compile_end`` and ``CompilationCallbackHandler.clear``, which
-    ``torch._dynamo.reset()`` calls (``torch/_dynamo/callback.py``): 2.11 to 2.15.
+    ``places`` has the owner, name and value of each. ``on_compile_start``, ``on_compile_end`` and
+    ``CompilationCallbackHandler.clear``, which ``torch._dynamo.reset()`` calls
+    (``torch/_dynamo/callback.py``): 2.11 to 2.15.
     """
     from torch._dynamo import callback
 
@@ -269,16 +279,16 @@ def _is_generated(frame: FrameType | None) -> bool:
 
 
 def no_value(operation: str = "item") -> BaseException:
-    """Return the error to raise if something depends on an unknown value."""
+    """Return the error to raise when an operation depends on an unknown value."""
     error: BaseException = DataDependentOutputException(operation)
     return error
 
 
 def place_loaded() -> None:
-    """Make ``torch.load`` put tensors without a recorded device on the CPU, as for the older file format.
+    """Make ``torch.load`` put tensors without a recorded device on the CPU.
 
-    ``_restore_device_fake_mode`` in ``torch/_utils.py`` gives the tensors of a checkpoint the device recorded
-    on their storage (``_fake_device``): 2.11 to 2.15.
+    The older file format does the same. ``_restore_device_fake_mode`` in ``torch/_utils.py`` puts the tensors
+    of a checkpoint on the device that their storage records (``_fake_device``): 2.11 to 2.15.
     """
     from torch import _utils
 
@@ -309,10 +319,11 @@ def known_numbers(tensor: torch.Tensor) -> Any:
 
 
 def tell_storages_apart() -> None:
-    """Give tensors without data distinct addresses, for libraries that look for shared storage.
+    """Give tensors without data distinct addresses.
 
-    ``data_ptr`` of ``UntypedStorage`` and ``FakeTensor``, and the address of a storage's object (``_cdata``,
-    ``torch/storage.py``): 2.11 to 2.15. For calls from torch the address stays 0, which it handles.
+    Libraries use them to look for shared storage. This replaces ``data_ptr`` of ``UntypedStorage`` and
+    ``FakeTensor`` by the address of the storage object (``_cdata``, ``torch/storage.py``): 2.11 to 2.15. For
+    calls from torch, which expects 0, it stays 0.
     """
     of_storage = torch.UntypedStorage.data_ptr
 
@@ -334,10 +345,10 @@ def tell_storages_apart() -> None:
 
 
 def copy_tensors() -> None:
-    """Make ``copy.deepcopy`` work for tensors without data, and keep their known values.
+    """Make ``copy.deepcopy`` work for tensors without data.
 
-    ``__deepcopy__`` of ``Tensor`` (``torch/_tensor.py``, 2.11 to 2.15) would copy a tensor without data
-    together with its mode, and a tensor with data to one without.
+    Copies have the known values. ``__deepcopy__`` of ``Tensor`` (``torch/_tensor.py``, 2.11 to 2.15) would
+    copy a tensor without data together with its mode, and a tensor with data to a tensor without data.
     """
     real = torch.Tensor.__deepcopy__
 
@@ -365,16 +376,19 @@ def with_data(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def needed_data(error: BaseException) -> str:
-    """Return the operator that failed because it needed the values of a tensor; empty for other errors.
+    """Return the operator that failed because it needed the values of a tensor.
 
-    ``DataDependentOutputException`` (``x.item()``, ``if x:``) and ``DynamicOutputShapeException``
-    (``x.nonzero()``), in the same file (2.11 to 2.15).
+    Empty for other errors. ``DataDependentOutputException`` (``x.item()``, ``if x:``) and
+    ``DynamicOutputShapeException`` (``x.nonzero()``), in the same file (2.11 to 2.15).
     """
     return str(error.func) if isinstance(error, _NEEDS_DATA) else ""
 
 
 def operation(error: BaseException) -> str:
-    """Return the operation of ``error`` if an example call can provide its result; else an empty text."""
+    """Return the operation whose missing result an example call can provide.
+
+    Empty for other errors.
+    """
     return _OPERATIONS.get(error.func, "") if isinstance(error, _NEEDS_DATA) else ""
 
 

@@ -1,8 +1,9 @@
-"""Keep torch from opening a GPU before the program does: that takes 0.3 s, and fixes which GPUs are visible.
+"""GPUs: keep torch from opening one before the program does.
 
-Dynamo and fake tensors ask for the GPU's random state, its current stream and its compute capability at the
-first frame, whatever the program computes on. Until the program opens the GPU, there is no random state to
-preserve and no stream to follow, and NVML, the driver's interface for monitoring, knows the rest.
+To open a GPU takes 0.3 s, and fixes which GPUs are visible. Dynamo and fake tensors query the GPU's random
+state, its current stream and its compute capability at the first frame, even if the program only uses the
+CPU. Until the program opens the GPU, there is no random state to preserve and no stream to follow, and NVML,
+the driver's interface for monitoring, has the compute capability.
 """
 
 from __future__ import annotations
@@ -29,17 +30,17 @@ _ASKING: Final = frozenset(
         "torch.utils._triton",
     }
 )
-"""The modules that ask whatever the program does: 2.11 to 2.15. What a program asks is left alone."""
+"""The modules that query the GPU for every program: 2.11 to 2.15. Queries of the program are unchanged."""
 
 _NO_STATE: Final = torch.empty(0, dtype=torch.uint8)
 """The random state of a GPU that is not open."""
 
 _spared: Final = threading.Event()
-"""Set once torch would have opened the GPU."""
+"""Set once torch would have opened the GPU without these patches."""
 
 
 def asks_for_gpu(module: str) -> bool:
-    """Whether the import of a torch module of this name opens the GPU, if there is one.
+    """Whether the import of a torch module of this name opens the GPU.
 
     ``torch/_inductor/runtime/benchmarking.py`` does: 2.11 to 2.15.
     """
@@ -48,11 +49,11 @@ def asks_for_gpu(module: str) -> bool:
 
 @contextlib.contextmanager
 def without_gpu() -> Iterator[None]:
-    """Have torch find no GPU within the context, so that nothing opens one, and forget that afterwards.
+    """Hide GPUs from torch within the context, so that nothing opens one.
 
-    Dynamo asks for random states and streams (``_dynamo/utils.py``, ``variables/streams.py``), and whether
-    Triton has a GPU, which ``torch/utils/_triton.py`` remembers; a fake mode opens one
-    (``_subclasses/fake_tensor.py``): 2.11 to 2.15.
+    Caches are cleared afterwards. Dynamo queries random states and streams (``_dynamo/utils.py``,
+    ``variables/streams.py``), and whether Triton has a GPU, which ``torch/utils/_triton.py`` caches; a fake
+    mode opens a GPU (``_subclasses/fake_tensor.py``): 2.11 to 2.15.
     """
     import torch.utils._triton as triton
 
@@ -77,17 +78,18 @@ def without_gpu() -> Iterator[None]:
 
 @functools.cache
 def wait_for_program() -> None:
-    """Have torch's compiler open no CUDA device that the program has not opened: 2.11 to 2.15.
+    """Keep torch's compiler from opening a CUDA device before the program does.
 
-    To be called before the first compilation, which fills Dynamo's table of torch's functions. Before a fork,
-    whose child can use no GPU that its parent has opened, the GPU is opened if torch would have done so.
+    Call this before the first compilation, which fills Dynamo's table of torch's functions. A forked child
+    cannot use a GPU that its parent has opened. To preserve this, a fork first opens the GPU if torch would
+    have opened it. 2.11 to 2.15.
     """
     if torch.version.cuda is None or not _is_closed():
         return
     from torch._dynamo import device_interface, symbolic_convert
 
     asks_nvml = torch.cuda._nvml_based_avail
-    # As torch does for PYTORCH_NVML_BASED_CUDA_CHECK=1; the driver would start for the answer.
+    # As with PYTORCH_NVML_BASED_CUDA_CHECK=1; else the check would start the driver.
     torch.cuda._nvml_based_avail = lambda: asks_nvml() or _is_asked(3)
     torch.cuda.get_device_capability = _while_closed(torch.cuda.get_device_capability, _compute_capability)
     torch.cuda.get_rng_state = torch.cuda.random.get_rng_state = _while_closed(
@@ -104,12 +106,12 @@ def wait_for_program() -> None:
 
 
 def _is_closed() -> bool:
-    """Whether nothing has opened the GPU here, or in a process that this one is forked from."""
+    """Whether neither this process nor one that it was forked from has opened the GPU."""
     return not torch.cuda._initialized and not torch.cuda._is_in_bad_fork()
 
 
 def _is_asked(depth: int) -> bool:
-    """Whether a module that always asks is so many calls above, and the GPU is not open."""
+    """Whether the GPU is closed, and an ``_ASKING`` module is ``depth`` frames up."""
     return _is_closed() and sys._getframe(depth).f_globals.get("__name__") in _ASKING
 
 
@@ -120,12 +122,15 @@ def _no_state() -> torch.Tensor:
 
 def _open_if_spared() -> None:
     if _spared.is_set() and _is_closed():
-        with contextlib.suppress(Exception):  # there may be none to see
+        with contextlib.suppress(Exception):  # there may be no visible GPU
             torch.cuda.init()
 
 
 def _while_closed(ask: Callable[..., Any], answer: Callable[[], Any]) -> Callable[..., Any]:
-    """Let a module that always asks have ``answer`` while the GPU is not open, if there is one."""
+    """Wrap a query: ``_ASKING`` modules get ``answer()`` while the GPU is closed.
+
+    If ``answer()`` is ``None``, they get the result of the original query.
+    """
 
     @functools.wraps(ask)
     def function(*args: Any, **named: Any) -> Any:
@@ -136,7 +141,10 @@ def _while_closed(ask: Callable[..., Any], answer: Callable[[], Any]) -> Callabl
 
 
 def _unless_none(restore: Callable[..., None]) -> Callable[..., None]:
-    """Restore a random state; leave a GPU that was closed then as it has opened."""
+    """Wrap the function that restores a random state.
+
+    It does nothing if the GPU was closed when the state was saved.
+    """
 
     @functools.wraps(restore)
     def function(new_state: torch.Tensor, *args: Any, **named: Any) -> None:
@@ -147,10 +155,11 @@ def _unless_none(restore: Callable[..., None]) -> Callable[..., None]:
 
 
 def _streams(state: type[Any]) -> type[Any]:
-    """Return the streams that Dynamo follows within a frame: none, until the program asks for one.
+    """Return a class for the streams that Dynamo follows in a frame.
 
-    Then the frame is traced anew, with the GPU open: from 2.13 on, the current stream must be the first of a
-    frame's objects (``SymbolicStreamState``, ``variables/streams.py``).
+    There is none until the program needs one. Then the frame is traced again with the GPU open: from 2.13 on,
+    the current stream must be the first of a frame's objects (``SymbolicStreamState``,
+    ``variables/streams.py``).
     """
 
     class Streams(state):  # type: ignore[misc]
@@ -176,15 +185,19 @@ class _NoStreams(deque[Any]):
 
 
 def _properties() -> SimpleNamespace | None:
-    """Return what Triton asks of a device: whether its compute capability is 7.0 or more."""
+    """Return the compute capability, which is all that Triton checks.
+
+    Triton checks whether it is 7.0 or more.
+    """
     capability = _compute_capability()
     return None if capability is None else SimpleNamespace(major=capability[0])
 
 
 @functools.cache
 def _compute_capability() -> tuple[int, int] | None:
-    """Return the compute capability that all GPUs of the machine have, from NVML; ``None`` if they differ.
+    """Return the compute capability of the machine's GPUs, from NVML.
 
+    ``None`` if they differ, or without NVML.
     https://docs.nvidia.com/deploy/nvml-api/group__nvmlDeviceQueries.html
     """
     try:

@@ -1,4 +1,4 @@
-"""Graphs: the names of their operators, their sizes, the operators as they run, and functions in graphs.
+"""Graphs: names of operators, sizes, running operators, and functions in graphs.
 
 Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
 """
@@ -23,19 +23,19 @@ _REFUSES = "check_aliasing_and_input_mutation"
 _TRACES = ("speculate_subgraph", "speculate_subgraph_with_auto_output_flattening")
 """Functions that trace a function, the local ``f`` (``variables/higher_order_ops.py``): 2.13, 2.15."""
 _OF_AN_OUTPUT = re.compile(r"\b(\w+_fn)_output\b")
-"""The local with the function whose results are of another kind than what they are compared with."""
+"""The name of the local with the function whose results do not match those of another function."""
 _RUNS_KERNELS = ("_dispatch_impl", "meta_kernel")
 _MOST_WRAPPED = 5
-"""The most exceptions that are looked at, from one to what it was raised for."""
+"""The limit on exceptions to follow, from each to its cause or context."""
 _FLAT = "flat_"
-"""The names of functions that ``_higher_order_ops/while_loop.py`` puts around the user's: 2.13, 2.15."""
+"""The prefix of wrappers of user functions in ``_higher_order_ops/while_loop.py``: 2.13, 2.15."""
 
 
 def failing_node(exception: BaseException) -> Any | None:
-    """Find the ``torch.fx.Node`` that a backend worked on when it raised, if it kept one at hand.
+    """Return the ``torch.fx.Node`` that a backend processed when it raised.
 
-    Compilers walk graphs node by node: the innermost call of the traceback with a node among its
-    locals was busy with it.
+    ``None`` if no local variable holds it. Compilers walk graphs node by node: the node is a local of the
+    innermost call of the traceback that has one.
     """
     calls = []
     trace = exception.__traceback__
@@ -50,7 +50,7 @@ def failing_node(exception: BaseException) -> Any | None:
 
 
 def operator_mode(run: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]) -> Any:
-    """Make a mode in which each operator is called by way of ``run(operator, args, kwargs)``.
+    """Return a mode that calls ``run(operator, args, kwargs)`` for each operator.
 
     ``TorchDispatchMode`` (``torch/utils/_python_dispatch.py``): 2.11 to 2.15.
     """
@@ -64,16 +64,16 @@ def operator_mode(run: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]) ->
 
 
 def without_regions(module: torch.fx.GraphModule) -> torch.fx.GraphModule:
-    """Return a graph in which nested compile regions are plain calls, if it has any.
+    """Return a graph with nested compile regions replaced by plain calls.
 
-    Without a compiler, ``invoke_subgraph`` raises in a backward pass
-    (``torch/_higher_order_ops/invoke_subgraph.py``: 2.13, 2.15).
+    A graph without regions is returned unchanged. Without a compiler, ``invoke_subgraph`` raises in a
+    backward pass (``torch/_higher_order_ops/invoke_subgraph.py``: 2.13, 2.15).
     """
     if not any(node.target is torch.ops.higher_order.invoke_subgraph for node in module.graph.nodes):
         return module
     plain = torch.fx.GraphModule(module, copy.deepcopy(module.graph))
     for node in plain.graph.find_nodes(op="call_function", target=torch.ops.higher_order.invoke_subgraph):
-        region, _, *operands = node.args  # and torch's own name for it
+        region, _, *operands = node.args  # the second is torch's own name for the region
         plain.add_submodule(region.target, without_regions(getattr(module, region.target)))
         node.op, node.target, node.args = "call_module", region.target, tuple(operands)
     plain.recompile()
@@ -81,9 +81,10 @@ def without_regions(module: torch.fx.GraphModule) -> torch.fx.GraphModule:
 
 
 def qualified_name(function: Any) -> str:
-    """Name a function that a graph calls as Python does: ``torch.relu``, ``torch.ops.aten.relu.default``.
+    """Return the Python name of a function in a graph.
 
-    ``_get_qualified_name`` (``torch/fx/node.py``): 2.11 to 2.15.
+    Examples are ``torch.relu`` and ``torch.ops.aten.relu.default``. ``_get_qualified_name``
+    (``torch/fx/node.py``): 2.11 to 2.15.
     """
     from torch.fx.node import _get_qualified_name
 
@@ -91,7 +92,7 @@ def qualified_name(function: Any) -> str:
 
 
 def size_hint(size: Any) -> Any:
-    """Return the number behind a symbolic one, as it was when it was traced; 1 where nobody knows it.
+    """Return the value that a symbolic number had in the trace; 1 if it is unknown.
 
     ``SymNode.hint`` (``torch/fx/experimental/sym_node.py``): 2.11 to 2.15.
     """
@@ -102,9 +103,10 @@ def size_hint(size: Any) -> Any:
 
 
 def refused_result(exception: BaseException) -> tuple[CodeType, Any] | None:
-    """Return the function whose result an operator refuses, and the ``positions`` of that result in it.
+    """Return the function whose result an operator refuses, and where it returns it.
 
-    ``None`` for other exceptions, and where the function is not one of Python.
+    The second item is the ``positions`` of the result in the function. ``None`` for other exceptions, and if
+    it is not a Python function.
     """
     variable, tracer = _refused(exception) or (None, None)
     code = _code(variable)
@@ -116,7 +118,10 @@ def refused_result(exception: BaseException) -> tuple[CodeType, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A Python function that an operator ran with fake tensors, by the part of a traceback that it is in."""
+    """A Python function that an operator ran with fake tensors.
+
+    ``trace`` is its part of the traceback.
+    """
 
     operator: str
     kind: Literal["fake", "real", "composite"]
@@ -125,10 +130,10 @@ class Kernel:
 
 
 def failing_kernel(exception: BaseException) -> Kernel | None:
-    """Return the innermost function outside of torch that an operator ran with fake tensors as it raised.
+    """Return the function that raised as an operator ran with fake tensors.
 
-    ``_get_fake_value_impl`` (``torch/_dynamo/utils.py``) raises what failed ``from`` it, or with it as the
-    context: 2.11 to 2.15.
+    It is the innermost one outside of torch. ``_get_fake_value_impl`` (``torch/_dynamo/utils.py``) raises its
+    own error with the original one as cause or context: 2.11 to 2.15.
     """
     error: BaseException | None = exception
     for _ in range(_MOST_WRAPPED):
@@ -167,7 +172,10 @@ def _operator_run_by(frame: FrameType) -> str:
 
 
 def _kind(operator: str) -> Literal["fake", "real", "composite"]:
-    """Say which implementation of an operator runs with fake tensors: ``torch/csrc/Module.cpp``."""
+    """Return which implementation of an operator runs with fake tensors.
+
+    The dispatcher is queried as in ``torch/csrc/Module.cpp``.
+    """
     has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
     if has_kernel(operator, "Meta"):
         return "fake"
@@ -175,7 +183,10 @@ def _kind(operator: str) -> Literal["fake", "real", "composite"]:
 
 
 def _refused(exception: BaseException) -> tuple[Any, Any] | None:
-    """Return Dynamo's variable for the function, and its tracer of the frame that calls the operator."""
+    """Return Dynamo's variable of the refused function, and the operator's tracer.
+
+    The tracer is that of the frame that calls the operator.
+    """
     frames = [frame for error in _causes(exception) for frame, _ in traceback.walk_tb(error.__traceback__)]
     said = str(exception)
     if "-to-output aliasing" in said and any(frame.f_code.co_name == _REFUSES for frame in frames):
@@ -198,13 +209,16 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _code(variable: Any) -> CodeType | None:
-    """Return the code of a function: ``get_code`` (``variables/functions.py``), 2.13, 2.15."""
+    """Return the code of a function.
+
+    ``get_code`` (``variables/functions.py``): 2.13, 2.15.
+    """
     code = variable.get_code() if hasattr(variable, "get_code") else None
     return code if isinstance(code, CodeType) else None
 
 
 def _held(tracer: Any, name: str) -> Any:
-    """Return the variable behind a name of a traced frame that functions within it use.
+    """Return the variable of a name in a traced frame that nested functions use.
 
     ``symbolic_locals`` (``symbolic_convert.py``) has a ``CellVariable``; ``load_cell``
     (``side_effects.py``): 2.13, 2.15.
@@ -214,7 +228,10 @@ def _held(tracer: Any, name: str) -> Any:
 
 
 def _result(code: CodeType) -> Any:
-    """Return the ``positions`` of what a function returns last; ``None`` before Python 3.11."""
+    """Return the ``positions`` of a function's last returned value.
+
+    ``None`` before Python 3.11.
+    """
     instructions = list(dis.get_instructions(code))
     returned = [at for at, item in enumerate(instructions) if item.opname == "RETURN_VALUE" and at]
     return getattr(instructions[returned[-1] - 1], "positions", None) if returned else None

@@ -1,4 +1,4 @@
-"""The private names of TorchInductor that control compilation.
+"""Private names of TorchInductor that control compilation.
 
 Each entry names the file in torch, and the supported versions (2.11 to 2.15) in which it was checked.
 """
@@ -21,14 +21,14 @@ import torch
 
 _log = logging.getLogger(__name__)
 _as_set: dict[str, Any] = {}
-"""The settings of TorchInductor's caches of graphs, before these were turned off."""
+"""The settings of TorchInductor's graph caches before they were turned off."""
 
 IMPORTS = "import torch._inductor.compile_fx"
-"""The imports that a program makes at its first compilation with TorchInductor: 2.11 to 2.15."""
+"""The import that torch makes at the first compilation with TorchInductor: 2.11 to 2.15."""
 
 
 def triton_kernel(index: int, constants: int) -> tuple[str, dict[str, Any]]:
-    """Return the name of a user's Triton kernel in a graph, and its constant arguments.
+    """Return the name of a user's Triton kernel and its constant arguments.
 
     ``kernel_side_table`` (``torch/_higher_order_ops/triton_kernel_wrap.py``): 2.11 to 2.15.
     """
@@ -54,7 +54,7 @@ def stop_after_lowering() -> None:
 
 
 class PastLoweringError(Exception):
-    """The end of a compilation that stops after lowering (:func:`stop_after_lowering`)."""
+    """The end of a compilation that stops after lowering."""
 
 
 def compile_with_inductor(
@@ -62,9 +62,9 @@ def compile_with_inductor(
     inputs: Sequence[Any],
     inner: Callable[..., Any],
 ) -> Callable[..., Any]:
-    """Compile one of Dynamo's graphs with TorchInductor, but use ``inner`` to compile the lowered graphs.
+    """Compile one of Dynamo's graphs with TorchInductor.
 
-    ``compile_fx`` (``torch/_inductor/compile_fx.py``): 2.11 to 2.15.
+    ``inner`` compiles AOTAutograd's graphs. ``compile_fx`` (``torch/_inductor/compile_fx.py``): 2.11 to 2.15.
     """
     from torch._inductor.compile_fx import compile_fx
 
@@ -73,7 +73,7 @@ def compile_with_inductor(
 
 
 def compile_each_graph_anew() -> None:
-    """Turn off TorchInductor's caches of graphs, since a cached graph produces no facts.
+    """Turn off TorchInductor's graph caches, since a cached graph produces no facts.
 
     ``fx_graph_cache`` (``torch/_inductor/config.py``) and ``enable_autograd_cache``
     (``torch/_functorch/config.py``): 2.11 to 2.15.
@@ -84,7 +84,7 @@ def compile_each_graph_anew() -> None:
 
 
 def use_graph_caches() -> None:
-    """Undo :func:`compile_each_graph_anew`: cache graphs if that was set before."""
+    """Undo :func:`compile_each_graph_anew`: restore the settings of the graph caches."""
     for config, name in _graph_caches():
         _set_in_all_threads(config, name, value=_as_set.get(name, getattr(config, name)))
 
@@ -100,15 +100,16 @@ def _graph_caches() -> tuple[tuple[Any, str], ...]:
 
 
 def keep_kernels_in(folder: str) -> None:
-    """Make TorchInductor and Triton cache compiled kernels in a folder, unless no C++ can be compiled there.
+    """Make TorchInductor and Triton cache compiled kernels in a folder.
 
-    ``run_compile_cmd`` (``torch/_inductor/cpp_builder.py``) splits a command with the folder's name in it as
-    a shell does: 2.11 to 2.15. Kernels are in the folder of the run then.
+    This does nothing if C++ cannot be compiled there. ``run_compile_cmd``
+    (``torch/_inductor/cpp_builder.py``) splits a command with the folder's name as a shell does: 2.11 to
+    2.15. For a name with spaces or quotes, kernels stay in the folder of the run.
     """
     try:
         can_compile = shlex.split(folder) == [folder]
     except ValueError:
-        can_compile = False  # a quotation mark without another one
+        can_compile = False  # an unmatched quotation mark
     if not can_compile:
         return
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")
@@ -116,9 +117,10 @@ def keep_kernels_in(folder: str) -> None:
 
 
 def compute_as_uncompiled() -> None:
-    """Make TorchInductor draw random numbers and round to half precision where uncompiled code does.
+    """Make TorchInductor compute the same numbers as uncompiled code.
 
-    ``fallback_random`` and ``emulate_precision_casts`` (``torch/_inductor/config.py``): 2.11 to 2.15.
+    It draws the same random numbers, and rounds to half precision in the same places. ``fallback_random`` and
+    ``emulate_precision_casts`` (``torch/_inductor/config.py``): 2.11 to 2.15.
     """
     import torch._inductor.config
 
@@ -132,7 +134,7 @@ def is_imported() -> bool:
 
 
 def track_provenance() -> None:
-    """Make TorchInductor record the lines that each kernel comes from.
+    """Make TorchInductor record the source lines of each kernel.
 
     ``trace.provenance_tracking_level`` (``torch/_inductor/config.py``): 2.11 to 2.15.
     """
@@ -142,7 +144,9 @@ def track_provenance() -> None:
 
 
 def _set_in_all_threads(config: Any, name: str, *, value: object) -> None:
-    """Change the default of a setting, which programs can override; ordinary changes affect one thread only.
+    """Change the default of a setting, which programs can override.
+
+    Ordinary changes affect one thread only.
 
     ``ConfigModule._config`` and ``_ConfigEntry`` (``torch/utils/_config_module.py``): 2.11 to 2.15.
     """
@@ -153,12 +157,13 @@ def _set_in_all_threads(config: Any, name: str, *, value: object) -> None:
 
 
 def write_code_only() -> None:
-    """Make TorchInductor generate code without loading it, which compiles kernels; the graph runs instead.
+    """Make TorchInductor generate code without loading it; the graph runs instead.
 
-    ``PyCodeCache.load_by_key_path`` (``torch/_inductor/codecache.py``) gets attributes for the code of a
-    graph only. ``_InProcessFxCompile.codegen_and_compile`` (``compile_fx.py``) has the graph before it is
-    lowered. Since nothing is built, the check of the C++ compiler for vector instructions is skipped
-    (``VecISA.check_build``, ``cpu_vec_isa.py``). The graph that runs instead is no CUDA graph
+    To load the code would compile its kernels.
+    ``PyCodeCache.load_by_key_path`` (``torch/_inductor/codecache.py``) gets attributes only for the code of a
+    graph. ``_InProcessFxCompile.codegen_and_compile`` (``compile_fx.py``) has the graph before it is
+    lowered. Since no kernel is built, the test of the C++ compiler for vector instructions is skipped
+    (``VecISA.check_build``, ``cpu_vec_isa.py``). The graph that runs instead is not recorded as a CUDA graph
     (``cudagraphify``, ``compile_fx.py``; ``recursively_apply_fns``, ``output_code.py``). 2.11 to 2.15.
     """
     from torch._inductor import compile_fx
@@ -202,7 +207,7 @@ def write_code_only() -> None:
 
 
 def prepare(cache: str) -> None:
-    """Prepare this process to compile each graph anew, or to fork children that do.
+    """Prepare this process, or its forked children, to compile without a graph cache.
 
     Kernels are cached in the folder ``cache``, unless that is empty.
     """
@@ -213,11 +218,11 @@ def prepare(cache: str) -> None:
 
 
 def import_inductor() -> None:
-    """Import TorchInductor's compiler, which takes seconds. The process can fork afterwards.
+    """Import TorchInductor's compiler, which takes seconds.
 
-    ``init_backend_registration`` (``torch/_inductor/codegen/common.py``) imports all code generators. A pool
-    of compiler processes would not survive a fork, so there is none (``compile_threads``,
-    ``torch/_inductor/config.py``). 2.11 to 2.15.
+    The process can fork afterwards. ``init_backend_registration`` (``torch/_inductor/codegen/common.py``)
+    imports all code generators. The pool of compiler processes is turned off, since it would not survive a
+    fork (``compile_threads``, ``torch/_inductor/config.py``). 2.11 to 2.15.
     """
     with _gpu_unopened():
         import torch._inductor.compile_fx
@@ -236,9 +241,10 @@ def import_inductor() -> None:
 
 
 def compile_in_parallel() -> None:
-    """Restore TorchInductor's default number of threads and processes. The process must not fork afterwards.
+    """Restore TorchInductor's default number of threads and processes.
 
-    ``decide_compile_threads`` (``torch/_inductor/config.py``): 2.11 to 2.15.
+    The process must not fork afterwards. ``decide_compile_threads`` (``torch/_inductor/config.py``): 2.11 to
+    2.15.
     """
     import torch._inductor.config
 
@@ -248,12 +254,12 @@ def compile_in_parallel() -> None:
 
 @functools.cache
 def warm_up_cpp() -> None:
-    """Trigger the one-time work of a process that compiles C++. The process can fork afterwards.
+    """Do the work that a process does before its first C++ kernel.
 
-    ``valid_vec_isa_list`` (``torch/_inductor/cpu_vec_isa.py``) compiles and loads a library for each kind of
-    vector instructions, one after the other, which takes half a minute with 2.11. The header of all kernels
-    is compiled once, and checked again by each process (``_precompile_header``,
-    ``torch/_inductor/codecache.py``). 2.11 to 2.15.
+    The process can fork afterwards. ``valid_vec_isa_list`` (``torch/_inductor/cpu_vec_isa.py``) compiles and
+    loads a library for each kind of vector instructions, one after the other, which takes half a minute with
+    2.11. The header of all kernels is compiled once, and each process checks it again
+    (``_precompile_header``, ``torch/_inductor/codecache.py``). 2.11 to 2.15.
     """
     with _gpu_unopened():
         from torch._inductor import cpu_vec_isa
@@ -277,9 +283,10 @@ extern "C" void kernel(const float* x) {}
 
 
 def warm_up_patterns() -> None:
-    """Trace the patterns that TorchInductor searches in graphs. This opens a GPU if there is one.
+    """Trace the patterns that TorchInductor searches for in graphs.
 
-    ``lazy_init`` (``torch/_inductor/fx_passes/joint_graph.py``, ``post_grad.py``): 2.11 to 2.15.
+    This opens a GPU if there is one. ``lazy_init`` (``torch/_inductor/fx_passes/joint_graph.py``,
+    ``post_grad.py``): 2.11 to 2.15.
     """
     from torch._inductor.decomposition import fast_random_decomps
     from torch._inductor.fx_passes import joint_graph, post_grad
@@ -287,17 +294,17 @@ def warm_up_patterns() -> None:
 
     # Each trace creates a progress bar, and the first of these a thread, which would not survive a fork.
     tqdm.monitor_interval = 0
-    joint_graph.lazy_init(torch.device("cpu"))  # done once for each device
+    joint_graph.lazy_init(torch.device("cpu"))  # torch does this once for each device
     post_grad.lazy_init()
     fast_random_decomps.cache_clear()  # a program may change the decompositions
 
 
 @contextmanager
 def _gpu_unopened() -> Iterator[None]:
-    """Make checks for a GPU not open it within the context: a forked child could not open it again.
+    """Keep checks for a GPU from opening it within the context.
 
-    ``torch/_inductor/runtime/benchmarking.py`` checks at import, and so does compiling C++ (2.11 to 2.15);
-    NVML answers without CUDA
+    A forked child could not use an open GPU. ``torch/_inductor/runtime/benchmarking.py`` checks at import,
+    and so does compiling C++ (2.11 to 2.15); NVML answers without CUDA
     (https://docs.pytorch.org/docs/stable/notes/cuda.html#environment-variables).
     """
     name = "PYTORCH_NVML_BASED_CUDA_CHECK"
@@ -313,10 +320,11 @@ def _gpu_unopened() -> Iterator[None]:
 
 
 def bisect(passes: Callable[[], bool]) -> str:
-    """Return the part of TorchInductor that makes ``passes()`` false: ``lowerings, 2: aten.relu.default``.
+    """Return the part of TorchInductor that makes ``passes()`` false.
 
-    Empty if there is none. ``CompilerBisector.do_bisect`` (``torch/_inductor/compiler_bisector.py``) makes
-    each ``torch.compile`` use the backend and the parts to test: 2.11 to 2.15.
+    An example is ``lowerings, 2: aten.relu.default``. Empty if no part does. ``CompilerBisector.do_bisect``
+    (``torch/_inductor/compiler_bisector.py``) makes each ``torch.compile`` use the backend and the parts to
+    test: 2.11 to 2.15.
     """
     from torch._inductor.compiler_bisector import CompilerBisector
 

@@ -1,4 +1,4 @@
-"""The private names of TorchInductor for its kernels and its generated code.
+"""Private names of TorchInductor for its kernels and its generated code.
 
 :mod:`.inductor_compat` has those that control compilation. Each entry names the file in torch, and the
 supported versions (2.11 to 2.15) in which it was checked.
@@ -22,10 +22,10 @@ _log = logging.getLogger(__name__)
 
 
 def nodes_of_launches() -> dict[str, list[str]]:
-    """Return the nodes of the lowered graph that each launch computes, by the handle of the launch.
+    """Return the lowered nodes that each launch computes, by its handle.
 
-    This is for the code being generated: ``_inductor_triton_kernel_to_post_grad_node_info``
-    (``torch/_inductor/debug.py``), 2.11 to 2.15. Its record in the trace is empty for a backward graph.
+    Call it while the code is being generated: ``_inductor_triton_kernel_to_post_grad_node_info``
+    (``torch/_inductor/debug.py``), 2.11 to 2.15. torch's record of it is empty for a backward graph.
     """
     from torch._inductor import debug
 
@@ -34,9 +34,10 @@ def nodes_of_launches() -> dict[str, list[str]]:
 
 @dataclass(frozen=True)
 class LaunchNotes:
-    """Data about the launches in the code generated last, which TorchInductor does not report itself.
+    """Data about launches that TorchInductor does not report itself.
 
-    ``costs`` are by the handle of a launch; ``stacks`` are texts, by the node of the lowered graph.
+    The launches are those in the last generated code. ``costs`` has the cost by the handle of the launch,
+    ``stacks`` the stack as text by the name of the node of the lowered graph.
     """
 
     costs: dict[str, Cost] = field(default_factory=dict)
@@ -56,10 +57,11 @@ def take_launch_notes() -> LaunchNotes:
 def note_launches() -> None:
     """Record cost and stacks of each launch when TorchInductor records its provenance.
 
-    ``set_kernel_post_grad_provenance_tracing`` (``torch/_inductor/debug.py``; ``codegen/triton.py`` and
-    ``codegen/cpp.py`` import its name) is called with the nodes of the kernel. ``get_read_buffer_sizes``,
-    ``get_write_buffer_sizes`` and ``estimate_flops`` are those of
-    ``BaseSchedulerNode`` (``scheduler.py``), ``origins`` that of ``IRNode`` (``ir.py``): 2.11 to 2.15.
+    ``set_kernel_post_grad_provenance_tracing`` (``torch/_inductor/debug.py``, imported by
+    ``codegen/triton.py`` and ``codegen/cpp.py``) is called with the nodes of the kernel.
+    ``get_read_buffer_sizes``, ``get_write_buffer_sizes`` and ``estimate_flops`` are methods of
+    ``BaseSchedulerNode`` (``scheduler.py``), ``origins`` is an attribute of ``IRNode`` (``ir.py``): 2.11 to
+    2.15.
     """
     from torch._inductor import debug
     from torch._inductor.codegen import cpp, triton
@@ -83,7 +85,7 @@ def note_launches() -> None:
 
 
 def _scheduled(parts: Sequence[Any]) -> list[Any]:
-    """Return the scheduler's nodes for the parts of a kernel, or for a call of a library function."""
+    """Return the scheduler's nodes of a kernel's parts, or of a library call."""
     from torch._inductor.virtualized import V
 
     fused = V.graph.scheduler.name_to_fused_node
@@ -111,10 +113,11 @@ def _cost(nodes: Sequence[Any]) -> Cost:
 
 
 def _least_seconds(cost: Cost, node: Any) -> float | None:
-    """Return the least time of a launch in seconds: for memory, and for arithmetic if there is a data sheet.
+    """Return a lower bound on the seconds of a launch: memory and arithmetic.
 
-    ``datasheet_tops`` (``torch/_inductor/analysis/device_info.py``): 2.11 to 2.15. ``get_estimated_runtime``
-    is off by a factor of a thousand for a GPU without data sheet (H200, 2.11).
+    Arithmetic counts only if torch has a data sheet of the GPU. ``datasheet_tops``
+    (``torch/_inductor/analysis/device_info.py``): 2.11 to 2.15. ``get_estimated_runtime`` is wrong by a
+    factor of a thousand for a GPU without a data sheet (H200, 2.11).
     """
     from torch._inductor.analysis.device_info import datasheet_tops
 
@@ -128,7 +131,7 @@ def _least_seconds(cost: Cost, node: Any) -> float | None:
 
 
 def gpu_bandwidth() -> float:
-    """Return the bandwidth of the GPU's memory in bytes a second.
+    """Return the bandwidth of the GPU's memory in bytes per second.
 
     ``get_gpu_dram_gbps`` (``torch/_inductor/utils.py``): 2.11 to 2.15.
     """
@@ -138,7 +141,7 @@ def gpu_bandwidth() -> float:
 
 
 def gpu_flops() -> float:
-    """Return what the GPU computes at most, in operations a second (float32); 0 without a data sheet.
+    """Return the GPU's peak of float32 operations per second; 0 without a data sheet.
 
     ``datasheet_tops`` (``torch/_inductor/analysis/device_info.py``): 2.11 to 2.15.
     """
@@ -148,7 +151,7 @@ def gpu_flops() -> float:
 
 
 def vector_instructions() -> str:
-    """Return the vector instructions that TorchInductor writes C++ for (``avx512``); empty if there are none.
+    """Return the vector instructions of TorchInductor's C++ (``avx512``); else empty.
 
     ``pick_vec_isa`` (``torch/_inductor/cpu_vec_isa.py``): 2.11 to 2.15.
     """
@@ -159,10 +162,10 @@ def vector_instructions() -> str:
 
 
 def trace_fusion() -> None:
-    """Add the intermediate representation, which torch only writes to a folder, to the structured trace.
+    """Record the intermediate representation in the structured trace.
 
-    ``log_ir_pre_fusion``, ``log_ir_post_fusion`` and ``DebugFormatter`` (``torch/_inductor/debug.py``): 2.11
-    to 2.15.
+    torch only writes it to a folder. ``log_ir_pre_fusion``, ``log_ir_post_fusion`` and ``DebugFormatter``
+    (``torch/_inductor/debug.py``): 2.11 to 2.15.
     """
     from torch._inductor import debug
 
@@ -171,21 +174,21 @@ def trace_fusion() -> None:
 
 
 def trace_hints() -> None:
-    """Add the logs ``perf_hints``, which this switches on, and ``cudagraphs`` to the structured trace.
+    """Record the logs ``perf_hints`` and ``cudagraphs`` in the structured trace.
 
-    They are in ``torch/_logging/_registrations.py``, the function that logs skipped CUDA graphs in
-    ``torch/_inductor/cudagraph_utils.py``: 2.11 to 2.15.
+    The logs are registered in ``torch/_logging/_registrations.py``; the function that logs skipped CUDA
+    graphs is in ``torch/_inductor/cudagraph_utils.py``: 2.11 to 2.15.
     """
     from torch._logging._internal import log_registry
 
-    # The log of CUDA graphs has other messages, too.
+    # The log of CUDA graphs also has messages of other functions.
     of_skips = "log_cudagraph_skip_and_bump_counter"
     for log, record, function in (
         ("perf_hints", PERFORMANCE_HINT, ""),
         ("cudagraphs", CUDAGRAPH_SKIP, of_skips),
     ):
         for logger in map(logging.getLogger, log_registry.get_artifact_log_qnames()):
-            # On a CPU, ``compile_fx`` hints for each graph that it pads no tensors, which only helps on GPUs.
+            # On a CPU, ``compile_fx`` hints for each graph that it does not pad, which only helps on GPUs.
             if logger.name.endswith(f".__{log}") and logger.name != "torch._inductor.compile_fx.__perf_hints":
                 if not logger.isEnabledFor(logging.INFO) and not logger.propagate:
                     logger.setLevel(logging.INFO)  # no other handler is active
@@ -193,7 +196,10 @@ def trace_hints() -> None:
 
 
 class _ToTrace(logging.Handler):
-    """A handler that adds messages of a log to the structured trace: those of one function, if named."""
+    """A handler that records messages of a log in the structured trace.
+
+    If ``function`` is not empty, only messages of that function.
+    """
 
     def __init__(self, record: str, function: str) -> None:
         super().__init__(logging.INFO)
@@ -216,14 +222,17 @@ def _traced(name: str, log: Callable[[Any], None]) -> Callable[[Any], None]:
 
 
 def _trace(name: str, text: Callable[[], str]) -> None:
-    """Add a record to the trace: ``trace_structured`` (``torch/_logging/_internal.py``), 2.11 to 2.15."""
+    """Add a record to the trace.
+
+    ``trace_structured`` (``torch/_logging/_internal.py``): 2.11 to 2.15.
+    """
     from torch._logging import trace_structured
 
     trace_structured("artifact", metadata_fn=lambda: {"name": name, "encoding": "string"}, payload_fn=text)
 
 
 def lowered_node() -> torch.fx.Node | None:
-    """Return the node of a graph that is currently being lowered, if any.
+    """Return the graph node that TorchInductor is currently lowering, if any.
 
     ``V.graph`` (``torch/_inductor/virtualized.py``) and its ``current_node`` (``graph.py``): 2.11 to 2.15.
     """
@@ -234,10 +243,10 @@ def lowered_node() -> torch.fx.Node | None:
 
 
 def keep_loaded() -> list[ModuleType]:
-    """Return a list to which modules of generated code are added when this process loads them.
+    """Return a list that gets each module of generated code as it is loaded.
 
-    ``PyCodeCache.load_by_key_path`` (``torch/_inductor/codecache.py``) gets attributes for the code of a
-    graph only. ``PyCodeCache.modules`` has other code too, and a program may clear it. 2.11 to 2.15.
+    ``PyCodeCache.load_by_key_path`` (``torch/_inductor/codecache.py``) gets attributes only for the code of a
+    graph. ``PyCodeCache.modules`` also has other code, and a program may clear it. 2.11 to 2.15.
     """
     from torch._inductor.codecache import PyCodeCache
 
@@ -257,10 +266,10 @@ def keep_loaded() -> list[ModuleType]:
 
 
 def cpp_library(value: Any) -> str | None:
-    """Return the file that a C++ kernel of generated code is loaded from; ``None`` for other values.
+    """Return the file that a C++ kernel of generated code is loaded from.
 
-    Such a kernel is the entry of an extension module (``CppPythonBindingsCodeCache.load_pybinding_async`` in
-    ``torch/_inductor/codecache.py``): 2.11 to 2.15.
+    ``None`` for other values. Such a kernel is the entry of an extension module
+    (``CppPythonBindingsCodeCache.load_pybinding_async`` in ``torch/_inductor/codecache.py``): 2.11 to 2.15.
     """
     from torch._inductor.codecache import CppPythonBindingsCodeCache
 
@@ -270,14 +279,14 @@ def cpp_library(value: Any) -> str | None:
 
 
 def triton_binary(value: Any) -> tuple[str, KernelCompiled] | None:
-    """Return the folder with the compiled forms of a Triton kernel, and all else that is known of it.
+    """Return a Triton kernel's folder of compiled forms, its settings and its usage.
 
     ``None`` for other values, or before the kernel ran.
 
     ``CachingAutotuner`` (``torch/_inductor/runtime/triton_heuristics.py``) has a launcher for each setting,
-    and only the best of them after it ran. A launcher has the name of its folder in Triton's cache, which has
-    the compiled forms; the kernel of a static launcher does not keep them. ``triton_cache_dir``
-    (``cache_dir_utils.py``) ignores the device where ``TRITON_CACHE_DIR`` is set. 2.11 to 2.15.
+    and only the best one after it ran. A launcher has the name of its folder in Triton's cache, which
+    contains the compiled forms; the kernel of a static launcher does not have them. ``triton_cache_dir``
+    (``cache_dir_utils.py``) ignores the device if ``TRITON_CACHE_DIR`` is set. 2.11 to 2.15.
     """
     from torch._inductor.runtime.cache_dir_utils import triton_cache_dir
     from torch._inductor.runtime.triton_heuristics import CachingAutotuner
@@ -291,15 +300,16 @@ def triton_binary(value: Any) -> tuple[str, KernelCompiled] | None:
 
 
 def build_kernel(source: str) -> tuple[KernelCompiled, dict[str, str], bytes]:
-    """Compile a Triton kernel of TorchInductor's code, with the first of its settings, and do not load it.
+    """Compile a Triton kernel with its first setting, without loading it.
 
-    Also return the forms that Triton stores, by their names (``ttir``, ...), and the machine code.
+    The source is that of TorchInductor's code. Return the kernel, the forms that Triton stores by their names
+    (``ttir``, ...), and the machine code.
 
     ``PyCodeCache.load`` (``torch/_inductor/codecache.py``), ``CachingAutotuner.configs`` and
     ``_precompile_config`` (``runtime/triton_heuristics.py``), ``_set_triton_ptxas_path``
     (``runtime/compile_tasks.py``), which prefers the assembler that torch contains: 2.11 to 2.15. Triton
     identifies a kernel by its text and its row, so an empty row comes first, as in TorchInductor's code.
-    Raises the errors of Triton.
+    Raises Triton's errors.
     """
     from torch._inductor.codecache import PyCodeCache
     from torch._inductor.runtime.compile_tasks import _set_triton_ptxas_path
@@ -321,9 +331,9 @@ def _settings(config: Any) -> str:
 
 
 def cuobjdump() -> str:
-    """Return the path of NVIDIA's ``cuobjdump``, which inspects machine code and is part of Triton.
+    """Return the path of NVIDIA's ``cuobjdump``, which is part of Triton.
 
-    ``triton.knobs.nvidia``: Triton 3.6 to 3.9.
+    It inspects machine code. ``triton.knobs.nvidia``: Triton 3.6 to 3.9.
     """
     from triton import knobs
 

@@ -1,4 +1,4 @@
-"""The private names of Dynamo for the names in traced code, and the values bound to them.
+"""Private names of Dynamo for names in traced code, and the values bound to them.
 
 Each entry names the file in torch, and the supported versions (2.11 to 2.15) in which it was checked.
 """
@@ -17,13 +17,14 @@ _log = logging.getLogger(__name__)
 
 
 def watch_names(hold: Callable[[Any, CodeType, str, Any, Any], None]) -> None:
-    """Call ``hold(graph, code, name, place, variable)`` whenever Dynamo binds a name in traced code.
+    """Call ``hold`` whenever Dynamo binds a name in traced code.
 
+    Its arguments are ``(graph, code, name, place, variable)``. ``graph`` is the ``OutputGraph`` of this
+    attempt; ``place`` is a row and (since Python 3.11) a column, or ``None`` for parameters.
     ``InstructionTranslatorBase`` and its subclasses (``symbolic_convert.py``) look up handlers of
-    instructions in ``dispatch_table``, and have values on ``stack``; when ``run`` begins, parameters are in
-    ``symbolic_locals``, and contents of cells in ``SideEffects.store_attr_mutations`` (``side_effects.py``).
-    ``graph`` is the ``OutputGraph`` of this attempt; ``place`` is a row and (since Python 3.11) a column, or
-    ``None`` for parameters: 2.11 to 2.15.
+    instructions in ``dispatch_table``, and have values on ``stack``. When ``run`` begins, parameters are in
+    ``symbolic_locals``, and contents of cells in ``SideEffects.store_attr_mutations`` (``side_effects.py``):
+    2.11 to 2.15.
     """
     from torch._dynamo.symbolic_convert import InstructionTranslatorBase
     from torch._dynamo.variables.misc import CellVariable
@@ -54,7 +55,7 @@ def watch_names(hold: Callable[[Any, CodeType, str, Any, Any], None]) -> None:
 
     def run_with_parameters(self: Any) -> Any:
         code = self.f_code
-        # Not for a generator that continues, nor for a resume function, whose parameters are locals.
+        # Skip generators that continue, and resume functions, whose parameters are locals of the original.
         if self.instruction_pointer == 0 and not code.co_name.startswith("torch_dynamo_resume_in_"):
             for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
                 if (variable := self.symbolic_locals.get(name)) is not None:
@@ -68,11 +69,11 @@ def watch_names(hold: Callable[[Any, CodeType, str, Any, Any], None]) -> None:
 
 
 _STORES = {"STORE_FAST": 1, "STORE_DEREF": 1, "STORE_GLOBAL": 1, "STORE_ATTR": 2}
-"""The instructions that bind a name, with the depth of the value on the stack."""
+"""The instructions that bind a name, with the depth of the bound value on the stack."""
 
 
 def _place_of(tracer: Any, instruction: Any) -> tuple[int, int | None] | None:
-    """Return row and column of an instruction of the user; ``None`` for those that Dynamo adds."""
+    """Return row and column of an instruction; ``None`` if Dynamo added it."""
     if not hasattr(tracer.f_code, "co_positions"):  # before Python 3.11
         return tracer.lineno, None
     place = instruction.positions
@@ -80,11 +81,11 @@ def _place_of(tracer: Any, instruction: Any) -> tuple[int, int | None] | None:
 
 
 def tensor_behind(variable: Any) -> Any | None:
-    """Return the fake tensor of a Dynamo variable; ``None`` for other values and for unused lazy variables.
+    """Return the fake tensor of a Dynamo variable.
 
-    A ``TensorVariable`` (``variables/tensor.py``) has it in the ``example_value`` of its node; its subclasses
-    represent numbers and arrays. ``isinstance`` would realize a ``LazyVariableTracker``
-    (``variables/lazy.py``) and add guards: 2.11 to 2.15.
+    ``None`` for other values and unused lazy variables. A ``TensorVariable`` (``variables/tensor.py``) has it
+    in the ``example_value`` of its node; its subclasses represent numbers and arrays. ``isinstance`` would
+    realize a ``LazyVariableTracker`` (``variables/lazy.py``) and add guards: 2.11 to 2.15.
     """
     from torch._dynamo.variables.lazy import LazyVariableTracker
     from torch._dynamo.variables.tensor import TensorVariable
@@ -97,7 +98,10 @@ def tensor_behind(variable: Any) -> Any | None:
 
 
 def pending_graph(frame: FrameType | None) -> Any | None:
-    """Return the ``OutputGraph`` (``output_graph.py``) that is being recorded: 2.11 to 2.15."""
+    """Return the ``OutputGraph`` that emits the current record.
+
+    ``output_graph.py``: 2.11 to 2.15.
+    """
     from torch._dynamo.output_graph import OutputGraph
 
     for _ in range(12):
@@ -108,7 +112,7 @@ def pending_graph(frame: FrameType | None) -> Any | None:
 
 
 def stacks_of(graph: Any) -> Iterable[str]:
-    """Return the stacks of an ``OutputGraph``'s operations as Python prints them, without duplicates.
+    """Return the distinct stacks of an ``OutputGraph``'s operations, as printed text.
 
     ``OutputGraph.graph`` is the graph; its nodes have the stack in ``meta["stack_trace"]``: 2.11 to 2.15.
     """
@@ -116,10 +120,11 @@ def stacks_of(graph: Any) -> Iterable[str]:
 
 
 def symbols_of(size: Any) -> Iterator[tuple[str, str, int | None]]:
-    """Yield the symbols of a size, each with its source (``L['x'].size()[0]``) and its value in this trace.
+    """Yield the symbols of a size, each with its source and its value.
 
-    ``ShapeEnv`` (``torch/fx/experimental/symbolic_shapes.py``) has them in ``var_to_sources``, in whose items
-    ``name`` is a method or a property, and in ``backed_var_to_val``, earlier ``var_to_val``: 2.11 to 2.15.
+    A source is ``L['x'].size()[0]``, for example; the value is that in this trace. ``ShapeEnv``
+    (``torch/fx/experimental/symbolic_shapes.py``) has the sources in ``var_to_sources``, where ``name`` is a
+    method or a property, and the values in ``backed_var_to_val``, earlier ``var_to_val``: 2.11 to 2.15.
     """
     if not isinstance(size, torch.SymInt):
         return
@@ -132,6 +137,6 @@ def symbols_of(size: Any) -> Iterator[tuple[str, str, int | None]]:
         sources = shapes.var_to_sources.get(symbol)
         name = sources[0].name if sources else ""
         value = values.get(symbol)
-        # The size of a ragged dimension is a symbol for good.
+        # The size of a ragged dimension never has a value.
         known = None if value is None or not getattr(value, "is_Integer", True) else int(value)
         yield str(symbol), str(name() if callable(name) else name), known

@@ -1,4 +1,4 @@
-"""Patches of torch and Triton that say what they replace, why, and what fails without them."""
+"""Patches of torch and Triton: what they replace, and what fails without them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..facts import Device
 
 @dataclass(frozen=True)
 class Pretence:
-    """A GPU that is not there, and what compiling for it takes that torch has not."""
+    """An absent GPU, with functions that compilation for it needs."""
 
     device: Device
     for_gpu: Callable[[torch.fx.GraphModule, Sequence[Any]], tuple[torch.fx.GraphModule, list[Any]]]
-    """Gives a graph of the CPU, with its inputs, as one of the GPU."""
+    """Moves a graph and its inputs from the CPU to the GPU."""
     attend: Callable[..., Any]
-    """Takes the place of ``scaled_dot_product_attention``, and of its choice among kernels."""
+    """Replaces ``scaled_dot_product_attention``, including the choice of its kernel."""
 
 
 Apply: TypeAlias = Callable[[Pretence], None]
@@ -27,7 +27,10 @@ Apply: TypeAlias = Callable[[Pretence], None]
 
 @dataclass(frozen=True)
 class Patch:
-    """One replacement. ``needed_for`` is what fails, or is another, without it; ``versions`` are torch's."""
+    """A replacement in torch or Triton.
+
+    ``needed_for`` is the feature that fails or differs without it; ``versions`` are those of torch.
+    """
 
     replaces: str
     why: str
@@ -39,7 +42,7 @@ class Patch:
 def patch_into(
     patches: list[Patch], replaces: str, *, why: str, needed_for: str, versions: str = "2.11 to 2.15"
 ) -> Callable[[Apply], Apply]:
-    """Make a function a patch, the last of ``patches``."""
+    """Return a decorator that appends the function, as a patch, to ``patches``."""
 
     def register(apply: Apply) -> Apply:
         patches.append(Patch(replaces, why, needed_for, versions, apply))
@@ -49,4 +52,4 @@ def patch_into(
 
 
 def do_nothing(*_: Any, **__: Any) -> None:
-    """Take the place of a function whose effect is not wanted."""
+    """Replace a function whose effect is not wanted."""

@@ -1,4 +1,4 @@
-"""What torch's profiler records of compiled code, and what it is made to record beside that.
+"""torch's profiler: events of compiled code, and events that Fullgraph adds.
 
 Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
 """
@@ -24,10 +24,10 @@ EventKind: TypeAlias = Literal[
 ]
 """The kind of an event of the processor:
 
-- ``call``: one pass over the calls that are measured. What is outside of it does not count.
-- ``guards``: Dynamo looks for a compilation whose guards hold.
+- ``call``: one pass over the measured calls. Events outside of it do not count.
+- ``guards``: Dynamo searches for a compilation whose guards hold.
 - ``region``: a compiled frame runs; ``key`` is its compile id.
-- ``entry``: steps around a graph: what AOTAutograd and autograd do before it runs.
+- ``entry``: steps of AOTAutograd and autograd before a graph runs.
 - ``graph``: the code of a graph runs; ``key`` is the file of the code.
 - ``kernel``: a C++ kernel of such code; ``key`` is its name.
 - ``operator``: an operator of torch; ``key`` is its name.
@@ -56,9 +56,10 @@ _COPY: Final = "Memcpy"
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event of the profiler: from ``start`` to ``end`` in nanoseconds; ``key`` is its name or id.
+    """An event of the profiler, with start and end in nanoseconds.
 
-    ``kind`` is ``None`` for what ran on a GPU, which the processor launched at ``launched``.
+    ``key`` is its name or id. ``kind`` is ``None`` for a kernel or copy on the GPU, which the processor
+    launched at ``launched``.
     """
 
     kind: EventKind | None
@@ -74,15 +75,19 @@ class Event:
 
 
 def recorded(step: Literal["call", "backward", "release"]) -> AbstractContextManager[None]:
-    """Have the profiler record a pass over calls, a backward pass, or that results are freed."""
+    """Return a context that the profiler records as one of these steps.
+
+    The steps are a pass over calls, a backward pass, and the release of results.
+    """
     recording: AbstractContextManager[None] = torch._C._profiler._RecordFunctionFast(f"{_OURS}{step}")
     return recording
 
 
 def profiled(work: Callable[[], object], modules: Iterable[ModuleType]) -> list[Event]:
-    """Return what happens during ``work()``, in which graphs and the kernels of modules are named.
+    """Return the events during ``work()``.
 
-    ``kineto_results`` of ``torch.autograd.profiler.profile`` has the times without rounding, 2.11 to 2.15.
+    Graphs and the kernels of ``modules`` have names in them. ``kineto_results`` of
+    ``torch.autograd.profiler.profile`` has the times without rounding: 2.11 to 2.15.
     """
     activities = [ProfilerActivity.CPU]
     if torch.cuda.is_initialized():
@@ -99,7 +104,7 @@ def profiled(work: Callable[[], object], modules: Iterable[ModuleType]) -> list[
         end = start + event.duration_ns()
         if event.device_type() != DeviceType.CPU:
             launch = launches.get(event.correlation_id())
-            # What has no launch is an annotation of the processor's.
+            # Events without a launch are annotations from the processor.
             if launch is not None:
                 found.append(Event(None, start, end, name, launch.start_ns()))
             continue
@@ -112,10 +117,10 @@ def profiled(work: Callable[[], object], modules: Iterable[ModuleType]) -> list[
 
 
 def peak_memory(work: Callable[[], object]) -> int:
-    """Return the most bytes that tensors use during ``work()``, above what is in use before.
+    """Return the peak of tensor bytes during ``work()``, above those before it.
 
     On a processor, the profiler records each allocation as an event ``[memory]``
-    (``torch/csrc/autograd/profiler_kineto.cpp``), 2.11 to 2.15.
+    (``torch/csrc/autograd/profiler_kineto.cpp``): 2.11 to 2.15.
     """
     if torch.cuda.is_initialized():
         torch.cuda.reset_peak_memory_stats()
@@ -133,12 +138,12 @@ def peak_memory(work: Callable[[], object]) -> int:
 
 
 def _profile(activities: Iterable[ProfilerActivity] = (ProfilerActivity.CPU,), **options: bool) -> profile:
-    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # it would write to the program's stderr
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # else it writes to the program's stderr
     return profile(activities=[*activities], acc_events=True, **options)
 
 
 def record_nothing(times: int) -> None:
-    """Have the profiler record so many kernels that do nothing, in one call."""
+    """Have the profiler record ``times`` kernels that do nothing, in one call."""
     nothing = _recorded("nothing", lambda: None)
     with recorded("call"):
         for _ in range(times):
@@ -147,10 +152,10 @@ def record_nothing(times: int) -> None:
 
 @contextmanager
 def _named_graphs() -> Iterator[None]:
-    """Have the profiler record each graph that runs by the file of its code.
+    """Have the profiler record each graph that runs, named by the file of its code.
 
-    ``CompiledFxGraph`` (``_inductor/output_code.py``) has the key of the file, ``get_path``
-    (``_inductor/codecache.py``) makes the name of it: 2.11 to 2.15.
+    ``CompiledFxGraph`` (``_inductor/output_code.py``) has the key of the file, from which ``get_path``
+    (``_inductor/codecache.py``) derives the name: 2.11 to 2.15.
     """
     from torch._inductor.codecache import get_path
     from torch._inductor.output_code import CompiledFxGraph
@@ -169,13 +174,16 @@ def _named_graphs() -> Iterator[None]:
 
 
 def _named_kernels(modules: Iterable[ModuleType]) -> AbstractContextManager[None]:
-    """Have the profiler record each C++ kernel that the code in these modules calls."""
+    """Have the profiler record each C++ kernel that the code of these modules calls."""
     return replaced(modules, lambda name, value: _recorded(name, value) if cpp_library(value) else None)
 
 
 @contextmanager
 def replaced(modules: Iterable[ModuleType], change: Callable[[str, Any], Any]) -> Iterator[None]:
-    """Replace values in modules by ``change(name, value)``, unless that is ``None``."""
+    """Replace values in modules by ``change(name, value)`` within the context.
+
+    Values for which ``change`` returns ``None`` stay.
+    """
     places = [
         (vars(module), name, value, own)
         for module in modules

@@ -1,4 +1,4 @@
-"""The configuration of torch: what a program changed in it, and what this package sets.
+"""torch's configuration: the program's changes, and Fullgraph's settings.
 
 Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
 """
@@ -11,7 +11,10 @@ import torch
 
 
 def forget_between_runs() -> None:
-    """Keep what earlier runs learned of shapes from hiding recompilations (``config.py``)."""
+    """Turn off profiles of dynamic sizes from earlier runs.
+
+    They hide recompilations (``config.py``).
+    """
     import torch._dynamo.config as config
 
     config.automatic_dynamic_local_pgo = False
@@ -19,10 +22,10 @@ def forget_between_runs() -> None:
 
 
 def changed_settings() -> tuple[str, ...]:
-    """Write assignments that make torch's configuration what it is here, where that is not the default.
+    """Return assignments for all settings of torch that differ from their defaults.
 
-    ``codegen_config`` of the configuration modules (``torch/utils/_config_module.py``), which also names what
-    was changed and changed back; ``_config`` has the defaults: 2.11 to 2.15.
+    ``codegen_config`` of the configuration modules (``torch/utils/_config_module.py``) also lists settings
+    that were changed and changed back; ``_config`` has the defaults: 2.11 to 2.15.
     """
     import torch._dynamo.config
     import torch._functorch.config
@@ -38,7 +41,9 @@ def changed_settings() -> tuple[str, ...]:
 
 
 def default_of(name: str) -> str:
-    """Write torch's default of a setting, named as in :func:`pin_settings`; empty if it is not known.
+    """Return torch's default of a setting as text; empty if it is unknown.
+
+    The setting is named as in :func:`pin_settings`.
 
     ``_config`` of the configuration modules (``torch/utils/_config_module.py``) has it: 2.11 to 2.15.
     """
@@ -51,10 +56,11 @@ def default_of(name: str) -> str:
 
 
 def force_dynamo_settings(settings: dict[str, Any]) -> None:
-    """Give settings of Dynamo a value, whatever the program or ``torch.compile`` sets.
+    """Set settings of Dynamo so that nothing can override them.
 
-    As the environment variables of some do: ``env_value_force`` (``torch/utils/_config_module.py``), which is
-    what is read first: 2.11 to 2.15.
+    Neither the program nor ``torch.compile`` can. torch reads ``env_value_force``
+    (``torch/utils/_config_module.py``) first, which environment variables set for some settings: 2.11 to
+    2.15.
     """
     import torch._dynamo.config as config
 
@@ -63,10 +69,11 @@ def force_dynamo_settings(settings: dict[str, Any]) -> None:
 
 
 def pin_settings(settings: dict[str, Any]) -> None:
-    """Give settings of torch's configuration a value, also where ``torch.compile(mode=...)`` has another.
+    """Set torch's settings, which then also override those of ``torch.compile``.
 
-    They are named as ``torch._inductor.config.triton.cudagraphs``. What mode and options say is in ``config``
-    of ``torch._TorchCompileInductorWrapper``, put there by ``apply_options``: 2.11 to 2.15.
+    These are ``mode=...`` and ``options=...``. Settings are named like
+    ``torch._inductor.config.triton.cudagraphs``. ``apply_options`` of ``torch._TorchCompileInductorWrapper``
+    stores the settings of mode and options in its ``config``: 2.11 to 2.15.
     """
     import importlib
 

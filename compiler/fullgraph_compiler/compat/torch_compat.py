@@ -1,8 +1,8 @@
 """The version of torch, its files and its modules.
 
-The modules of this folder whose names end in ``_compat`` have every private name of torch that this package
-touches, with what stands in for it elsewhere. Each entry says where torch keeps it and in which of the
-supported versions (2.11 to 2.15) it was read. No other module may name a ``torch._*`` module or attribute.
+The modules of this folder whose names end in ``_compat`` contain every private name of torch that this
+package uses. Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it
+was read. No other module may name a ``torch._*`` module or attribute.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 SUPPORTED = ((2, 11), (2, 15))
-"""The oldest and the newest torch that this package was tested with."""
+"""The oldest and the newest torch that this package is tested with."""
 
 
 def version() -> str:
@@ -31,7 +31,7 @@ def release() -> tuple[int, int]:
 
 
 def is_supported() -> bool:
-    """Whether this torch lies in the tested range."""
+    """Whether this torch is within the tested range."""
     return SUPPORTED[0] <= release() <= SUPPORTED[1]
 
 
@@ -47,16 +47,20 @@ def folders() -> tuple[str, str]:
 
 
 def is_of_compiler(filename: str) -> bool:
-    """Tell whether a file is part of Triton or of TorchInductor (``torch._inductor``: 2.11 to 2.15)."""
+    """Tell whether a file is part of Triton or of TorchInductor.
+
+    ``torch._inductor``: 2.11 to 2.15.
+    """
     torch_folder, triton_folder = folders()
     return filename.startswith((os.path.join(torch_folder, "_inductor", ""), triton_folder))
 
 
 def redirect_files(to_write: Callable[[Any], Any], to_read: Callable[[Any], Any]) -> None:
-    """Have torch's native code write and read files where these say.
+    """Redirect the files that torch's native code writes and reads.
 
-    ``PyTorchFileWriter`` and ``PyTorchFileReader`` of ``torch._C``, for ``torch.save`` and ``torch.package``
-    to use, and mapped files (``from_file``): 2.11 to 2.15. See also :func:`path_writers`.
+    ``to_write`` and ``to_read`` return the path to use. This affects ``PyTorchFileWriter`` and
+    ``PyTorchFileReader`` of ``torch._C``, which ``torch.save`` and ``torch.package`` use, and mapped files
+    (``from_file``): 2.11 to 2.15. See also :func:`path_writers`.
     """
     writer, reader = torch._C.PyTorchFileWriter, torch._C.PyTorchFileReader
 
@@ -89,19 +93,20 @@ def redirect_files(to_write: Callable[[Any], Any], to_read: Callable[[Any], Any]
     torch.UntypedStorage.from_file = staticmethod(map_elsewhere)
     library = torch.library.Library("aten", "IMPL")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it says that it replaces the operator
+        warnings.simplefilter("ignore")  # torch warns that this replaces the operator
         library.impl("from_file", tensor_of_file, "CPU")
     _libraries.append(library)
 
 
 _libraries: list[Any] = []
-"""Libraries whose operators stay replaced as long as they are referenced."""
+"""References to libraries, since their operators stay replaced only as long as the libraries live."""
 
 
 def path_writers() -> Iterator[tuple[Any, str, int]]:
-    """Yield native functions that write the file of a path: owner, name, position of the path.
+    """Yield native functions that write to a path.
 
-    2.11 to 2.15; some exist with CUDA or on macOS only.
+    Each is the owner, the name, and the index of the path argument. 2.11 to 2.15; some exist only with CUDA
+    or on macOS.
     """
     native = torch._C
     places: tuple[tuple[Any, str, int], ...] = (
@@ -124,7 +129,10 @@ def path_writers() -> Iterator[tuple[Any, str, int]]:
 
 
 def path_readers() -> Iterator[tuple[Any, str, int]]:
-    """Yield native functions that read the file of a path: owner, name, position. 2.11 to 2.15."""
+    """Yield native functions that read from a path.
+
+    Each is the owner, the name, and the index of the path argument: 2.11 to 2.15.
+    """
     for position, name in (
         (0, "_load_jit_module_from_file"),
         (0, "_load_mobile_module_from_file"),
@@ -138,7 +146,10 @@ def path_readers() -> Iterator[tuple[Any, str, int]]:
 
 
 def sharing_writers() -> Iterator[tuple[Any, str]]:
-    """Yield native functions that write what other processes read: owner and name. 2.11 to 2.15."""
+    """Yield native functions that write files for other processes.
+
+    Each is the owner and the name: 2.11 to 2.15.
+    """
     for name in ("_new_shared_filename_cpu", "_new_using_filename_cpu", "_share_filename_cpu_"):
         yield torch.UntypedStorage, name
     if torch.distributed.is_available():
@@ -146,12 +157,15 @@ def sharing_writers() -> Iterator[tuple[Any, str]]:
 
 
 def is_internal(module: str) -> bool:
-    """Whether a module of this name runs the compiler rather than anything a person called."""
+    """Whether a module of this name is machinery of the compiler.
+
+    Users do not call such modules.
+    """
     return module.startswith(("torch._dynamo", "torch._logging", "torch._utils_internal", "torch._compile"))
 
 
 def without_subclasses() -> AbstractContextManager[None]:
-    """Have tensor subclasses handled as plain tensors.
+    """Return a context in which torch handles tensor subclasses as plain tensors.
 
     ``torch._C.DisableTorchFunctionSubclass``: 2.11 to 2.15.
     """

@@ -1,4 +1,4 @@
-"""The structured trace: listening to it, and what Dynamo is busy with while it emits a record.
+"""The structured trace: listening to it, and Dynamo's state at each record.
 
 Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
 """
@@ -22,7 +22,7 @@ _TRACE_LOGGER = "torch.__trace"  # torch/_logging/_internal.py, trace_log: 2.11 
 
 
 TAKEN = -1
-"""The level of records that a listener has taken, below that of every other handler."""
+"""The level of records that a listener has handled: below the level of every other handler."""
 
 
 _BREAK_LOGGER = "torch._dynamo.symbolic_convert.__graph_breaks"  # graph_break_log: 2.11 to 2.15
@@ -37,24 +37,30 @@ _REASON = re.compile(r"^(?=\d+/\d+: )", re.MULTILINE)
 
 
 def _is_asked_for(_: logging.LogRecord) -> bool:
-    """Tell whether the program itself has turned the graph-break log on (``log_state``: 2.11 to 2.15)."""
+    """Tell whether the program itself turned the graph-break log on.
+
+    ``log_state``: 2.11 to 2.15.
+    """
     from torch._logging import _internal
 
     return bool(_internal.log_state.is_artifact_enabled("graph_breaks"))
 
 
 class _KeptOn(logging.Logger):
-    """A logger that stays on: ``logging.config`` turns all those off that it is not told of."""
+    """A logger that stays enabled.
+
+    ``logging.config`` disables all loggers that it does not configure.
+    """
 
     disabled = property(lambda _: False, lambda *_: None)
 
 
 def listen(handler: logging.Handler) -> None:
-    """Send every record of the structured trace to ``handler``, for good.
+    """Send every record of the structured trace to ``handler`` from now on.
 
     torch builds a record only while its logger has a handler. Breaks that Dynamo meets outside of its
     tracer are recorded only while the graph-break log is on (``convert_frame.py``,
-    ``ConvertFrame.__call__``), so that log is turned on, and kept quiet.
+    ``ConvertFrame.__call__``), so this log is turned on, with its output suppressed.
     """
     from torch._logging import _internal
 
@@ -66,8 +72,8 @@ def listen(handler: logging.Handler) -> None:
         trace.setLevel(logging.DEBUG)
         trace.propagate = False
         for idle in [other for other in trace.handlers if getattr(other, "root_dir", "") is None]:
-            # Without a folder to write to, a LazyTraceHandler removes itself at the first record, and this
-            # record then misses the handler after it.
+            # Without a folder to write to, a LazyTraceHandler removes itself at the first record, which then
+            # does not reach the next handler.
             trace.removeHandler(idle)
         if handler not in trace.handlers:
             trace.addHandler(handler)
@@ -79,7 +85,7 @@ def listen(handler: logging.Handler) -> None:
             breaks.addFilter(_is_asked_for)  # pytest adds handlers to loggers that do not propagate
 
     def reset_and_attach() -> None:
-        # torch._logging.set_logs, which user code calls, throws all handlers away.
+        # torch._logging.set_logs, which user code calls, removes all handlers.
         reset()
         attach()
 
@@ -92,12 +98,13 @@ def write_log(
     completed: Callable[[logging.LogRecord], logging.LogRecord],
     give_up: Callable[[Exception], None],
 ) -> None:
-    """Have torch write its log into ``folder``, with each record as ``completed`` returns it.
+    """Have torch write its log into ``folder``.
 
-    An error of either goes to ``give_up``, and nothing more is written. ``LOG_TRACE_HANDLER`` writes the
-    logs that ``TORCH_TRACE`` asks for (``torch/_logging/_internal.py``), and ``LazyTraceHandler`` opens a
-    file at the first record, with the rank in its name: 2.11 to 2.15. Before 2.13, a forked process goes on
-    writing to the file of its parent.
+    Each record is written as ``completed`` returns it. An error of ``completed`` or of writing goes to
+    ``give_up``, and ends the log. ``LOG_TRACE_HANDLER`` writes the logs for ``TORCH_TRACE``
+    (``torch/_logging/_internal.py``), and ``LazyTraceHandler`` opens a file at the first record, with the
+    rank in its name: 2.11 to 2.15. Before 2.13, a forked process would continue to write to the file of its
+    parent.
     """
     from torch._logging import _internal
 
@@ -128,11 +135,11 @@ def write_log(
 
 
 def pending_exception(frame: FrameType | None) -> BaseException | None:
-    """Find the exception that the record is about which ``frame`` and its callers emit.
+    """Return the exception that the current record is about.
 
-    ``log_graph_break`` (``symbolic_convert.py``) holds it in ``exc``, ``_compile`` and
-    ``ConvertFrame.__call__`` (``convert_frame.py``) in ``e``: 2.11 to 2.15. It carries ``real_stack``, the
-    user's stack with columns, which the written record lacks before 2.15.
+    ``frame`` and its callers emit the record. ``log_graph_break`` (``symbolic_convert.py``) holds it in
+    ``exc``, ``_compile`` and ``ConvertFrame.__call__`` (``convert_frame.py``) in ``e``: 2.11 to 2.15. It
+    carries ``real_stack``, the user's stack with columns, which the written record lacks before 2.15.
     """
     for call in _nearest(frame):
         for name in ("exc", "e"):
@@ -143,10 +150,10 @@ def pending_exception(frame: FrameType | None) -> BaseException | None:
 
 
 def stops_program(frame: FrameType | None, exception: BaseException) -> bool:
-    """Whether a graph break is raised to the program: ``fullgraph=True``, or ``error_on_graph_break``.
+    """Whether a graph break is raised to the program.
 
-    ``_compile`` (``convert_frame.py``) holds the first in ``one_graph``, and leaves the second on the
-    exception: 2.11 to 2.15.
+    That is so with ``fullgraph=True`` or ``error_on_graph_break``. ``_compile`` (``convert_frame.py``) holds
+    the first in ``one_graph``, and leaves the second on the exception: 2.11 to 2.15.
     """
     if any(call.f_locals.get("one_graph") for call in _nearest(frame)):
         return True
@@ -155,31 +162,32 @@ def stops_program(frame: FrameType | None, exception: BaseException) -> bool:
 
 
 def raises_breaks(frame: FrameType | None) -> bool:
-    """Whether ``error_on_graph_break`` raises to the program what is not compiled for a recompile limit.
+    """Whether ``error_on_graph_break`` raises an exceeded recompile limit.
 
-    ``ConvertFrame.__call__`` (``convert_frame.py``) asks the ``convert_frame_box`` of ``_compile``: read in
-    2.13 and 2.15.
+    ``ConvertFrame.__call__`` (``convert_frame.py``) reads the ``convert_frame_box`` of ``_compile``: 2.13,
+    2.15.
     """
     box = _local_of_compilation(frame, "convert_frame_box", None)
     return bool(getattr(box, "error_on_graph_break", False))
 
 
 def pending_guards(frame: FrameType | None) -> Iterable[Any]:
-    """Find the guards of the tree that is being recorded.
+    """Return the guards of the tree in the current record.
 
     ``CheckFunctionManager.__init__`` (``guards.py``) holds them in ``sorted_guards``: 2.11 to 2.15.
-    Elsewhere there are none, and the places written in the tree serve.
+    Elsewhere there are none, and callers use the places that the tree itself names.
     """
     found = (call.f_locals.get("sorted_guards") for call in _nearest(frame))
     return list(next((guards for guards in found if guards is not None), ()))
 
 
 def pending_values(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
-    """Yield the sources and values of guards whose code does not say which value they ask for.
+    """Yield source and expected value of guards whose code does not show the value.
 
-    That is the identity of an object (``ID_MATCH``), and what a tensor subclass returns beside its tensors
-    (:data:`METADATA_OF`). ``GuardBuilder.get`` (``guards.py``), which ``CheckFunctionManager.__init__`` holds
-    in ``builder``, returns the value that it has built the guard with: 2.11 to 2.15.
+    These are guards on the identity of an object (``ID_MATCH``), and on the metadata that a tensor subclass
+    returns with its tensors (:data:`METADATA_OF`). ``GuardBuilder.get`` (``guards.py``) returns the value
+    that the guard was built with; ``CheckFunctionManager.__init__`` holds the builder in ``builder``: 2.11 to
+    2.15.
     """
     builder = _local_of_compilation(frame, "builder", None)
     for guard in pending_guards(frame) if builder is not None else ():
@@ -191,24 +199,25 @@ def pending_values(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
 
 
 def operator_of(exception: BaseException) -> str:
-    """Return the higher-order operator that an exception left; empty for none, and before 2.13.
+    """Return the higher-order operator in which an exception was raised.
 
-    ``add_hop_context`` (``variables/higher_order_ops.py``) leaves it in ``_hop_name``: 2.13 to 2.15.
+    Empty if there is none, and before 2.13. ``add_hop_context`` (``variables/higher_order_ops.py``) stores it
+    in ``_hop_name``: 2.13 to 2.15.
     """
     return str(getattr(exception, "_hop_name", ""))
 
 
 def refused_reasons(error: BaseException) -> list[str]:
-    """Return why torch would have compiled again, one text for each compilation, if ``error`` says that.
+    """Return why torch would have recompiled, if ``error`` forbids to recompile.
 
-    ``get_and_maybe_log_recompilation_reasons`` (``guards.py``) raises a ``RecompileError`` with the lines
-    that it logs, in the place of the record, and ``_callback_from_stance`` (``eval_frame.py``) an error with
-    the same lines: 2.11 to 2.15.
+    There is one text for each compilation. ``get_and_maybe_log_recompilation_reasons`` (``guards.py``) raises
+    a ``RecompileError`` with the lines that it would log, instead of recording them;
+    ``_callback_from_stance`` (``eval_frame.py``) raises an error with the same lines: 2.11 to 2.15.
     """
     from torch._dynamo.exc import RecompileError
 
     said = error.args[0] if type(error) in (RecompileError, RuntimeError) and error.args else ""
-    # Not the text of the exception, for which code of the program's own may run.
+    # Not ``str(error)``, which may run code of the program.
     if type(said) is not str or (type(error) is RuntimeError and _BY_STANCE not in said):
         return []
     _, _, reasons = said.partition("guard failure(s):\n")
@@ -217,9 +226,9 @@ def refused_reasons(error: BaseException) -> list[str]:
 
 
 def watch_refusals(refused: Callable[[str, Sequence[str]], None]) -> None:
-    """Call ``refused(error, reasons)`` whenever torch is about to raise for a recompilation.
+    """Call ``refused(error, reasons)`` whenever torch is about to forbid to recompile.
 
-    It makes a ``RecompileError`` (``exc.py``), or, for a stance (``eval_frame.py``), asks
+    torch creates a ``RecompileError`` (``exc.py``) or, for a stance (``eval_frame.py``), calls
     ``get_and_maybe_log_recompilation_reasons`` (``guards.py``) with ``skip_logging``: 2.11 to 2.15.
     """
     from torch._dynamo import guards
@@ -245,17 +254,18 @@ _BY_STANCE = "torch.compile stance is 'fail_on_recompile'"
 
 
 def user_frames(exception: BaseException) -> Iterable[Any]:
-    """Return the user's code that led to an exception, as ``traceback.FrameSummary`` items (``exc.py``).
+    """Return the user's code that led to an exception.
 
-    The outermost comes first.
+    The items are ``traceback.FrameSummary`` (``exc.py``). The outermost comes first.
     """
     return getattr(exception, "real_stack", None) or ()
 
 
 def traced_stack() -> Iterable[Any]:
-    """Return where in the user's code Dynamo is, as ``traceback.FrameSummary`` items, outermost first.
+    """Return the user's stack that Dynamo traces, outermost first.
 
-    ``TracingContext.extract_stack`` (``torch/_guards.py``): 2.11 to 2.15.
+    The items are ``traceback.FrameSummary``. ``TracingContext.extract_stack`` (``torch/_guards.py``): 2.11 to
+    2.15.
     """
     from torch._guards import TracingContext
 
@@ -264,10 +274,11 @@ def traced_stack() -> Iterable[Any]:
 
 
 def cpp_stack() -> str:
-    """Return the C++ and Python calls that led to a guard, as the lines of a traceback, the innermost last.
+    """Return the C++ and Python calls that led to a guard, as a traceback.
 
-    ``CapturedTraceback`` (``torch/utils/_traceback.py``), without the Python interpreter's own calls and
-    what ``ShapeEnv._log_guard`` (``torch/fx/experimental/symbolic_shapes.py``) does: 2.11 to 2.15.
+    The innermost call is last. The source is ``CapturedTraceback`` (``torch/utils/_traceback.py``), without
+    the calls of the Python interpreter and of ``ShapeEnv._log_guard``
+    (``torch/fx/experimental/symbolic_shapes.py``): 2.11 to 2.15.
     """
     from torch.utils._traceback import CapturedTraceback
 
@@ -281,10 +292,10 @@ def cpp_stack() -> str:
 
 
 def traced_positions(exception: BaseException) -> dict[tuple[str, int], Any]:
-    """Find where in each line Dynamo was when it raised: ``positions`` by file and row.
+    """Return the ``positions`` that Dynamo traced when it raised, by file and row.
 
-    ``InstructionTranslatorBase.current_instruction`` (``symbolic_convert.py``) of the tracers on the
-    exception's way: 2.11 to 2.15. ``real_stack`` has columns only from 2.13 on.
+    They come from ``InstructionTranslatorBase.current_instruction`` (``symbolic_convert.py``) of the tracers
+    in the traceback: 2.11 to 2.15. ``real_stack`` has columns only from 2.13 on.
     """
     from torch._dynamo.symbolic_convert import InstructionTranslatorBase
 
@@ -301,7 +312,7 @@ def traced_positions(exception: BaseException) -> dict[tuple[str, int], Any]:
 
 
 def current_compile_id() -> str:
-    """Return the id of the compilation that is going on here, such as ``0/1``; empty if there is none.
+    """Return the id of the current compilation (``0/1``); empty if there is none.
 
     ``CompileContext`` (``torch/_guards.py``): 2.11 to 2.15.
     """
@@ -311,24 +322,26 @@ def current_compile_id() -> str:
 
 
 def is_compiled_by(frame: FrameType | None, backend: Callable[..., Any]) -> bool:
-    """Whether the compilation that ``frame`` is part of is for this backend; true where that is unknown.
+    """Whether the compilation that ``frame`` is part of uses this backend.
 
-    ``_compile`` (``convert_frame.py``) holds it in ``compiler_fn``: 2.11 to 2.15.
+    True if that is unknown. ``_compile`` (``convert_frame.py``) holds the backend in ``compiler_fn``: 2.11 to
+    2.15.
     """
     return is_backend(_local_of_compilation(frame, "compiler_fn", backend), backend)
 
 
 def compiled_filename(frame: FrameType | None) -> str:
-    """Return the file of the code that is being compiled: ``code`` in ``_compile`` (``convert_frame.py``).
+    """Return the file of the code that is being compiled.
 
-    2.11 to 2.15. A process writes each file's name into the trace once, before some began to listen.
+    This is ``code`` in ``_compile`` (``convert_frame.py``): 2.11 to 2.15. A process writes each file's name
+    into the trace once, which a later listener misses.
     """
     return str(getattr(_local_of_compilation(frame, "code", None), "co_filename", ""))
 
 
 @contextmanager
 def listening(handler: logging.Handler) -> Iterator[None]:
-    """Send the structured trace to ``handler`` for a while: what :func:`listen` does, undone."""
+    """Send the structured trace to ``handler`` within the context."""
     from torch._logging import _internal
 
     loggers = [logging.getLogger(name) for name in (_TRACE_LOGGER, _BREAK_LOGGER)]
@@ -345,21 +358,21 @@ def listening(handler: logging.Handler) -> Iterator[None]:
             logger.filters[:] = filters
             logger.setLevel(level)
             logger.propagate = propagate
-        # Someone else may have begun to listen since, by way of the function that listen() put there.
+        # Another listener may have replaced the function that listen() installed.
         if _internal._reset_logs is attaching:
             _internal._reset_logs = reset
 
 
 def is_fullgraph(frame: FrameType | None) -> bool:
-    """Whether the compilation that ``frame`` is part of may not break its graph.
+    """Whether the compilation that ``frame`` is part of must not have a graph break.
 
-    ``_compile`` (``convert_frame.py``) holds that in ``one_graph``: 2.11 to 2.15.
+    ``_compile`` (``convert_frame.py``) holds this in ``one_graph``: 2.11 to 2.15.
     """
     return bool(_local_of_compilation(frame, "one_graph", False))
 
 
 def _nearest(frame: FrameType | None) -> Iterator[FrameType]:
-    """Yield a call and those above it, as far as what records something may be away."""
+    """Yield a frame and its callers, as far as the emitter of a record can be."""
     for _ in range(12):
         if frame is not None:
             yield frame
@@ -367,7 +380,7 @@ def _nearest(frame: FrameType | None) -> Iterator[FrameType]:
 
 
 def _local_of_compilation(frame: FrameType | None, name: str, otherwise: Any) -> Any:
-    """Return a variable of the innermost call that has one of this name."""
+    """Return the local variable of this name from the innermost frame that has one."""
     while frame is not None and name not in frame.f_locals:
         frame = frame.f_back
     return frame.f_locals[name] if frame else otherwise

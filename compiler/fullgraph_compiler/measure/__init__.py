@@ -1,13 +1,13 @@
-"""Measurements of compiled calls: how fast they are beside uncompiled ones, and what their time is spent for.
+"""Measurements of compiled calls: speed, memory, and parts of the time.
 
-- ``speed``: the run that is measured, from start to end
-- ``keeping``: the calls of the program, and how long each takes there
-- ``repeating``: the same calls made again, compiled and uncompiled
-- ``sampling``: the ratio of both, with its interval
-- ``profiling``: calls under torch's profiler
-- ``timeline``: what the profiler recorded, as parts of the time
+- ``speed``: one measurement of a program, from start to end
+- ``keeping``: record the calls of a program, and time them there
+- ``repeating``: repeat the recorded calls, compiled and uncompiled
+- ``sampling``: the ratio of two times, with its interval
+- ``profiling``: repeat calls under torch's profiler
+- ``timeline``: divide the profiled time into parts
 - ``memory``: the peak of the memory that calls use
-- ``machine``: what the machine can do
-- ``variants``: other ways to compile a program, and where they are applied
-- ``trying``: the runs of a program with each variant
+- ``machine``: measure the machine's bandwidth and arithmetic
+- ``variants``: other ways to compile a program, applied at its calls of ``torch.compile``
+- ``trying``: run a program with each variant
 """

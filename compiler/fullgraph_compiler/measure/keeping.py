@@ -1,4 +1,4 @@
-"""The calls of a program: how long each takes there, and the last ones, kept to be made again."""
+"""The calls of a program: the time of each, and the last ones for repetition."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ from ..verify.state import Settings
 _MOST_CALLS = 1 << 20
 _MOST_KEPT = 16
 _FEWEST_CALLS = 4
-"""Calls of a function before it is known which of them are the first ones."""
+"""The fewest calls of a function that are split into first and later ones."""
 
 
 @dataclass
 class KeptCall:
-    """A call that can be made again. ``gradients`` are those that its results got, by their places."""
+    """A call that can be repeated.
+
+    ``gradients`` are those of its result's tensors, by their paths.
+    """
 
     call: Call
     args: tuple[Any, ...]
@@ -35,7 +38,10 @@ class KeptCall:
 
 @dataclass(frozen=True, slots=True)
 class TimedCall:
-    """A call in the program: its seconds, and those of them in which it was compiled."""
+    """A call in the program, with its seconds.
+
+    ``compiling`` are the seconds of these that were spent on compilation.
+    """
 
     function: str
     seconds: float
@@ -43,7 +49,7 @@ class TimedCall:
 
 
 class CallKeeper(CallWatcher):
-    """The calls of a program, each timed, the last ones kept."""
+    """A watcher that times each call of a program, and keeps the last calls."""
 
     def __init__(self, *, compiled: bool = True) -> None:
         super().__init__(compiled=compiled, most=_MOST_CALLS)
@@ -52,18 +58,18 @@ class CallKeeper(CallWatcher):
         self.outside = 0.0
         """Seconds between the calls."""
         self.optimizer = 0.0
-        """Seconds between the calls in steps of optimizers."""
+        """Seconds between the calls that steps of optimizers take."""
         self.compiling = 0.0
         """Seconds in which the compiler worked."""
         self.hit_limit = False
-        """Whether frames run uncompiled, for which no compilation has guards that hold."""
+        """Whether a recompile limit was hit: then some frames run uncompiled."""
         self._compiled_before = 0.0
         self._started = 0.0
         self._ended: float | None = None
         self._note = torch.compiler.disable(_note)
 
     def install(self) -> None:
-        """Time calls from now on, and the steps of optimizers."""
+        """Time calls and steps of optimizers from now on."""
         super().install()
         from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
@@ -83,12 +89,12 @@ class CallKeeper(CallWatcher):
         register_optimizer_step_post_hook(torch.compiler.disable(end))
 
     def note(self, facts: Sequence[Fact]) -> None:
-        """Take note of the time of the compiler, whose facts come while a call is on, and of limits."""
+        """Add up compile times from facts during a call, and note recompile limits."""
         self.compiling += programs.seconds_compiling(facts)
         self.hit_limit |= any(isinstance(fact, RecompileLimit) for fact in facts)
 
     def begin(self, call: Call) -> None:
-        """Keep a call, as it is before."""
+        """Record a call and its arguments before it runs."""
         if self._ended is not None:
             synchronize()
             self.outside += perf_counter() - self._ended
@@ -116,7 +122,7 @@ class CallKeeper(CallWatcher):
         self._ended = perf_counter()
 
     def late(self) -> list[TimedCall]:
-        """Return the calls after the first ones: the later half of those of each function."""
+        """Return the later half of each function's calls, which have no warm-up."""
         by_function: dict[str, list[TimedCall]] = {}
         for call in self.timed:
             by_function.setdefault(call.function, []).append(call)
@@ -139,7 +145,10 @@ def _note(kept: KeptCall, place: str, gradient: torch.Tensor) -> None:
 
 
 def _cut_off(value: Any, depth: int = 0) -> Any:
-    """Return a value whose tensors have no history, which would keep all of it in memory."""
+    """Return a value with detached tensors.
+
+    An autograd history would stay in memory.
+    """
     if isinstance(value, torch.Tensor) and value.grad_fn is not None:
         return value.detach().requires_grad_(value.requires_grad)
     if type(value) in (list, tuple) and depth < 4:

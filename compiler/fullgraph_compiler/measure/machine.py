@@ -1,4 +1,4 @@
-"""What this machine can do, measured once: the peaks that kernels are compared with."""
+"""Bandwidth and arithmetic of this machine, to compare kernels with."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ..compat import kernel_compat
 from ..facts import MachineMeasured
 
 _BYTES = 1 << 27
-"""The size of a copy, larger than caches of processors."""
+"""The size of a copy, larger than the caches of processors."""
 _SIZE = 1024
 _TRIES = 5
 
 
 def measure_machine() -> MachineMeasured:
-    """Measure the processor; a GPU has a data sheet."""
+    """Measure the processor; for a GPU, return the figures of its data sheet."""
     if torch.cuda.is_initialized():
         name = torch.cuda.get_device_name()
         return MachineMeasured(name, kernel_compat.gpu_bandwidth(), kernel_compat.gpu_flops())

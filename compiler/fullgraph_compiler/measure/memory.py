@@ -1,4 +1,4 @@
-"""The most memory that calls use at once, and which allocations of generated code are in use then."""
+"""The peak memory of calls, and the allocations that are live at the peak."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ _MOST_HELD: Final = 5
 
 
 def measure_memory(repetition: Repetition, modules: Sequence[ModuleType]) -> MemoryMeasured:
-    """Make the calls once uncompiled and once compiled; ``modules`` are those of the generated code."""
+    """Measure the peak memory of the calls, compiled and uncompiled.
+
+    ``modules`` are those of the generated code.
+    """
     eager = profiler_compat.peak_memory(lambda: repetition.seconds(compiled=False))
     compiled = profiler_compat.peak_memory(lambda: repetition.seconds(compiled=True))
     watch = _Watch()
@@ -41,7 +44,7 @@ class _Allocation:
 
 
 class _Watch:
-    """What generated code allocates, and what of it is in use when that is most."""
+    """The live allocations of generated code, and those that are live at the peak."""
 
     def __init__(self) -> None:
         self._live: list[_Allocation] = []
@@ -55,7 +58,7 @@ class _Watch:
         )
 
     def held(self) -> tuple[MemoryHeld, ...]:
-        """Return the largest allocations at the peak, those of one place together."""
+        """Return the largest allocations at the peak, summed by line of generated code."""
         sizes: dict[tuple[str, int], int] = defaultdict(int)
         for item in self._at_peak:
             sizes[item.filename, item.row] += item.size

@@ -1,4 +1,4 @@
-"""The parts of the time of repeated calls, from torch's profiler."""
+"""The parts of the time of repeated calls, as torch's profiler shows them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _AROUND = ("entry", "frame", "launch", "release")
 
 
 def time_parts(repetition: Repetition, seconds: float, modules: Sequence[ModuleType]) -> tuple[TimePart, ...]:
-    """Return the parts of a call; one pass over all calls takes ``seconds`` unobserved.
+    """Return the parts of a call's time.
 
-    ``modules`` are those of the generated code.
+    One pass over all calls takes ``seconds`` without a profiler. ``modules`` are those of the generated code.
     """
     first = profiler_compat.profiled(
         lambda: repetition.observe(1), modules
-    )  # it is slow, so it does not count
+    )  # the first pass is slow, so it does not count
     most = min(_MOST_PASSES, _MOST_EVENTS // max(len(first), 1), int(_SECONDS / max(seconds, 1e-9)))
     passes = max(_FEWEST_PASSES, most)
     events = profiler_compat.profiled(lambda: repetition.observe(passes), modules)
@@ -45,7 +45,10 @@ def time_parts(repetition: Repetition, seconds: float, modules: Sequence[ModuleT
 
 
 def count_operators(repetition: Repetition, parts: Sequence[TimePart]) -> tuple[OperatorCounted, ...]:
-    """Count the operators that kernels of ``parts`` are, in compiled and in uncompiled calls."""
+    """Count the operators among the kernels of ``parts``.
+
+    The counts are those of compiled and of uncompiled calls.
+    """
     names = dict.fromkeys(
         part.name for part in parts if part.kind == "kernel" and part.name.startswith(_ATEN)
     )
@@ -62,10 +65,10 @@ def _operators(repetition: Repetition, *, compiled: bool) -> Counter[str]:
 
 
 def with_guards(parts: Sequence[TimePart], share: float) -> tuple[TimePart, ...]:
-    """Let the guards take this share of a call at least, and what is around graphs less.
+    """Return the parts with at least this share for guards.
 
-    What many guards read displaces what comes next from the processor's caches, which the profiler then sees
-    as time of that.
+    The time is taken from the parts around graphs. Many guards displace other data from the processor's
+    caches: the profiler attributes the time to read it again to the parts that follow the guards.
     """
     guards = sum(part.seconds for part in parts if part.kind == "guards")
     around = sum(part.seconds for part in parts if part.kind in _AROUND)
@@ -77,7 +80,7 @@ def with_guards(parts: Sequence[TimePart], share: float) -> tuple[TimePart, ...]
 
 
 def _event_cost() -> EventCost:
-    """Measure what recording an event costs here."""
+    """Measure the time that it takes to record an event on this machine."""
     events = profiler_compat.profiled(lambda: profiler_compat.record_nothing(_CALIBRATING), ())
     (call,) = (event for event in events if event.kind == "call")
     durations = sorted(event.end - event.start for event in events if event.kind == "kernel")

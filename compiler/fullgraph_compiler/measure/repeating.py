@@ -1,4 +1,4 @@
-"""Calls of a program made again after it, compiled and uncompiled, with the backward passes that they had."""
+"""Repetition of a program's calls, compiled and uncompiled, after its end."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .keeping import KeptCall, synchronize
 from .sampling import Ratio, compare
 
 _WARMING = 3
-"""Passes in which calls that are made again may be compiled."""
+"""Passes in which repeated calls may still be compiled."""
 
 
 class Repetition:
-    """Some calls, which can be made again as often as needed."""
+    """Recorded calls that can be repeated as often as needed."""
 
     def __init__(self, calls: Sequence[KeptCall]) -> None:
         self.calls = calls
@@ -30,9 +30,9 @@ class Repetition:
         self._leaves = {id(leaf): leaf for kept in calls for leaf in _leaves(kept)}.values()
 
     def seconds(self, *, compiled: bool, guarded: bool = True, times: int = 1) -> float:
-        """Make all calls so many times; return the seconds of one pass.
+        """Make all calls ``times`` times; return the seconds of one pass.
 
-        Without being ``guarded``, calls check only the guards that tell the compilations of a frame apart.
+        If not ``guarded``, calls only check the guards that distinguish the compilations of a frame.
         """
         total = 0.0
         stance = "default" if compiled else "force_eager"
@@ -55,7 +55,7 @@ class Repetition:
         return total / times
 
     def ratio(self, budget: float) -> Ratio:
-        """Measure all calls uncompiled and compiled in turn, for so many seconds."""
+        """Measure all calls uncompiled and compiled in turn, for ``budget`` seconds."""
         return compare(
             lambda times: self.seconds(compiled=False, times=times),
             lambda times: self.seconds(compiled=True, times=times),
@@ -63,13 +63,13 @@ class Repetition:
         )
 
     def warm_up(self) -> None:
-        """Make all calls, uncompiled ones and then compiled ones, until none is compiled any more."""
+        """Make all calls uncompiled, then compiled until compilations are over."""
         self.seconds(compiled=False)
         for _ in range(_WARMING):
             self.seconds(compiled=True)
 
     def observe(self, times: int, *, compiled: bool = True) -> None:
-        """Make all calls so many times, with their steps named for the profiler."""
+        """Make all calls ``times`` times, with their steps named for the profiler."""
         torch.compiler.set_stance("default" if compiled else "force_eager")
         try:
             for _ in range(times):
@@ -108,7 +108,10 @@ class Repetition:
 def _step(
     kept: KeptCall, *, compiled: bool
 ) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any], KeptCall | None]:
-    """Return what makes a call again, looked up ahead; last comes the call if it has a backward pass."""
+    """Return function and arguments of a call, looked up before the clock starts.
+
+    The last item is the call itself if it has a backward pass, else ``None``.
+    """
     call = kept.call.compiled if compiled else kept.call.function
     return call, kept.args, kept.kwargs, kept if kept.gradients else None
 
@@ -124,6 +127,6 @@ def _leaves(kept: KeptCall) -> Iterator[torch.Tensor]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep what calls print from being printed again."""
+    """Discard the output of repeated calls: the program has printed it already."""
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         yield

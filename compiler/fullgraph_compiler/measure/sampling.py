@@ -1,4 +1,4 @@
-"""The ratio of two times, measured in turn until its interval is narrow, or time is up."""
+"""The ratio of two times, measured in turn until its interval is narrow."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from time import monotonic
 _FEWEST = 7
 _MOST = 301
 _NARROW = 0.02
-"""The width of an interval, as a part of the ratio, at which nobody wants it narrower."""
+"""The width of the interval, relative to the ratio, at which a measurement ends."""
 _SAMPLE = 0.01
-"""Seconds of a sample at least: shorter ones would be of the clock and of whatever else runs."""
+"""The least seconds of a sample: the clock and other processes distort shorter ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """The medians of two times in seconds, and the median of ``first / second`` with its interval (95 %)."""
+    """The medians of two times in seconds, and the ratio of the times.
+
+    ``ratio`` is the median of ``first / second``, with its interval (95 %).
+    """
 
     first: float
     second: float
@@ -29,15 +32,16 @@ class Ratio:
 
 
 def compare(first: Callable[[int], float], second: Callable[[int], float], budget: float) -> Ratio:
-    """Measure both in turn for at most ``budget`` seconds, but often enough for an interval.
+    """Measure both in turn for at most ``budget`` seconds.
 
-    Each is called with the number of repetitions that a sample is to have, and returns the seconds of one.
+    There are always enough samples for an interval. Each function gets the number of repetitions in a sample,
+    and returns the seconds of one repetition.
     """
     deadline = monotonic() + budget
     times = [max(1, math.ceil(_SAMPLE / max(run(1), 1e-9))) for run in (first, second)]
     pairs: list[tuple[float, float]] = []
     while len(pairs) < _MOST:
-        if len(pairs) % 2:  # what drifts, such as a clock, affects both alike
+        if len(pairs) % 2:  # alternate the order, so that a drifting clock rate affects both alike
             after = second(times[1])
             pairs.append((first(times[0]), after))
         else:
@@ -52,7 +56,7 @@ def compare(first: Callable[[int], float], second: Callable[[int], float], budge
 
 
 def ratio_of(pairs: list[tuple[float, float]]) -> Ratio:
-    """Return the ratio of pairs of times; its interval is that of the sign test."""
+    """Return the median ratio of pairs of times, with the interval of the sign test."""
     ratios = sorted(one / other for one, other in pairs)
     count = len(ratios)
     reach = 0.98 * math.sqrt(count)  # 1.96 standard deviations of half of a binomial distribution

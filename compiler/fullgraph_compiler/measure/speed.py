@@ -1,8 +1,8 @@
-"""The speed of a program's compiled calls: the run that is measured, from start to end.
+"""The measurement of a program's compiled calls, from start to end.
 
-The program runs in a child, as it is, and its calls of compiled functions are timed there. Then the last ones
-are made again, compiled and uncompiled in turn, and once more under the profiler. Calls that cannot be made
-again are compared with those of another child, in which the program runs uncompiled.
+The unmodified program runs in a child process, which times its calls of compiled functions. Then the child
+repeats the last calls, compiled and uncompiled in turn, and once more under the profiler. Calls that cannot
+be repeated are compared with the calls in another child, in which the program runs uncompiled.
 """
 
 from __future__ import annotations
@@ -30,19 +30,22 @@ from .repeating import Repetition
 from .sampling import Ratio, compare, ratio_of
 
 _BUDGET = 8.0
-"""Seconds for measuring compiled beside uncompiled calls."""
+"""Seconds for comparing compiled with uncompiled calls."""
 _BUDGET_OF_GUARDS = 2.0
-"""Seconds for measuring calls with and without their guards."""
+"""Seconds for comparing calls with and without their guards."""
 _LONGEST = 4.0
-"""Seconds of a pass over the calls that are made again, unless a single one takes longer."""
+"""The limit in seconds on one pass over the repeated calls, unless a single call takes longer."""
 _TOO_LONG = 30.0
-"""Seconds of a call that is not made again, since that would take minutes."""
+"""The limit in seconds on a call: to repeat a longer one would take minutes."""
 _FEWEST = 4
-"""Calls in a program from which a ratio can be told."""
+"""The fewest calls in a program from which a ratio is computed."""
 
 
 def measure_speed(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
-    """Run a program and measure its compiled calls; ``speak`` makes ``sink`` work in a child."""
+    """Run a program and measure its compiled calls.
+
+    ``speak`` makes ``sink`` work in a child process.
+    """
     begun = time.monotonic()
     inductor_compat.import_inductor()
     ended = run_child(lambda: _measured(request, sink, speak), request.patience * 2)
@@ -57,14 +60,17 @@ def measure_speed(request: RunRequest, sink: Sink, speak: Callable[[], None]) ->
 
 
 def _measured(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> SpeedMeasured | None:
-    """Run and measure the program in this child; return what another child has to be asked about."""
+    """Run and measure the program in this child.
+
+    Return the measurement if its calls cannot be repeated: it needs the times of an uncompiled run.
+    """
     speak()
     keeper = CallKeeper()
     left: list[SpeedMeasured] = []
 
     def prepare() -> None:
         inductor_compat.compile_in_parallel()
-        atexit.register(measure, kernel_compat.keep_loaded())  # the first that is registered comes last
+        atexit.register(measure, kernel_compat.keep_loaded())  # registered first, so it runs last
         keeper.install()
 
     def measure(modules: list[ModuleType]) -> None:
@@ -93,7 +99,7 @@ def _measured(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> Spe
 
 
 def _uncompiled(request: RunRequest) -> tuple[TimedCall, ...]:
-    """Run the program uncompiled in this child; return its calls after the first ones."""
+    """Run the program uncompiled in this child; return its calls after the warm-up."""
     keeper = CallKeeper(compiled=False)
 
     def prepare() -> None:
@@ -112,14 +118,14 @@ class _Measuring:
         self._repetition = Repetition(short_enough(keeper))
 
     def measure(self) -> SpeedMeasured:
-        """Measure the calls as far as that goes."""
+        """Return the measurement, with ``problem`` if the calls cannot be measured."""
         if not self._keeper.calls:
             return self._nothing("The program calls no compiled function, so there is nothing to measure.")
         if not self._keeper.kept:
-            return self._nothing("Its calls of compiled functions raise, so there is nothing to measure.")
+            return self._nothing("Every call of a compiled function raises, so there is nothing to measure.")
         last = _seconds_running(self._keeper.timed[-1])
         if last > _TOO_LONG:
-            return self._nothing(f"A call takes {last:.0f} s: too long to be made again and again.")
+            return self._nothing(f"A call takes {last:.0f} s, which is too long to repeat it.")
         late = self._keeper.late()
         recompiled = [call for call in late if call.compiling]
         if len(recompiled) * 2 >= len(late) > 0:
@@ -128,7 +134,7 @@ class _Measuring:
             self._repetition.warm_up()
         except Exception as error:
             said = f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
-            problem = f"Its calls cannot be made again ({said}): these are the times of the program's own."
+            problem = f"The calls cannot be repeated ({said}): these times are from the program itself."
             return replace(self._nothing(problem), repeated=False)
         ratio = self._repetition.ratio(_BUDGET)
         if self._compiles_again():
@@ -140,8 +146,8 @@ class _Measuring:
         return replace(self._of(ratio), parts=parts, operators=operators)
 
     def _share_of_guards(self) -> float:
-        """Return the share of a call that would go without guards; 0 if that cannot be told."""
-        if self._keeper.hit_limit:  # unchecked, a compilation might be used where none fits
+        """Return the share of a call's time that guards take; 0 if it cannot be measured."""
+        if self._keeper.hit_limit:  # without guards, torch might use a compilation that does not fit the call
             return 0.0
         try:
             ratio = compare(
@@ -160,7 +166,7 @@ class _Measuring:
         return self._keeper.compiling > before
 
     def _in_program(self, calls: Sequence[TimedCall]) -> SpeedMeasured:
-        """Measure the calls where the program makes them, since making them again would be another thing."""
+        """Measure the calls in the program itself, for calls that recompile all the time."""
         seconds = self._repetition.seconds(compiled=False) / len(self._repetition.calls)
         pairs = [(seconds, call.seconds) for call in calls]
         compiling = fmean(call.compiling for call in calls)
@@ -207,10 +213,10 @@ class _Measuring:
 
 
 def short_enough(keeper: CallKeeper) -> list[KeptCall]:
-    """Return the last calls, as many as can be made again in a short time, but one at least."""
+    """Return the last calls that can be repeated in a short time, at least one."""
     calls: list[KeptCall] = []
     seconds = 0.0
-    # What the program has caught of an exception left no time.
+    # A call whose exception the program caught has no entry in ``timed``.
     for kept, timed in zip(reversed(keeper.kept), reversed(keeper.timed), strict=False):
         seconds += _seconds_running(timed)
         if calls and seconds > _LONGEST:
@@ -224,7 +230,7 @@ def _seconds_running(call: TimedCall) -> float:
 
 
 def _compared(unrepeated: SpeedMeasured, eager: Sequence[TimedCall]) -> SpeedMeasured:
-    """Compare the calls in the program with those of the same program uncompiled."""
+    """Return the measurement with the calls compared with those of an uncompiled run."""
     if len(eager) < _FEWEST or not unrepeated.compiled:
         return unrepeated
     pairs = [(call.seconds, unrepeated.compiled) for call in eager]

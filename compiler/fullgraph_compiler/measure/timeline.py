@@ -1,7 +1,7 @@
-"""Timelines: what a processor and a GPU did at each instant of some calls, in parts.
+"""Timelines: the time of profiled calls, divided by what the hardware does.
 
-Pure functions on events; times are in nanoseconds. The parts add up to the whole: at each instant the
-innermost event counts, and what a GPU computes comes first: what the processor does meanwhile takes no time.
+Pure functions on events; times are in nanoseconds. Each instant belongs to one part, so the parts add up to
+the whole: to the GPU's kernel or copy if one runs then, else to the innermost event of the processor.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..facts import PartKind
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What tells parts apart; see :class:`..facts.TimePart`."""
+    """The identity of a part of the time; see :class:`..facts.TimePart`."""
 
     kind: PartKind
     compile_id: str = ""
@@ -29,8 +29,8 @@ class Key:
 class Share:
     """The time of a part in nanoseconds, and how often it began.
 
-    Recording an event takes time, some of it ``within`` the event, the rest ``around`` it: so many events add
-    theirs to this part.
+    The profiler takes time to record an event, some of it inside the event, the rest around it. ``within``
+    and ``around`` are the numbers of events whose recording adds such time to this part.
     """
 
     time: float = 0.0
@@ -41,7 +41,10 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class EventCost:
-    """Nanoseconds that recording an event from Python adds within it, and around it."""
+    """The nanoseconds that it takes to record an event from Python.
+
+    ``within`` adds to the event itself, ``around`` to the time outside of it.
+    """
 
     within: float
     around: float
@@ -49,17 +52,17 @@ class EventCost:
 
 _RECORDED_IN_CPP: Final = frozenset(("guards", "operator"))
 _COST_IN_CPP: Final = 0.25
-"""What recording such an event costs, as a part of what it costs from Python (measured, 2.13)."""
+"""The cost to record such an event, relative to the cost from Python (measured with 2.13)."""
 
 
 class _State:
-    """The events that the processor is in, the innermost last."""
+    """The stack of the processor's open events, the innermost last."""
 
     def __init__(self) -> None:
         self.active: list[Event] = []
 
     def part(self) -> Key | None:
-        """Return the part that an instant belongs to; ``None`` outside of calls."""
+        """Return the part that the current instant belongs to; ``None`` outside of calls."""
         if not any(event.kind == "call" for event in self.active):
             return None
         region = self._innermost("region")
@@ -87,7 +90,7 @@ class _State:
 
 
 def parts_of(events: Sequence[Event]) -> Mapping[Key, Share]:
-    """Return the time of each part of the calls among the events; together they are the time of the calls."""
+    """Return the time of each part of the profiled calls; the parts add up to all."""
     device = [event for event in events if event.kind is None]
     events = _with_regions_of_guards([event for event in events if event.kind is not None])
     bounds = sorted(
@@ -121,9 +124,10 @@ def parts_of(events: Sequence[Event]) -> Mapping[Key, Share]:
 
 
 def without_overhead(shares: Mapping[Key, Share], cost: EventCost, total: float) -> dict[Key, float]:
-    """Return the time of each part in the same calls unobserved, which take ``total`` together.
+    """Return the time of each part in the same calls without a profiler.
 
-    What the cost of events does not explain is spread over all parts.
+    These calls take ``total`` together. The difference that the cost of events does not explain is spread
+    over all parts.
     """
     times = {
         key: max(share.time - cost.within * share.within - cost.around * share.around, 0.0)
@@ -134,7 +138,7 @@ def without_overhead(shares: Mapping[Key, Share], cost: EventCost, total: float)
 
 
 def _with_regions_of_guards(events: Sequence[Event]) -> list[Event]:
-    """Give each check of guards the compile id of the frame that runs next, if one does."""
+    """Give each check of guards the compile id of the frame that runs next."""
     known: list[Event] = []
     after = ""
     for event in sorted(events, key=lambda event: -event.start):
@@ -148,7 +152,7 @@ def _with_regions_of_guards(events: Sequence[Event]) -> list[Event]:
 
 
 class _Busy:
-    """The intervals in which a GPU runs something, without overlaps, each with its part."""
+    """The intervals in which a GPU works, without overlaps, each with its part."""
 
     def __init__(self, device: Iterable[Event], events: Sequence[Event]) -> None:
         self.counts: dict[Key, int] = defaultdict(int)
@@ -163,7 +167,10 @@ class _Busy:
                 until = item.end
 
     def split(self, start: int, end: int, part: Key) -> Iterable[tuple[Key, int]]:
-        """Yield what the time from ``start`` to ``end`` is spent for, while the processor does ``part``."""
+        """Divide the time from ``start`` to ``end``, in which the processor does ``part``.
+
+        Yield the GPU's parts with their time, and ``part`` with the time in which the GPU is idle.
+        """
         while self._next < len(self._intervals) and self._intervals[self._next][1] <= start:
             self._next += 1
         at = start
@@ -180,7 +187,7 @@ class _Busy:
 
 
 def _launched_in(device: Sequence[Event], events: Sequence[Event]) -> Iterator[Key]:
-    """Yield the part that the time of each kernel or copy belongs to: what the processor launched it in."""
+    """Yield for each kernel or copy the part in which the processor launched it."""
     wanted = (event for event in events if event.kind in ("region", "graph", "operator"))
     waiting = sorted(wanted, key=lambda event: (event.start, -event.end), reverse=True)
     active: list[Event] = []

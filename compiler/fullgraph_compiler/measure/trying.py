@@ -1,10 +1,10 @@
-"""Variants of a program measured beside each other: starts with cold and warm caches, calls, and memory.
+"""The comparison of a program's variants: starts, calls, and memory.
 
-An uncompiled run shows which variants apply. Each runs in a child with caches of its own, empty but for what
-does not depend on the program, then in another one with the caches that the first has left; the calls of that
-one are made again as for ``fullgraph speed``. After all variants, that is done once more in reverse order:
-times of different processes cannot be measured in turn, but so it shows how much they vary by themselves.
-What is cold and warm is said in :mod:`..analyses.times`.
+An uncompiled run shows which variants apply. Each variant runs in a child process with caches of its own,
+which are empty but for entries that do not depend on the program. It runs in a second child with the caches
+that the first child left, and there its calls are repeated as for ``fullgraph speed``. After all variants,
+the second step is done once more in reverse order: times of different processes cannot be measured in turn,
+but the difference shows how much they vary by themselves. :mod:`..analyses.times` defines cold and warm.
 """
 
 from __future__ import annotations
@@ -41,13 +41,14 @@ from .speed import short_enough
 from .variants import Scouted, VariantKeeper
 
 _BUDGET = 1.5
-"""Seconds for measuring the calls of a variant in each of two processes."""
+"""Seconds for measuring the calls of a variant, in each of two processes."""
 
 
 def try_variants(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
-    """Run a program with each variant, and report to ``sink``; ``speak`` makes that work in a child.
+    """Run a program with each variant, and report to ``sink``.
 
-    The facts of the cold run of the program as it is are reported, too.
+    ``speak`` makes ``sink`` work in a child. The facts of the cold run of the unmodified program are
+    reported, too.
     """
     begun = time.monotonic()
     inductor_compat.import_inductor()
@@ -60,7 +61,10 @@ def try_variants(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> 
 
 
 def _scout(request: RunRequest, sink: Sink) -> Scouted | None:
-    """Run the program uncompiled, and return what it shows; report why if it cannot be had."""
+    """Run the program uncompiled, and return how it compiles.
+
+    If that fails, report the problem and return ``None``.
+    """
 
     def work() -> tuple[tuple[Fact, ...], Scouted]:
         keeper = VariantKeeper(None, of_roots=True)
@@ -88,7 +92,7 @@ def _scout(request: RunRequest, sink: Sink) -> Scouted | None:
 
 
 class _Trying:
-    """The runs of a program with its variants, as far as they apply."""
+    """The runs of a program with each variant that applies."""
 
     def __init__(self, request: RunRequest, scouted: Scouted, sink: Sink, speak: Callable[[], None]) -> None:
         self._request, self._scouted = request, scouted
@@ -132,7 +136,10 @@ class _Trying:
         *,
         measures: bool,
     ) -> VariantMeasured:
-        """Run the program in a child; ``warm`` are the seconds of the compiler, warm or not."""
+        """Run the program in a child, and return the variant with its times.
+
+        ``warm`` gets the seconds of the compiler, also for cold caches.
+        """
         keeper = VariantKeeper(variant.variant, of_roots=bool(self._scouted.roots))
         before = 0
         ended: list[VariantMeasured] = []
@@ -144,7 +151,7 @@ class _Trying:
 
         def prepare() -> None:
             inductor_compat.compile_in_parallel()
-            atexit.register(end)  # the first that is registered comes last
+            atexit.register(end)  # registered first, so it runs last
             keeper.install()
 
         def end() -> None:
@@ -167,11 +174,14 @@ class _Trying:
 
 
 def _with_calls(variant: VariantMeasured, keeper: VariantKeeper) -> VariantMeasured:
-    """Make the calls of a program again, and add how long they take."""
+    """Return the variant with the times of the program's repeated calls.
+
+    If they cannot be repeated, it has a problem instead.
+    """
     try:
         calls = short_enough(keeper)
         if not calls:
-            return replace(variant, problem="No call can be made again, since those of the program raise.")
+            return replace(variant, problem="No call can be repeated, since the program's calls raise.")
         repetition = Repetition(calls)
         repetition.warm_up()
         compiled_before = keeper.compiling
@@ -180,14 +190,14 @@ def _with_calls(variant: VariantMeasured, keeper: VariantKeeper) -> VariantMeasu
     except Exception as error:
         traceback.print_exc()
         said = f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
-        return replace(variant, problem=f"Its calls cannot be made again ({said}).")
+        return replace(variant, problem=f"The calls cannot be repeated ({said}).")
     if keeper.compiling > compiled_before:
-        return replace(variant, problem="Its calls are compiled again and again.")
+        return replace(variant, problem="The calls are still recompiled after several repetitions.")
     return replace(variant, in_row=in_row, single=single)
 
 
 def _times_of_single(calls: list[KeptCall]) -> CallsTimed:
-    """Measure calls before each of which nothing is left to wait for."""
+    """Measure each call by itself: the GPU is idle when the call begins."""
     singles = [Repetition([call]) for call in calls]
 
     def seconds(times: int, *, compiled: bool) -> float:
@@ -210,9 +220,10 @@ def _both(one: CallsTimed | None, other: CallsTimed | None) -> CallsTimed | None
 
 
 class _Caches:
-    """The folders of the compiler's caches, which are of this run; what is in them first is for each variant.
+    """The folders of the compiler's caches for this run.
 
-    They stay at their paths, which are in the commands that compile what is in them.
+    Each variant begins with a copy of the first ones. The folders are renamed, so that the cache in use
+    always has the same path: compile commands contain it.
     """
 
     def __init__(self) -> None:
@@ -222,7 +233,7 @@ class _Caches:
             os.makedirs(folder, exist_ok=True)
 
     def use(self, name: str) -> None:
-        """Put the caches of this name there."""
+        """Put the caches of this name at the paths that the compiler uses."""
         for folder in self._folders:
             os.rename(folder, f"{folder}.{self._used}")
             if os.path.exists(f"{folder}.{name}"):

@@ -1,7 +1,7 @@
-"""Variants: other ways to compile a program, applied where the program calls ``torch.compile``.
+"""Variants: other ways to compile, applied at calls of ``torch.compile``.
 
-What is timed is the same call in all variants. Where the program compiles parts of a module, that is the call
-of the outermost module around them, from its second call on: the first one shows which module it is.
+All variants time the same call. If the program compiles parts of a module, this is the call of the outermost
+module around them, from its second call on: the first call shows which module it is.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ _MODES: tuple[VariantName, ...] = ("reduce-overhead", "max-autotune-no-cudagraph
 
 @dataclass(frozen=True, slots=True)
 class Scouted:
-    """What an uncompiled run shows of a program: what its calls of ``torch.compile`` ask for, and of what.
+    """The modules that a program compiles, and the options that it compiles them with.
 
-    ``blocks`` are the classes that compiled modules repeat, ``count`` is how often together. ``roots`` are
-    the classes of modules around compiled ones, if they are called again after the first time; ``no_whole``
-    says why these cannot be compiled instead.
+    An uncompiled run shows them. ``blocks`` are the classes of submodules that compiled modules repeat, and
+    ``count`` is the number of these submodules. ``roots`` are the classes of the outermost modules around
+    compiled ones, if these are called more than once; ``no_whole`` is the reason why they cannot be compiled
+    as a whole.
     """
 
     calls: int
@@ -50,7 +51,7 @@ class Scouted:
         whole = VariantMeasured("whole", modules=self.roots, count=len(self.roots), device=self.device)
         yield _with_reason(whole, self.no_whole)
         block = VariantMeasured("block", modules=self.blocks, count=self.count, device=self.device)
-        yield _with_reason(block, "" if self.blocks else "no compiled module repeats one")
+        yield _with_reason(block, "" if self.blocks else "no compiled module repeats a submodule")
         unknown = "" if self.backends else "the program does not call `torch.compile` by that name"
         others = self.backends - {"inductor"}
         no_mode = unknown or (
@@ -58,16 +59,17 @@ class Scouted:
         )
         for name in _MODES:
             no_gpu = "it needs a GPU" if name == "reduce-overhead" and not self.device else ""
-            same = "the program does so" if self.modes == {name} else ""
+            same = "the program already does so" if self.modes == {name} else ""
             yield _with_reason(VariantMeasured(name, device=self.device), no_gpu or no_mode or same)
-        same = "the program does so" if self.dynamic == {True} else ""
+        same = "the program already does so" if self.dynamic == {True} else ""
         yield _with_reason(VariantMeasured("dynamic", device=self.device), unknown or same)
 
 
 class VariantKeeper(CallKeeper):
-    """The calls of a program that is compiled in another way; with ``None`` it runs uncompiled.
+    """The calls of a program that is compiled as ``variant`` says.
 
-    With ``of_roots``, these are the calls of modules around what is compiled.
+    With ``None`` it runs uncompiled. With ``of_roots``, these are the calls of the outermost modules around
+    the compiled ones.
     """
 
     def __init__(self, variant: VariantName | None, *, of_roots: bool) -> None:
@@ -82,12 +84,12 @@ class VariantKeeper(CallKeeper):
         self._compile: Callable[..., Any] = torch.compile
 
     def install(self) -> None:
-        """Keep calls from now on, and compile in the way of the variant."""
+        """Record calls from now on, and compile as the variant says."""
         super().install()
         torch.compile = self._compile_as
 
     def begin(self, call: Call) -> None:
-        """Keep a call; the first one of a function shows the module around it."""
+        """Record a call; the first call of a function shows the module around it."""
         if all(call.function != known.function for known in self._functions):
             self._functions.append(call)
             if self._of_roots:
@@ -95,7 +97,7 @@ class VariantKeeper(CallKeeper):
         super().begin(call)
 
     def settle(self) -> None:
-        """End, and forget the calls that were kept before it was known which module is around them."""
+        """Stop recording; drop the calls recorded before the module around them was known."""
         self.over = True
         if not self._roots:
             return
@@ -104,17 +106,17 @@ class VariantKeeper(CallKeeper):
         self.timed = [timed for timed in self.timed if timed.function in names]
 
     def scouted(self) -> Scouted:
-        """Return what was seen of the program."""
+        """Return the modules and options that the program's calls have shown."""
         parts = [call for call in self._functions if call.owner not in self._roots]
         blocks = [block for call in parts for block in blocks_of(call)]
         called = [root for root in self._roots if any(kept.call.owner is root for kept in self.kept)]
         no_whole = ""
         if not self._roots:
-            no_whole = "the program compiles no parts of a module"
+            no_whole = "the program compiles no part of a larger module"
         elif called != self._roots:
-            no_whole = "a module around its compiled parts is called only once"
+            no_whole = "a module around the compiled parts is called only once"
         elif any(call.owner is None for call in parts):
-            no_whole = "the program compiles functions, not modules alone"
+            no_whole = "the program also compiles functions, not only modules"
         return Scouted(
             self.calls,
             tuple(dict.fromkeys(type(block).__name__ for block in blocks)),
@@ -128,7 +130,7 @@ class VariantKeeper(CallKeeper):
         )
 
     def _compile_as(self, model: Any = None, **options: Any) -> Any:
-        """Do what ``torch.compile`` does, in the way of the variant."""
+        """Stand in for ``torch.compile``: compile as the variant says."""
         if model is None:
             return functools.partial(self._compile_as, **options)
         self._seen.append(options)
@@ -177,9 +179,9 @@ class VariantKeeper(CallKeeper):
         hook = part.register_forward_pre_hook(watch)
 
     def _watch_root(self, options: dict[str, Any] | None = None) -> None:
-        """Keep the calls of the outermost module that is being called, from the next one on.
+        """Record the calls of the outermost module that is running, from its next call on.
 
-        With ``options`` it is compiled.
+        With ``options``, also compile that module.
         """
         root = _outermost_module()
         if root is None or root in self._roots:
@@ -193,14 +195,20 @@ class VariantKeeper(CallKeeper):
 
 
 def blocks_of(call: Call) -> list[nn.Module]:
-    """Return the modules of the same class that a module of a call repeats, outermost ones alone."""
+    """Return the submodules that a module of a call repeats.
+
+    Blocks nested in another block are left out.
+    """
     given = [value for value in (*call.args, *call.kwargs.values()) if isinstance(value, nn.Module)]
     found = [module for _, module in modules_of(call)]
     return [*dict.fromkeys(block for module in (*found, *given) for block in repeated(module))]
 
 
 def repeated(module: nn.Module) -> Iterator[nn.Module]:
-    """Yield the modules of the same class that a module has twice or more, outermost ones alone."""
+    """Yield submodules of which a module has two or more of the same class.
+
+    Nested ones are left out.
+    """
     children = [*module.children()]
     classes = Counter(type(child) for child in children if _is_block(child, within=module))
     for child in children:
@@ -211,7 +219,10 @@ def repeated(module: nn.Module) -> Iterator[nn.Module]:
 
 
 def _is_block(module: nn.Module, within: nn.Module) -> bool:
-    """Tell whether a module is more than an operation: one of the user's in a list, or made of others."""
+    """Tell whether a module is a block.
+
+    A block is a user's module in a container, or a module with children.
+    """
     if isinstance(module, _CONTAINERS):
         return False
     is_of_user = not type(module).__module__.startswith("torch.")
@@ -223,7 +234,7 @@ def _with_reason(variant: VariantMeasured, reason: str) -> VariantMeasured:
 
 
 def _module_of(model: object) -> nn.Module | None:
-    """Return the module that ``torch.compile`` gets, itself or as a method."""
+    """Return the module that ``torch.compile`` gets, itself or through a method."""
     model = getattr(model, "__self__", model)
     return model if isinstance(model, nn.Module) else None
 

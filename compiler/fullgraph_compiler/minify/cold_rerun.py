@@ -1,4 +1,4 @@
-"""A fresh interpreter for a repro, to check that it fails without the state of this process."""
+"""A fresh interpreter for a repro, without the state of this process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ if filename:
 
 
 class FreshInterpreter:
-    """A process that imports torch in the background, which takes seconds, and then runs one file."""
+    """A process that imports torch in the background, and then runs one file.
+
+    The import takes seconds.
+    """
 
     def __init__(self) -> None:
         env = {

@@ -1,4 +1,4 @@
-"""The minifier: it finds the fault behind a failure, reduces the graph, and writes the repro."""
+"""The minifier: find the fault, reduce the graph, write the repro."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .reduction import reduce
 def minify(request: MinifyRequest, sink: Sink, speak: Callable[[], None]) -> None:
     """Write the repro of one failure, and report facts to ``sink``.
 
-    ``speak`` makes ``sink`` work in a forked child.
+    ``speak`` makes ``sink`` work in a forked child process.
     """
     begun = time.monotonic()
     inductor_compat.prepare(request.cache)
@@ -68,17 +68,17 @@ def _nothing(
 ) -> str:
     if fault is not None and fault.located.stage == "uncompiled" and fault.located.cause is not None:
         return (
-            "The program fails because what torch.compile returned is not the module, and not in the "
-            "compiler: there is nothing to minify."
+            "The program fails because torch.compile returns an OptimizedModule, not the module itself. "
+            "The compiler works: there is nothing to minify."
         )
     if fault is not None and fault.located.stage == "uncompiled":
         return "The program fails without the compiler as well: there is nothing to minify."
     if fault is not None and fault.located.stage == "compiled":
-        return "The program fails as a whole, and no graph is known to fail by itself: none can be shrunk."
+        return "The whole program fails, but no single graph was found to fail: there is no graph to minify."
     if fault is not None:
-        return "This failure is in no graph, and its call could not be recorded: see the log for the reason."
+        return "This failure is outside of all graphs, and its call could not be recorded: see the log."
     if faults:
-        return f"There is no failure {request.failure}: the program has {len(faults)}."
+        return f"There is no failure number {request.failure}: the program has only {len(faults)}."
     if unchecked:
         return f"No failure was found, but {_not_checked(unchecked)}"
     return "Nothing fails: every graph compiles, and its results are right for the inputs of one call."
@@ -95,7 +95,7 @@ def _not_checked(unchecked: list[GraphUnchecked]) -> str:
 def _write_call(
     request: MinifyRequest, fault: FaultLocated, call: RecordedCall, begun: float
 ) -> ReproWritten:
-    """Write the repro of a failure outside of all graphs: the call at which Dynamo fails."""
+    """Write the repro of a failure outside of all graphs: a call that Dynamo fails at."""
     _replace(Path(request.output), program.write(call, fault, _environment()))
     with FreshInterpreter() as fresh:
         reproduces = fresh.run(request.output) == 0
@@ -124,7 +124,7 @@ class _Minification:
         case, failure = self._at_level(case)
         self.nodes_at_first = case.nodes
         if failure.kind == "hang":
-            self.oracle.seconds = 10.0  # each smaller case that hangs uses all of it
+            self.oracle.seconds = 10.0  # each smaller case that hangs takes this long
         self._write(case, failure)
 
         def first_failing(cases: Iterable[Case]) -> Case | None:
@@ -150,12 +150,15 @@ class _Minification:
         )
 
     def _at_level(self, case: Case) -> tuple[Case, Failure]:
-        """Return the case to reduce, at the lowest level that fails in the same way, and its failure."""
+        """Return the case to reduce, and its failure.
+
+        It is at the lowest level that fails in the same way.
+        """
         failure = self.fault.failure
         if case.backend != "inductor":
             return case, failure
         graphs = aot.split(case, self.request.patience) if self.request.level != "dynamo" else []
-        # Compiling kernels takes most of the time, and a failure of lowering occurs before.
+        # Most of the time goes to compiling kernels, and a failure of lowering occurs before that.
         may_be_of_lowering = failure.kind == "error" and failure.error != "CppCompileError"
         for self.oracle.after_lowering in (False, True) if may_be_of_lowering else (True,):
             for candidate in (*graphs, case):
@@ -175,7 +178,10 @@ class _Minification:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Replace a file atomically, unless it is a mount: then only the file itself can be written to."""
+    """Replace a file atomically.
+
+    A mount point is written in place, since it cannot be renamed over.
+    """
     if os.path.ismount(path):
         path.write_text(text, encoding="utf-8")
         return
@@ -186,7 +192,7 @@ def _replace(path: Path, text: str) -> None:
 
 
 def _lines(case: Case) -> Stack:
-    """Return the user's lines that the operations of a case come from, without duplicates."""
+    """Return the user's lines behind the operations of a case, without duplicates."""
     lines = [operation.calls[-1] for operation in case.graph.operations if operation.calls]
     return tuple(dict.fromkeys(lines))
 

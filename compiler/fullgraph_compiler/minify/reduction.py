@@ -1,7 +1,7 @@
-"""Reduction of a failing case: delta debugging over its graph, then over everything else in a repro.
+"""Reduction of a failing case: delta debugging over its graph, then the rest.
 
 Every query costs a compilation, so big steps come first: half of the operations, a quarter, and so on down to
-single ones. The oracle checks whether a smaller case still fails; this module does not use torch.
+single operations. The oracle checks whether a smaller case still fails; this module does not use torch.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from . import reduction_values as values
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """A reduction: ``items`` lists removable parts of a case, ``without`` returns a case without some.
+    """A kind of reduction: it lists removable parts of a case, and removes some.
 
-    Items are identified by names, or by positions, which stay valid when later items are removed. ``without``
-    returns ``None`` if the remaining case would make no sense.
+    ``items`` lists the parts, ``without`` returns a case without some of them. Items are identified by names,
+    or by positions, which stay valid when later items are removed. ``without`` returns ``None`` if the
+    remaining case would make no sense.
     """
 
     items: Callable[[Case], Sequence[Any]]
@@ -31,12 +32,12 @@ class Pass:
 
 
 def _of_inputs(change: values.InputChange) -> Pass:
-    """Return a reduction whose items are the names of the inputs that ``change`` makes another input."""
+    """Return a reduction whose items are the names of inputs that ``change`` alters."""
     return Pass(partial(values.changeable, change), partial(values.with_inputs, change))
 
 
 def _of_lines(field: str) -> Pass:
-    """Return a reduction whose items are the positions in a field of a case."""
+    """Return a reduction whose items are the positions of lines in a field."""
     return Pass(lambda case: range(len(getattr(case, field))), partial(values.without_lines, field))
 
 
@@ -73,10 +74,10 @@ def reduce(
     first_failing: Callable[[Iterable[Case]], Case | None],
     progress: Callable[[Case], None],
 ) -> Case:
-    """Return a smaller case that still fails in the same way; none of its operations can be removed alone.
+    """Return a smaller case that still fails in the same way.
 
-    ``first_failing`` takes candidates lazily, the preferred ones first, and returns the earliest that fails.
-    ``progress`` is called with each better case.
+    None of its operations can be removed alone. ``first_failing`` takes candidates lazily, the preferred ones
+    first, and returns the earliest that fails. ``progress`` is called with each better case.
     """
     search = _Search(case, first_failing, progress)
     if graphs.tidy(case) != case:
@@ -109,7 +110,10 @@ class _Search:
         self._passing: list[Case] = []
 
     def ask(self, candidates: Iterable[Case | None]) -> int | None:
-        """Make the first candidate that fails the best case; return its position, or ``None``."""
+        """Make the first failing candidate the best case; return its position.
+
+        Return ``None`` if all candidates pass.
+        """
         asked: list[Case] = []
         positions: list[int] = []
 
@@ -138,7 +142,10 @@ class _Search:
 
 
 def _cheaper(case: Case) -> Iterator[Case]:
-    """Yield variants of a case that run faster: without recorded data, without a backward graph."""
+    """Yield variants of a case that run faster.
+
+    They have no recorded data, no backward graph, or neither.
+    """
     names = [given.name for given in case.inputs]
     without_records = values.with_inputs(values.unrecorded, case, names)
     yield values.with_inputs(values.without_gradient, without_records, names)
@@ -147,7 +154,7 @@ def _cheaper(case: Case) -> Iterator[Case]:
 
 
 def _drop(search: _Search, kind: Pass, *more: Pass, thorough: bool = True) -> None:
-    """Remove as many items as possible: all, then halves, and so on; single ones last.
+    """Remove as many items as possible: all, then halves, down to single items.
 
     The reductions in ``more`` are tried if the first removes nothing, and for single items.
     """
@@ -160,7 +167,10 @@ def _drop(search: _Search, kind: Pass, *more: Pass, thorough: bool = True) -> No
 
 
 def _drop_chunks(search: _Search, kind: Pass, size: int) -> bool:
-    """Remove runs of ``size`` items, from the last to the first; return whether any was removed."""
+    """Remove runs of ``size`` items, from the last to the first.
+
+    Return whether any run was removed.
+    """
     items = list(kind.items(search.case))
     end = len(items)
     changed = False
@@ -188,7 +198,7 @@ def _shrink_size(search: _Search, size: int) -> None:
     half = size // 2
     if search.ask(sizes.with_smaller(search.case, size, [sizes.SMALL])) is not None or half <= sizes.SMALL:
         return
-    # A size that cannot be halved is kept: further attempts would take many queries.
+    # If a size cannot be halved, leave it: further attempts would take many queries.
     if search.ask(sizes.with_smaller(search.case, size, [half])) is not None:
         powers = [2**exponent for exponent in range(2, half.bit_length()) if 2**exponent < half]
         search.ask(sizes.with_smaller(search.case, half, powers))

@@ -1,4 +1,4 @@
-"""Changes to all parts of a case: its inputs, its operations, and those of its subgraphs."""
+"""Changes to all parts of a case: inputs, operations, and subgraphs."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .reduction_graph import filled
 
 
 def constants(graph: Graph) -> Iterator[Value]:
-    """Yield the leaves of all arguments of operations, including those of subgraphs."""
+    """Yield the leaves of all arguments of operations, those in subgraphs included."""
     for operation in all_operations(graph):
         yield from leaves((operation.args, dict(operation.kwargs)))
 
 
 def rewritten(case: Case, leaf: Callable[[Value], Value], tensor: Callable[[TensorSpec], TensorSpec]) -> Case:
-    """Return a case with all constants changed by ``leaf`` and all tensor specs by ``tensor``."""
+    """Return a case with changed constants (``leaf``) and tensor specs (``tensor``)."""
     inputs = tuple(
         replace(given, value=leaf(given.value))
         if given.spec is None

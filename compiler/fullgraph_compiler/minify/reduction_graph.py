@@ -1,4 +1,4 @@
-"""Reductions of the graph: fewer outputs and inputs, and nothing unused."""
+"""Reductions of the graph: fewer outputs and inputs, and no unused parts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def without_outputs(case: Case, positions: Collection[int]) -> Case | None:
 
 
 def inputs_like_others(case: Case) -> list[str]:
-    """Return the names of the inputs that an earlier input with the same spec could replace."""
+    """Return the names of inputs that an earlier input with the same spec can replace."""
     return [name for name, first in _first_alike(case).items() if first != name]
 
 
@@ -62,7 +62,7 @@ def with_numbers_inlined(case: Case, names: Collection[str]) -> Case | None:
 
 
 def tidy(case: Case) -> Case:
-    """Return a case without unused parts: operations without effect, inputs, subgraphs."""
+    """Return a case without unused operations, inputs and subgraphs."""
     needed = set(references(case.graph.outputs))
     kept: list[Operation] = []
     for operation in reversed(case.graph.operations):
@@ -84,7 +84,10 @@ def tidy(case: Case) -> Case:
 
 
 def with_all_results(case: Case) -> Case:
-    """Return a case with all unused results added to the outputs, so that no operation is unused."""
+    """Return a case with all unused results as outputs.
+
+    Then no operation is unused.
+    """
     used = {name for operation in case.graph.operations for name in uses(operation)}
     used.update(references(case.graph.outputs))
     results = [
@@ -99,7 +102,10 @@ def with_all_results(case: Case) -> Case:
 
 
 def writes(operation: Operation) -> bool:
-    """Tell whether an operation changes its first argument, judging by its name and ``inplace=True``."""
+    """Tell whether an operation changes its first argument.
+
+    Its name or ``inplace=True`` shows it.
+    """
     parts = operation.target.split(".")
     if parts[0] in ("operator", "_operator"):
         return _WRITING_OPERATORS.fullmatch(parts[1]) is not None
@@ -130,7 +136,10 @@ def _has_effect(operation: Operation) -> bool:
 
 
 def substituted(operation: Operation, values: dict[str, Value]) -> Operation:
-    """Return an operation with references replaced by values; the same object if nothing changes."""
+    """Return an operation with references replaced by values.
+
+    It is the same object if nothing changes.
+    """
     if values.keys().isdisjoint(uses(operation)):
         return operation
     kwargs = tuple((key, substitute(value, values)) for key, value in operation.kwargs)
@@ -151,7 +160,10 @@ def _first_alike(case: Case) -> dict[str, str]:
 
 
 def _with_values(case: Case, values: dict[str, Value]) -> Case | None:
-    """Return a case with some inputs replaced by values; ``None`` if it would make no sense."""
+    """Return a case with some inputs replaced by values.
+
+    ``None`` if it would make no sense.
+    """
     graph = case.graph
     operations = tuple(substituted(operation, values) for operation in graph.operations)
     outputs = substitute(graph.outputs, values)

@@ -1,4 +1,4 @@
-"""Reductions that remove operations, replace their results, and make the graph well formed again."""
+"""Reductions that remove operations and make the graph well formed again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,11 @@ from .reduction_graph import filled, sensible, substituted, tidy, writes
 
 
 def removable(case: Case) -> list[str]:
-    """Return the names of removable operations; ``get_attr`` and items of tuples go with other operations."""
+    """Return the names of removable operations.
+
+    ``get_attr`` and items of tuples are not among them: they disappear with the operations that use or make
+    them.
+    """
     many = {item.name for item in case.graph.operations if isinstance(item.spec, (tuple, list))}
     return [
         operation.name
@@ -33,9 +37,10 @@ def removable(case: Case) -> list[str]:
 
 
 def without(case: Case, names: Collection[str], *, near: bool) -> Case | None:
-    """Return a case without some operations, in which all others remain and contribute to an output.
+    """Return a case without some operations; the rest contributes to an output.
 
-    New inputs replace the results that are still needed; if ``near``, arguments with the same spec do.
+    New inputs replace the results that are still needed; if ``near``, an argument of the removed operation
+    with the same spec does.
     """
     kept = _kept(case.graph, names)
     stand_ins = _StandIns(case, near)
@@ -53,7 +58,7 @@ def without(case: Case, names: Collection[str], *, near: bool) -> Case | None:
 
 
 def _with_stand_ins(case: Case, operations: list[Operation], stand_ins: _StandIns) -> Case | None:
-    """Return a case with the remaining operations and the stand-ins of the removed ones."""
+    """Return a case with the remaining operations and stand-ins for the rest."""
     computed = {operation.name for operation in operations}
     outputs: list[Value] = []
     for output in case.graph.outputs:
@@ -83,7 +88,7 @@ def _with_stand_ins(case: Case, operations: list[Operation], stand_ins: _StandIn
 
 
 class _StandIns:
-    """The replacements for the results of removed operations, and the inputs created for them."""
+    """The replacements for results of removed operations, and their new inputs."""
 
     def __init__(self, case: Case, near: bool) -> None:
         self.specs = {given.name: given.spec for given in case.inputs}
@@ -120,7 +125,10 @@ class _StandIns:
 
 
 def _kept(graph: Graph, names: Collection[str]) -> set[str]:
-    """Return the names of the operations to keep, including used ones whose result has no known spec."""
+    """Return the names of the operations that stay.
+
+    Among them are used operations whose result has no known spec.
+    """
     kept: set[str] = set()
     needed: set[str] = set()
     for operation in reversed(graph.operations):
@@ -131,7 +139,7 @@ def _kept(graph: Graph, names: Collection[str]) -> set[str]:
 
 
 def _unseen(graph: Graph, operations: list[Operation], outputs: list[Value]) -> list[Value]:
-    """Return the results that must become outputs so that the operations that compute them stay in use."""
+    """Return results that must become outputs to keep their operations in use."""
     used = set(references(graph.outputs))
     for operation in reversed(graph.operations):
         if operation.name in used:

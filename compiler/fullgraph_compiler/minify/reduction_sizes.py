@@ -19,7 +19,10 @@ def sizes(case: Case) -> list[int]:
 
 
 def with_smaller(case: Case, size: int, smaller: Iterable[int]) -> Iterator[Case]:
-    """Yield cases with a size replaced by smaller ones everywhere, with its multiples and without them."""
+    """Yield cases with a size replaced everywhere by smaller ones.
+
+    Each comes once with the size's multiples, and once without.
+    """
     numbers = {leaf for leaf in constants(case.graph) if type(leaf) is int} | set(sizes(case))
     multiples = [number for number in numbers if number >= size and number % size == 0]
     for new in smaller:
@@ -28,7 +31,7 @@ def with_smaller(case: Case, size: int, smaller: Iterable[int]) -> Iterator[Case
 
 
 def resized(case: Case, smaller: dict[int, int]) -> Case:
-    """Return a case with sizes replaced in shapes, and wherever the same number is an argument."""
+    """Return a case with sizes replaced in shapes and in equal arguments."""
     return rewritten(
         case,
         lambda leaf: smaller.get(leaf, leaf) if type(leaf) is int else leaf,
@@ -37,7 +40,10 @@ def resized(case: Case, smaller: dict[int, int]) -> Case:
 
 
 def _reshaped(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
-    """Return a spec with another shape and the same order of dimensions; keep the strides if it has gaps."""
+    """Return a spec with another shape and the same order of dimensions.
+
+    If the tensor has gaps, the strides stay.
+    """
     if shape == spec.shape:
         return spec
     order = sorted(range(len(shape)), key=lambda i: (spec.stride[i], -i))
@@ -47,7 +53,10 @@ def _reshaped(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
 
 
 def dense(shape: tuple[int, ...], order: list[int]) -> tuple[int, ...]:
-    """Return the strides of a tensor without gaps; ``order`` has its dimensions, the innermost first."""
+    """Return the strides of a tensor without gaps.
+
+    ``order`` lists its dimensions, the innermost first.
+    """
     strides, step = [0] * len(shape), 1
     for dimension in order:
         strides[dimension] = step

@@ -1,4 +1,4 @@
-"""Reductions that keep the operations: plain dtypes and data, no settings, round numbers."""
+"""Reductions that leave the operations: plain data, no settings, simple numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _REDUCED = ("float16", "bfloat16")
 
 
 InputChange: TypeAlias = Callable[[Input, TensorSpec], Input]
-"""A change of a tensor input, which has this spec."""
+"""A function that changes a tensor input; it gets the input and its spec."""
 
 
 def without_lines(field: str, case: Case, positions: Collection[int]) -> Case:
@@ -28,7 +28,7 @@ def without_lines(field: str, case: Case, positions: Collection[int]) -> Case:
 
 
 def changeable(change: InputChange, case: Case) -> list[str]:
-    """Return the names of the tensor inputs that are others after a change."""
+    """Return the names of the tensor inputs that a change alters."""
     return [given.name for given in case.inputs if given.spec and change(given, given.spec) != given]
 
 
@@ -42,7 +42,7 @@ def with_inputs(change: InputChange, case: Case, names: Collection[str]) -> Case
 
 
 def unrecorded(given: Input, spec: TensorSpec) -> Input:
-    """Return an input with default random values instead of recorded values or distributions."""
+    """Return an input with default random values instead of recorded ones."""
     return replace(given, value=filled(spec))
 
 
@@ -98,7 +98,7 @@ def _on_cpu(leaf: Value) -> Value:
 
 
 def keywords(case: Case) -> list[tuple[str, str]]:
-    """Return the keyword arguments as pairs of the operation's and the argument's name."""
+    """Return the keyword arguments, as pairs of operation and argument name."""
     return [(operation.name, key) for operation in case.graph.operations for key, _ in operation.kwargs]
 
 
@@ -113,7 +113,10 @@ def without_keywords(case: Case, places: Collection[tuple[str, str]]) -> Case:
 
 
 def numbers(case: Case) -> list[tuple[str, int]]:
-    """Return the constants that could be simpler, as pairs of the operation's name and the position."""
+    """Return the constants that could be simpler.
+
+    Each is a pair of the operation's name and the position of the argument.
+    """
     return [
         (operation.name, i)
         for operation in case.graph.operations

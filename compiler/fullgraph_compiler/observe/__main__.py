@@ -1,7 +1,8 @@
-"""Run a program observed: ``python -m fullgraph_compiler.observe [--trace FOLDER] [-m] PROGRAM ARGS``.
+"""Run a program observed, without a worker.
 
-It runs in this process, which any launcher may have started, and leaves a log of what it compiles. Nothing of
-torch is imported before the program does, which may have set variables for it.
+Usage: ``python -m fullgraph_compiler.observe [--trace FOLDER] [-m] PROGRAM ARGS``. The program runs in this
+process, which any launcher may have started, and leaves a log of its compilations. torch is not imported
+before the program imports it, since the program may set variables for torch first.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from .complaints import complain
 from .running import run
 
 _FOLDER: Final = "TORCH_TRACE"
-"""The variable that names torch's own folder for logs: processes that the program starts write there, too."""
+"""The variable that names torch's folder for logs; processes that the program starts write there, too."""
 
 
 def main() -> None:
-    """Observe the program that the command line names."""
+    """Run and observe the program that the command line names."""
     options = _parser().parse_args()
     folder = os.path.abspath(options.trace or os.environ.get(_FOLDER) or "fullgraph-trace")
     try:
@@ -48,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module, not a file")
     parser.add_argument("program", metavar="PROGRAM")
-    # Else a call without PROGRAM would be told that ARGS are required as well.
+    # Else the error for a missing PROGRAM would say that ARGS are required as well.
     parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER).required = False
     return parser
 

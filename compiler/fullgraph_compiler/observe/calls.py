@@ -1,4 +1,4 @@
-"""The calls of compiled functions: which are after the warm-up, and which functions have no graph."""
+"""Calls of compiled functions: late compilations, and functions without a graph."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from ..facts import CallsCounted, CallsWithoutGraph, Stack, TargetProblem
 from .others import OtherProcesses
 from .stacks import calling_stack
 
-_UNOBSERVED = "{} that the program started {} not observed: what is compiled there is not told"
+_UNOBSERVED = "{} that the program started {} not observed: compilations there are missing from the report"
 
 
 @dataclass
 class _Function:
-    """A compiled function: the stack of its first call, the number of its calls, whether it has a graph.
+    """A compiled function with the number of its calls.
 
-    ``off`` is what turned compiling off in its first call, ``found`` its code and name, if it has code.
+    ``stack`` is that of its first call. ``off`` is the setting that turned compiling off in its first call;
+    ``found`` are its code and name, if it has code.
     """
 
     stack: Stack
@@ -33,7 +34,10 @@ class _Function:
 
 
 class CompiledCalls:
-    """The calls of compiled functions from now on; those of each after its first ``warm_up`` are late."""
+    """A counter of the calls of compiled functions from its creation on.
+
+    A compilation is late if its function has been called more than ``warm_up`` times.
+    """
 
     def __init__(self, warm_up: int | None) -> None:
         self._warm_up = warm_up
@@ -57,7 +61,10 @@ class CompiledCalls:
         self._uncompiled = off
 
     def look(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what the call whose frame is being compiled here says of a record, and note its graph."""
+        """Return what the call that is being compiled adds to a record.
+
+        Also note whether the function has a graph.
+        """
         if "dynamo_start" in metadata:
             function = self._current()
             late = function is not None and self._warm_up is not None and function.calls > self._warm_up
@@ -72,7 +79,7 @@ class CompiledCalls:
         return {}
 
     def _calls_of(self, code: CodeType) -> int:
-        """Count the calls of what has this code: modules of one class share it, and its compilations."""
+        """Count the calls of all functions with this code: modules of one class share it."""
         return sum(item.calls for item in self._functions.values() if item.found and item.found[0] is code)
 
     @property
@@ -81,14 +88,14 @@ class CompiledCalls:
         return self._others.count()
 
     def counted(self) -> Iterator[CallsCounted]:
-        """Yield the number of calls of each function of which a call was not compiled."""
+        """Yield the number of calls of each function for which a compilation failed."""
         for code, name in self._failed.items():
             yield CallsCounted(name, code.co_filename, code.co_firstlineno, self._calls_of(code))
 
     def unseen(self) -> Iterator[CallsWithoutGraph | TargetProblem]:
-        """Yield a fact for each function whose calls have captured no graph.
+        """Yield a fact for each compiled function whose calls have captured no graph.
 
-        Others tell of a program that calls none, and of processes that were not observed.
+        Also yield facts if the program calls no compiled function, or starts processes that are not observed.
         """
         others = self.unobserved
         if not self._functions:
@@ -97,7 +104,7 @@ class CompiledCalls:
         if others:
             counted = ("1 process", "was") if others == 1 else (f"{others} processes", "were")
             yield TargetProblem("warning", _UNOBSERVED.format(*counted), of_run=True)
-        # Modules of one class can share a graph: that of the first, if its guards hold for the others.
+        # Modules of one class can share the graph of the first module, if its guards hold for the rest.
         with_graph = {item.found[0] for item in self._functions.values() if item.has_graph and item.found}
         for function in self._functions.values():
             if function.has_graph or function.found is None:
@@ -118,12 +125,15 @@ class CompiledCalls:
 
 
 def _uncalled() -> Iterator[CallsWithoutGraph]:
-    """Yield a fact for each function that was compiled, of a program that calls none."""
+    """Yield a fact for each compiled function of a program that calls none of them."""
     found = dict.fromkeys(filter(None, map(call_compat.code_of, call_compat.compiled_functions())))
     for code, name in found:
         yield CallsWithoutGraph(name, code.co_filename, code.co_firstlineno, 0)
 
 
 def compiled_module() -> torch.nn.Module | None:
-    """Return the module that was compiled, if the frame that is being compiled here is of a call of one."""
+    """Return the compiled module whose call compiles a frame in this thread.
+
+    ``None`` for other calls.
+    """
     return call_compat.module_of(call_compat.current_function())

@@ -1,4 +1,4 @@
-"""What an observed program is told when observing fails: one sentence, and the program goes on."""
+"""The warning when observation fails; the program goes on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 
 def complain(what: str, error: Exception) -> None:
-    """Say on stderr what is missing, and why."""
+    """Write to stderr that ``what`` is missing, and why."""
     reason = error.strerror if isinstance(error, OSError) and error.strerror else repr(error)
     with contextlib.suppress(Exception):  # the program may have closed or replaced its stderr
         sys.stderr.write(f"fullgraph: {what} ({reason}); the program goes on.\n")

@@ -1,4 +1,4 @@
-"""What is compiled as a part of a ``LightningModule``, and what in it could be compiled instead."""
+"""A compiled ``LightningModule``, and networks in it to compile instead."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ _MODULES: Final = ("lightning.pytorch.core.module", "pytorch_lightning.core.modu
 def lightning_of(
     module: torch.nn.Module | None,
 ) -> tuple[tuple[ClassPlace, ...], tuple[Network, ...]] | None:
-    """Return the classes of a ``LightningModule`` below that, and the networks in it; ``None`` for others.
+    """Return a ``LightningModule``'s own classes, and the networks in it.
 
-    A network is a module with parameters that can be called, that is more than one of torch's own layers,
-    that nothing has compiled yet, and that does not know the module around it.
+    ``None`` if the module is not a ``LightningModule``. A network is a callable child module with parameters
+    that is more than a single module of torch's, is not compiled yet, and has no reference to the
+    ``LightningModule``.
     """
     classes = [] if module is None else list(_classes(type(module)))
     if module is None or not classes:
@@ -37,7 +38,10 @@ def lightning_of(
 
 
 def _classes(cls: type) -> Iterator[ClassPlace]:
-    """Yield a class and its bases up to ``LightningModule``; nothing if that is none of them."""
+    """Yield a class and its bases up to ``LightningModule``.
+
+    Nothing if this is not one of the bases.
+    """
     names = [(base.__module__, base.__name__) for base in cls.__mro__]
     end = next(
         (i for i, (file, name) in enumerate(names) if name == "LightningModule" and file in _MODULES), 0
@@ -58,5 +62,5 @@ def _is_network(module: torch.nn.Module, around: set[int]) -> bool:
 
 
 def _knows(value: Any, around: set[int]) -> bool:
-    """Tell whether a value is one of these objects, or refers to one as a container does."""
+    """Tell whether a value is one of these objects or refers directly to one."""
     return id(value) in around or any(id(item) in around for item in gc.get_referents(value))

@@ -1,8 +1,7 @@
 """A listener to the structured trace of this process.
 
-The records are those of a log. This module adds data that a log leaves out, but that is available in the
-process: the calls that led to a frame, columns, the full stack of each guard, the tensors bound to names, and
-the graph node at which a backend failed.
+It gets the same records as a log, and adds data that only the process has: the calls that led to a frame,
+columns, the full stack of each guard, the tensors bound to names, and the node at which a backend failed.
 """
 
 from __future__ import annotations
@@ -35,11 +34,14 @@ from .values import written_value
 
 Sink = Callable[[list[Fact]], None]
 _LONGEST = 2000
-"""The most characters of an error's text that are kept."""
+"""The limit on characters of an error's text in a fact."""
 
 
 class TraceListener(logging.Handler):
-    """A log handler that passes the facts of each record to ``sink``, in the thread that compiles."""
+    """A log handler that passes the facts of each record to ``sink``.
+
+    It does so in the thread that compiles.
+    """
 
     def __init__(self, sink: Sink, *, cpp_stacks: bool = False, calls: CompiledCalls | None = None) -> None:
         super().__init__(trace_compat.TAKEN)
@@ -70,11 +72,14 @@ class TraceListener(logging.Handler):
             self._report(error)
 
     def refused(self, error: BaseException) -> tuple[GuardFailure, ...]:
-        """Return the guards that failed where a recompilation is an error: ``error_on_recompile``."""
+        """Return the guards that failed, from an error of ``error_on_recompile``."""
         return self.failures(trace_compat.refused_reasons(error))
 
     def failures(self, reasons: Iterable[str]) -> tuple[GuardFailure, ...]:
-        """Describe the guards behind torch's reasons, one for each compilation that does not fit."""
+        """Return the guards that torch's reasons name.
+
+        There is one for each compilation that does not fit.
+        """
         return self._interpreter.failures(reasons)
 
     def finish(self) -> None:
@@ -98,7 +103,10 @@ class TraceListener(logging.Handler):
 
 
 def stack_of_summary(frames: Iterable[Any]) -> Stack:
-    """Convert ``traceback.FrameSummary`` items to a stack, with columns from Python 3.11 on."""
+    """Convert ``traceback.FrameSummary`` items to a stack.
+
+    It has columns from Python 3.11 on.
+    """
     return tuple(
         StackFrame(
             filename=frame.filename,
@@ -113,14 +121,17 @@ def stack_of_summary(frames: Iterable[Any]) -> Stack:
 
 
 def is_relevant(metadata: Mapping[str, Any]) -> bool:
-    """Tell whether a record is one of those that facts are made of."""
+    """Tell whether the interpreter reads this record."""
     # Most records are not used here, and should cost little.
     artifact = metadata.get("artifact")
     return artifact["name"] in KNOWN_RECORDS if artifact else not KNOWN_RECORDS.isdisjoint(metadata)
 
 
 def look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
-    """Return what only this process knows of a record, which ``frame`` and its callers emit."""
+    """Return the data that only this process has about the current record.
+
+    ``frame`` and its callers emit the record.
+    """
     if "dynamo_start" in metadata:
         return {
             "stack": calling_stack(frame),
@@ -172,13 +183,19 @@ def _look_at_export(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, 
 
 
 def _traced(frame: FrameType) -> Stack:
-    """Return where in the user's code Dynamo is, or what runs with fake tensors in an export without it."""
+    """Return the stack of the user's code that Dynamo traces.
+
+    In an export without Dynamo, it is the stack of the program's calls, which run with fake tensors.
+    """
     traced = join_stacks((), stack_of_summary(trace_compat.traced_stack()))
     return calling_stack(frame) if not traced and export_compat.is_exporting() else traced
 
 
 def stack_of_error(error: BaseException) -> Stack:
-    """Return the calls that led to an exception, with those that led to where it is on its way to."""
+    """Return the calls from the program's start to where an exception was raised.
+
+    The traceback has those below the current frame; the stack of this call has those above it.
+    """
     return (*calling_stack(sys._getframe()), *stack_of_summary(traceback.extract_tb(error.__traceback__)))
 
 
@@ -203,7 +220,10 @@ def _failure_stack(exception: BaseException) -> Stack:
 
 
 def _failing_kernel(exception: BaseException) -> FailingKernel | None:
-    """Return the function of an operator that raised with fake tensors: torch only names the operator."""
+    """Return the function that raised as an operator ran with fake tensors.
+
+    torch only names the operator.
+    """
     with contextlib.suppress(Exception):  # the text of the error may be code of the program's own
         found = graph_compat.failing_kernel(exception)
         if found is None:
@@ -216,7 +236,10 @@ def _failing_kernel(exception: BaseException) -> FailingKernel | None:
 
 
 def _refused_result(exception: BaseException) -> Stack:
-    """Return the result of a function that a higher-order operator refuses: torch only names the operator."""
+    """Return the line of the result that a higher-order operator refuses.
+
+    torch only names the operator.
+    """
     code, place = None, None
     with contextlib.suppress(Exception):  # Dynamo's own state may be half made; the operator is named anyway
         code, place = graph_compat.refused_result(exception) or (None, None)
@@ -230,9 +253,10 @@ def _stack_of_node(node: Any) -> Stack:
 
 
 def _with_columns(stack: Stack, exception: BaseException) -> Stack:
-    """Return the stack with the columns of what Dynamo was at: older versions of torch leave them out.
+    """Return the stack with the columns of the instructions that Dynamo traced.
 
-    For a condition, all versions name the first operand of ``and`` and ``or``.
+    Older versions of torch leave columns out. For a condition, all versions give those of the first operand
+    of ``and`` and ``or``.
     """
     positions = trace_compat.traced_positions(exception)
     return tuple(_placed(frame, positions.get((frame.filename, frame.row))) for frame in stack)
@@ -245,7 +269,10 @@ def _placed(frame: StackFrame, place: Any) -> StackFrame:
 
 
 def _guard_values(frame: FrameType) -> dict[str, str]:
-    """Write the values that guards ask for without saying so: members of enums, metadata of tensors."""
+    """Return expected values that the code of guards does not show.
+
+    These are enum members and metadata of tensors.
+    """
     values: dict[str, str] = {}
     with contextlib.suppress(Exception):  # of the program's own code, such as a ``__tensor_flatten__``
         for source, value in trace_compat.pending_values(frame):
@@ -255,7 +282,7 @@ def _guard_values(frame: FrameType) -> dict[str, str]:
 
 
 def _guard_stacks(guards: Iterable[Any]) -> dict[str, Stack]:
-    """Return the stack of the first use of each guarded expression, by the expression."""
+    """Return the stack of the first use of each guarded expression, by expression."""
     converted: dict[int, Stack] = {}
     stacks: dict[str, Stack] = {}
     for guard in guards:

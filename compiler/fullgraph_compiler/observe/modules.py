@@ -1,4 +1,4 @@
-"""The modules that a program imports, and the environment variables that its own files set."""
+"""The modules that a program imports, and the environment variables that it sets."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..facts import ModulesLoaded, Program, PytestNode
 
 _INSTALLED = re.compile(r"[\\/](site|dist)-packages[\\/]")
 _OURS = ("fullgraph_compiler", "fullgraph_server", "fullgraph_pytest")
-"""Packages of ours: a plugin of pytest is imported in every run of a test."""
+"""Fullgraph's packages: the pytest plugin is imported in every run of a test."""
 _GENERATED = ("torch", "triton")
-"""Packages whose submodules outside of their folders are code that they have generated."""
+"""Packages whose submodules outside of their folders are generated code."""
 _SETTERS = ("os", "_collections_abc", "collections.abc")
-"""Modules that set variables for their callers: ``os.environ.update`` is a method of the second."""
+"""Modules that set variables for their callers: ``os.environ.update`` is defined in the second one."""
 
 
 class ModuleTracker:
@@ -40,7 +40,10 @@ class ModuleTracker:
         return self.rest() if self._seen != (len(sys.modules), len(self._variables)) else []
 
     def rest(self) -> list[ModulesLoaded]:
-        """Return the changes since the last call. Never raises, whatever is in ``sys.modules``."""
+        """Return the changes since the last call.
+
+        Never raises, whatever is in ``sys.modules``.
+        """
         try:
             return self._look()
         except Exception:
@@ -63,7 +66,10 @@ class ModuleTracker:
 
 
 def own_modules() -> dict[str, ModuleType]:
-    """Return the user's own modules by filename, in the order of their import, with ``__main__`` last."""
+    """Return the user's own modules by filename, in the order of their import.
+
+    ``__main__`` is last.
+    """
     main = sys.modules.get("__main__")
     modules = [module for module in sys.modules.copy().values() if module is not main]
     by_file = {_own_source(module): module for module in (*modules, main) if module is not None}
@@ -71,7 +77,7 @@ def own_modules() -> dict[str, ModuleType]:
 
 
 def _watch_variables(variables: dict[str, None]) -> None:
-    """Record the names of the environment variables that the program's own files set, permanently.
+    """Record the environment variables that the program's own files set from now on.
 
     This is an audit hook because a replacement of ``os.putenv`` would appear in graph breaks at its calls.
     """
@@ -100,7 +106,10 @@ def _own_source(module: object) -> str | None:
 
 
 def _is_library(name: str, module: object) -> bool:
-    """Tell whether this is a module of an installed package that another process can import by name."""
+    """Tell whether this is a module of an installed package.
+
+    Another process can import such a module by name.
+    """
     spec = _namespace(module).get("__spec__")
     origin = getattr(spec, "origin", None)
     return (
@@ -114,8 +123,8 @@ def _is_library(name: str, module: object) -> bool:
 
 
 def _namespace(module: object) -> dict[str, Any]:
-    # A lazy module loads itself at an ordinary access of an attribute; what cffi makes says that it is a
-    # module, and has no namespace.
+    # A lazy module loads itself at an ordinary access of an attribute. Objects of cffi claim to be modules,
+    # but have no namespace.
     if not isinstance(module, ModuleType):
         return {}
     try:
@@ -126,7 +135,10 @@ def _namespace(module: object) -> dict[str, Any]:
 
 
 def _caller(frame: FrameType | None) -> FrameType | None:
-    """Return the innermost frame of code in a file, without modules that set variables for their callers."""
+    """Return the innermost frame of code in a file.
+
+    Modules that set variables for their callers do not count.
+    """
     while frame is not None and (
         frame.f_globals.get("__name__") in _SETTERS or frame.f_code.co_filename.startswith("<")
     ):

@@ -1,4 +1,4 @@
-"""The tensors bound to names in traced code, recorded while Dynamo traces the assignments.
+"""The tensors bound to names in traced code.
 
 These are Dynamo's fake tensors, so their sizes are symbolic if those of the graph are. The notes are attached
 to the graph, so an abandoned attempt to trace a frame drops them.
@@ -34,7 +34,10 @@ def note_names() -> None:
 
 
 def take_names(graph: Any) -> tuple[tuple[NamedTensor, ...], tuple[Symbol, ...]]:
-    """Return the tensors recorded for a graph, and the symbols of their sizes, both without duplicates."""
+    """Return the tensors recorded for a graph, and the symbols of their sizes.
+
+    Both are without duplicates.
+    """
     symbols: dict[tuple[str, str, int | None], None] = {}
     tensors: dict[NamedTensor, None] = {}
     for code, name, place, value in vars(graph).pop(_NOTES, ()):
@@ -48,14 +51,14 @@ def take_names(graph: Any) -> tuple[tuple[NamedTensor, ...], tuple[Symbol, ...]]
 
 def _note(graph: Any, code: CodeType, name: str, place: Any, variable: Any) -> None:
     if not _is_foreign(code.co_filename):
-        # At once, since an operation in place can change the tensor's sizes.
+        # Read sizes at once, since an in-place operation can change them.
         value = _tensor_info(variable) or variable
         vars(graph).setdefault(_NOTES, []).append((code, name, place, value))
 
 
 @lru_cache(maxsize=4096)
 def _is_foreign(filename: str) -> bool:
-    """Tell whether a file is not the user's: torch's own, or generated code."""
+    """Tell whether a file is not the user's, but torch's own or generated code."""
     return filename.startswith((_TORCH, "<"))
 
 

@@ -1,6 +1,6 @@
-"""The other processes that a program starts by ``multiprocessing``, in which nothing is observed.
+"""The unobserved processes that a program starts with ``multiprocessing``.
 
-Those of loaders, of ``torch.multiprocessing.spawn`` and of pools are among them.
+Workers of data loaders, of ``torch.multiprocessing.spawn`` and of pools are among them.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ import os
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-_getpid = os.getpid  # a program may put its own function in the place of it
+_getpid = os.getpid  # a program may replace this function
 
 
 class OtherProcesses:
-    """Counts the processes, from now on, that may compile something that is not observed.
+    """A counter of processes that may compile without being observed.
 
-    A forked process counts once it calls a compiled function. One that starts a new Python always
-    counts: what it does cannot be told from here.
+    A forked process counts once it calls a compiled function. A process that starts a new Python always
+    counts, since this process cannot know whether it compiles.
     """
 
     def __init__(self) -> None:
         self._counted = _getpid()
         self._started = 0
-        # Forked processes share it. Two that begin to compile at once may count as one.
+        # Forked processes share this memory. Two processes that begin to compile at once may count as one.
         self._forked = mmap.mmap(-1, 8)
         start = BaseProcess.start
 
@@ -35,7 +35,7 @@ class OtherProcesses:
         BaseProcess.start = start_and_count  # type: ignore[method-assign, assignment]
 
     def called(self) -> None:
-        """Take note that this process calls a compiled function."""
+        """Record that this process calls a compiled function."""
         if (pid := _getpid()) != self._counted:
             self._counted = pid
             self._forked[:] = (int.from_bytes(self._forked[:], "little") + 1).to_bytes(8, "little")

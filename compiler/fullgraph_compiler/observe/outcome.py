@@ -21,7 +21,10 @@ _MACHINERY = ("fullgraph_compiler", "fullgraph_pytest", "importlib", "_frozen_im
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a program. ``raised`` are its uncaught exceptions, in order, with ``hints``."""
+    """The outcome of a program.
+
+    ``raised`` are its uncaught exceptions in order, ``hints`` their advice.
+    """
 
     status: Status
     exit_code: int | None = None
@@ -31,7 +34,7 @@ class Outcome:
 
 
 def not_started(message: str, *hints: str, stack: Stack = ()) -> Outcome:
-    """Return the outcome of a target that could not start, with a message for the user."""
+    """Return the outcome of a target that could not start, with a message."""
     return Outcome("not-started", problems=(TargetProblem("error", message, hints, stack),))
 
 
@@ -46,7 +49,10 @@ def outcome_of(error: BaseException) -> Outcome:
 
 
 def describe(error: BaseException) -> ProgramRaised:
-    """Convert an uncaught exception to a fact; its stack begins with the user's first call."""
+    """Convert an uncaught exception to a fact.
+
+    Its stack begins with the user's first call.
+    """
     trace = _skip_machinery(error.__traceback__)
     return ProgramRaised(
         error=type(error).__qualname__,
@@ -60,14 +66,20 @@ def describe(error: BaseException) -> ProgramRaised:
 
 
 def words_of(error: BaseException) -> str:
-    """Return the message of an exception, also of one whose ``__str__`` raises."""
+    """Return the message of an exception.
+
+    There is a replacement if its ``__str__`` raises.
+    """
     if isinstance(error, SystemExit) and (error.code is None or isinstance(error.code, int)):
         return _asked(lambda: f"the program ended with exit code {error.code}", "")
     return _asked(lambda: str(error), "(its message cannot be shown: its __str__ raises)")
 
 
 def _asked(ask: Callable[[], _T], otherwise: _T) -> _T:
-    """Return ``ask()``, or ``otherwise`` if that raises: exceptions of a program may override any method."""
+    """Return ``ask()``, or ``otherwise`` if that raises.
+
+    Exceptions of a program may override any method.
+    """
     try:
         return ask()
     except BaseException:
@@ -75,7 +87,10 @@ def _asked(ask: Callable[[], _T], otherwise: _T) -> _T:
 
 
 def _skip_machinery(trace: TracebackType | None) -> TracebackType | None:
-    """Return the traceback from the user's first call on, without the modules that start the program."""
+    """Return the traceback from the user's first call on.
+
+    The modules that start programs are left out.
+    """
     while trace is not None:
         module = str(trace.tb_frame.f_globals.get("__name__", ""))
         if not module.startswith(_MACHINERY):

@@ -1,7 +1,7 @@
-"""Unsaved texts of an editor, which this process uses in place of the files on disk.
+"""Unsaved texts of an editor, which this process uses instead of files.
 
-Imports, scripts, ``inspect`` and tracebacks use them. A program that opens a source file as data, and
-processes that it starts, read the file on disk.
+Imports, scripts, ``inspect`` and tracebacks use these texts. A program that opens a source file as data, and
+processes that the program starts, read the file on disk.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ _texts: dict[str, str] = {}
 
 
 def install(texts: tuple[SourceText, ...]) -> None:
-    """Make this process use ``texts``, permanently. Patches nothing if there are none."""
+    """Make this process use ``texts`` until it ends.
+
+    Patches nothing if there are none.
+    """
     if not texts:
         return
     _texts.update({_real_path(text.filename): text.text for text in texts})
@@ -32,7 +35,10 @@ def install(texts: tuple[SourceText, ...]) -> None:
 
 
 def read(filename: str) -> bytes:
-    """Return the bytes of a source file or of its unsaved text. Raises ``OSError`` as reading a file does."""
+    """Return the bytes of a source file or of its unsaved text.
+
+    Raises ``OSError`` as reading a file does.
+    """
     text = _text_of(filename)
     if text is not None:
         return encode(text)
@@ -65,7 +71,7 @@ def _patch_imports() -> None:
 
     def overlaid_stats(self: Any, path: str) -> Any:
         if _text_of(path) is not None:
-            # A loader then neither reads nor writes bytecode, which belongs to the text on disk.
+            # Then a loader neither reads nor writes bytecode, which belongs to the text on disk.
             raise OSError(f"{path} is not saved")
         return path_stats(self, path)
 

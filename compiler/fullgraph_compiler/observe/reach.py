@@ -19,17 +19,20 @@ _EVENTS: Final = frozenset(
         "pty.spawn",
     )
 )
-"""Audit events of Python's; what a library in C connects to has none."""
+"""Python's audit events for this; connections that a C library opens have none."""
 
 
 class Reach:
-    """Records from now on whether the program reaches others, who can tell each run of it."""
+    """A watcher of whether the program connects to a server or starts another program.
+
+    Another run of such a program would have effects outside of this process.
+    """
 
     def __init__(self) -> None:
         self.seen = False
         watching = self
 
-        # A function, not a method, for the reason given in ``modules.py``.
+        # A function, not a method, since a bound method takes three times as long (``modules.py``).
         def audit(event: str, arguments: tuple[Any, ...]) -> None:
             if event in _EVENTS and not (event.startswith("socket.") and _is_local(arguments)):
                 watching.seen = True
@@ -38,5 +41,8 @@ class Reach:
 
 
 def _is_local(arguments: tuple[Any, ...]) -> bool:
-    """Tell whether an address is a path: the processes of one program talk so to each other."""
+    """Tell whether an address is a path.
+
+    The processes of one program talk to each other by such addresses.
+    """
     return not (arguments and isinstance(arguments[-1], tuple))

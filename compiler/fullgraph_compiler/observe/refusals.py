@@ -1,4 +1,4 @@
-"""The recompilations that the program forbids, where it goes on after the error that torch raises."""
+"""Recompilations that the program forbids, and whose errors it catches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from .stacks import calling_stack
 
 
 class Refusals:
-    """The errors of ``error_on_recompile`` and of the stance ``fail_on_recompile`` from now on."""
+    """The errors of forbidden recompilations.
+
+    These are errors of ``error_on_recompile`` and of the stance ``fail_on_recompile``.
+    """
 
     def __init__(self, listener: TraceListener) -> None:
         self._listener = listener
@@ -25,6 +28,9 @@ class Refusals:
         self._told.append(ProgramRaised(error, "", stack, "\n".join(reasons), failures, caught=True))
 
     def caught(self, raised: Iterable[BaseException]) -> Iterator[ProgramRaised]:
-        """Yield a fact for each that is none of the exceptions that left the program."""
+        """Yield a fact for each error that the program caught.
+
+        ``raised`` are the errors that ended it.
+        """
         left = [self._listener.refused(error) for error in raised]
         return (fact for fact in self._told if fact.failures not in left)

@@ -1,6 +1,7 @@
-"""Run a file or a module as ``__main__``, as ``python FILE ARGS`` and ``python -m MODULE ARGS`` do.
+"""Running a file or a module as ``__main__``, as ``python`` does.
 
-A file may be compiled, and a folder or a zip file with a ``__main__.py`` is a program as well.
+The commands are ``python FILE ARGS`` and ``python -m MODULE ARGS``. A file may contain bytecode; a folder or
+a zip file with a ``__main__.py`` is a program as well.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ _NO_FILE: Final = 2
 
 
 def run(program: str, arguments: Sequence[str], *, module: bool) -> None:
-    """Run a program to its end. What it raises is raised here, and shown without our own calls."""
+    """Run a program to its end, and raise its exceptions.
+
+    They are shown without Fullgraph's calls.
+    """
     main = ModuleType("__main__")
     vars(main).update(__builtins__=builtins, __annotations__={})
     sys.modules["__main__"] = main

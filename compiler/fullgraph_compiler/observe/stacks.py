@@ -10,11 +10,14 @@ from ..compat import torch_compat
 from ..facts import Stack, StackFrame
 
 _BETWEEN = ("fullgraph_compiler.verify.calls", "fullgraph_compiler.compat.trace_compat")
-"""The modules of functions that stand between a program and the functions that it calls."""
+"""Modules with wrapper functions between a program and the functions that it calls."""
 
 
 def calling_stack(frame: FrameType | None) -> Stack:
-    """Return the calls that led to ``frame``, outermost first, without those of torch and Fullgraph."""
+    """Return the calls that led to ``frame``, outermost first.
+
+    Calls of torch and Fullgraph are left out.
+    """
     while frame is not None and _is_machinery(frame):
         frame = frame.f_back
     calls = []

@@ -1,4 +1,4 @@
-"""Tensor factories for example calls: ``f32[8, 16]`` is a tensor of that dtype and shape."""
+"""Tensor factories for example calls, such as ``f32[8, 16]``."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ..facts import dtypes
 
 @dataclass(frozen=True)
 class TensorFactory:
-    """A factory that creates tensors by indexing: ``f32[3]``, ``f32[2, 3]``, ``f32[()]``.
+    """A factory that creates tensors by indexing: ``f32[3]``, ``f32[2, 3]``.
 
-    Floating point and complex values are normally distributed. Integers and booleans are 0 or 1, so
-    that they serve as indices into nearly anything.
+    Floating-point and complex values are normally distributed. Integers and booleans are 0 or 1, which are
+    valid indices nearly everywhere.
     """
 
     dtype: torch.dtype
@@ -30,7 +30,10 @@ class TensorFactory:
 
 
 def short_name(dtype: torch.dtype) -> str:
-    """Return the short name of a dtype in torch's graphs, ``f32``; its whole name if it has none."""
+    """Return the short name of a dtype in torch's graphs, such as ``f32``.
+
+    If it has none, return its whole name.
+    """
     return dtypes.short_name(str(dtype))
 
 

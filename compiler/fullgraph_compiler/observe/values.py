@@ -1,4 +1,4 @@
-"""Values of the program as short texts, without running code of the program's own."""
+"""Values of the program as short texts, without running its code."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ import torch
 
 _LONGEST: Final = 80
 _PLAIN: Final = (bool, int, float, complex, str, bytes, NoneType, torch.dtype, torch.device, torch.layout)
-"""Types whose ``repr`` is not the program's."""
+"""Types whose ``repr`` runs no code of the program."""
 
 
 def written_value(value: Any, *, is_metadata: bool) -> str:
-    """Write a member of an enum (``Phase.DECODE``), and with ``is_metadata`` plain values; else empty."""
+    """Return the text of an enum member, such as ``Phase.DECODE``.
+
+    With ``is_metadata``, also of plain values. Empty for other values, and for a text that is too long.
+    """
     text = _member(value) or (_written(value) if is_metadata else "")
     return text if len(text) <= _LONGEST else ""
 
@@ -27,7 +30,10 @@ def _member(value: Any) -> str:
 
 
 def _written(value: Any) -> str:
-    """Write a plain value, or a container of such; empty if it holds anything else."""
+    """Return the text of a plain value, or of a container of plain values.
+
+    Empty for anything else.
+    """
     if type(value) in _PLAIN:
         return repr(value)
     if member := _member(value):

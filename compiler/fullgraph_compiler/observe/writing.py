@@ -1,4 +1,4 @@
-"""The log of an observed program: torch's own, with what only the process knows."""
+"""The log of an observed program: torch's log, with data of the process."""
 
 from __future__ import annotations
 
@@ -24,20 +24,23 @@ def write_log(folder: str) -> None:
 
 
 class _Records:
-    """The records of this process. The first of Dynamo and of TorchInductor tell that these are loaded."""
+    """A filter that completes the records of this process.
+
+    The first records of Dynamo and of TorchInductor show that these are loaded, and can be patched.
+    """
 
     def __init__(self) -> None:
         self._of_dynamo = self._of_inductor = False
         self._is_incomplete = False
 
     def completed(self, record: logging.LogRecord) -> logging.LogRecord:
-        """Return a record with what only this process knows. Never raises."""
+        """Return a record with the data that only this process has. Never raises."""
         try:
             return self._completed(record, record.metadata)  # type: ignore[attr-defined]
         except Exception as error:
             if not self._is_incomplete:
                 self._is_incomplete = True
-                complain("some of what only the process knows is missing in the log", error)
+                complain("the log lacks some details that only this process knows", error)
             return record
 
     def _completed(self, record: logging.LogRecord, metadata: Mapping[str, Any]) -> logging.LogRecord:
@@ -46,7 +49,7 @@ class _Records:
         if not is_relevant(metadata):
             return record
         seen = look(metadata, sys._getframe(2))
-        record = copy(record)  # other handlers get it as it is
+        record = copy(record)  # other handlers get the unchanged record
         record.metadata = {**metadata, name: with_seen(body, seen)}
         return record
 

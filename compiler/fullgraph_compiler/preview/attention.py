@@ -1,7 +1,8 @@
-"""The choice of the attention kernel on a GPU: torch asks the driver; without one it uses the slowest kernel.
+"""The choice of the attention kernel on a GPU.
 
-The rules are those of ``aten/src/ATen/native/transformers/cuda/sdp_utils.cpp`` for commonly used kernels;
-``docs/preview.md`` has measurements on a device.
+torch without a driver uses the slowest kernel. The rules are those of
+``aten/src/ATen/native/transformers/cuda/sdp_utils.cpp`` for commonly used kernels; ``docs/preview.md`` has
+measurements on a device.
 """
 
 from __future__ import annotations
@@ -98,12 +99,15 @@ def _kernel(
 
 
 def _prefers_cudnn() -> bool:
-    """Tell whether torch prefers cuDNN: on GPUs for data centres since Hopper, in supported versions."""
+    """Tell whether torch prefers cuDNN on this GPU.
+
+    In supported versions, it does so on data-center GPUs since Hopper.
+    """
     return torch.cuda.get_device_capability() in ((9, 0), (10, 0))
 
 
 def _for_cudnn(mask: torch.Tensor | None, query: torch.Tensor) -> torch.Tensor | None:
-    """Convert a mask for the cuDNN kernel: to values that are added to the scores."""
+    """Convert a mask for the cuDNN kernel: to values that it adds to the scores."""
     if mask is None or mask.dtype is not torch.bool:
         return mask
     masked = torch.full((), _MASKED, dtype=query.dtype, device=query.device)
@@ -111,7 +115,7 @@ def _for_cudnn(mask: torch.Tensor | None, query: torch.Tensor) -> torch.Tensor |
 
 
 def _for_efficient(mask: torch.Tensor | None, query: torch.Tensor, key: torch.Tensor) -> torch.Tensor | None:
-    """Convert a mask for the memory-efficient kernel: to values in the shape of the scores."""
+    """Convert a mask for the memory-efficient kernel, to the shape of the scores."""
     if mask is None:
         return None
     if mask.dtype is torch.bool:

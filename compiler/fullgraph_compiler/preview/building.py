@@ -1,4 +1,4 @@
-"""Compilation of generated kernels for an absent GPU to their intermediate forms and machine code."""
+"""Compilation of generated kernels to machine code, for an absent GPU."""
 
 from __future__ import annotations
 
@@ -49,7 +49,10 @@ def _built(filename: str, kernel: Kernel) -> KernelCompiled:
 
 
 def _usage(machine_code: bytes) -> dict[str, int]:
-    """Return the usage per thread: ``REG``, and ``STACK`` and ``LOCAL`` in bytes; empty without the tool."""
+    """Return resource usage per thread: ``REG``, and ``STACK`` and ``LOCAL`` in bytes.
+
+    Empty if NVIDIA's tool is missing.
+    """
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(machine_code)
         file.flush()

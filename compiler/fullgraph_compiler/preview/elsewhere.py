@@ -1,4 +1,4 @@
-"""Previews by another interpreter, if the torch of this one cannot write kernels for a GPU."""
+"""Previews by another interpreter, whose torch can write kernels for a GPU."""
 
 from __future__ import annotations
 
@@ -27,11 +27,14 @@ class Elsewhere:
         GraphKeeper(self._folder).install()
 
     def first(self) -> RanDry:
-        """Return the fact about the dry run that is reported before the program runs."""
+        """Return the fact that the run is dry, to be reported before the program runs."""
         return RanDry(self._device)
 
     def rest(self) -> Iterator[Fact]:
-        """Yield the graphs, and problems of those that cannot be written, after the program ran."""
+        """Yield the graphs after the program ran.
+
+        For each graph that cannot be written, yield a problem.
+        """
         for graph in unsaved(self._folder):
             yield TargetProblem("warning", f"graph {graph.compile_id} cannot be saved: {graph.reason}")
         graphs = [graph for graph in saved(self._folder) if graph.backend == "inductor"]

@@ -14,7 +14,10 @@ from .moving import for_gpu
 
 
 class Here:
-    """A preview that simulates a device in this process, and compiles TorchInductor's kernels for it."""
+    """A preview that simulates a device in this process.
+
+    It compiles TorchInductor's kernels for the device.
+    """
 
     def __init__(self, device: str) -> None:
         self._device = device
@@ -22,19 +25,19 @@ class Here:
         self._codes: list[CodeGenerated] = []
 
     def prepare(self) -> None:
-        """Patch torch to simulate the device, permanently."""
+        """Patch torch to simulate the device, for the rest of this process."""
         inductor_compat.import_inductor()
         device = DEVICES[self._device]
         pretence = Pretence(device, for_gpu, attend)
         self._limits = tuple(
-            f"This torch previews no {patch.needed_for}: {patch.replaces} differs here."
+            f"This torch cannot preview {patch.needed_for}: {patch.replaces} differs from supported versions."
             for patch in preview_compat.stand_in(pretence)
         )
         if device.architecture:
             self._limits += ("A torch built for ROCm may behave differently.",)
 
     def first(self) -> RanDry:
-        """Return the fact about the dry run that is reported before the program runs."""
+        """Return the fact that the run is dry, to be reported before the program runs."""
         return RanDry(self._device, self._limits)
 
     def take(self, facts: Sequence[Fact]) -> None:
@@ -42,7 +45,7 @@ class Here:
         self._codes += (fact for fact in facts if isinstance(fact, CodeGenerated))
 
     def rest(self) -> Iterator[Fact]:
-        """Yield the compiled kernels, then the aspects of them that only the device can show."""
+        """Yield the compiled kernels, then a fact with what only the device can show."""
         if not self._codes:
             return
         tried = False
@@ -51,6 +54,6 @@ class Here:
             yield kernel
         unknown = dict.fromkeys(preview_inductor_compat.unmeasured)
         if tried:
-            unknown["which settings of a kernel are the fastest: of several, the first are shown"] = None
-        only = (f"Only the device can tell {aspect}." for aspect in unknown)
+            unknown["which kernel settings are fastest: the first of several are shown here"] = None
+        only = (f"Only the GPU itself can show {aspect}." for aspect in unknown)
         yield RanDry(self._device, (*self._limits, *only))

@@ -1,7 +1,8 @@
-"""Conversion of graphs of a program that runs on the CPU to the GPU.
+"""Moving of graphs from the CPU to the GPU, for programs that run on the CPU.
 
-A program that asks for a GPU gets tensors on it, and its graphs stay unchanged. Others, such as an example
-call (``f32[8]``), would be compiled for the CPU: their graphs are moved as a whole, before AOTAutograd.
+A program that asks for a GPU gets tensors on it, and its graphs stay unchanged. The graphs of other programs,
+such as an example call (``f32[8]``), would be compiled for the CPU: they are moved as a whole, before
+AOTAutograd.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ _GPU = torch.device("cuda", 0)
 
 
 def for_gpu(graph: GraphModule, inputs: Sequence[Any]) -> tuple[GraphModule, list[Any]]:
-    """Return a copy of one of Dynamo's graphs and inputs for it, to be compiled for the GPU.
+    """Return a copy of one of Dynamo's graphs, with inputs, to compile for the GPU.
 
-    Both are on the GPU, unless the graph has a tensor there already: then the devices are the program's.
+    Both are on the GPU. If the graph already has a tensor there, the devices stay those of the program.
     """
     tensors = [*_constants(graph).values(), *(item for item in inputs if isinstance(item, torch.Tensor))]
     copied = copy.deepcopy(graph, {id(tensor): tensor for tensor in tensors})
@@ -51,7 +52,7 @@ def _input(traced: Any, given: Any, mode: Any) -> Any:
 
 
 def _moved(tensor: torch.Tensor, mode: Any) -> torch.Tensor:
-    """Return a tensor without data on the GPU, with the metadata of another one."""
+    """Return a tensor without data on the GPU, with the metadata of the given tensor."""
     with mode:
         moved = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=_GPU)
     return moved.requires_grad_(tensor.requires_grad)

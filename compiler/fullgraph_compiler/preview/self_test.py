@@ -25,7 +25,7 @@ def pointwise_and_reduction(x: torch.Tensor) -> torch.Tensor:
 
 @torch.compile
 def backward(x: torch.Tensor) -> torch.Tensor:
-    """Compute a result whose backward pass is compiled, too."""
+    """Compute a result whose backward pass is also compiled."""
     return x.sin().square().sum()
 
 
@@ -43,7 +43,10 @@ def attention(x: torch.Tensor) -> torch.Tensor:
 
 @torch.compile(mode="max-autotune-no-cudagraphs")
 def matrix_product_templates(x: torch.Tensor) -> torch.Tensor:
-    """Compute a matrix product with templates, among which TorchInductor chooses by measurement."""
+    """Compute a matrix product with templates.
+
+    TorchInductor chooses among them by measurement.
+    """
     return (x @ x).relu()
 
 

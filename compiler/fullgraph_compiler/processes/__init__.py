@@ -1,4 +1,4 @@
-"""Process management in a worker: forked children, data from Linux's ``/proc``, detection of GPUs.
+"""Processes of a worker: forked children, data from ``/proc``, and GPUs.
 
 - ``children``: forked children that do one thing and answer once
 - ``processes``: what Linux knows about processes and their memory

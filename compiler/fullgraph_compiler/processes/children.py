@@ -1,4 +1,4 @@
-"""Forked children of a worker: each computes one answer, unless it dies or exceeds a limit."""
+"""Forked child processes, each of which computes one answer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ _WATCH_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The end of a child: its answer, an exit code (negative for a signal), or an exceeded limit."""
+    """How a child ended.
+
+    It had an answer, an exit code (negative for a signal), or exceeded a limit.
+    """
 
     answer: Any = None
     answered: bool = False
@@ -38,7 +41,10 @@ class Ended:
 
 
 class Child:
-    """A child that computes ``work()`` within so many seconds and bytes; the caller must call :meth:`end`."""
+    """A child process that computes ``work()`` within limits on time and memory.
+
+    ``seconds`` and ``memory`` (in bytes) are the limits. The caller must call :meth:`end`.
+    """
 
     def __init__(self, work: Callable[[], Any], seconds: float | None, memory: int | None = None) -> None:
         self.started = time.monotonic()
@@ -53,10 +59,10 @@ class Child:
         if self.pid == 0:
             os.close(self.reader)
             _work(work, writer, parent)
-        with contextlib.suppress(OSError):  # the child does the same: the first of the two succeeds
+        with contextlib.suppress(OSError):  # the child does the same, and only the first of both succeeds
             os.setpgid(self.pid, self.pid)
         os.close(writer)
-        # The end of the pipe does not show that it ended: processes that it started may hold that open.
+        # The end of the pipe does not show that the child ended: its own children may hold the pipe open.
         self.death = os.pidfd_open(self.pid)
 
     def read(self) -> bool:
@@ -73,9 +79,9 @@ class Child:
         return self.out_of_memory
 
     def end(self) -> Ended:
-        """Kill the child if it is still running, with its process group; return how it ended."""
+        """Kill the child's process group; return how the child ended."""
         pid, status = os.waitpid(self.pid, os.WNOHANG)
-        # Processes that it started end with it.
+        # Processes that the child started end with it.
         with contextlib.suppress(OSError):
             os.killpg(self.pid, signal.SIGKILL)
         if not pid:
@@ -92,13 +98,19 @@ class Child:
 
 
 def run_child(work: Callable[[], Any], seconds: float | None = None, memory: int | None = None) -> Ended:
-    """Compute ``work()`` in a child, limited to ``seconds`` and ``memory`` bytes, and wait for it."""
+    """Compute ``work()`` in a child, and wait for it.
+
+    ``seconds`` and ``memory`` (in bytes) are limits.
+    """
     _, ended = next(ends_of({Child(work, seconds, memory)}))
     return ended
 
 
 def ends_of(children: set[Child]) -> Iterator[tuple[Child, Ended]]:
-    """Yield the children in the order in which they end; meanwhile the caller may add others."""
+    """Yield the children in the order in which they end.
+
+    The caller may add more to the set meanwhile.
+    """
     while children:
         child = wait_for(children)
         children.remove(child)

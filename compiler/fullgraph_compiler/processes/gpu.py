@@ -11,7 +11,7 @@ GPU_DEVICES: Final = ("/dev/nvidiactl", "/dev/kfd")
 
 
 def has_gpu() -> bool:
-    """Tell whether torch may find a GPU; to ask torch itself would open the GPU."""
+    """Tell whether torch may find a GPU; torch's own check would open the GPU."""
     import torch
 
     if torch.version.cuda is None and torch.version.hip is None:

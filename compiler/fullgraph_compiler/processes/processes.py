@@ -1,4 +1,7 @@
-"""Linux processes: their descendants, memory, threads and open devices, and their end (prctl(2), proc(5))."""
+"""Linux processes: descendants, memory, threads, open devices, and their end.
+
+The interfaces are prctl(2) and proc(5).
+"""
 
 from __future__ import annotations
 
@@ -15,19 +18,22 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def die_with_parent(parent: int) -> None:
-    """Have the kernel kill this process as soon as the one that forked it ends (prctl(2))."""
+    """Have the kernel kill this process as soon as its parent ends (prctl(2))."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it has ended before we could ask
+    if os.getppid() != parent:  # the parent ended before the request to the kernel
         os._exit(1)
 
 
 def adopt_orphans() -> None:
-    """Become the parent of descendants whose own parents end, however they hide (prctl(2))."""
+    """Become the parent of all descendants whose own parents end (prctl(2))."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def prefer_for_oom_kill() -> None:
-    """Make this process the first to be killed, before the editor, if memory runs out (proc(5))."""
+    """Make this process the first to be killed if memory runs out (proc(5)).
+
+    It dies before the editor.
+    """
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
 
@@ -36,7 +42,7 @@ def children(pid: int) -> Iterator[int]:
     """Yield the ids of the current children of a process."""
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
-            # A thread may end while we look.
+            # A thread may end in the meantime.
             with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/children") as file:
                 yield from map(int, file.read().split())
 
@@ -49,14 +55,17 @@ def descendants(pid: int) -> Iterator[int]:
 
 
 def uses_more_than(pid: int, limit: int) -> bool:
-    """Tell whether a process and its descendants use more than ``limit`` bytes of memory."""
+    """Tell whether a process and its descendants exceed ``limit`` bytes of memory."""
     family = [pid, *descendants(pid)]
-    # The cheap sum counts shared memory repeatedly; the exact sum takes milliseconds.
+    # The cheap sum counts shared memory once for each process; the exact sum takes milliseconds.
     return sum(map(_resident, family)) > limit and sum(map(_proportional, family)) > limit
 
 
 def peak_memory() -> int:
-    """Return the peak of this process's resident set in bytes: in a forked child, since the fork."""
+    """Return the peak of this process's resident set in bytes.
+
+    A forked child starts counting at the fork.
+    """
     import resource  # not on Windows
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -64,7 +73,7 @@ def peak_memory() -> int:
 
 
 def threads() -> int:
-    """Return the number of threads of this process, those of native libraries included."""
+    """Return the number of threads of this process, including native libraries."""
     return len(os.listdir("/proc/self/task"))
 
 
@@ -88,7 +97,10 @@ def _resident(pid: int) -> int:
 
 
 def _proportional(pid: int) -> int:
-    """Return the proportional set size (``Pss``) in bytes, which splits shared memory among its users."""
+    """Return the proportional set size (``Pss``) in bytes.
+
+    It splits shared memory among its users.
+    """
     with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps_rollup") as file:
         for line in file:
             if line.startswith("Pss:"):

@@ -15,11 +15,14 @@ from ..facts import FaultLocated
 from .record import RecordedCall
 
 _WIDTH = 100
-_HOLDS = "ARGUMENTS contains everything passed to the call, and the object of a method, weights included."
+_HOLDS = "ARGUMENTS contains everything passed to the call, and the method's object, weights included."
 
 
 def write(call: RecordedCall, fault: FaultLocated, environment: str) -> str:
-    """Return the whole repro, which checks itself whether the call still fails in the same way."""
+    """Return the whole repro as Python text.
+
+    It checks by itself whether the call still fails in the same way.
+    """
     failure = fault.failure
     line = failure.message.splitlines()[0] if failure.message else ""
     fault_name = "wrong result" if failure.kind == "accuracy" else failure.error
@@ -28,9 +31,9 @@ def write(call: RecordedCall, fault: FaultLocated, environment: str) -> str:
     ]
     header = [
         f"Dynamo fails: {fault_name}: {line}",
-        "One call of the program, recorded.",
+        "This file repeats one recorded call of the program.",
         *(["", *places, ""] if places else []),
-        "Run it to see whether it still fails (with --raise, by its traceback): exit code 0 if so, else 1.",
+        "Run it to see whether it still fails (--raise shows the traceback): exit code 0 if so, else 1.",
         *environment.splitlines(),
     ]
     expected = replace(failure, message=line)

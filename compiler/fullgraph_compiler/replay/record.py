@@ -1,4 +1,4 @@
-"""Recording of the call of a compiled function, with everything needed to repeat it in another process."""
+"""Recording of a call of a compiled function, to repeat it in another process."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _CALLS = frozenset({"__call__", "_call_impl", "_wrapped_call_impl"})
 class RecordedCall:
     """A call, with the part of the program that it needs.
 
-    ``callee`` is a Python expression for the called function: a name in ``preamble``, or ``owner`` or an
-    attribute of it. ``arguments`` is the pickle of ``(owner, args, kwargs)``, which refers to the program's
-    own modules in ``modules``. ``is_compiled`` is whether the definition of ``callee`` compiles it; if not,
-    ``options`` are those of ``torch.compile``.
+    ``callee`` is a Python expression for the called function: a name in ``preamble``, ``owner``, or an
+    attribute of ``owner``. ``arguments`` is the pickle of ``(owner, args, kwargs)``; ``modules`` are the
+    program's own modules that it refers to. ``is_compiled`` says whether the definition of ``callee`` already
+    compiles it; if not, ``options`` are those to pass to ``torch.compile``.
     """
 
     callee: str
@@ -42,9 +42,10 @@ class RecordedCall:
 def record_call(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], options: dict[str, Any]
 ) -> RecordedCall:
-    """Record a call of a function that was passed to ``torch.compile`` with these options.
+    """Record a call of a function that was passed to ``torch.compile``.
 
-    Raises :class:`UnreadableError` if the function is not at top level, or an argument cannot be pickled.
+    ``options`` are those of ``torch.compile``. Raises :class:`UnreadableError` if the function is not at top
+    level, or an argument cannot be pickled.
     """
     modules = own_modules()
     names = {module.__name__ for module in modules.values()} | {"__main__"}
@@ -73,7 +74,7 @@ def record_call(
 def _named(function: Callable[..., Any], modules: dict[str, types.ModuleType]) -> tuple[str, Any]:
     """Return a function's qualified name in its file, and the object with this name.
 
-    Raises :class:`UnreadableError` if there is none.
+    Raises :class:`UnreadableError` if no module has such a name.
     """
     name = getattr(function, "__qualname__", "<object>")
     for module in modules.values():
@@ -93,17 +94,20 @@ def _place(function: Any) -> Stack:
 
 
 class _Pickler:
-    """A pickler that records the program's own classes and functions among the pickled values."""
+    """A pickler that records the program's own classes and functions in the pickle."""
 
     def __init__(self, own: set[str]) -> None:
         self.used: set[str] = set()
-        """The names of the modules that define them."""
+        """The names of the modules that define these classes and functions."""
         self.wanted: set[str] = set()
-        """Their names in these modules."""
+        """The top-level names of these classes and functions."""
         self._own = own
 
     def dumps(self, value: Any) -> bytes:
-        """Return the pickle of a value. Raises :class:`UnreadableError` if it cannot be pickled."""
+        """Return the pickle of a value.
+
+        Raises :class:`UnreadableError` if it cannot be pickled.
+        """
         noted = self._note
 
         class Pickler(pickle.Pickler):

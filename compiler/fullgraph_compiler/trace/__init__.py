@@ -1,28 +1,28 @@
-"""Readers of torch's structured trace: they decode records, read logs, and make facts of them.
+"""Readers of torch's structured trace, which decode records, read logs, and make facts.
 
-Standard library only. :class:`Interpreter` is the one place that knows what a record means, for a
+Standard library only. :class:`Interpreter` is the only code that knows what a record means, for a
 live run and for a log, for every supported torch. ``export/`` reads the records of ``torch.export``,
 ``inductor/`` those of TorchInductor and of the compiler's caches.
 
-- ``interpreter``: records to facts: the only code that knows what they mean
+- ``interpreter``: records to facts: the only code that knows what records mean
 - ``compilation``: the state of one compilation while its records are read
 - ``record``: one record, from a log or from the process
-- ``log``: find records in a log, and decode them when they are wanted
+- ``log``: find records in a log, and decode them on demand
 - ``decoding``: JSON and Python of a log, with limits on length and depth
 - ``messages``: texts of graph breaks, and tracebacks
 - ``guards``: the guard tree
 - ``reasons``: reasons for a recompilation
-- ``causes``: which installed guard a reason speaks of
-- ``changes``: what differs between compilations of a function
+- ``causes``: find the installed guard that a reason is about
+- ``changes``: the values that differ between compilations of a function
 - ``graphs``: captured graphs with the user's lines
-- ``ranks``: what should be the same on all ranks of a job
+- ``ranks``: graphs, schedules and estimates, which should be the same on all ranks of a job
 - ``shapes``: symbolic sizes: guards and specializations
 - ``phases``: how long the compiler's steps take
 - ``vllm``: how vLLM splits and compiles a graph
 - ``stacks``: stacks, joined over resume functions, with the names of their files
-- ``texts``: what is in records that are no forms of a graph
+- ``texts``: texts of records other than the forms of a graph
 - ``lines``: source lines that a log quotes
-- ``inputs``: what compiled frames were called with
+- ``inputs``: tensors and numbers that compiled frames were called with
 """
 
 from .interpreter import FINDING_RECORDS, GRAPH_RECORDS, KNOWN_RECORDS, Interpreter

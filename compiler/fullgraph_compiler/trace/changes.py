@@ -1,4 +1,4 @@
-"""Differences between the compilations of a function, by a comparison of their guards.
+"""Differences between the compilations of a function, from a comparison of their guards.
 
 A reason for a recompilation says what a guard expected, but not always the actual value. The guards of the
 next compilation show that.
@@ -24,7 +24,7 @@ TYPE = "type "
 """The prefix of the expected value of a guard on a type."""
 LENGTH = "length "
 _ANY = {"type int": "any int", "type float": "any float"}
-"""The values that a guard on a type lets through, where the guard before was on the value."""
+"""The values that a guard on a type accepts, if the earlier guard was on the value."""
 _STEP = re.compile(r"[.\[]")
 _SHAPE = re.compile(r"shape \[([^\[\]]*)\]")
 _SAYS_VALUE = (
@@ -39,15 +39,15 @@ _SAYS_VALUE = (
 
 
 _OF_IDENTITY = ("OBJECT_ALIASING", FREED)
-"""Guards on which object a value is, which no later guard shows."""
+"""Guards on the identity of a value, whose change no later guard shows."""
 SAME_TENSOR = ("the same object (torch.Tensor)", "the same object (torch.nn.parameter.Parameter)")
-"""What is asked of a tensor whose identity the code uses, as ``id`` does."""
+"""The expected values of guards on a tensor's identity, for code that uses ``id`` or the like."""
 
 
 def completed(
     failure: GuardFailure, before: Sequence[GuardInstalled], after: Sequence[GuardInstalled]
 ) -> GuardFailure:
-    """Add the actual value to a failure, if the guards of the next compilation show it."""
+    """Return a failure with its actual value, if the guards of the next compilation show it."""
     if failure.kind == "GLOBAL_STATE":
         codes = [next((g.code for g in part if g.kind == failure.kind), "") for part in (before, after)]
         expected, actual = state_change(failure.changed, *codes)
@@ -65,11 +65,11 @@ def changed_with(
     *,
     follows: bool,
 ) -> list[GuardFailure]:
-    """List the guards that would fail next, were it not for a failure: what else changed with it.
+    """Return the guards on other values that changed together with a failure's value.
 
-    ``before`` are the guards of the compilation that does not fit, ``after`` those of the next one.
-    ``follows`` says that none was made between them: only then a number that became dynamic is known to have
-    changed. Sizes of tensors are not among them.
+    They would have failed if this guard had not failed first. ``before`` are the guards of the compilation
+    that does not fit, ``after`` those of the next compilation. ``follows`` says that there was no compilation
+    in between: only then has a number that became dynamic changed for certain. Sizes of tensors are left out.
     """
     later: dict[str, list[GuardInstalled]] = defaultdict(list)
     for guard in after:
@@ -91,9 +91,9 @@ def changed_with(
 
 
 def versions(guards: Mapping[str, Sequence[GuardInstalled]]) -> int:
-    """Count the different compilations of the frame that has most: the entries of a cache without a limit.
+    """Return the largest number of different compilations of a frame: the cache size without a limit.
 
-    ``guards`` are those of each compilation, by its id. Compilations with the same guards count once: the
+    ``guards`` has the guards of each compilation by its id. Compilations with the same guards count once: the
     later one was needed only because the cache had dropped the earlier one.
     """
     frames: dict[str, set[frozenset[tuple[str, str]]]] = defaultdict(set)
@@ -123,7 +123,7 @@ def _actual(failure: GuardFailure, guards: Sequence[GuardInstalled]) -> str:
 
 
 def _size(tensor: str, dimension: int | None) -> str:
-    """Return a size that a guard on a tensor asks for; empty for a dynamic one."""
+    """Return the size that a guard on a tensor expects; empty for a dynamic size."""
     shape = _SHAPE.search(tensor)
     sizes = shape[1].split(", ") if shape else []
     size = sizes[dimension] if dimension is not None and dimension < len(sizes) else ""
@@ -131,20 +131,20 @@ def _size(tensor: str, dimension: int | None) -> str:
 
 
 def _is_member(kind: str, expected: str) -> bool:
-    """Tell whether a guard on an object's identity says which member of an enum it is."""
+    """Tell whether a guard on an object's identity names the member of an enum that it expects."""
     return kind == "ID_MATCH" and not expected.startswith("the same ")
 
 
 def _tells_change(guard: GuardInstalled) -> bool:
-    """Tell whether a guard says which value it asks for, so that two of them can be compared."""
+    """Tell whether a guard shows its expected value, so that two guards can be compared."""
     return guard.kind in (*_SAYS_VALUE, "LENGTH_CHECK") or _is_member(guard.kind, guard.expected)
 
 
 def _is_within(source: str, other: str) -> bool:
-    """Tell whether a value is another one, a part of it, or what it is a part of."""
+    """Tell whether a value is the same as another one, a part of it, or an owner of it."""
     return source == other or source in _owners(other) or other in _owners(source)
 
 
 def _owners(source: str) -> list[str]:
-    """List what a value is a part of: ``L['x'].y`` and ``L['x']`` for ``L['x'].y[0]``."""
+    """Return the owners of a value: ``L['x'].y`` and ``L['x']`` for ``L['x'].y[0]``."""
     return [source[: step.start()] for step in _STEP.finditer(source)]

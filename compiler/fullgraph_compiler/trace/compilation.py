@@ -16,12 +16,12 @@ from .shapes import ShapeReader
 class Compilation:
     """The state of one compile id so far.
 
-    If only findings are wanted, its graph and guards stay undecoded in their records until they are needed.
+    If only findings are wanted, graph and guards stay undecoded in their records until they are needed.
     """
 
     started: FrameStarted
     name: str
-    """The name of its code: that of a resume function is not the function's."""
+    """The name of its code, which for a resume function is not the name of the function."""
     code: CodeReader
     shapes: ShapeReader
     inputs: InputReader
@@ -30,7 +30,7 @@ class Compilation:
     """The files that its graph names; ``None`` until they are needed."""
     guards: list[GuardInstalled] | TraceRecord = field(default_factory=list)
     wants_guards: bool = False
-    """Whether its frame was compiled again, which the guards explain."""
+    """Whether its frame was compiled again, so that the guards are needed as an explanation."""
     yielded_guards: bool = False
     pending_break: GraphBreak | None = None
     broke: bool = False
@@ -39,7 +39,7 @@ class Compilation:
 
 
 def graph_of(compilation: Compilation | None) -> GraphCaptured | None:
-    """Return the captured graph, read from its record if that is not decoded yet."""
+    """Return the captured graph; decode its record if this was not done yet."""
     graph = compilation.graph if compilation else None
     return read_graph(graph) if isinstance(graph, TraceRecord) else graph
 
@@ -51,7 +51,7 @@ def read_graph(record: TraceRecord) -> GraphCaptured:
 
 
 def as_break(failure: CompileFailure) -> GraphBreak:
-    """Make a graph break of a failure that Dynamo swallowed: the frame runs eagerly."""
+    """Convert a failure that Dynamo caught to a graph break, since the frame runs eagerly."""
     return GraphBreak(
         compile_id=failure.compile_id,
         code=failure.code,

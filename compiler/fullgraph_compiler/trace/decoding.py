@@ -12,11 +12,11 @@ _LONGEST_EXPRESSION: Final = 10_000
 _LONGEST_CODE: Final = 16 << 20
 _DEEPEST_EXPRESSION: Final = 50
 _DEEPEST_CODE: Final = 100
-"""Levels of a syntax tree. Code that walks a tree within this limit does not overflow the stack."""
+"""Limits on the levels of a syntax tree: code that walks a tree within them does not overflow the stack."""
 
 
 def read_json(text: str) -> Any:
-    """Decode JSON. Raises only ``ValueError``, also for text that is nested too deep."""
+    """Decode JSON. Raises only ``ValueError``, also for text that is nested too deeply."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -32,7 +32,7 @@ def read_object(text: str) -> Mapping[str, Any]:
 
 
 _CONSTANTS = ("torch", "inf", "nan")
-"""Names in the values of guards that are no other value."""
+"""Names in the values of guards that are constants, and not other values."""
 
 
 def parse_expression(text: str) -> ast.expr | None:
@@ -42,7 +42,7 @@ def parse_expression(text: str) -> ast.expr | None:
 
 
 def is_formula(text: str) -> bool:
-    """Tell whether an expression is another value, or computed with one, as ``8 // (8 // p)`` is."""
+    """Tell whether an expression is another value, or computed from one, like ``8 // (8 // p)``."""
     tree = parse_expression(text)
     nodes = [*ast.walk(tree)] if tree is not None else []
     is_relation = isinstance(tree, (ast.Name, ast.Subscript)) or any(
@@ -70,7 +70,7 @@ def _parsed(text: str, mode: str, longest: int, deepest: int) -> ast.AST | None:
     if len(text) > longest:
         return None
     try:
-        with warnings.catch_warnings():  # about escapes in strings, which are of no use here
+        with warnings.catch_warnings():  # about escapes in strings, which do not matter here
             warnings.simplefilter("ignore")
             tree: ast.AST = ast.parse(text, mode=mode)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -1,8 +1,8 @@
 """Parsers of a captured graph as torch prints it (``GraphModule.print_readable``), with its user lines.
 
-Each group of operations stands under ``# File: /path/model.py:12 in forward, code: x = a + b`` (since
-torch 2.15 with other words before it in a backward graph), or under a comment that there is no line;
-each operation reads ``name: "f32[8, 16][16, 1]cpu" = ...``.
+Each group of operations stands under a comment ``# File: /path/model.py:12 in forward, code: x = a + b``
+(since torch 2.15, with a prefix in a backward graph), or under a comment that there is no stack trace. Each
+operation has the form ``name: "f32[8, 16][16, 1]cpu" = ...``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NODE = re.compile(
     r"""(?:torch\.ops\.(?P<call>[\w.]+)\((?P<arguments>[^;]*)|(?P<whole>\w+)\[\d+\])?"""
 )
 _NAME = re.compile(r"\b[a-zA-Z_]\w*\b(?!\s*[=.(])")
-"""A name in the arguments of a call that is no keyword, function or module."""
+"""A name in the arguments of a call that is not a keyword, function or module."""
 _SIGNATURE = re.compile(r"^[ \t]*def forward\(self, (.*)\):", re.MULTILINE)
 _PARAMETER = re.compile(r'\b(\w+)(?:: "([^"]*)")?(?:, |$)')
 _SIZES = re.compile(r"^\w+\[([^\]]*)\]")
@@ -39,7 +39,7 @@ def parse_nodes(text: str) -> Iterator[GraphNode]:
 def parse_operators(text: str) -> Iterator[KernelNode]:
     """Yield the operators of torch that a printed graph calls, in order.
 
-    One of several results of an operator stands for the operator itself.
+    Inputs name operators: an item of an operator's tuple of results counts as the operator itself.
     """
     known = {name: name for name in parse_inputs(text)}
     for _, node, frame in _nodes(text):
@@ -54,28 +54,29 @@ def parse_operators(text: str) -> Iterator[KernelNode]:
 
 
 def parse_inputs(text: str) -> tuple[str, ...]:
-    """List the names of a printed graph's inputs."""
+    """Return the names of a printed graph's inputs."""
     return tuple(name for name, _ in parse_typed_inputs(text))
 
 
 def parse_shapes(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the inputs of a printed graph that are tensors, with their sizes as torch writes them."""
+    """Yield the tensor inputs of a printed graph, with their sizes as torch writes them."""
     for name, tensor in parse_typed_inputs(text):
         if found := _SIZES.match(tensor):
             yield name, tuple(size.strip() for size in found[1].split(","))
 
 
 def parse_typed_inputs(text: str) -> tuple[tuple[str, str], ...]:
-    """List the inputs of a printed graph with their tensors; others have none."""
+    """Return the inputs of a printed graph with their tensor types; empty for other inputs."""
     signature = _SIGNATURE.search(text)
     return tuple(_PARAMETER.findall(signature[1])) if signature else ()
 
 
 @dataclass(frozen=True, slots=True)
 class PrintedOperation:
-    """An operation of a printed graph: its tensor as it stands there, and the operator that it calls.
+    """An operation of a printed graph: its tensor type as printed, and the operator that it calls.
 
-    ``tensor`` is empty for another result, ``call`` (``aten.mm.default``) for a call of anything else.
+    ``tensor`` is empty for a result that is not a tensor, ``call`` (``aten.mm.default``) for a call of
+    anything but an operator.
     """
 
     name: str
@@ -93,7 +94,7 @@ def parse_operations(text: str) -> Iterator[PrintedOperation]:
 
 
 def parse_places(text: str) -> Iterator[tuple[int, StackFrame]]:
-    """Yield the 1-based rows of a printed graph that hold an operation, with the user line it came from."""
+    """Yield the 1-based rows of a printed graph with an operation that has a user line, with this line."""
     for row, _, frame in _nodes(text):
         if frame is not None:
             yield row, frame
@@ -113,6 +114,6 @@ def _nodes(text: str) -> Iterator[tuple[int, re.Match[str], StackFrame | None]]:
 
 
 def _tensor(annotation: str) -> str:
-    """Remove the strides: ``f32[8, 16] cpu`` for ``f32[8, 16][16, 1]cpu``."""
+    """Return a tensor type without strides: ``f32[8, 16] cpu`` for ``f32[8, 16][16, 1]cpu``."""
     parts = _STRIDE_AND_DEVICE.match(annotation)
     return f"{parts[1]} {parts[2]}".strip() if parts else annotation

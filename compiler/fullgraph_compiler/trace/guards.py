@@ -1,14 +1,14 @@
 """Parsers of guards as torch prints them: the guard tree of a frame.
 
-It is ``RootGuardManager`` printed by ``torch/_dynamo/guards.py``
-(``GuardManagerWrapper.__str__``), one line a node, depth shown by ``| ``. A manager names the
-expression (``source=L['a']``); the leaves under it are its guards::
+The tree is a ``RootGuardManager`` printed by ``torch/_dynamo/guards.py``
+(``GuardManagerWrapper.__str__``): one line for each node, with its depth shown by ``| ``. A manager names
+the expression (``source=L['a']``); the leaves under it are its guards::
 
     | +- GuardManager: source=L['a'], accessed_by=..., type=<class 'torch.Tensor'>, ...
     | | +- TENSOR_MATCH: check_tensor(L['a'], Tensor, ...)  # x = a + 1  # toy.py:5 in toy
 
-The file of the trailing comment is shortened (``torch/utils/_traceback.py``, ``shorten_filename``):
-it is the end of the real path, and can lack the first characters of its first folder.
+The file in the trailing comment is shortened (``torch/utils/_traceback.py``, ``shorten_filename``):
+it is the end of the real path, and its first folder can lack its first characters.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from typing import Any
 from .decoding import read_object
 
 METADATA = "TENSOR_SUBCLASS_METADATA_MATCH"
-"""The kind of a guard on what ``__tensor_flatten__`` of a tensor subclass returns beside its tensors."""
+"""The kind of a guard on the metadata that ``__tensor_flatten__`` of a tensor subclass returns."""
 METADATA_OF = f"{{}} {METADATA}"
-"""How a value of that is named, where an expression alone means the object."""
+"""The key of the expected metadata of an expression, since the expression itself means the object."""
 _NO_COMMENT = "(unknown var "
-"""The comment on two numbers that are one to torch (``symbolic_shapes.py``): it names no place."""
+"""The comment on two numbers that torch treats as one (``symbolic_shapes.py``): it names no place."""
 _METADATA_CHECK = "___check_metadata_"
 _SOURCE = "source="
 BUILTINS = re.compile(r"(__builtins_dict__)_\d+")
-"""Dynamo numbers its name for the builtins, so that the same guard differs between compilations."""
+"""Dynamo's name for the builtins, whose number differs between compilations of the same guard."""
 _LOCAL = re.compile(r"""L\[\s*(?:'([^'\n]*)'|"([^"\n]*)")\s*\]""")
 _TENSOR = re.compile(
     r"^check_tensor\((?P<source>.*), (?P<cls>\w+), DispatchKeySet\((?P<keys>[^()]*)\), "
@@ -40,7 +40,7 @@ _LAYOUTS = re.compile(r"^(?:Sparse(?:Csr)?|Quantized|NestedTensor)")
 _DEVICES = ("CPU", "CUDA", "XPU", "MPS", "Meta", "HPU")
 _CELL = re.compile(r"(\.__closure__\[\d+\])\.\w+")
 _HINT = re.compile(r'\(HINT: guard on "(?P<name>\w+)"(?P<part>[^()]*)\)$')
-"""The name of a closure's variable, which torch writes behind a guard on its cell since 2.13."""
+"""The name of a closure's variable, which torch appends to a guard on its cell since 2.13."""
 _TYPE = re.compile(r"type=<class '([^']+)'>")
 _PLACE = re.compile(r"\s# (?P<file>[^#\n]+?):(?P<row>\d+) in (?P<function>[^\s)]+)")
 EQUALS = re.compile(r"^(?P<source>.+?) (?P<operator>==|is not|is) (?P<value>.*)$", re.DOTALL)
@@ -61,9 +61,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One leaf of a guard tree. ``source`` is empty for ambient state and relations.
+    """One leaf of a guard tree. ``source`` is empty for global state and relations.
 
-    A closure's variable has its name in the place of ``cell_contents``, where torch says it.
+    For a closure's variable, ``source`` has its name instead of ``cell_contents``, if torch writes it.
     """
 
     source: str
@@ -74,7 +74,7 @@ class Leaf:
 
 
 def parse_tree(text: str) -> Iterator[Leaf]:
-    """Read the leaves of a guard tree, in its order."""
+    """Yield the leaves of a guard tree, in the order of the tree."""
     sources: list[str] = []
     for line in _nodes(BUILTINS.sub(r"\1", text)):
         indent, _, node = line.partition("+- ")
@@ -82,7 +82,7 @@ def parse_tree(text: str) -> Iterator[Leaf]:
         kind, _, detail = node.partition(": ")
         if kind.partition(" ")[0].endswith("Manager"):
             del sources[depth:]
-            # A key-value manager of a dict has no source of its own: its leaves are the dict's.
+            # A key-value manager of a dict has no source of its own: its leaves belong to the dict.
             inherited = sources[-1] if sources else ""
             sources.extend([inherited] * (depth - len(sources)))
             _, marker, after = detail.partition(_SOURCE)
@@ -97,7 +97,7 @@ def parse_tree(text: str) -> Iterator[Leaf]:
 
 
 def with_value(leaf: Leaf, values: Mapping[str, str]) -> Leaf:
-    """Return a guard on an object's identity, or on metadata, with the value that only the process knows."""
+    """Return a guard on identity or metadata with its expected value, which only the process knows."""
     if leaf.kind == METADATA:
         return replace(leaf, expected=values.get(METADATA_OF.format(leaf.source), ""))
     value = values.get(leaf.source) if leaf.kind == "ID_MATCH" else None
@@ -105,9 +105,9 @@ def with_value(leaf: Leaf, values: Mapping[str, str]) -> Leaf:
 
 
 def strip_locals(expression: str) -> str:
-    """Shorten ``L['a'].size()[0]`` as torch does in a reason: ``a.size()[0]``.
+    """Shorten ``L['a'].size()[0]`` to ``a.size()[0]``, as torch does in a reason.
 
-    Source: ``strip_local_scope`` in ``torch/_dynamo/guards.py``. The variables of closures are cells there.
+    Source: ``strip_local_scope`` in ``torch/_dynamo/guards.py``. In reasons, variables of closures are cells.
     """
     return _CELL.sub(r"\1.cell_contents", _LOCAL.sub(r"\1\2", expression))
 
@@ -117,7 +117,7 @@ def split_place(text: str) -> tuple[str, Place | None]:
     code, marker, comment = text.partition(" # ")
     if not marker:
         return text.strip(), None
-    # The comment is the source line, which can hold "#" itself, then the place.
+    # The comment is the source line, which can contain "#", then the place.
     place = None
     for place in _PLACE.finditer(f" # {comment}"):  # noqa: B007 - the last one is the place
         pass
@@ -127,9 +127,9 @@ def split_place(text: str) -> tuple[str, Place | None]:
 
 
 def state_change(flags: str, before: str, after: str) -> tuple[str, str]:
-    """Look up the old and new values of a ``GLOBAL_STATE`` reason's flags, in the code of the two guards.
+    """Return the old and new values of a ``GLOBAL_STATE`` reason's flags, from the code of two guards.
 
-    Both end with ``GlobalStateGuard::__getstate__``: JSON, under the names that reasons use.
+    The code of both ends with ``GlobalStateGuard::__getstate__``: JSON with the names that reasons use.
     """
     states = [_state(code) for code in (before, after)]
     if not all(states):
@@ -139,7 +139,7 @@ def state_change(flags: str, before: str, after: str) -> tuple[str, str]:
 
 
 def device_of(keys: str) -> str:
-    """Return the type of device that the names of dispatch keys stand for; empty for none."""
+    """Return the device type that dispatch keys imply; empty if they imply none."""
     names = (_LAYOUTS.sub("", name) for name in re.findall(r"\w+", keys))
     return next((name.lower() for name in names if name in _DEVICES), "")
 
@@ -171,7 +171,7 @@ def _flag(state: Mapping[str, Any], flag: str) -> object:
 
 
 def _nodes(text: str) -> Iterator[str]:
-    # A guarded string can hold a line break: what does not begin a node belongs to the last one.
+    # A guarded string can contain a line break: a line that does not begin a node continues the last one.
     node = ""
     for line in text.partition("\nGuard latency")[0].split("\n"):
         if line.startswith(("+- ", "| ")):
@@ -185,7 +185,7 @@ def _nodes(text: str) -> Iterator[str]:
 
 
 def _with_variable(source: str, guard: str) -> str:
-    """Return the source with the name of the closure's variable that it is, or is a part of."""
+    """Return the source with the name of the closure's variable instead of its cell, if torch writes it."""
     closure, cell, part = source.rpartition(".cell_contents")
     hint = _HINT.search(guard.rstrip()) if cell else None
     return f"{closure}.{hint['name']}{part}" if hint and hint["part"].startswith(part) else source

@@ -1,8 +1,8 @@
 """Inputs of compiled frames: the tensors that a trace describes, and the values of symbols.
 
-Dynamo describes an input when it is first used: ``describe_tensor``, then under the same number of the same
-describer ``describe_source`` with the expression that gives it (``L['x'][0]``). A number that is no constant
-of the compilation has a ``create_symbol``. (``torch/_subclasses/meta_utils.py``,
+Dynamo describes an input at its first use: with a ``describe_tensor``, then a ``describe_source`` with its
+expression (``L['x'][0]``), which has the same ids of tensor and describer. A number that is not a constant of
+the compilation has a ``create_symbol``. (``torch/_subclasses/meta_utils.py``,
 ``torch/fx/experimental/symbolic_shapes.py``, 2.11 to 2.15.)
 """
 
@@ -21,21 +21,21 @@ from .record import TraceRecord
 
 _SYMBOL: Final = "create_symbol"
 TENSOR_RECORDS: Final = frozenset(("describe_tensor", "describe_source"))
-"""The records of tensors. They complete no other fact."""
+"""The records about input tensors. They complete no other fact."""
 
 _MOST_DIMENSIONS: Final = 64
-"""As many as torch allows."""
+"""torch's limit on dimensions."""
 _DEVICE: Final = re.compile(r"device\(type='(\w+)'(?:, index=(\d+))?\)")
 _OF_SELF: Final = "L['self']."
 
 
 class InputReader:
-    """Collector of the inputs of one compilation; the last attempt counts. It skips damaged records."""
+    """A collector of the inputs of one compilation's last attempt. It skips damaged records."""
 
     def __init__(self) -> None:
         self._attempt = 0
         self._described: dict[tuple[int, int], Mapping[str, Any]] = {}
-        """Tensors whose source has not been logged yet, by the describer's id and their id there."""
+        """Tensors without a logged source so far, by the ids of their describer and of the tensor."""
         self._tensors: dict[str, InputTensor] = {}
         self._numbers: dict[str, int | float] = {}
 
@@ -64,7 +64,7 @@ class InputReader:
         elif name == "describe_source":
             source = _text(body["source"])
             described = self._described.pop((index(body["describer_id"]), index(body["id"])))
-            # A module has thousands of parameters; one tells that there are any.
+            # A module has thousands of parameters; one is enough to show that there are any.
             if not (self._tensors and source.startswith(_OF_SELF)):
                 self._tensors.setdefault(source, _tensor(source, described))
         elif name == _SYMBOL and (number := _number(_text(body["val"]))) is not None:

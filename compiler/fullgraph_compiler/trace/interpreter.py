@@ -1,8 +1,8 @@
-"""The interpreter of the structured trace: it makes facts of records.
+"""The interpreter of the structured trace, which makes facts from records.
 
-A compilation of a frame shows as ``dynamo_start``, any number of attempts (each can end in a
+The compilation of a frame has these records: ``dynamo_start``, any number of attempts (each can end in a
 ``dynamo_graph_break_reason``), ``dynamo_output_graph``, ``dynamo_cpp_guards_str``, perhaps a
-``dynamo_error``, and ``compilation_metrics``. Emitted from ``torch/_dynamo/convert_frame.py``,
+``dynamo_error``, and ``compilation_metrics``. They are emitted from ``torch/_dynamo/convert_frame.py``,
 ``symbolic_convert.py``, ``output_graph.py`` and ``guards.py``; the record names and keys used here are
 the same from torch 2.11 to 2.15. Other records are skipped.
 """
@@ -67,30 +67,30 @@ _RECOMPILE_LIMIT_CODE = "GB0039"
 """torch's id of "Dynamo recompile limit exceeded", in every supported version."""
 _LIMIT = re.compile(r"exceeding the (?P<setting>\w+) cache size limit \(currently set to (?P<limit>\d+)\)")
 _BACKEND_ERRORS = ("BackendCompilerFailed", "InductorError")
-"""Errors of a backend: TorchInductor's own go through Dynamo as they are."""
+"""Errors of a backend: Dynamo does not wrap TorchInductor's own errors."""
 _SOFT = ("Unsupported", "UserError")
-"""Errors that Dynamo swallows, running the frame eagerly, unless the whole graph is asked for."""
+"""Errors that Dynamo catches to run the frame eagerly, unless ``fullgraph=True`` is set."""
 PERFORMANCE_HINT: Final = "perf_hint"
 CUDAGRAPH_SKIP: Final = "cudagraph_skip"
-"""Records that we add: torch only logs these messages (:mod:`..compat.kernel_compat`)."""
+"""Records that Fullgraph adds: torch only logs these messages (:mod:`..compat.kernel_compat`)."""
 _MOST_READ = 16
-"""The limit on compilations whose decoded guards are kept; others are decoded again when needed."""
+"""The limit on compilations whose decoded guards stay in memory; the rest is decoded again when needed."""
 _OF_BACKEND = "WON'T CONVERT "
-"""The beginning of a backend's failure that becomes a graph break, which has a record of its own."""
+"""The beginning of a graph break's text that stems from a failed backend, which has its own record."""
 _WRITTEN: Final = CODE_RECORDS - LOWERED_RECORDS
-"""What AOTAutograd and TorchInductor make of a graph, but for the graph that caches are asked for."""
+"""The records of AOTAutograd and TorchInductor about a graph, except for the graph that caches look up."""
 _REFUSED_MARK = "ConstraintViolationError"
 _NOTHING_TO_COMPILE = "SkipFrame"
 """The error with which Dynamo skips a frame without operations."""
 
 
 class Interpreter:
-    """Interpreter of records in order; each record yields the facts that it completes.
+    """An interpreter of records in order; each record yields the facts that it completes.
 
     ``source`` returns a line of the user's code, if available: some columns depend on it. With
-    ``findings_only``, it yields no graphs, and only the guards on values that made a frame compile again;
-    without ``code``, none of what becomes of graphs. With ``all_texts``, it also yields the texts of records
-    that are no forms of a graph.
+    ``findings_only``, it yields no graphs, and guards only for frames that were compiled again. Without
+    ``code``, it yields nothing about the code generated from graphs. With ``all_texts``, it also yields the
+    texts of records other than the forms of a graph.
     """
 
     def __init__(
@@ -110,13 +110,13 @@ class Interpreter:
         self._compilations: dict[str, Compilation] = {}
         self._frames: defaultdict[str, dict[str, Compilation]] = defaultdict(dict)
         self._failures: dict[str, tuple[GuardFailure, ...]] = {}
-        # A soft failure is fatal under fullgraph=True only. If torch reports a graph break after it, Dynamo
-        # has swallowed it; without such a report, it counts as fatal.
+        # A soft failure is fatal only under fullgraph=True. If torch reports a graph break after it, Dynamo
+        # has caught it; without such a report, it counts as fatal.
         self._undecided: CompileFailure | None = None
         self._undecided_is_fatal = True
         self._phases = PhaseReader()
         self._read: dict[str, list[GuardInstalled]] = {}
-        # torch._dynamo.reset() makes torch count frames from 0 again: they are counted on from here.
+        # After torch._dynamo.reset(), torch counts frames from 0 again. This offset makes their ids unique.
         self._frames_before_reset = 0
         self._exports = ExportReader(source, self._stacks.structured)
 
@@ -129,7 +129,7 @@ class Interpreter:
         if self._all_texts:
             yield from record_text(record, has_graph=record.compile_id in self._compilations)
         if record.name == PHASE:
-            yield from self._phases.feed(record)  # comes between all others, and completes none of them
+            yield from self._phases.feed(record)  # it comes between other records, and completes none of them
             return
         if record.name in CACHE_RECORDS:
             yield from self._caches.feed(record)
@@ -157,7 +157,7 @@ class Interpreter:
         yield from _HANDLERS[record.name](self, record)
 
     def _numbered(self, record: TraceRecord) -> TraceRecord:
-        """Give a compilation an id of its own: torch uses ids again after ``torch._dynamo.reset()``."""
+        """Return a record with a unique compile id: torch reuses ids after ``torch._dynamo.reset()``."""
         compile_id = later_id(record.compile_id, self._frames_before_reset)
         if record.name == "dynamo_start" and compile_id in self._compilations:
             self._frames_before_reset = 1 + max(map(frame_number, self._compilations))
@@ -165,7 +165,7 @@ class Interpreter:
         return record if compile_id == record.compile_id else replace(record, compile_id=compile_id)
 
     def finish(self) -> Iterator[Fact]:
-        """Yield the facts that were held back for a record that did not come."""
+        """Yield the facts that waited for a record that did not come."""
         for compilation in self._compilations.values():
             if compilation.pending_break:
                 yield compilation.pending_break
@@ -177,13 +177,13 @@ class Interpreter:
         yield from self._caches.finish()
 
     def failures(self, reasons: Iterable[str]) -> tuple[GuardFailure, ...]:
-        """Describe the guards behind torch's reasons, one for each compilation that does not fit."""
+        """Return the guards that torch's reasons name, one for each compilation that does not fit."""
         return tuple(self._failure(reason) for text in reasons for reason in parse_reasons(text))
 
     # -- records, in the order of a compilation ------------------------------------------------
 
     def _recompile_reasons(self, record: TraceRecord) -> Iterator[Fact]:
-        # The next records show whether it is compiled again or stopped by the limit.
+        # The next records show whether torch compiles the frame again, or stops at the limit.
         self._failures[record.compile_id] = self.failures([record.payload])
         yield from ()
 
@@ -226,7 +226,7 @@ class Interpreter:
         compilation = self._compilations.get(record.compile_id)
         undecided = self._undecided
         if undecided and undecided.compile_id == record.compile_id:
-            # This record has only the frame: the message is that of the error before it.
+            # This record only has the frame; the message is in the error before it.
             self._undecided = None
             yield as_break(undecided)
             return
@@ -266,7 +266,7 @@ class Interpreter:
             yield TensorsNamed(record.compile_id, *names)
 
     def _execution(self, record: TraceRecord) -> Iterator[Fact]:
-        if not self._frames_before_reset:  # else an id can mean two compilations
+        if not self._frames_before_reset:  # after a reset, an id can mean two compilations
             yield read_execution(record)
 
     def _code(self, record: TraceRecord) -> Iterator[Fact]:
@@ -292,7 +292,7 @@ class Interpreter:
         yield CudagraphSkip(record.compile_id, reason, stack)
 
     def _place_of_graph(self, record: TraceRecord) -> Stack:
-        """Return the stack of the record's operation, else the line of the graph's first one."""
+        """Return the stack of the record's operation, else the line of the graph's first operation."""
         compilation = self._compilations.get(record.compile_id)
         graph = graph_of(compilation)
         nodes = graph.nodes if graph else ()
@@ -313,7 +313,7 @@ class Interpreter:
             yield from compilation.guards
 
     def _request_guards(self, compile_id: str) -> Iterator[Fact]:
-        """With ``findings_only``, yield the guards of a frame that is compiled again, later ones too."""
+        """With ``findings_only``, yield the guards of a frame that is compiled again, now and later."""
         for compilation in self._of_same_frame(compile_id) if self._findings_only else ():
             compilation.wants_guards = True
             yield from self._wanted_guards(compilation)
@@ -324,7 +324,7 @@ class Interpreter:
             yield from self._guards_of(compilation)
 
     def _guards_of(self, compilation: Compilation | None) -> list[GuardInstalled]:
-        """Return the installed guards. Those of a log are decoded again if they were not needed for long."""
+        """Return the installed guards; decode them again if they are no longer in memory."""
         guards = compilation.guards if compilation else []
         if not isinstance(guards, TraceRecord):
             return guards
@@ -341,7 +341,7 @@ class Interpreter:
         for leaf in parse_tree(record.payload):
             leaf = with_value(leaf, values)
             stack = stacks.get(leaf.source, ()) or self._stacks.at(leaf.place, compilation)
-            # Most guards of a recompilation are those of the compilation before.
+            # Most guards of a recompilation are equal to those of the compilation before it.
             source, kind, expected, code = map(sys.intern, (leaf.source, leaf.kind, leaf.expected, leaf.code))
             guards.append(GuardInstalled(record.compile_id, source, kind, expected, code, stack))
         return guards
@@ -369,7 +369,7 @@ class Interpreter:
             yield from self._skipped_cudagraph(record, str(reason))
         if compilation is None or not body.get("co_name"):
             return
-        yield from compilation.shapes.take()  # of a compilation that has failed
+        yield from compilation.shapes.take()  # these are left only if the compilation has failed
         if not self._findings_only:
             yield from compilation.inputs.take(record.compile_id)
         started = compilation.started
@@ -382,7 +382,7 @@ class Interpreter:
             graphs=1 if ops else 0,
             ops=ops,
             guards=body.get("guard_count") or 0,
-            # Else torch wrote the time of the parts only.
+            # Without the total, torch wrote only the time of the parts.
             seconds=body.get("entire_frame_compile_time_s")
             or (body.get("dynamo_cumulative_compile_time_us") or 0) / 1e6,
         )
@@ -466,7 +466,10 @@ class Interpreter:
         )
 
     def _calls(self, record: TraceRecord, last: Compilation) -> Stack:
-        """Return the calls that led to a frame that is not compiled; in a log, those of its ``last`` one."""
+        """Return the calls that led to a frame that is not compiled.
+
+        A log does not have them: then they are those of the frame's ``last`` compilation.
+        """
         started = last.started
         frame = StackFrame(started.filename, started.row, last.name)
         return join_stacks(record.seen.get("stack", started.stack), (frame,))[:-1]
@@ -503,7 +506,7 @@ class Interpreter:
     # -- stacks ----------------------------------------------------------------------------------
 
     def _full_stack(self, record: TraceRecord, written: Stack) -> Stack:
-        """Return the stack seen in process, with the calls that led to the frame; else the written one."""
+        """Return the listener's stack with the calls that led to the frame; else the stack in the text."""
         compilation = self._compilations.get(record.compile_id)
         seen: Stack = record.seen.get("stack", ())
         if seen and compilation:
@@ -535,10 +538,10 @@ _HANDLERS: Final[dict[str, Any]] = {
 KNOWN_RECORDS = frozenset(
     (*_HANDLERS, *TENSOR_RECORDS, *CACHE_RECORDS, *EXPORT_RECORDS, *VLLM_RECORDS, PHASE, "str")
 )
-"""The records that the interpreter reads; all others can be left out."""
+"""The records that the interpreter reads; all other records can be left out."""
 
 GRAPH_RECORDS = KNOWN_RECORDS - (_WRITTEN - VLLM_RECORDS) - {PHASE}
-"""The records of Dynamo and of caches, without those of what AOTAutograd and TorchInductor make."""
+"""The records of Dynamo and of caches, without those of AOTAutograd and TorchInductor about code."""
 
 FINDING_RECORDS = GRAPH_RECORDS - SHAPE_RECORDS - TENSOR_RECORDS
-"""The records that findings are made of."""
+"""The records that findings are made from."""

@@ -1,7 +1,8 @@
 """The lines of source files that a log quotes, for runs whose files are not available.
 
-Stacks of a record have them under ``loc``; texts behind ``File "...", line 5, in f`` (on the next line),
-``# File: ...:5 in f, code:`` and, of guards, before ``# ...:5 in f``, where a file's name is shortened.
+Stacks of a record have them under ``loc``. Tracebacks have them on the line after ``File "...", line 5, in
+f``, graphs behind ``# File: ...:5 in f, code:``. Guards have them before ``# ...:5 in f``; these are not
+read, since the name of their file is shortened.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ MOST_ROWS: Final = 10_000_000
 _GRAPHS: Final = ("dynamo_output_graph", "exported_program", "make_fx_fail_partial")
 _TEXTS: Final = frozenset(("dynamo_graph_break_reason", "recompile_reasons", "dynamo_error", *_GRAPHS))
 LINE_RECORDS: Final = frozenset((*_TEXTS, "str", "dynamo_start"))
-"""The records that quote the user's code, and those needed to read them."""
+"""The records that quote the user's code, and the records needed to read them."""
 
 
 class LineReader:
-    """Collector of lines, by file and 1-based row, without indentation. The first quote of a line counts."""
+    """A collector of lines without indentation, by file and 1-based row. The first quote of a line counts."""
 
     def __init__(self) -> None:
         self.lines: defaultdict[str, dict[int, str]] = defaultdict(dict)

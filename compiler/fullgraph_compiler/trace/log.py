@@ -1,4 +1,4 @@
-"""Readers of TORCH_TRACE logs: one pass finds where each record is; a record is decoded on demand.
+"""Readers of TORCH_TRACE logs: one pass finds the offset of each record; records are decoded on demand.
 
 A log can be larger than memory, cut off anywhere, still being written, or not a log at all. Every readable
 record is read, and only errors of the file itself are raised.
@@ -27,12 +27,12 @@ _LONGEST_HEADER: Final = 1 << 24
 _LONGEST_PAYLOAD: Final = 1 << 26
 """Limits in bytes: a longer record is not torch's, but a sign of a damaged log."""
 _MOST_NAMES: Final = 10_000
-"""The limit on names of records that are kept apart without decoding: torch has some hundreds."""
+"""The limit on record names that the index distinguishes: torch has some hundreds."""
 _OTHER: Final = 0
 _UNREADABLE: Final = 0xFFFFFFFF
-"""The numbers for any other name, and for a damaged record."""
+"""The index's numbers for any further name, and for a damaged record."""
 _HEAD: Final = 2048
-"""The bytes at the start of a record that contain its name."""
+"""The number of bytes at the start of a record that contain its name."""
 _NAME: Final = re.compile(rb'^V\d{4} [^\n]*?\] \{"(\w+)": (?:\{"name": "([^"\\]*)")?', re.MULTILINE)
 _BEGAN: Final = re.compile(rb"V(\d\d)(\d\d) (\d\d):(\d\d):(\d\d)")
 _LINES: Final = re.compile(rb"^V\d{4} [^\n]*", re.MULTILINE)
@@ -43,18 +43,18 @@ _LEAP_YEAR: Final = 2000
 _PEEK: Final = 1 << 18
 _UNPACKED_SHARE: Final = 100
 _LEAST_UNPACKED: Final = 1 << 26
-"""The limit on unpacking a log: a multiple of its packed size, but at least so many bytes. Logs of torch
-shrink 10 to 30 times."""
+"""The limit on the unpacked size of a log: a multiple of its packed size, but at least so many bytes. gzip
+makes torch's logs 10 to 30 times smaller."""
 _GZIP: Final = b"\x1f\x8b"
 _WITH_HEADER: Final = zlib.MAX_WBITS | 16
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedRecord:
-    """A record as it stands in a log, with all that its line says.
+    """A record with the whole content of its line in the log.
 
-    ``origin`` tells when, in which process and where torch wrote it:
-    ``V1122 13:00:00.000000 140 torch/x.py:1``. ``metadata`` is the JSON behind that.
+    ``origin`` says when, in which thread and where torch wrote it:
+    ``V1122 13:00:00.000000 140 torch/x.py:1``. ``metadata`` is the JSON after it.
     """
 
     origin: str
@@ -63,9 +63,9 @@ class LoggedRecord:
 
 
 class TraceLog:
-    """A log file with an index of its records. Close it.
+    """A log file with an index of its records, to be used as a context manager, which closes it.
 
-    Raises ``OSError`` when the file cannot be read.
+    Raises ``OSError`` if the file cannot be read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -76,7 +76,7 @@ class TraceLog:
         self._names = array("I")
         self._numbers: dict[bytes, int] = {}
         self.size = self._find()
-        """Bytes, unpacked."""
+        """The size in bytes, unpacked."""
         self.unread = 0
         """The number of requested records that could not be read."""
 
@@ -87,7 +87,7 @@ class TraceLog:
         self._stream.close()
 
     def records(self, names: Container[str] | None = None) -> Iterator[TraceRecord]:
-        """Yield the records with some names, or all, in order. Payloads are read on demand."""
+        """Yield the records with these names, or all records, in order. Payloads are read on demand."""
         return (logged.record for logged in self.logged(names))
 
     def logged(self, names: Container[str] | None = None) -> Iterator[LoggedRecord]:
@@ -102,7 +102,7 @@ class TraceLog:
                 continue
             logged = self._record(index)
             if logged is None:
-                if index + 1 < len(self._names):  # the last one may not be written to its end yet
+                if index + 1 < len(self._names):  # the last record may not be completely written yet
                     self.unread += 1
                     self._names[index] = _UNREADABLE
             elif number != _OTHER or names is None or logged.record.name in names:
@@ -136,7 +136,7 @@ class TraceLog:
             return ""
         stop = _END.search(part)
         text = part[1 : stop.start() if stop else len(part)]
-        text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")  # as Windows writes lines
+        text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")  # line ends of Windows
         return text.replace(b"\n\t", b"\n").decode("utf-8", "replace")
 
     def _read(self, start: int, end: int) -> bytes:
@@ -175,7 +175,7 @@ class TraceLog:
 def read_log(path: Path) -> Iterator[TraceRecord]:
     """Yield all records of a log file, in order; skip lines that are not torch's.
 
-    Raises ``OSError`` when the file cannot be read.
+    Raises ``OSError`` if the file cannot be read.
     """
     with TraceLog(path) as log:
         yield from log.records()
@@ -183,9 +183,10 @@ def read_log(path: Path) -> Iterator[TraceRecord]:
 
 @dataclass(frozen=True, slots=True)
 class LogHead:
-    """The beginning of a log; ``rank`` is that of its process, if there are several.
+    """The beginning of a log; ``rank`` is the rank of its process in a distributed job.
 
-    ``began`` is the time of its first record on the clock of its machine; logs have no years.
+    ``began`` is the time of the first record on the clock of its machine, in a fixed year, since logs have
+    no years.
     """
 
     rank: int | None
@@ -193,7 +194,7 @@ class LogHead:
 
 
 def read_head(path: Path) -> LogHead | None:
-    """Read the beginning of a file; return ``None`` if it is no log. Raises ``OSError``."""
+    """Read the beginning of a file; return ``None`` if it is not a log. Raises ``OSError``."""
     with path.open("rb") as stream:
         head = stream.read(_PEEK)
     if head.startswith(_GZIP):
@@ -206,7 +207,7 @@ def read_head(path: Path) -> LogHead | None:
 
 
 def most_unpacked(size: int) -> int:
-    """Return the limit on bytes that something packed of a size is unpacked to."""
+    """Return the limit on unpacked bytes for packed data of a size."""
     return max(_UNPACKED_SHARE * size, _LEAST_UNPACKED)
 
 
@@ -229,9 +230,9 @@ def _beginning(parts: Iterator[bytes]) -> bytes:
 
 
 def _opened(path: Path) -> tuple[IO[bytes], bool]:
-    """Open a log; return its stream, and whether the stream lacks the end of the log.
+    """Open a log; return its stream, and whether the size limit cut off its end.
 
-    A packed log is unpacked to a temporary file, up to the first damage, and up to a limit of size.
+    A packed log is unpacked to a temporary file, up to the first damage and up to a size limit.
     """
     stream = path.open("rb")
     if stream.read(len(_GZIP)) != _GZIP:
@@ -251,7 +252,7 @@ def _opened(path: Path) -> tuple[IO[bytes], bool]:
 def _unpacked(stream: IO[bytes]) -> Iterator[bytes]:
     """Yield unpacked parts of a limited size.
 
-    ``gzip.open`` would give nothing of a part that it cannot check to the end.
+    ``gzip.open`` would return nothing of a part whose checksum it cannot verify.
     """
     packed = stream.read(_CHUNK)
     while packed:

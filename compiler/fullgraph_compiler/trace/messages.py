@@ -1,7 +1,7 @@
-"""Parsers of torch's texts: the message of a graph break, a traceback.
+"""Parsers of torch's texts: messages of graph breaks and of errors, and tracebacks.
 
-The message is made by ``format_graph_break_message`` and ``unimplemented`` in
-``torch/_dynamo/exc.py``::
+``format_graph_break_message`` and ``unimplemented`` in ``torch/_dynamo/exc.py`` write the message of a
+graph break::
 
     <gb_type>
       Explanation: ...
@@ -10,8 +10,8 @@ The message is made by ``format_graph_break_message`` and ``unimplemented`` in
      For more details about this graph break, please visit: <url>/gbNNNN.html
 
 The labels have been the same since torch 2.8. A break in a higher-order operator has the operator's name
-under a label of its own. Where one break led to another, the message of the second follows the first's
-behind a line of asterisks: the first is the cause.
+under a separate label. If one break led to another, the message of the second follows the first after a line
+of asterisks: the first is the cause.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _URL = re.compile(r"^https?://\S*/(gb\d+)\.html$")
 _LABEL = re.compile(r"^\s*(Explanation|Hint|Developer debug context|Higher Order Operator): ?")
 _MORE = re.compile(r"^\s*For more details about this graph break")
 _INTRODUCTION = re.compile(r"^(Graph break in user code at .*|Graph Break Reason: .*:)$")
-"""The lines before the reason: the place, and how Dynamo goes on."""
+"""The lines before the reason, with the place of the break and how Dynamo continues."""
 _UNCAPTURED = "This higher order operator doesn't work unless it is captured completely"
-"""The line before what stopped an operator that cannot run eagerly."""
+"""The line before the reason why an operator that cannot run eagerly was not captured."""
 _UP_TO = "Compiling up to the previous resumable state, then skipping the rest of the function."
 _SEE = re.compile(r"^For more information about this error, see: (https?://\S+)$", re.MULTILINE)
-"""The line in which a ``UserError`` names its page of the documentation."""
+"""The line with which a ``UserError`` refers to the documentation."""
 _ANOTHER = re.compile(r"^\*\*\* While handling this graph break")
 _FRAME = re.compile(r'^\s*File "(?P<file>.+)", line (?P<row>\d+), in (?P<function>.+)')
 _USER_CODE = re.compile(
@@ -49,13 +49,13 @@ _UNEXPECTED = (
     "NotImplementedError",
     "TypeError",
 )
-"""Errors that Dynamo's code raises where it is wrong itself; others can be meant for the program."""
-BUG = "This is a bug of torch, not of the program."
+"""Errors that show a bug when Dynamo's code raises them; other errors can be about the program."""
+BUG = "This is a bug in torch, not in the program."
 _REPORT = "Report it: https://github.com/pytorch/pytorch/issues"
 _BOUND = re.compile(r"<bound method ([\w.]+) of ")
 _LONGEST_METHOD = 2_000
 _NAME = "HigherOrderOperator.name"
-"""A method that torch writes without calling it (``variables/higher_order_ops.py``, 2.13)."""
+"""A method that torch formats instead of calling it (``variables/higher_order_ops.py``, 2.13)."""
 _OPERATOR = re.compile(r"_higher_order_ops\.(\w+)\.")
 _CARETS = re.compile(r"^\s*([~^]+)\s*$")
 """Python's marks below a line: ``~~^~~``."""
@@ -65,7 +65,7 @@ _RAISED = re.compile(r"(?P<error>[\w.]+)(?:: (?P<message>.*))?")
 
 
 Source: TypeAlias = Callable[[str, int], str]
-"""A function from a file name and a row to the text of that line; empty where it is not available."""
+"""A function from a file name and a row to the text of the line; empty if it is not available."""
 
 
 def no_source(_filename: str, _row: int) -> str:
@@ -77,8 +77,8 @@ def no_source(_filename: str, _row: int) -> str:
 class Message:
     """A graph break in torch's words. ``code`` is ``GB0059`` or empty.
 
-    ``operator`` is the higher-order operator that it is in, such as ``torch.cond``, and ``whole`` says that
-    all of that must be captured. ``led_to`` is the break that followed from it.
+    ``operator`` is the higher-order operator that contains the break, such as ``torch.cond``, and ``whole``
+    says that Dynamo must capture all of the operator. ``led_to`` is the break that followed from this one.
     """
 
     reason: str
@@ -93,13 +93,13 @@ class Message:
 
     @property
     def whole_explanation(self) -> str:
-        """The explanation, after the operator, and before that of the break that followed."""
+        """The operator, the explanation, and the explanation of the break that followed, in this order."""
         parts = []
         if self.operator or self.whole:
             operator = (
                 f"the higher-order operator `{self.operator}`" if self.operator else "a higher-order operator"
             )
-            demand = ", which must be captured whole" if self.whole else ""
+            demand = ", which must be captured completely" if self.whole else ""
             parts.append(f"Inside of {operator}{demand}.")
         if self.explanation:
             parts.append(self.explanation)
@@ -110,13 +110,13 @@ class Message:
 
 
 def parse_message(text: str) -> Message:
-    """Read the first graph-break message in ``text``; text without labels is the reason."""
+    """Read the first graph-break message in ``text``; text without labels becomes the reason."""
     message, page = _read(iter(text.splitlines())), _SEE.search(text)
     return replace(message, url=page.group(1)) if page and not message.url else message
 
 
 def _read(lines: Iterator[str]) -> Message:
-    """Read a message, and those of the breaks that it led to; none of a traceback."""
+    """Read a message and the messages of the breaks that followed from it, up to a traceback."""
     reason = ""
     values: dict[str, str] = {}
     hints: list[str] = []
@@ -173,7 +173,7 @@ def _read(lines: Iterator[str]) -> Message:
 
 
 def skips_rest(text: str) -> bool:
-    """Whether a graph break lets a function be compiled up to an earlier line only."""
+    """Whether torch compiles the function only up to a line before the graph break."""
     return _UP_TO in text.partition("Graph break encountered:")[0]
 
 
@@ -187,7 +187,7 @@ def first_line(text: str) -> str:
 
 
 def error_message(kind: str, text: str, trace: str) -> Message:
-    """Read an error of the compiler: its type, its message, and its traceback, empty if that is not known."""
+    """Convert an error of the compiler: its type, message, and traceback, which is empty if unknown."""
     said = list(itertools.takewhile(lambda line: not _ENDS_ERROR.match(line), text.strip().splitlines()))
     reason = first_line(text)
     more = "" if kind == "BackendCompilerFailed" else "\n".join(map(str.rstrip, said[1:])).strip()
@@ -204,7 +204,7 @@ def _raised_in_dynamo(trace: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ErrorElsewhere:
-    """An error of another process or thread, read from the message of the error that was raised for it here.
+    """An error of another process or thread, read from the message of the error that reports it.
 
     ``introduction`` is the line before its traceback; ``stack`` ends with the user's code that Dynamo traced.
     """
@@ -216,10 +216,10 @@ class ErrorElsewhere:
 
 
 def parse_error_elsewhere(text: str) -> ErrorElsewhere | None:
-    """Read the traceback in a message, the last of several; ``None`` if there is none.
+    """Read the last traceback in a message; ``None`` if there is none.
 
-    ``torch.multiprocessing.spawn`` (``_wrap`` and ``join``) and loaders (``torch/_utils.py``:
-    ``ExceptionWrapper``) write messages with one: 2.11 to 2.15.
+    ``torch.multiprocessing.spawn`` (``_wrap`` and ``join``) and data loaders (``torch/_utils.py``:
+    ``ExceptionWrapper``) write messages with a traceback: 2.11 to 2.15.
     """
     lines = text.splitlines()
     starts = [index for index, line in enumerate(lines) if line.endswith(_TRACEBACK)]
@@ -275,7 +275,7 @@ def _placed(frame: StackFrame, below: list[str], source: Source) -> StackFrame:
     line = source(frame.filename, frame.row).rstrip()
     if not text or not line.endswith(text):
         return frame
-    # Both lines have the same indentation before what counts.
+    # The quoted line and its carets have the same indentation.
     shift = len(line) - len(text) - (len(below[0]) - len(below[0].lstrip()))
     places = (_characters(below[0], width) + shift for width in carets.span(1))
     column, end_column = (len(line[:place].encode("utf-8", "surrogatepass")) for place in places)
@@ -283,7 +283,7 @@ def _placed(frame: StackFrame, below: list[str], source: Source) -> StackFrame:
 
 
 def _characters(line: str, width: int) -> int:
-    """Count the characters that fill a width on the screen, by which torch places its carets."""
+    """Return the number of characters that fill a width on the screen, by which torch places carets."""
     for number, character in enumerate(line):
         if width <= 0:
             return number
@@ -298,7 +298,10 @@ def _unwrap(lines: list[str]) -> str:
 
 
 def without_bound_methods(text: str) -> str:
-    """Replace Python's texts of bound methods by their names, and those of operators' names by the names."""
+    """Replace Python's representations of bound methods by their names.
+
+    A bound ``HigherOrderOperator.name`` is replaced by the name of the operator.
+    """
     parts = []
     end = 0
     for found in _BOUND.finditer(text):
@@ -313,7 +316,7 @@ def without_bound_methods(text: str) -> str:
 
 
 def _closing(text: str, start: int) -> int:
-    """Return the place behind the bracket that closes the one at ``start``; 0 if it is far, or missing."""
+    """Return the index after the bracket that closes the one at ``start``; 0 if it is far or missing."""
     depth = 0
     for place in range(start, min(start + _LONGEST_METHOD, len(text))):
         depth += {"<": 1, ">": -1}.get(text[place], 0)

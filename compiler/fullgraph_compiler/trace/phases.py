@@ -1,6 +1,6 @@
-"""Times of the compiler's steps, from ``chromium_event`` records, which come in pairs.
+"""Times of the compiler's steps, from pairs of ``chromium_event`` records.
 
-Each has a JSON object as its payload, in the trace event format of Chromium, with times in microseconds
+The payload of each record is a JSON object in Chromium's trace event format, with times in microseconds
 (``ChromiumEventLogger`` in ``torch/_dynamo/utils.py``, 2.11 to 2.15).
 """
 
@@ -21,7 +21,7 @@ _SHORTEST = 1e-4
 
 @dataclass
 class _Step:
-    """A step that has begun; ``within`` are the steps inside it that have ended."""
+    """A step that has begun; ``within`` are the steps inside of it that have ended."""
 
     name: str
     start: float
@@ -30,24 +30,24 @@ class _Step:
 
 
 class PhaseReader:
-    """Reader that pairs the records of a step's begin and end."""
+    """A reader that pairs the records of a step's begin and end."""
 
     def __init__(self) -> None:
         self._steps: list[_Step] = []
 
     def feed(self, record: TraceRecord) -> Iterator[PhasesTimed]:
-        """Yield all steps within an outermost one, once that has ended."""
+        """Yield an outermost step with all steps inside of it, once it has ended."""
         event = read_object(record.payload)
         kind, name, time = event.get("ph"), str(event["name"]), event["ts"] / 1e6
         if kind == "B":
             self._steps.append(_Step(name, time, record.compile_id))
         elif kind == "E" and name in (names := [step.name for step in self._steps]):
-            # The innermost of this name: threads that build kernels begin and end steps in between.
+            # End the innermost step of this name: threads that build kernels begin and end steps in between.
             place = len(names) - 1 - names[::-1].index(name)
             step = self._steps.pop(place)
             phases = [CompilePhase(name, step.start, time - step.start, step.compile_id), *step.within]
             if place == 0:
-                self._steps.clear()  # an exception ended the others, which torch does not log
+                self._steps.clear()  # an exception ended the remaining steps, which torch does not log
                 yield PhasesTimed(tuple(sorted(phases, key=lambda phase: (phase.start, -phase.seconds))))
             elif phases[0].seconds >= _SHORTEST:
                 self._steps[place - 1].within += phases

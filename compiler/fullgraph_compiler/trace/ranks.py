@@ -1,8 +1,9 @@
-"""Readers of what should be the same on all ranks: graphs in detail, schedules, estimates, the order of runs.
+"""Readers of records that should be the same on all ranks.
 
-TorchInductor's records are made by ``log_collective_schedule``, ``log_runtime_and_tensor_meta`` and
-``log_graph_execution`` in ``torch/_inductor/debug.py``, the same in torch 2.13 and 2.15. Older ones tell no
-tensors of kernels.
+These are graphs in detail, schedules of collectives, estimates, and the order in which graphs run.
+TorchInductor's records come from ``log_collective_schedule``, ``log_runtime_and_tensor_meta`` and
+``log_graph_execution`` in ``torch/_inductor/debug.py``, which are the same in torch 2.13 and 2.15. In older
+versions, the records do not contain the tensors of kernels.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ _LITERAL = re.compile(r"'[^']*'|\b\d+\b")
 _DEVICE_NUMBER = re.compile(r"(?<=[a-z]):\d+(?=$|[,)])")
 """The number of a device: of a tensor (``f32[8][1]cuda:0``), or in a ``DTensor(f32[8][1]cuda:0, R)``."""
 _OTHERS = frozenset(("", "wait_tensor", "wait_tensors", "isend", "irecv", "batch_p2p_ops"))
-"""Operators beside the collective ones: the waits for these, and calls between two ranks."""
+"""Operators that are not collective: waits for collectives, and communication between two ranks."""
 
 
 def read_traced_graph(record: TraceRecord, frame: StackFrame) -> GraphTraced:
-    """Read a graph that Dynamo captured. ``frame`` is the place of operations that have none."""
+    """Read a graph that Dynamo captured; ``frame`` is used for operations without a frame."""
     lines: list[str] = []
     stack: list[StackFrame] = []
     collectives: list[Collective] = []
@@ -57,7 +58,7 @@ def read_schedule(record: TraceRecord) -> CollectivesScheduled:
 
 
 def read_estimate(record: TraceRecord) -> RuntimeEstimated:
-    """Read what TorchInductor estimates that its code takes, and the tensors that it writes."""
+    """Read TorchInductor's estimate of the seconds that its code takes, and the tensors that it writes."""
     kernels = read_object(record.payload)["ops"]
     times = (float(kernel["estimated_runtime_ns"]) for kernel in kernels)
     seconds = sum(filter(math.isfinite, times)) / 1e9
@@ -66,7 +67,7 @@ def read_estimate(record: TraceRecord) -> RuntimeEstimated:
 
 
 def read_execution(record: TraceRecord) -> GraphsExecuted:
-    """Read the order in which graphs ran; torch does not know the id of one that comes from a cache."""
+    """Read the order in which graphs ran; a graph from a cache has no id."""
     ran = read_object(record.payload)["graph_execution_order"]
     return GraphsExecuted(tuple(sys.intern(str(graph["compile_id"] or "")) for graph in ran))
 
@@ -74,7 +75,7 @@ def read_execution(record: TraceRecord) -> GraphsExecuted:
 def _operator(call: str) -> str:
     """Return the operator of a call of a collective operation (``_c10d_functional.all_reduce_.default``).
 
-    One that works in place is not told from another. Empty for any other call.
+    In-place variants have the same name (``all_reduce``). Empty for any other call.
     """
     return call.partition("c10d_functional.")[2].partition(".")[0].removesuffix("_")
 
@@ -84,5 +85,5 @@ def _typed(name: str, tensor: str) -> str:
 
 
 def _outputs(outputs: Iterable[Mapping[str, Any]]) -> str:
-    """Write the tensors of a kernel; TorchInductor describes one without a tensor by no dtype."""
+    """Return the tensors of a kernel as text; an output without a dtype is not a tensor."""
     return ", ".join(f"{item['dtype']}{item['shape']}{item['stride']}" for item in outputs if item["dtype"])

@@ -1,8 +1,8 @@
-"""Parsers of torch's reasons for a recompilation: the guard that failed, and the values it compared.
+"""Parsers of torch's reasons for a recompilation: the guard that failed, and the values that it compared.
 
-One sentence for each earlier compilation of the frame, from ``TensorCheck::check_verbose`` and
-``GlobalStateGuard::reason`` (``torch/csrc/dynamo/guards.cpp``) and ``get_guard_fail_reason_helper``
-(``torch/_dynamo/guards.py``); the expressions in it are shortened (:func:`~.guards.strip_locals`).
+There is one sentence for each earlier compilation of the frame. It comes from ``TensorCheck::check_verbose``
+and ``GlobalStateGuard::reason`` (``torch/csrc/dynamo/guards.cpp``) or ``get_guard_fail_reason_helper``
+(``torch/_dynamo/guards.py``). Its expressions are shortened (:func:`~.guards.strip_locals`).
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ _TENSOR_CHECK = "tensor '"
 _INDEX = re.compile(r"(?: at index (?P<dimension>\d+))?\.? expected ")
 _AUTOGRAD = re.compile(r", (?:ADInplaceOrView|Autograd\w+)")
 FREED: Final = "FREED"
-"""The kind of a guard on an object that exists no longer: its compilation is thrown away with it."""
+"""The kind of a guard on an object that no longer exists; torch discards its compilation with it."""
 _DTYPES = {
     "Byte": "torch.uint8", "Char": "torch.int8", "Short": "torch.int16", "Int": "torch.int32",
     "Long": "torch.int64", "Half": "torch.float16", "Float": "torch.float32", "Double": "torch.float64",
     "ComplexHalf": "torch.complex32", "ComplexFloat": "torch.complex64", "ComplexDouble": "torch.complex128",
     "Bool": "torch.bool", "BFloat16": "torch.bfloat16",
 }  # fmt: skip
-"""Names of data types in C++ (``c10/core/ScalarType.h``), and in Python."""
+"""Dtypes in Python by their names in C++ (``c10/core/ScalarType.h``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The change of a guarded value that a sentence describes; fields that it does not mention are empty.
+    """The change of a guarded value that a sentence describes; unmentioned fields are empty.
 
     ``name`` is the guarded expression without ``L[...]`` around it, as torch shortens it. ``changed`` is the
-    property that was compared. ``kind`` is set where the sentence shows it and the guard tree does not.
+    compared property. ``kind`` is set if the sentence shows the kind and the guard tree does not.
     """
 
     name: str = ""
@@ -51,7 +51,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """The reason why the compilation ``compile_id`` could not be used: ``text`` without the place in it."""
+    """The reason why the compilation ``compile_id`` could not be used; ``text`` is without the place."""
 
     compile_id: str
     text: str
@@ -61,7 +61,7 @@ class Reason:
 
 
 def parse_reasons(text: str) -> Iterator[Reason]:
-    """Read one ``recompile_reasons`` record: bare text for one reason, a JSON list for several."""
+    """Read one ``recompile_reasons`` record, which is plain text for one reason, or a JSON list."""
     text = BUILTINS.sub(r"\1", text)
     items = [str(item) for item in read_json(text)] if text.lstrip().startswith("[") else [text]
     for item in items:
@@ -86,9 +86,9 @@ def _read_change(text: str) -> Change:
 
 
 def _compared_tensor(text: str) -> Change | None:
-    """Read ``tensor 'x' size mismatch at index 0. expected 3, actual 4``, and perhaps more about a parameter.
+    """Read ``tensor 'x' size mismatch at index 0. expected 3, actual 4``; a parameter has more text.
 
-    This is no pattern: one would take quadratic time where a name has quotes in it.
+    This is not a regular expression, which would take quadratic time for a name with quotes.
     """
     subject, _, values = text.partition(" mismatch")
     index = _INDEX.match(values)
@@ -109,11 +109,10 @@ def _compared_tensor(text: str) -> Change | None:
 
 
 def _compared_keys(expected: str, actual: str) -> tuple[str, str, str]:
-    """Compare two dispatch key sets: return what differs (device, autograd, or keys), and both values.
+    """Return the property in which two dispatch key sets differ, and its two values.
 
-    What differs inside of a transform such as ``torch.func.vmap`` is the tensor itself.
-
-    The keys are those of ``c10/core/DispatchKey.h``.
+    The property is the device, autograd, or the keys. It is empty if the tensor itself differs, as inside of
+    a transform such as ``torch.func.vmap``. The keys are those of ``c10/core/DispatchKey.h``.
     """
     devices = [device_of(keys) for keys in (expected, actual)]
     if devices[0] != devices[1]:
@@ -124,7 +123,7 @@ def _compared_keys(expected: str, actual: str) -> tuple[str, str, str]:
         return "", before, after
     if _AUTOGRAD.sub("", expected) == _AUTOGRAD.sub("", actual):
         switches = ["on" if "Autograd" in keys else "off" for keys in (expected, actual)]
-        if switches[0] == switches[1]:  # the tensor is one of that mode all the time
+        if switches[0] == switches[1]:  # the tensor is an inference tensor in both calls
             modes = ["outside" if "ADInplaceOrView" in keys else "inside" for keys in (expected, actual)]
             before, after = (f"{mode} of `torch.inference_mode()`" for mode in modes)
             return "", before, after
@@ -147,8 +146,8 @@ def _requires_grad(match: re.Match[str]) -> Change:
 
 def _missing_key(match: re.Match[str]) -> Change:
     name, key = _item(match["item"])
-    if key.startswith("list("):  # the key is an object, which torch names by its position
-        return Change(name, expected="with the keys of before", actual="without one of them")
+    if key.startswith("list("):  # the key is an object, which torch identifies by its index
+        return Change(name, expected="with all earlier keys", actual="without one of them")
     return Change(name, expected=f"with {key}", actual=f"without {key}", kind="DICT_CONTAINS")
 
 
@@ -164,7 +163,7 @@ def _missing_attribute(match: re.Match[str]) -> Change:
 
 
 def _item(text: str) -> tuple[str, str]:
-    """Split ``d['a']`` into what holds an item and its key."""
+    """Split ``d['a']`` into the container and the key."""
     tree = parse_expression(text)
     if not isinstance(tree, ast.Subscript) or not text.isascii():
         holder, _, key = text.removesuffix("]").partition("[")
@@ -205,7 +204,7 @@ def _member(match: re.Match[str]) -> Change:
 def _equal(match: re.Match[str]) -> Change:
     value = match["value"].strip()
     if match["operator"] == "==" and is_formula(value):
-        return Change()  # a relation of numbers, which has no value of its own
+        return Change()  # a relation between numbers, not a value
     if match["operator"] == "is" and " " in value:  # a sentence
         return Change()
     if match["operator"] == "is not" and value == "None":
@@ -218,7 +217,7 @@ _Read: TypeAlias = Callable[[re.Match[str]], Change]
 
 
 def _says(**said: str) -> _Read:
-    """Return a reader of sentences that all say the same; the groups of their pattern are fields, too."""
+    """Return a reader that sets the fields ``said``, and a field for each group of the pattern."""
 
     def read(match: re.Match[str]) -> Change:
         found = {field: part.strip() for field, part in match.groupdict().items() if part}
@@ -232,7 +231,7 @@ _SENTENCES: Final[Sequence[tuple[str | re.Pattern[str], _Read]]] = (
         r"^tensor '(?P<name>.+?)' requires_grad mismatch\. expected requires_grad=(?P<expected>[01])",
         _requires_grad,
     ),
-    # Until 2.14 it does not say which type was expected.
+    # Until 2.14, the sentence does not name the expected type.
     (
         (
             r"^expected type of '(?P<name>.+?)' to be "
@@ -240,29 +239,29 @@ _SENTENCES: Final[Sequence[tuple[str | re.Pattern[str], _Read]]] = (
         ),
         _says(changed="type", expected="a tensor"),
     ),
-    # The names of flags, a space behind each.
+    # The names of flags, with a space after each.
     (r"^GLOBAL_STATE changed: (?P<changed>.*\S)", _says(kind="GLOBAL_STATE")),
     (r"^___check_metadata_", _says(changed="metadata", kind=METADATA)),
     (r"^__dtensor_spec_\d+", _says(changed="mesh, placements or sizes", kind="DTENSOR_SPEC_MATCH")),
     (r"^___check_opaque_guard_fn_", _says(changed="guarded state", kind="OPAQUE_OBJ_GUARD_FN_MATCH")),
-    # Torch counts the changes of the dict.
+    # torch counts the changes of the dict.
     (r"^___dict_version\((?P<name>.+)\) == \d+$", _says(changed="contents", kind="DICT_VERSION")),
-    # CheckFunctionManager.invalidate, for the object of an ID_MATCH, with its whole expression.
+    # CheckFunctionManager.invalidate, for the object of an ID_MATCH, with the full expression.
     (
         r"^Cache line invalidated because (?P<name>.+) got deallocated$",
         lambda match: Change(strip_locals(match["name"]), kind=FREED),
     ),
-    # Accessors in guards.cpp, which find nothing there to be guarded.
+    # Accessors in guards.cpp that do not find the value to guard.
     (r"^KeyError on (?P<item>.+\])$", _missing_key),
     (r"^IndexError on (?P<item>.+\])$", _missing_index),
     (r"^getattr failed on source (?P<name>.+)\.(?P<attribute>\w+)$", _missing_attribute),
     (r"^BACKEND_MATCH failure: ", _says(kind="BACKEND_MATCH")),
     (r"^Duplicate tensors? found: (?P<names>\[.*\])", _duplicate),
-    # LENGTH_CHECK (==); a DictGuardManager (!=), which counts before it looks at keys.
+    # LENGTH_CHECK (==); a DictGuardManager (!=), which compares the length before the keys.
     (r"^len\((?P<name>.+)\) (?:==|!=) (?P<expected>\d+)$", _says(changed="length")),
     # An empty DICT_LENGTH.
     (r"^not (?P<name>[^\s()]+|\w+[.\[]\S+)$", _says(changed="length", expected="0")),
-    # DICT_KEYS_MATCH guards each key of a dict on its own.
+    # DICT_KEYS_MATCH guards each key of a dict separately.
     (r"^list\(dict\.keys\((?P<name>.+)\)\)\[\d+\] == (?P<expected>.+)", _says(changed="key")),
     # SHAPE_ENV: bounds and equalities of sizes.
     (r"^(?:(?P<low>\d+) <= )?(?P<name>\S+)\.size\(\)\[(?P<dimension>\d+)\](?: <= (?P<high>\d+))?$", _bounds),
@@ -282,7 +281,7 @@ _SENTENCES: Final[Sequence[tuple[str | re.Pattern[str], _Read]]] = (
         ),
         _member,
     ),
-    # Since 2.13; the sentence does not say of which tensor.
+    # Since 2.13; the sentence does not name the tensor.
     (r"^_(?:has_)?dynamo_\w+ (?:is|should be) ", _says(kind="DIMENSION_DYNAMIC_MARKING_GUARD")),
     # EQUALS_MATCH of a value that does not equal itself.
     (
@@ -295,4 +294,4 @@ _SENTENCES: Final[Sequence[tuple[str | re.Pattern[str], _Read]]] = (
     ),
     (EQUALS, _equal),
 )
-"""All other sentences, each with its reader; the first pattern that matches counts."""
+"""Patterns of all other sentences, each with its reader; the first pattern that matches is used."""

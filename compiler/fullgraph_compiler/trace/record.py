@@ -29,14 +29,14 @@ _ENVELOPE = frozenset(
         "stack",
     )
 )
-"""The keys that torch puts beside the event's own."""
+"""The keys that torch adds to the key of the event."""
 _IDS = ("frame_id", "frame_compile_id", "compiled_autograd_id")
-"""The keys that make a compile id."""
+"""The keys that form a compile id."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceRecord:
-    """An event: ``name`` is its key, or the artifact's name; ``body`` is the value of that key.
+    """An event: ``name`` is its key, or the artifact's name; ``body`` is the value of the key.
 
     ``compile_id`` is written as torch prints it (``0/1``; empty outside of any compilation).
     ``text`` is the payload, or a function that reads it from a log. ``seen`` holds values that only a
@@ -61,9 +61,9 @@ class TraceRecord:
 def from_metadata(
     metadata: Mapping[str, Any], payload: str | Callable[[], str], seen: Mapping[str, Any] | None = None
 ) -> TraceRecord | None:
-    """Make a record of torch's metadata dict; return ``None`` if it has no event, or values of a wrong type.
+    """Return the record in torch's metadata; ``None`` if there is no event, or values have a wrong type.
 
-    ``seen`` is given by a listener; of a log, it is read from the event.
+    A listener passes ``seen``; for a log, it is read from the event.
     """
     name = next((key for key in metadata if key not in _ENVELOPE), None)
     if name is None:
@@ -92,7 +92,7 @@ def from_metadata(
 
 
 def parse_header(line: str) -> Mapping[str, Any] | None:
-    """Decode the metadata of a log line; return ``None`` for a line that is not a record's first."""
+    """Decode the metadata of a log line; return ``None`` if the line does not begin a record."""
     start = line.find("] {")
     if start < 0 or line.startswith("\t"):
         return None
@@ -109,7 +109,7 @@ def frame_of(compile_id: str) -> str:
 
 
 def later_id(compile_id: str, frames: int) -> str:
-    """Return a compile id with its frame counted on by ``frames``."""
+    """Return a compile id with ``frames`` added to the number of its frame."""
     if not frames or "/" not in compile_id:
         return compile_id
     *autograd, frame, compilation = compile_id.split("/")

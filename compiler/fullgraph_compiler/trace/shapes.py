@@ -1,7 +1,7 @@
 """Symbolic sizes of a trace: the symbols, the guards on them, and specializations.
 
-Emitted from ``torch/fx/experimental/symbolic_shapes.py`` (``create_symbol``, ``_log_guard``,
-``_set_replacement``), with the stacks of the user's code and of torch's own: 2.11 to 2.15.
+The records are emitted from ``torch/fx/experimental/symbolic_shapes.py`` (``create_symbol``, ``_log_guard``,
+``_set_replacement``), with the stacks of the user's code and of torch: 2.11 to 2.15.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _MOST_CALLS = 4
 
 
 class ShapeReader:
-    """Collector of the symbolic sizes of one compilation; attempts that torch starts over are dropped.
+    """A collector of the symbolic sizes of one compilation; only the last attempt counts.
 
-    ``structured`` makes a stack of the frames that a record lists.
+    ``structured`` converts the frames that a record lists to a stack.
     """
 
     def __init__(self, structured: Callable[[Any], Stack]) -> None:
@@ -67,7 +67,7 @@ class ShapeReader:
             self._facts.setdefault((record.name, symbol), fact)
 
     def symbols(self, expression: str) -> tuple[Symbol, ...]:
-        """Return the symbolic sizes that an expression names."""
+        """Return the symbolic sizes that occur in an expression."""
         names = dict.fromkeys(_NAME.findall(expression))
         return tuple(self._symbols[name] for name in names if name in self._symbols)
 

@@ -1,4 +1,4 @@
-"""Stacks of the user's code, without the functions that Dynamo makes, and the names of files in them."""
+"""Stacks of the user's code, without the functions that Dynamo generates, and the names of their files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AT = "_at_"
 
 
 def original_function(name: str) -> str:
-    """Return the function that a resume function continues; ``name`` itself if it is no resume function."""
+    """Return the function that a resume function continues; ``name`` itself for any other function."""
     start, end = 0, len(name)
     while name.startswith(_RESUMES, start, end):
         place = name.rfind(_AT, start, end)
@@ -27,14 +27,14 @@ def original_function(name: str) -> str:
 
 
 def resumed_row(name: str) -> int | None:
-    """Return the row from which a resume function goes on; ``None`` for any other function."""
+    """Return the row from which a resume function continues; ``None`` for any other function."""
     return None if original_function(name) == name else int(name.rpartition(_AT)[2])
 
 
 def join_stacks(outer: Stack, inner: Stack) -> Stack:
-    """Join the calls that led to a frame and those inside it.
+    """Join the calls that led to a frame with the calls inside of it.
 
-    A resume function is called by the function that it continues: to the user, both are one call.
+    A resume function is called by the function that it continues: for the user, both are one call.
     """
     joined: list[StackFrame] = []
     for frame in (*outer, *inner):
@@ -48,7 +48,7 @@ def join_stacks(outer: Stack, inner: Stack) -> Stack:
 
 
 class StackReader:
-    """Reader of stacks: a trace gives each file a number when it first names it."""
+    """A reader of stacks, in which files have numbers: a trace defines each number before its first use."""
 
     def __init__(self) -> None:
         self._strings: dict[int, str] = {}
@@ -56,7 +56,7 @@ class StackReader:
         self._long_names: dict[tuple[str, str], str] = {}
 
     def intern(self, body: Any) -> None:
-        """Take note of the number of a text."""
+        """Record the number of a text."""
         if isinstance(body, (list, tuple)) and len(body) == 2 and isinstance(body[1], int):
             self._strings[body[1]] = str(body[0])
 
@@ -71,18 +71,18 @@ class StackReader:
         )
 
     def joined(self, frames: Any) -> Stack:
-        """Read the stack of a record as the user sees it."""
+        """Read the stack of a record, and join resume functions with the functions that they continue."""
         return join_stacks((), self.structured(frames))
 
     def first_row(self, frame: StackFrame, *, resumes: bool) -> int:
-        """Return the row where a frame's function begins; a resume function has only a later row."""
+        """Return the row where a frame's function begins; earlier frames show it for a resume function."""
         rows = self._first_rows.setdefault((frame.filename, frame.function), set())
         if not resumes:
             rows.add(frame.row)
         return max((row for row in rows if row <= frame.row), default=frame.row)
 
     def at(self, place: Place | None, compilation: Compilation | None) -> Stack:
-        """Return a guard's place with the full name of the file, whose name is shortened in the guard."""
+        """Return a guard's place with the full name of the file, which the guard shortens."""
         if place is None:
             return ()
         key = (compilation.started.filename if compilation else "", place.file)

@@ -1,4 +1,4 @@
-"""The texts of records that are no forms of a graph, for whoever wants to read all that a log holds."""
+"""The texts of records other than the forms of a graph, for users who want to read the whole log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .record import TraceRecord
 
 _FORMS: Final = CODE_RECORDS - {KERNEL_STACKS} | {"dynamo_output_graph"}
 _OTHERS: Final = frozenset({PHASE, "str"})
-"""Records of which there are hundreds, each of no use by itself."""
+"""Records that occur by the hundreds, and that are useless by themselves."""
 _BODIES: Final = frozenset(
     {
         "aot_autograd_backward_compilation_metrics",
@@ -22,11 +22,11 @@ _BODIES: Final = frozenset(
         "link",
     }
 )
-"""Records without a text whose values are worth reading."""
+"""Records without a text, whose values are written instead."""
 
 
 def record_text(record: TraceRecord, *, has_graph: bool) -> Iterator[RecordText]:
-    """Yield the text of a record, if it has one, and if it is no form of the graph of its compilation."""
+    """Yield the text of a record, if there is one and it is not a form of the compilation's graph."""
     if (has_graph and record.name in _FORMS) or record.name in _OTHERS:
         return
     text = json.dumps(record.body, indent=2) if record.name in _BODIES else record.payload
@@ -35,6 +35,6 @@ def record_text(record: TraceRecord, *, has_graph: bool) -> Iterator[RecordText]
 
 
 def _name(record: TraceRecord) -> str:
-    """Return the name of a record, with that of the thing it is about: a file, a part of a graph."""
+    """Return the name of a record, with the name of its subject: a file, or a part of a graph."""
     own = record.body.get("name") if isinstance(record.body, Mapping) else None
     return record.name if own in (None, record.name) else f"{record.name}_{own}"

@@ -1,8 +1,8 @@
 """The records of vLLM: how it splits a graph, and for which sizes it compiles the parts.
 
-Emitted from ``vllm/compilation/backends.py`` (``VllmBackend.__call__``) and ``piecewise_backend.py``
-(``_log_compile_start``) since https://github.com/vllm-project/vllm/pull/33213. No record tells for which
-sizes CUDA graphs are captured: ``is_cudagraph_capture_size`` says that a range begins at one of
+They are emitted from ``vllm/compilation/backends.py`` (``VllmBackend.__call__``) and ``piecewise_backend.py``
+(``_log_compile_start``) since https://github.com/vllm-project/vllm/pull/33213. No record says for which
+sizes CUDA graphs are captured: ``is_cudagraph_capture_size`` only says that a range begins at one of
 ``compile_sizes``.
 """
 
@@ -28,14 +28,14 @@ VllmFact: TypeAlias = VllmConfigured | VllmSplit | VllmPartCompiled
 
 
 def is_of_vllm(record: TraceRecord) -> bool:
-    """Tell whether a record is vLLM's: a ``graph_dump`` may be of others."""
+    """Tell whether a record is vLLM's; a ``graph_dump`` may also come from torch."""
     if record.name != GRAPH:
         return record.name in VLLM_RECORDS
     return isinstance(record.body, Mapping) and record.body.get("name") == _SPLIT
 
 
 def read_vllm(record: TraceRecord) -> Iterator[VllmFact]:
-    """Yield the fact of a record of vLLM."""
+    """Yield the fact that a record of vLLM contains."""
     compile_id = record.compile_id
     if record.name == GRAPH:
         yield VllmSplit(compile_id, tuple(dict.fromkeys(_SUBMODULE.findall(record.payload))))

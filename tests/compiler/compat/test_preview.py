@@ -115,7 +115,7 @@ def test_a_patch_that_does_not_fit_is_told_and_the_rest_works(
     monkeypatch.setattr(preview_compat, "PATCHES", [*patches])
     facts = previewed(ON_CPU, tmp_path)
     told = [fact.unknown for fact in facts if isinstance(fact, RanDry)]
-    assert told[0] == ("This torch previews no attention: some name differs here.",)
+    assert told[0] == ("This torch cannot preview attention: some name differs from supported versions.",)
     assert any(isinstance(fact, KernelCompiled) and fact.texts for fact in facts)
 
 

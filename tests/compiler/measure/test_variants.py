@@ -55,20 +55,25 @@ def reasons(
     """Why variants do not apply to a program, by name."""
     backends = frozenset[object]() if backend is None else frozenset[object]({backend})
     told = frozenset[object]({mode}), frozenset[object]({dynamic})
-    scouted = Scouted(3, (), 0, (), "the program compiles no parts of a module", backends, *told, device)
+    scouted = Scouted(
+        3, (), 0, (), "the program compiles no part of a larger module", backends, *told, device
+    )
     return {variant.variant: variant.problem for variant in scouted.variants() if not variant.applies}
 
 
 def test_what_a_program_does_or_cannot_do_is_not_tried() -> None:
-    parts = {"whole": "the program compiles no parts of a module", "block": "no compiled module repeats one"}
+    parts = {
+        "whole": "the program compiles no part of a larger module",
+        "block": "no compiled module repeats a submodule",
+    }
     on_cpu = {"reduce-overhead": "it needs a GPU"}
     assert reasons() == {**parts, **on_cpu}
     assert reasons(device="H100") == parts
     assert reasons(device="H100", mode="reduce-overhead") == {
         **parts,
-        "reduce-overhead": "the program does so",
+        "reduce-overhead": "the program already does so",
     }
-    assert reasons(dynamic=True) == {**parts, **on_cpu, "dynamic": "the program does so"}
+    assert reasons(dynamic=True) == {**parts, **on_cpu, "dynamic": "the program already does so"}
     other = "the program compiles with another backend than TorchInductor"
     assert reasons(backend="eager") == {**parts, **on_cpu, "max-autotune-no-cudagraphs": other}
     by_name = "the program does not call `torch.compile` by that name"

@@ -81,7 +81,7 @@ SENTENCES = {
     "Cache line invalidated because L['args'][0] got deallocated": Change("args[0]", kind=FREED),
     "KeyError on d['scale']": Change("d", "", "with 'scale'", "without 'scale'", kind="DICT_CONTAINS"),
     "KeyError on self.state[list(dict.keys(self.state))[0]]": Change(
-        "self.state", expected="with the keys of before", actual="without one of them"
+        "self.state", expected="with all earlier keys", actual="without one of them"
     ),
     "KeyError on rows['a[0]'][2]": Change("rows['a[0]']", "", "with 2", "without 2", kind="DICT_CONTAINS"),
     "IndexError on items[1]": Change("items", "length", "at least 2", kind="LENGTH_CHECK"),

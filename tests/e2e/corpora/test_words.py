@@ -218,7 +218,7 @@ def test_a_function_is_compiled_up_to_the_last_place_that_can_be_resumed(tmp_pat
     ("text", "words"),
     [
         (CHECKPOINT, "Inside of the higher-order operator `torch.utils.checkpoint.checkpoint`.\n"),
-        (COND, "Inside of the higher-order operator `torch.cond`, which must be captured whole.\n"),
+        (COND, "Inside of the higher-order operator `torch.cond`, which must be captured completely.\n"),
     ],
 )
 def test_a_break_names_its_higher_order_operator(tmp_path: Path, text: str, words: str) -> None:
@@ -286,10 +286,10 @@ def test_all_that_torch_says_of_an_error_is_told(tmp_path: Path) -> None:
     assert found.message == "`x.shape[0]` becomes 4 here, though it is marked dynamic"
     assert found.explanation.startswith("ConstraintViolationError: You marked L['x']")
     assert "your code specialized it to be a constant (4)" in found.explanation
-    assert "bug of torch" not in found.explanation
+    assert "bug in torch" not in found.explanation
 
 
 def test_a_bug_of_torch_is_told_as_one(tmp_path: Path) -> None:
     (found,) = findings(tmp_path, BUG)
     assert found.message.startswith("Dynamo failed: TypeError: ")
-    assert found.explanation.endswith("This is a bug of torch, not of the program.")
+    assert found.explanation.endswith("This is a bug in torch, not in the program.")

@@ -275,7 +275,7 @@ def test_what_cannot_be_seen_is_told_once_and_left_out(tmp_path: Path) -> None:
     path = CASES / "graph_breaks" / "gb0059_print.py"
     in_child(lambda: observed_blindly(path, tmp_path / "trace", tmp_path / "stderr"))
     words = (
-        "fullgraph: some of what only the process knows is missing in the log (KeyError('x')); "
+        "fullgraph: the log lacks some details that only this process knows (KeyError('x')); "
         "the program goes on.\n"
     )
     assert (tmp_path / "stderr").read_text() == words

@@ -1,7 +1,7 @@
-"""Patches for a GPU that is not there: how torch, TorchInductor and Triton ask for it.
+"""Patches that make torch, TorchInductor and Triton compile for an absent GPU.
 
-- ``preview_compat``: all of them
-- ``preview_device_compat``: the GPU as programs and torch ask for it
-- ``preview_inductor_compat``: TorchInductor
-- ``preview_driver_compat``: Triton's driver
+- ``preview_compat``: apply all patches
+- ``preview_device_compat``: patches of the GPU queries of programs and torch
+- ``preview_inductor_compat``: patches of TorchInductor
+- ``preview_driver_compat``: patches of Triton's driver
 """

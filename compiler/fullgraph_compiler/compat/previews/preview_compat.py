@@ -1,11 +1,10 @@
-"""What takes the place of parts of torch and Triton, so that they write kernels for a GPU that is not there.
+"""All patches with which torch and Triton write kernels for an absent GPU.
 
-The patches are those of ``preview_device_compat.py``, ``preview_inductor_compat.py`` and
-``preview_driver_compat.py``: each is named by what it replaces, and says why, what fails without it, and in
-which of the supported versions of torch.
-:func:`stand_in` applies all of them to this process, for good: it must be one that nobody needs afterwards.
-``tests/cases/preview`` are programs that need them; ``docs/preview.md`` says how far their kernels are those
-of a GPU.
+``preview_device_compat.py``, ``preview_inductor_compat.py`` and ``preview_driver_compat.py`` contain the
+patches. Each names what it replaces, why, what fails without it, and the versions of torch that it is for.
+:func:`stand_in` applies all of them until the process ends, so this process must serve nothing else.
+``tests/cases/preview`` has programs that need the patches; ``docs/preview.md`` compares the kernels with
+those of a real GPU.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ PATCHES: Final = (
     *preview_inductor_compat.PATCHES,
     *preview_driver_compat.PATCHES,
 )
-"""In the order in which they are applied."""
+"""All patches, in the order in which they are applied."""
 
 
 def stand_in(pretence: Pretence) -> tuple[Patch, ...]:
-    """Make this process believe in a device; return the patches that do not fit this torch."""
+    """Make this process see an absent device; return the patches that do not fit."""
     failed: list[Patch] = []
     for patch in PATCHES:
         try:
@@ -42,7 +41,7 @@ def stand_in(pretence: Pretence) -> tuple[Patch, ...]:
 
 
 def allow_gradients() -> None:
-    """Let tensors without data that are on a GPU have gradients, where there is no GPU; Linux only."""
+    """Let tensors without data on an absent GPU have gradients; Linux only."""
     if torch.backends.cuda.is_built() and not torch.cuda.is_available():
         try:
             preview_device_compat.deny_primary_context()
@@ -51,7 +50,10 @@ def allow_gradients() -> None:
 
 
 def why_not() -> str:
-    """Say why this torch cannot write kernels for CUDA, in one sentence; empty if it can."""
+    """Return why this torch cannot write kernels for CUDA; empty if it can.
+
+    The reason is a clause.
+    """
     if not torch.backends.cuda.is_built():
         return f"torch {torch.__version__} is built without CUDA"
     try:
@@ -62,7 +64,7 @@ def why_not() -> str:
 
 
 def tracing_mode() -> Any:
-    """Return the mode of tensors without data in which the graph is compiled that Dynamo has just captured.
+    """Return the ``FakeTensorMode`` of the graph that is being compiled.
 
     ``TracingContext.fake_mode`` (``torch/_guards.py``): 2.11 to 2.15.
     """
@@ -72,7 +74,7 @@ def tracing_mode() -> Any:
 
 
 def is_plain(tensor: torch.Tensor) -> bool:
-    """Whether a tensor, with data or without, is of none of the classes that behave otherwise.
+    """Whether a tensor, with or without data, is not of a tensor subclass.
 
     ``FakeTensor`` (``torch/_subclasses/fake_tensor.py``): 2.11 to 2.15.
     """

@@ -1,4 +1,4 @@
-"""The GPU as programs, torch and autograd ask for it: patches that answer for one that is not there."""
+"""Patches that answer GPU queries of programs, torch and autograd without a GPU."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _patch = partial(patch_into, PATCHES)
 
 _ROCM: Final = "6.4.0"
 REGISTERS: Final = 65536
-"""Of a multiprocessor, since compute capability 5."""
+"""The registers of a multiprocessor, since compute capability 5."""
 
 
 @_patch(
     "torch.version.hip, for a GPU of AMD",
-    why="by this torch knows that its `cuda` devices are those of ROCm; the code generation is the same",
-    needed_for="GPUs of AMD",
+    why="torch recognizes by it that its `cuda` devices are ROCm devices; code generation is the same",
+    needed_for="AMD GPUs",
 )
 def _hip_version(pretence: Pretence) -> None:
     device = pretence.device
@@ -37,7 +37,7 @@ def _hip_version(pretence: Pretence) -> None:
 @_patch(
     "torch.cuda.is_available, device_count, current_device, get_device_properties, get_device_capability, "
     "get_device_name, mem_get_info",
-    why="programs and heuristics ask these first, and take other ways for a CPU",
+    why="programs and heuristics query these first, and choose other paths for a CPU",
     needed_for="kernels",
 )
 def _device_queries(pretence: Pretence) -> None:
@@ -80,7 +80,7 @@ def _device_initialization(_: Pretence) -> None:
 
 
 class _Idle:
-    """A stream, or an event of one, on which nothing happens."""
+    """A stream, or an event of a stream, on which nothing happens."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         self.device = torch.device("cuda", 0)
@@ -97,17 +97,17 @@ class _Idle:
         return None
 
     def query(self) -> bool:
-        """Whether all is done."""
+        """Whether all work is done."""
         return True
 
     def elapsed_time(self, _: _Idle) -> float:
-        """Nobody knows how long nothing takes."""
+        """Return NaN, since nothing was measured."""
         return float("nan")
 
 
 @_patch(
     "torch.cuda.Stream, Event, stream, current_stream, default_stream",
-    why="programs copy beside what they compute, and measure time, by way of the driver",
+    why="programs use them to copy during computations and to measure time, through the driver",
     needed_for="streams and events",
 )
 def _streams_and_events(_: Pretence) -> None:
@@ -124,7 +124,7 @@ def _streams_and_events(_: Pretence) -> None:
 
 @_patch(
     "torch.cuda._exchange_device, torch.cuda._maybe_exchange_device",
-    why="what is compiled runs with the device set. Two functions: Dynamo knows them by identity",
+    why="compiled code sets the device. Both must be separate functions: Dynamo compares identities",
     needed_for="kernels",
 )
 def _exchange_device(_: Pretence) -> None:
@@ -151,7 +151,7 @@ def _cuda_interface(pretence: Pretence) -> None:
 
 @_patch(
     "FakeTensorMode.avoid_device_init and init_gpu_context (torch/_subclasses/fake_tensor.py)",
-    why="where CUDA seems to be available, a tensor without data opens the device that it is on",
+    why="if CUDA seems to be available, a tensor without data opens its device",
     needed_for="kernels",
 )
 def _fake_tensor_initialization(_: Pretence) -> None:
@@ -163,15 +163,18 @@ def _fake_tensor_initialization(_: Pretence) -> None:
 
 @_patch(
     "at::detail::CUDAHooks::hasPrimaryContext, the fifth in its table of virtual functions (Linux)",
-    why="autograd asks it for each device; CUDA's own raises for a device that the driver does not have",
-    needed_for="backward",
+    why="autograd calls it for each device; CUDA's function raises for a device without a driver",
+    needed_for="backward passes",
 )
 def _has_primary_context(_: Pretence) -> None:
     deny_primary_context()
 
 
 def deny_primary_context() -> None:
-    """Have autograd find no context of CUDA on any device; raises ``NotImplementedError`` but on Linux."""
+    """Have autograd find no CUDA context on any device.
+
+    Raises ``NotImplementedError`` on other systems than Linux.
+    """
     if not sys.platform.startswith("linux"):
         raise NotImplementedError(sys.platform)
     library = ctypes.CDLL(os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so"))
@@ -193,16 +196,17 @@ def deny_primary_context() -> None:
 
 
 _AHEAD: Final = 2
-"""Entries ahead of the first virtual function: the offset to the top, and the type."""
+"""Entries in front of the first virtual function: the offset to the top, and the type."""
 _FUNCTIONS: Final = 96
 _HAS_PRIMARY_CONTEXT: Final = 4
-"""After two destructors, ``isBuilt`` and ``isAvailable`` (``aten/src/ATen/detail/CUDAHooksInterface.h``)."""
+"""The index after two destructors, ``isBuilt`` and ``isAvailable``
+(``aten/src/ATen/detail/CUDAHooksInterface.h``)."""
 _KEPT: Final[list[Any]] = []
-"""What C++ points to."""
+"""References to objects that C++ points to, so that they are not freed."""
 
 
 def _properties(device: Device) -> SimpleNamespace:
-    """Return what ``torch.cuda.get_device_properties`` gives, of which TorchInductor asks about half."""
+    """Return a stand-in for the result of ``torch.cuda.get_device_properties``."""
     return SimpleNamespace(
         name=device.name,
         major=device.capability[0],

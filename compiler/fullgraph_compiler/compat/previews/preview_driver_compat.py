@@ -1,4 +1,4 @@
-"""Triton's driver for a GPU that is not there, and what was remembered while there was none."""
+"""Patches of Triton's driver, and of caches, for an absent GPU."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _patch = partial(patch_into, PATCHES)
 
 @_patch(
     "triton.runtime.driver's active driver",
-    why="it is the GPU's, and needs libcuda. Triton needs nothing else to compile",
+    why="the GPU's driver needs libcuda; Triton needs nothing else to compile",
     needed_for="kernels",
 )
 def _active_driver(pretence: Pretence) -> None:
@@ -30,7 +30,10 @@ def _active_driver(pretence: Pretence) -> None:
 
 
 class _Driver:
-    """In the place of ``CudaDriver`` (``triton/backends/nvidia/driver.py``): Triton 3.6 to 3.9."""
+    """A stand-in for Triton's ``CudaDriver``.
+
+    ``triton/backends/nvidia/driver.py``: Triton 3.6 to 3.9.
+    """
 
     def __init__(self, device: Device) -> None:
         from triton.backends.compiler import GPUTarget
@@ -61,7 +64,7 @@ class _Driver:
 
 @_patch(
     "set_driver_to_gpu (torch/_inductor/runtime/triton_helpers.py)",
-    why="it looks for a driver that says of itself that it is active",
+    why="it searches for a driver that reports itself as active",
     needed_for="PTX",
 )
 def _set_driver_to_gpu(_: Pretence) -> None:
@@ -72,7 +75,7 @@ def _set_driver_to_gpu(_: Pretence) -> None:
 
 @_patch(
     "caches of torch/utils/_triton.py, torch/_inductor/utils.py, DeviceProperties and CacheBase",
-    why="they know already that there is no GPU",
+    why="they have cached that there is no GPU",
     needed_for="kernels",
 )
 def _caches_of_devices(_: Pretence) -> None:

@@ -1,4 +1,7 @@
-"""TorchInductor for a GPU that is not there: patches of what would run on it while graphs are compiled."""
+"""Patches of TorchInductor for an absent GPU.
+
+They replace code that would run on the GPU while graphs compile.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ _patch = partial(patch_into, PATCHES)
 
 @_patch(
     "compile_fx (torch/_inductor/compile_fx.py)",
-    why="each graph is compiled as if on the device, forward and backward, and runs uncompiled",
+    why="each graph is compiled for the device, forward and backward, but runs uncompiled",
     needed_for="kernels",
 )
 def _compile_fx(pretence: Pretence) -> None:
@@ -34,12 +37,12 @@ def _compile_fx(pretence: Pretence) -> None:
 
     def compile_for_gpu(graph: torch.fx.GraphModule, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         nonlocal inside
-        if inside:  # it calls itself, with the settings of the program in force
+        if inside:  # compile_fx calls itself, with the program's settings in force
             return compile_graph(graph, inputs, *args, **kwargs)
         inside = True
         functional.scaled_dot_product_attention = (
             pretence.attend
-        )  # for what calls it; Dynamo must not see this
+        )  # for code that calls it while the graph compiles; Dynamo must not see it
         try:
             compile_graph(*pretence.for_gpu(graph, inputs), *args, **kwargs)
         finally:
@@ -52,8 +55,8 @@ def _compile_fx(pretence: Pretence) -> None:
 
 @_patch(
     "_scaled_dot_product_attention (torch/_inductor/fx_passes/fuse_attention.py)",
-    why="its choice among kernels asks the driver, and is the slowest without: here where TorchInductor "
-    "recognises attention; what a program calls is replaced as its graph is compiled",
+    why="it chooses a kernel by the driver, and without one the slowest. This is for attention that "
+    "TorchInductor recognizes; calls of the program are replaced as their graph is compiled",
     needed_for="attention",
 )
 def _fused_attention(pretence: Pretence) -> None:
@@ -64,7 +67,7 @@ def _fused_attention(pretence: Pretence) -> None:
 
 @_patch(
     "_init_group of torch's optimizers",
-    why="where step() is compiled, Dynamo makes their state for real, without data or not",
+    why="if step() is compiled, Dynamo creates the state with data even for parameters without data",
     needed_for="optimizers",
 )
 def _init_group_of_optimizers(_: Pretence) -> None:
@@ -87,7 +90,7 @@ def _init_group_without_data(make: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _OnCpu(TorchDispatchMode):  # type: ignore[misc]
-    """Makes what is asked of the GPU on the CPU."""
+    """A mode in which tensors are created on the CPU instead of the GPU."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         args, kwargs = pytree.tree_map(_cpu_for_gpu, (args, kwargs or {}))
@@ -136,7 +139,7 @@ def _unset_fake_temporarily(_: Pretence) -> None:
 @_patch(
     "AlgorithmSelectorCache.do_autotuning and make_precompile_fn (torch/_inductor/select_algorithm.py), "
     "TritonScheduling.benchmark_codegened_module (torch/_inductor/codegen/triton.py)",
-    why="the choice among templates, and whether to fuse, is measured: the first template stands for all",
+    why="TorchInductor measures which template to use and whether to fuse; here it uses the first template",
     needed_for="max-autotune",
 )
 def _autotuning(_: Pretence) -> None:
@@ -156,8 +159,8 @@ def _autotuning(_: Pretence) -> None:
 
 @_patch(
     "_should_pad (torch/_inductor/fx_passes/pad_mm.py)",
-    why="whether a product is faster with padding is measured: it is taken to be not",
-    needed_for="products of sizes that are not multiples of eight",
+    why="TorchInductor measures whether a matrix product is faster with padding; here it does not pad",
+    needed_for="matrix products with sizes that are not multiples of eight",
 )
 def _should_pad(_: Pretence) -> None:
     from torch._inductor.fx_passes import pad_mm
@@ -170,12 +173,12 @@ def _should_pad(_: Pretence) -> None:
 
 
 unmeasured: Final[list[str]] = []
-"""What TorchInductor would have measured, as it went on without."""
+"""The aspects that TorchInductor would have measured on a GPU, as clauses."""
 
 
 @_patch(
     "use_static_cuda_launcher (torch/_inductor/config.py)",
-    why="a static launcher loads the kernel onto the device, and keeps nothing but that",
+    why="a static launcher loads the kernel onto the device, and does not keep its PTX",
     needed_for="PTX",
 )
 def _static_cuda_launcher(_: Pretence) -> None:
@@ -186,8 +189,8 @@ def _static_cuda_launcher(_: Pretence) -> None:
 
 @_patch(
     "force_non_lazy_backward_lowering (torch/_functorch/config.py)",
-    why="a backward graph of dynamic shapes is compiled when it first runs, and here it runs uncompiled",
-    needed_for="backward",
+    why="else a backward graph with dynamic shapes is compiled at its first run, and here it runs uncompiled",
+    needed_for="backward passes",
 )
 def _lazy_backward_lowering(_: Pretence) -> None:
     import torch._functorch.config as config

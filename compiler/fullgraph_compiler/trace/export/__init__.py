@@ -1,7 +1,7 @@
 """Records of ``torch.export`` and of AOTInductor, which compiles exported programs.
 
-- ``reader``: records to facts
+- ``reader``: convert records to facts
 - ``places``: the places of operations and calls
 - ``texts``: torch's texts: exceptions of exports, ranges of sizes
-- ``aot``: the C++ that AOTInductor writes
+- ``aot``: the C++ code that AOTInductor writes
 """

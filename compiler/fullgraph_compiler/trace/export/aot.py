@@ -1,9 +1,9 @@
-"""Parser of the C++ that AOTInductor writes for an exported program, and ``cpp_wrapper`` for any graph.
+"""Parser of the C++ code that AOTInductor writes for an exported program, and ``cpp_wrapper`` for any graph.
 
-There are two texts: a wrapper, whose ``run_impl`` launches the kernels between calls of library functions
-(``torch/_inductor/codegen/cpp_wrapper_cpu.py``), and the kernels, functions of their own; Triton kernels
-stand in comments of the wrapper. Comments above a launch are those of Python code (:mod:`..kernels`), with
-``//``.
+There are two texts. The ``run_impl`` of the wrapper launches the kernels between calls of library functions
+(``torch/_inductor/codegen/cpp_wrapper_cpu.py``). The second text has the kernels as functions; Triton kernels
+are in comments of the wrapper. Comments above a launch are the same as in Python code (:mod:`..kernels`), but
+with ``//``.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ HEADER: Final = "inductor_aot_header_code"
 _CALL: Final = re.compile(r"\b(?:call_)?(\w+)\(")
 _LIBRARY: Final = ("aoti_torch_cpu_", "aoti_torch_cuda_", "aoti_torch_xpu_", "aoti_torch_mps_")
 _CUSTOM: Final = "aoti_torch_proxy_executor_call_function"
-"""The function that calls an operator for which there is no function in C."""
+"""The function that calls an operator without a C function."""
 _C: Final = 'extern "C"'
 _HELPER: Final = "static "
-"""The beginning of a function that launches a kernel of Triton."""
+"""The beginning of a function that launches a Triton kernel."""
 _TRITON: Final = "async_compile.triton('"
 _QUOTES: Final = "'''"
 
 
 _DECLARED: Final = "declared"
-"""The state of a function of which only the parameters were read."""
+"""The state of a function whose parameters have been read, but not its body."""
 _LONGEST: Final = 40
-"""The limit on lines of a statement."""
+"""The limit on the lines of a statement."""
 
 
 def parse_aot_launches(code: str) -> Launches:
@@ -55,7 +55,7 @@ def parse_aot_launches(code: str) -> Launches:
         elif not text.startswith((_C, _HELPER)) and (name := _called(text, kernels)):
             sources, handle = launch_comments(comments)
             if name not in kernels and not (sources or handle):
-                continue  # a helper of the code itself
+                continue  # a helper function of the generated code
             comments = []
             rows = range(row, min(row + _LONGEST, len(lines)) + 1)
             last = next((end for end in rows if lines[end - 1].endswith(";")), row)
@@ -69,7 +69,7 @@ def parse_aot_launches(code: str) -> Launches:
 
 
 def _called(line: str, kernels: Container[str]) -> str:
-    """Return the kernel or the library function that a line calls; empty for none."""
+    """Return the kernel or the library function that a line calls; empty if there is none."""
     for name in _CALL.findall(line):
         if name in kernels or name == _CUSTOM or name.startswith(_LIBRARY):
             return str(name)
@@ -77,7 +77,7 @@ def _called(line: str, kernels: Container[str]) -> str:
 
 
 def _kernels(lines: Sequence[str]) -> Iterator[Kernel]:
-    """Yield the kernels that are defined in the code: functions of C++, and of Triton in comments."""
+    """Yield the kernels that the code defines: C++ functions, and Triton kernels in comments."""
     name, first, language = "", 0, ""
     for row, line in enumerate(lines, 1):
         if line.startswith(_C) and (found := _CALL.search(line)):

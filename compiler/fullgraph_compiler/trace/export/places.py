@@ -1,4 +1,4 @@
-"""Places of an export: the operations of its graphs, and calls of the program among torch's own."""
+"""Places of an export: the operations of its graphs, and the program's calls among torch's."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ...facts import ExportProblem, GraphCaptured, ShapeGuard, Specialization, S
 from ..record import UNKNOWN_FILE
 
 _CLOSE: Final = 20
-"""Rows between a place in a file that has no name, and an operation in the same function."""
+"""The limit on rows between a place in an unnamed file and an operation in the same function."""
 Placed: TypeAlias = ExportProblem | ShapeGuard | Specialization
 Names: TypeAlias = Mapping[tuple[str, int], set[str]]
-"""The files in which a function of this name has an operation in this row."""
+"""The files with an operation, by the name of the function and the row."""
 _TORCH: Final = re.compile(r"[/\\]torch[/\\]")
 _OF_TORCH: Final = re.compile(
     r"[/\\]torch[/\\](?:_|export|fx|nn[/\\]modules[/\\]module|utils|overrides|library\.py)"
@@ -24,9 +24,9 @@ _OF_TORCH: Final = re.compile(
 
 
 def with_names(fact: Placed, names: Names) -> Placed:
-    """Name the files of a fact that the log does not: torch writes each name into the first log only.
+    """Return a fact with file names that its log lacks, since torch writes each name only into the first log.
 
-    ``draft_export`` has a log of its own, which may not be the first one of its process.
+    ``draft_export`` has a separate log, which may not be the first log of its process.
     """
     stack = _named(fact.stack, names)
     if isinstance(fact, ExportProblem):
@@ -36,7 +36,7 @@ def with_names(fact: Placed, names: Names) -> Placed:
 
 
 def names_in(graph: GraphCaptured) -> Names:
-    """Collect the files of operations, by function and row."""
+    """Return the files of operations, by function and row."""
     names: dict[tuple[str, int], set[str]] = defaultdict(set)
     for frame in {node.frame for node in graph.nodes}:
         names[frame.function, frame.row].add(frame.filename)
@@ -44,7 +44,10 @@ def names_in(graph: GraphCaptured) -> Names:
 
 
 def _named(stack: Stack, names: Names) -> Stack:
-    """Replace unknown files by those of operations close by in functions of the same name."""
+    """Replace unknown files by the files of nearby operations in functions of the same name.
+
+    Frames whose file stays unknown are dropped.
+    """
     found = []
     for frame in stack:
         if frame.filename == UNKNOWN_FILE:
@@ -63,7 +66,7 @@ def places_of(graph: GraphCaptured) -> frozenset[tuple[str, int]]:
 
 
 def first_own(graph: GraphCaptured) -> StackFrame | None:
-    """Return the place of the first operation that is not in torch's own modules, else of the first one."""
+    """Return the place of the first operation outside of torch's modules, else of the first operation."""
     frames = [node.frame for node in graph.nodes]
     return next(
         (frame for frame in frames if not _TORCH.search(frame.filename)), frames[0] if frames else None
@@ -71,5 +74,5 @@ def first_own(graph: GraphCaptured) -> StackFrame | None:
 
 
 def users_calls(stack: Stack) -> Stack:
-    """Leave out the calls within torch that only lead from one call of the program to the next."""
+    """Return a stack without torch's calls that only lead from one call of the program to the next."""
     return tuple(frame for frame in stack if not _OF_TORCH.search(frame.filename))

@@ -1,10 +1,10 @@
-"""Records of ``torch.export``: what an export met, and its program.
+"""Records of ``torch.export``: the problems of an export, and its program.
 
-Emitted from ``torch/export/_trace.py`` and ``_draft_export.py``, ``torch/_subclasses/fake_tensor.py`` and
-``torch/fx/experimental/symbolic_shapes.py`` (2.11 to 2.15). Most are in a log of ``TORCH_DTRACE`` only, and
-``draft_export`` writes a log of its own with few of them. None says which export it belongs to: that goes by
-their order. ``export_error`` and ``export_warning`` are ours (:mod:`...compat.trace_compat`), since
-torch only raises and warns.
+They are emitted from ``torch/export/_trace.py`` and ``_draft_export.py``,
+``torch/_subclasses/fake_tensor.py`` and ``torch/fx/experimental/symbolic_shapes.py`` (2.11 to 2.15). Most
+records are only in a log of ``TORCH_DTRACE``; ``draft_export`` writes a separate log with few of them. No
+record names its export, which follows from the order of records. Fullgraph adds ``export_error`` and
+``export_warning`` (:mod:`...compat.export_compat`), since torch only raises and warns.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ from .texts import (
 )
 
 EXPORT_ERROR: Final = "export_error"
-"""A record that we add: the exception of an export."""
+"""A record that Fullgraph adds: the exception of an export."""
 EXPORT_WARNING: Final = "export_warning"
-"""A record that we add: what torch warns of."""
+"""A record that Fullgraph adds: a warning of torch's during an export."""
 _START: Final = "export"
 _PROGRAM: Final = "exported_program"
 _PARTIAL: Final = "make_fx_fail_partial"
@@ -77,37 +77,37 @@ EXPORT_RECORDS: Final = frozenset(
     )
 )
 _WITHIN: Final = SHAPE_RECORDS | TENSOR_RECORDS | {"dynamo_output_graph"}
-"""Records that an export shares with compilations of Dynamo."""
+"""Records that both exports and compilations of Dynamo have."""
 
 _NAME: Final = re.compile(r"\bz?u[f]?\d+\b")
-"""The name of a number that only the data decide."""
+"""The name of an unbacked symbol, a number that depends on data."""
 
 
 @dataclass
 class _Export:
-    """An export that is going on. One without a beginning in the log is not ``begun``."""
+    """The state of an export; it is not ``begun`` if its beginning is not in the log."""
 
     compile_id: str
     shapes: ShapeReader
     begun: bool = False
     function: FrameStarted | None = None
     compiling: set[str] = field(default_factory=set)
-    """The compilations of Dynamo that were begun since."""
+    """The compilations of Dynamo that have begun since."""
     unbacked: dict[str, Stack] = field(default_factory=dict)
     expressions: dict[int, Any] = field(default_factory=dict)
-    """The frames where expressions came about, as the log has them, by their ids."""
+    """The frames where expressions were created, in the form of the log, by the ids of expressions."""
     problems: dict[tuple[str, ...], ExportProblem] = field(default_factory=dict)
     undecided: str = ""
-    """The condition that torch met last and could not decide."""
+    """The last condition that torch could not decide."""
     partial: str = ""
     failed: ExportFailed | None = None
-    """The end that it had, or that a graph which ends early tells of."""
+    """The failure of the export, from its exception or from a graph that ends early."""
 
 
 class ExportReader:
-    """Reader of the records of exports, and of code that is compiled ahead of time, without Dynamo.
+    """A reader of the records of exports, and of code that is compiled ahead of time, without Dynamo.
 
-    ``structured`` makes a stack of the frames that a record lists.
+    ``structured`` converts the frames that a record lists to a stack.
     """
 
     def __init__(self, source: Source, structured: Callable[[Any], Stack]) -> None:
@@ -117,13 +117,13 @@ class ExportReader:
         self._open: _Export | None = None
         self._last = ""
         self._programs: dict[str, frozenset[tuple[str, int]]] = {}
-        """The places in exported programs that no code was written for yet."""
+        """The places of operations in exported programs that were not compiled yet, by program."""
         self._graphs: dict[str, GraphCaptured] = {}
         self._code: tuple[str, CodeReader] | None = None
         self._ahead = 0
 
     def takes(self, record: TraceRecord, compilations: Container[str]) -> bool:
-        """Tell whether a record is about an export or its code, and not about a compilation of Dynamo's."""
+        """Tell whether a record is about an export or its code, and not about a compilation of Dynamo."""
         name, compile_id, going_on = record.name, record.compile_id, self._open
         if name == "dynamo_start":
             if going_on:
@@ -145,14 +145,14 @@ class ExportReader:
             yield from _HANDLERS.get(record.name, _ignore)(self, record) or ()
 
     def finish(self) -> Iterator[Fact]:
-        """Yield the facts that were held back for a record that did not come."""
+        """Yield the facts that waited for a record that did not come."""
         yield from self._close()
         if self._code:
             compile_id, code = self._code
             yield from code.finish(self._graphs.get(compile_id))
 
     def _is_of_dynamo(self, record: TraceRecord, compilations: Container[str]) -> bool:
-        # A strict export has the id of a compilation that it does not begin, which may be an earlier one's.
+        # A strict export has a compile id without a dynamo_start, perhaps that of an earlier compilation.
         if self._open and self._open.begun and record.compile_id not in self._open.compiling:
             return False
         return record.compile_id in compilations
@@ -160,7 +160,7 @@ class ExportReader:
     # -- an export -------------------------------------------------------------------------------
 
     def _export(self) -> _Export:
-        """Return the export that is going on, or one whose beginning is not in the log."""
+        """Return the current export, or a new one whose beginning is not in the log."""
         if self._open is None:
             self._open = _Export(f"export/{self._count}", ShapeReader(self._structured))
             self._count += 1
@@ -179,7 +179,7 @@ class ExportReader:
             yield going_on.function
 
     def _close(self) -> Iterator[Fact]:
-        """End the export that is going on, which has no program."""
+        """End the current export without a program."""
         going_on, self._open = self._open, None
         if going_on is None or not (going_on.begun or going_on.partial or going_on.problems):
             return
@@ -216,7 +216,7 @@ class ExportReader:
             yield _completed(going_on.function, graph, float(record.seen.get("seconds", 0.0)))
 
     def _begin_at(self, going_on: _Export, frame: StackFrame | None) -> Iterator[Fact]:
-        """Begin at the function of the first operation, where a log does not say what is exported."""
+        """Begin at the function of the first operation, if the log does not name the exported function."""
         if going_on.function is None and frame is not None:
             going_on.function = FrameStarted(going_on.compile_id, frame.function, frame.filename, frame.row)
             yield going_on.function
@@ -257,7 +257,7 @@ class ExportReader:
         yield from self._close()
 
     def _problem_of(self, going_on: _Export, error: str, message: str, stack: Stack) -> ExportProblem | None:
-        """Read the problem that the message of an exception is about."""
+        """Return the problem that the message of an exception is about."""
         if expression := parse_undecided(message):
             return self._undecided_at(going_on, expression, stack)
         if operator := parse_unknown_operator(error, message):
@@ -271,7 +271,7 @@ class ExportReader:
         stack = users_calls(record.seen.get("stack") or self._structured(record.body.get("stack")))
         created = users_calls(self._structured(going_on.expressions.get(record.body.get("expr_id"))))
         if created and created[-1] not in stack[-1:]:
-            stack = created  # Dynamo traces the program, which is not on Python's stack then
+            stack = created  # the program is not on Python's stack while Dynamo traces it
         expression = str(record.body["expr"])
         problem = self._undecided_at(going_on, expression, stack)
         going_on.problems.setdefault((problem.kind, expression), problem)
@@ -313,7 +313,7 @@ class ExportReader:
 
     def _warning(self, record: TraceRecord) -> Iterator[Fact]:
         left = record.body.get("left") if isinstance(record.body, Mapping) else ()
-        for attribute in left if isinstance(left, list) else ():  # by the export that has just ended
+        for attribute in left if isinstance(left, list) else ():  # from the export that has just ended
             last = f"export/{self._count - 1}"
             yield ExportProblem(last, "assigned-attribute", str(attribute), "without data")
         for attribute in parse_assigned(record.payload):
@@ -322,7 +322,7 @@ class ExportReader:
             going_on.problems.setdefault((problem.kind, attribute), problem)
 
     def _place_operators(self, going_on: _Export, text: str) -> None:
-        """Find the calls of operators in the program: their records do not say where they are."""
+        """Add the places of operators from the program, since the records of problems lack them."""
         places = {
             node.operator.replace(".", "::", 1): node.frame for node in reversed([*parse_operators(text)])
         }
@@ -348,12 +348,12 @@ class ExportReader:
         return None if going_on.begun else self._close()
 
     def _shape(self, record: TraceRecord) -> None:
-        # What runs without Dynamo has no stack of its own: it is a part of the whole one.
+        # Without Dynamo, there is no user stack: the user's calls are a part of the whole stack.
         stack = self._stack(record) or users_calls(self._structured(record.body.get("stack")))
         self._export().shapes.feed(replace(record, seen={**record.seen, "stack": stack}))
 
     def _guard(self, record: TraceRecord) -> None:
-        """Read a guard in the log of a draft, which lacks ``guard_added_fast`` and ``create_symbol``."""
+        """Read a guard in the log of ``draft_export``, without ``guard_added_fast`` and ``create_symbol``."""
         going_on, body = self._export(), record.body
         if going_on.begun or body["prefix"] != "eval":
             return
@@ -370,7 +370,7 @@ class ExportReader:
     # -- code ------------------------------------------------------------------------------------
 
     def _compiled(self, record: TraceRecord) -> Iterator[Fact]:
-        """Read a record of TorchInductor's that is of no compilation: AOTInductor compiles a program."""
+        """Read a record of TorchInductor outside of a compilation: AOTInductor compiles a program."""
         if self._code is None or record.name == "before_pre_grad_graph":
             if self._code:
                 compile_id, code = self._code
@@ -381,7 +381,7 @@ class ExportReader:
         yield from code.feed(replace(record, compile_id=compile_id), self._graphs.get(compile_id))
 
     def _graph_ahead(self, record: TraceRecord, compile_id: str) -> Iterator[Fact]:
-        """Take the graph that is compiled for a program that is not in the log."""
+        """Yield the compiled graph as the program, if the exported program is not in the log."""
         if compile_id in self._graphs:
             return
         graph = self._graphs[compile_id] = GraphCaptured(
@@ -394,7 +394,7 @@ class ExportReader:
             yield _completed(started, graph, 0.0)
 
     def _program_of(self, record: TraceRecord) -> str:
-        """Return the exported program whose lines a graph has; else a new name."""
+        """Return the exported program with most lines in common with a graph; else a new name."""
         graph = GraphCaptured("", tuple(parse_nodes(record.payload)))
         shared = {name: len(places & places_of(graph)) for name, places in self._programs.items()}
         best = max(shared, key=lambda name: shared[name], default="")

@@ -1,4 +1,4 @@
-"""Torch's texts about exports: the messages of exceptions, and the ranges of sizes below a program.
+"""Parsers of torch's texts about exports: messages of exceptions, and ranges of sizes below a program.
 
 The messages are those of ``torch/fx/experimental/symbolic_shapes.py``, ``torch/_library`` and
 ``torch/_subclasses/fake_tensor.py`` in 2.11 to 2.15.
@@ -36,7 +36,7 @@ _RELATED: Final = " must always be equal"
 _FIXES: Final = "Suggested fixes:"
 _VIOLATION: Final = re.compile(r"^ *- (?=You marked |Not all values of |The values of )")
 _ADVICE: Final = " If you're using "
-"""What begins torch's advice behind a sentence on a dimension, which is on exports and compilations alike."""
+"""The beginning of torch's advice after a sentence on a dimension, the same for exports and compilations."""
 _MARKED_AT: Final = "User stack:"
 
 
@@ -61,23 +61,23 @@ def parse_assigned(warning: str) -> tuple[str, ...]:
 
 
 def parse_failing_operator(message: str) -> tuple[str, str]:
-    """Return the operator whose result is not as its fake kernel says, and torch's sentence on why.
+    """Return the operator whose result differs from that of its fake kernel, and torch's explanation.
 
-    Both are empty if the message is about something else. It is that of ``assert_size_stride``, which code
-    of TorchInductor calls (``torch/csrc/dynamo/guards.cpp``).
+    Both are empty if the message is about something else. ``assert_size_stride``, which TorchInductor's code
+    calls, raises with this message (``torch/csrc/dynamo/guards.cpp``).
     """
     found = _FAILING.search(message)
     return (schema(found["operator"]), found["said"].strip()) if found else ("", "")
 
 
 def schema(operator: str) -> str:
-    """Write the name of an operator as it is registered: ``mylib::twice`` for ``mylib.twice.default``."""
+    """Return the registered name of an operator: ``mylib::twice`` for ``mylib.twice.default``."""
     namespace, _, name = operator.replace("::", ".").partition(".")
     return f"{namespace}::{name.removesuffix('.default')}"
 
 
 def parse_ranges(text: str) -> Iterator[SizeRange]:
-    """Read the ranges of sizes below a program; its inputs say what the symbols are."""
+    """Yield the ranges of sizes below a program; its inputs show the sources of the symbols."""
     sources: dict[str, str] = {}
     for name, shape in parse_shapes(text):
         for dimension, size in enumerate(shape):
@@ -88,7 +88,7 @@ def parse_ranges(text: str) -> Iterator[SizeRange]:
 
 
 def parse_violations(message: str, source: Source = no_source) -> Iterator[SizeViolation]:
-    """Read which dimensions cannot be dynamic, and the code that torch names for each."""
+    """Yield the dimensions that cannot be dynamic, each with the stack that torch names."""
     lines = message.splitlines()
     starts = [number for number, line in enumerate(lines) if _VIOLATION.match(line)]
     for start, end in itertools.pairwise((*starts, len(lines))):
@@ -124,7 +124,7 @@ def _violation(line: str) -> SizeViolation | None:
 
 
 def _named(text: str) -> tuple[str, str]:
-    """Read the name of a dimension and the size it is of: ``batch = L['x'].size()[0] in the ...``."""
+    """Read the name of a dimension and the source of its size: ``batch = L['x'].size()[0] in the ...``."""
     name, source = "", ""
     words = text.split()
     if words:
@@ -134,7 +134,7 @@ def _named(text: str) -> tuple[str, str]:
 
 
 def parse_suggestions(message: str) -> tuple[str, ...]:
-    """Return torch's lines of what to write instead."""
+    """Return the lines of code that torch suggests."""
     _, _, fixes = message.partition(f"{_FIXES}\n")
     lines = []
     for line in fixes.splitlines():

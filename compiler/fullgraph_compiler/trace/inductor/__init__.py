@@ -1,4 +1,4 @@
-"""Readers of what AOTAutograd and TorchInductor write: forms of a graph, code, kernels, caches.
+"""Readers of AOTAutograd's and TorchInductor's records: forms of a graph, code, kernels, caches.
 
 - ``code``: the forms of a graph in TorchInductor, and its code
 - ``kernels``: the kernels that generated code defines and launches

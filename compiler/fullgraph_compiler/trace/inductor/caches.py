@@ -1,9 +1,9 @@
 """Reader of records about the compiler's caches.
 
-``fx_graph_cache_...`` is emitted from ``torch/_inductor/compile_fx.py``, ``aotautograd_cache_...`` and the
-``fx_graph_cache_...`` of a graph that it has from ``torch/_functorch/_aot_autograd``, the profiles of sizes
-from ``torch/_dynamo/pgo.py``: 2.11 to 2.15. A key's components are ``[hash] name[item]: text``; those of
-AOTAutograd's keys are only there if its logger is at the level ``DEBUG``.
+``torch/_inductor/compile_fx.py`` emits ``fx_graph_cache_...``, ``torch/_functorch/_aot_autograd`` emits
+``aotautograd_cache_...`` and, for a graph in its own cache, ``fx_graph_cache_...``. ``torch/_dynamo/pgo.py``
+emits the profiles of sizes: 2.11 to 2.15. A key's components have the form ``[hash] name[item]: text``; those
+of AOTAutograd's keys are only recorded if its logger has the level ``DEBUG``.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ _PROFILES: Final = {
     "put_extra_remote_code_state": ("written", "remote"),
 }
 LOWERED_RECORDS: Final = frozenset({"aot_forward_graph", "aot_backward_graph", "aot_inference_graph"})
-"""The graphs that are looked for in ``FxGraphCache``, with the user's lines."""
+"""The graphs that torch looks up in ``FxGraphCache``, with the user's lines."""
 CACHE_RECORDS: Final = frozenset((*_LOOKUPS, *_PROFILES))
-"""The records that :class:`CacheReader` makes facts of."""
+"""The records that :class:`CacheReader` converts to facts."""
 
 _COMPONENT: Final = re.compile(r"\[(\w+)\] (\w+)(?:\[([^\]]*)\])?: (.*)", re.DOTALL)
 _KEY: Final = re.compile(r'"key": "(\w+)"')
 _FUNCTION: Final = re.compile(r"^\S.*:$", re.MULTILINE)
-"""The line of a profile that names a function; those of its values are indented."""
+"""The line of a profile that names a function; lines with its values are indented."""
 _GUARDED: Final = "guard_miss"
 
 
@@ -63,21 +63,21 @@ _Component: TypeAlias = tuple[str, _Item]
 
 
 class CacheReader:
-    """Reader of the lookups of one process.
+    """A reader of the cache lookups of one process.
 
-    If ``held``, they are read at the end, and what keys are made of only if some graphs were found and others
-    not: only then it has to do with a finding. Of a record that is damaged, the state is known.
+    If ``held``, lookups are read at the end. The components of keys are then read only if there were hits and
+    misses, since they only matter for a finding in this case. A damaged record still yields its state.
     """
 
     def __init__(self, *, held: bool) -> None:
         self._waiting: list[TraceRecord] | None = [] if held else None
         self._lowered: dict[tuple[str, str], TraceRecord] = {}
-        # Most components of a key are those of the keys before it.
+        # Most components of a key also occur in earlier keys.
         self._components: dict[str, _Component] = {}
         self._parts: dict[tuple[str, tuple[_Item, ...]], CacheKeyPart] = {}
 
     def feed(self, record: TraceRecord) -> Iterator[Fact]:
-        """Yield the facts of a record, unless they are held back; take note of a graph."""
+        """Yield the facts of a record, unless they are held back; store a graph for later lookups."""
         if record.name in LOWERED_RECORDS:
             self._lowered[record.compile_id, record.name] = record
         elif self._waiting is None:
@@ -146,7 +146,7 @@ class CacheReader:
 
 
 def _component(text: str) -> _Component:
-    """Split a component into its group, and name, hash and text."""
+    """Split a component into its group and the item: name, hash and text."""
     found = _COMPONENT.match(text)
     if found is None:
         return "", (text, text, "")
@@ -160,12 +160,12 @@ def _digest(group: str, items: Iterable[_Item]) -> str:
 
 
 def _reason(body: Mapping[str, Any]) -> str:
-    """Return torch's words: why a cache is bypassed, what cannot be stored, or the guard that fails."""
+    """Return torch's reason for a bypass or a failed store, or the guard that failed."""
     for name in ("cache_bypass_reason", "_reason", "error"):
         if body.get(name):
             return str(body[name])
     if "missing_backend" in body:
-        return "Backend not found"  # what torch logs beside it
+        return "Backend not found"  # torch's log message for it
     guarded = body.get("cache_status_detailed") == _GUARDED
     return str(body.get("cache_status_guard_expr") or "") if guarded else ""
 

@@ -1,9 +1,10 @@
 """TorchInductor's records of one compilation: the forms of its graphs, and the generated code.
 
-For each graph, in this order: its forms before and after AOTAutograd, then for each pass the graph that is
-lowered, the intermediate representation, the code, and the operations behind its kernels. Emitted from
-``torch/_inductor/compile_fx.py`` and ``torch/_functorch/_aot_autograd/graph_compile.py`` (2.11 to 2.15);
-the ``ir_...`` records are ours (:mod:`..compat.kernel_compat`), since torch writes those to a folder only.
+The records of a graph come in this order: its forms before and after AOTAutograd, then for each pass the
+lowered graph, the intermediate representation, the code, and the operations behind its kernels. They are
+emitted from ``torch/_inductor/compile_fx.py`` and ``torch/_functorch/_aot_autograd/graph_compile.py`` (2.11
+to 2.15). Fullgraph adds the ``ir_...`` records (:mod:`..compat.kernel_compat`), which torch only writes to a
+folder.
 """
 
 from __future__ import annotations
@@ -55,15 +56,15 @@ _WHOLE: Final[dict[str, ArtifactKind]] = {
 }
 """Forms of the graph with all its passes."""
 _AOT: Final = "graph_dump"
-"""A piece of the C++ that AOTInductor writes."""
+"""A piece of the C++ code that AOTInductor writes."""
 _OF_CODE: Final = ("inductor_output_code", _AOT, NODE_MAPPINGS, KERNEL_STACKS)
 
 CODE_RECORDS = frozenset((*_LOWERED, *_PASSES, *_WHOLE, *_OF_CODE))
-"""The records that :class:`CodeReader` knows."""
+"""The records that :class:`CodeReader` reads."""
 
 
 class CodeReader:
-    """Reader of the records of one compilation.
+    """A reader of TorchInductor's records of one compilation.
 
     It holds code back until the records about the operations behind its kernels have come.
     """
@@ -106,11 +107,11 @@ class CodeReader:
                 yield Artifact(record.compile_id, None, _WHOLE[name], text)
             else:
                 if name == "fx_graph_runnable":
-                    yield from self._forms()  # of a graph that did not become code
+                    yield from self._forms()  # forms of a graph for which no code was generated
                 self._lower(record)
 
     def finish(self, graph: GraphCaptured | None) -> Iterator[Fact]:
-        """Yield the facts held back: forms of a graph whose pass the code would have shown, and code."""
+        """Yield the facts that were held back: the forms of a graph without code, and the last code."""
         yield from self._forms()
         yield from self._code(graph)
 
@@ -119,13 +120,13 @@ class CodeReader:
         yield from (replace(form, phase=self._phase) for form in forms)
 
     def _ahead_of_time(self, record: TraceRecord) -> Iterator[Fact]:
-        """Read a piece of AOTInductor's code: the wrapper comes first, its kernels are put below it."""
+        """Read a piece of AOTInductor's code: the wrapper comes first, its kernels are appended to it."""
         piece = record.body["name"]
         if piece == WRAPPER:
             yield from self._forms()
             self._written = record
         elif piece == KERNELS and self._written:
-            # As AOTInductor writes them to one file for people to read (`output_code.cpp`).
+            # AOTInductor also writes both to one file for people to read (`output_code.cpp`).
             self._written = replace(self._written, text=f"{self._written.payload}\n{record.payload}\n")
         elif piece == HEADER:
             yield Artifact(record.compile_id, self._phase, HEADER, record.payload)
@@ -133,7 +134,7 @@ class CodeReader:
     def _code(
         self, graph: GraphCaptured | None, stacks: Mapping[str, tuple[Stack, ...]] | None = None
     ) -> Iterator[CodeGenerated]:
-        """Yield the code that was written last.
+        """Yield the last generated code.
 
         ``stacks`` are those of its launches; without them, lines come from the nodes of Dynamo's graph.
         """
@@ -175,7 +176,7 @@ class CodeReader:
         if kind == "fx_graph_transformed":
             self._nodes = {node.name: node for node in parse_operators(text)}
         if not kind.startswith("ir_"):
-            # The gradients that a backward graph starts from have this name in AOTAutograd.
+            # AOTAutograd names the gradients that a backward graph starts from like this.
             backward = any(name.startswith("tangents_") for name in parse_inputs(text))
             self._phase = "inference" if not self._trains else "backward" if backward else "forward"
         self._lowered.append(Artifact(record.compile_id, self._phase, kind, text))

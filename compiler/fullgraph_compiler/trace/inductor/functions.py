@@ -1,6 +1,6 @@
 """The functions of the code that TorchInductor writes, and how often each is called.
 
-``call`` runs the graph. It calls a function for each part of a graph in partitions (``partition_0``), and one
+``call`` runs the graph. It calls a function for each partition of a graph (``partition_0``), and a function
 for each subgraph of a higher-order operator: the branches of ``cond``, condition and body of ``while_loop``,
 a nested compile region (``codegen_subgraph`` and ``codegen_partition_call`` in
 ``torch/_inductor/codegen/wrapper.py``: 2.13, 2.15).
@@ -19,14 +19,14 @@ _ENTRY: Final = "call"
 _PARTITION: Final = "partition_"
 _PARTITIONS = re.compile(r"self\.partitions\[(\d+)\]")
 _MOST_TIMES: Final = 1_000_000
-"""The limit on times, so that functions that call each other make no endless number."""
+"""The limit on the number of calls, which grows exponentially when functions call each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeFunction:
-    """A function of the code that ``call`` reaches; ``row`` is that of its definition.
+    """A function of the code that ``call`` reaches; ``row`` is the row of its definition.
 
-    ``times`` is how often a call of the graph calls it, each branch and each loop taken once.
+    ``times`` is how often one call of the graph calls it, if each branch and each loop runs once.
     """
 
     name: str
@@ -35,14 +35,14 @@ class CodeFunction:
 
     @property
     def is_called(self) -> bool:
-        """Whether it is a subgraph's, and not the graph's own."""
+        """Whether the function runs a subgraph, and not the graph itself."""
         return self.name != _ENTRY and not self.name.startswith(_PARTITION)
 
 
 def calls_of(tree: ast.Module) -> list[tuple[CodeFunction, ast.Call]]:
     """Return all calls in the functions that the code's ``call`` reaches, in the order of execution.
 
-    A function that is called several times is read once, where it is called first.
+    A function that is called several times is read only once, at its first call.
     """
     written = _functions(tree)
     reader = _Reader({name: _calls(function) for name, function in written.items()})
@@ -54,13 +54,13 @@ def calls_of(tree: ast.Module) -> list[tuple[CodeFunction, ast.Call]]:
 
 
 class _Reader:
-    """Reads functions depth first, without recursion: a log may nest them as deep as it likes."""
+    """A depth-first reader of functions, without recursion: a log may nest them to any depth."""
 
     def __init__(self, calls: Mapping[str, list[tuple[ast.Call, bool]]]) -> None:
         self._calls = calls
         self.found: list[tuple[str, ast.Call]] = []
         self.finished: list[str] = []
-        """The functions, each after those that it calls."""
+        """The functions, each after the functions that it calls."""
         begun: set[str] = set()
         for root in sorted(filter(_is_root, calls), key=lambda name: name != _ENTRY):
             if root not in begun:
@@ -84,7 +84,7 @@ class _Reader:
                 stack.pop()
 
     def times(self) -> Mapping[str, int]:
-        """Return how often each function is called; a root that is not called is not in it."""
+        """Return how often each function is called, without roots that no function calls."""
         times: dict[str, int] = {}
         for name in reversed(self.finished):
             always: Counter[str] = Counter()
@@ -108,7 +108,7 @@ def _is_root(name: str) -> bool:
 
 
 def _callee(call: ast.Call) -> str:
-    """Return the function of the code that a call names; empty for a call that names none."""
+    """Return the name of the function that a call names; empty for other calls."""
     if isinstance(call.func, ast.Name):
         return call.func.id
     if isinstance(call.func, ast.Subscript) and (found := _PARTITIONS.fullmatch(ast.unparse(call.func))):
@@ -117,7 +117,7 @@ def _callee(call: ast.Call) -> str:
 
 
 def _calls(function: ast.FunctionDef) -> list[tuple[ast.Call, bool]]:
-    """Return the calls in a function in order, each with whether it is in a branch or a loop."""
+    """Return the calls in a function in order, each with whether a branch or a loop contains it."""
     found = _calls_in(function, is_conditional=False)
     return sorted(found, key=lambda call: (call[0].lineno, call[0].col_offset))
 

@@ -1,11 +1,10 @@
 """Parsers of the code that TorchInductor writes for a graph: the kernels that it defines and launches.
 
-The code is Python (``torch/_inductor/codegen/wrapper.py``): each kernel is an assignment
-``name = async_compile.triton('name', '''...''')``, with the text of the kernel in a string, and the
-functions of the code (:mod:`.functions`) launch them, between calls of library functions
-(``extern_kernels.mm``). Comments
-above a launch say which nodes of the graph it computes; with provenance tracking on, one of them has
-its handle ``name:number``, by which other records refer to it.
+The code is Python (``torch/_inductor/codegen/wrapper.py``). Each kernel is an assignment
+``name = async_compile.triton('name', '''...''')``, with the text of the kernel in a string. The functions of
+the code (:mod:`.functions`) launch kernels, between calls of library functions (``extern_kernels.mm``).
+Comments above a launch say which nodes of the graph it computes. With provenance tracking, one comment has
+the handle ``name:number``, by which other records refer to the launch.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _LANGUAGES = {"cpp_pybinding": "cpp"}
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A launch in the code: ``sources`` are the nodes of Dynamo's graph that it computes."""
+    """A launch in the code; ``sources`` are the nodes of Dynamo's graph that it computes."""
 
     kernel: Kernel
     handle: str
@@ -44,16 +43,16 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Launches:
-    """The launches in a piece of code, in order, and the kernels in it whose launch was not found."""
+    """The launches in a piece of code, in order, and the kernels whose launch was not found."""
 
     found: tuple[Launch, ...]
     unread: tuple[str, ...] = ()
 
 
 def called(kernel: Kernel) -> Kernel:
-    """Reduce the operations of a library function to those that are calls of it.
+    """Return a library function with only the operations that call it.
 
-    torch also lists the operations, in other kernels, that its arguments were computed by.
+    torch also lists operations of other kernels, which compute its arguments.
     """
     operator = ".".join(kernel.name.removeprefix("torch.ops.").split(".")[:2])
     nodes = tuple(node for node in kernel.nodes if node.operator == operator)
@@ -67,18 +66,18 @@ def called(kernel: Kernel) -> Kernel:
 
 
 def phase_of(code: str, lowered: Phase = "inference") -> Phase:
-    """Return the pass that generated code is for; C++, which does not say it, is for the one ``lowered``."""
+    """Return the pass that generated code is for; ``lowered`` for C++ code, which does not name it."""
     found = _ID.search(code)
     return found[1] if found else lowered  # type: ignore[return-value]
 
 
 def is_cpp_wrapper(code: str) -> bool:
-    """Tell whether Python code has a wrapper in C++ in it, with which ``cpp_wrapper`` runs a graph."""
+    """Tell whether Python code contains a C++ wrapper, as written for the setting ``cpp_wrapper``."""
     return _CPP_WRAPPER in code
 
 
 def parse_launches(code: str) -> Launches:
-    """Read the launches of kernels and library functions; no launch is found if the code is not Python."""
+    """Read the launches of kernels and library functions; there are none if the code is not Python."""
     tree = parse_code(code)
     if tree is None:
         return Launches((), tuple(dict.fromkeys(_DEFINED.findall(code))))
@@ -97,7 +96,7 @@ def parse_launches(code: str) -> Launches:
         sources, handle = launch_comments(lines[ends.get(function.name, function.row) : node.lineno - 1])
         kernel = kernels.get(name)
         if kernel is None and not sources and not handle:
-            continue  # a helper of the code itself
+            continue  # a helper function of the generated code
         rows = (node.lineno, node.end_lineno or node.lineno)
         ends[function.name] = rows[1]
         launched = replace(
@@ -142,7 +141,7 @@ def _definition(statement: ast.stmt) -> Kernel | None:
         and isinstance(target, ast.Name)
     ):
         return None
-    # The source is the longest string: the kernel's name and the types of its arguments are strings, too.
+    # The source is the longest string; the kernel's name and the types of its arguments are also strings.
     constants = (node.value for node in ast.walk(statement.value) if isinstance(node, ast.Constant))
     source = max((value for value in constants if isinstance(value, str)), key=len, default="")
     heuristic, grid = triton_traits(source)
@@ -157,7 +156,7 @@ def _definition(statement: ast.stmt) -> Kernel | None:
 
 
 def _choices(tree: ast.Module, kernels: Container[str]) -> dict[str, list[str]]:
-    """Return the kernels of which another one runs the fastest: ``multi_kernel('name', [one, other])``."""
+    """Return the kernels that each multi-kernel chooses from: ``multi_kernel('name', [one, other])``."""
     choices: dict[str, list[str]] = {}
     for statement in tree.body:
         kernel = _definition(statement)
@@ -169,7 +168,7 @@ def _choices(tree: ast.Module, kernels: Container[str]) -> dict[str, list[str]]:
 
 
 def triton_traits(source: str) -> tuple[str, str]:
-    """Return Triton's kind of a kernel, and the kind of its grid; empty for other languages."""
+    """Return the heuristic and the grid type of a Triton kernel; empty for other languages."""
     heuristic, grid = _HEURISTIC.search(source), _GRID.search(source)
     return heuristic[1] if heuristic else "", grid[1] if grid else ""
 

@@ -186,7 +186,7 @@ def test_what_nonstrict_trace_is_given_is_named() -> None:
     assert "register_dataclass" in broken("Unsupported.", code="GB0251").hints[0]
 
 
-INSIDE = "Inside of the higher-order operator `{}`, which must be captured whole.\n"
+INSIDE = "Inside of the higher-order operator `{}`, which must be captured completely.\n"
 CHANGES = "Mutating a variable from outside the scope of this HOP is not supported."
 ATTRIBUTE = "Attribute 'calls' on an outer-scope object was changed from 0 to 1."
 
@@ -351,7 +351,7 @@ INSPECT = StackFrame(f"{PYTHON}/inspect.py", 2474, "_signature_from_callable")
 def failed_in(*stack: StackFrame, options: str = "") -> Finding:
     text = IN_LIBRARY.format(options)
     workspace = Workspace(Path("/w"), {FILE: SourceFile(FILE, text)}.get)
-    bug = "This is a bug of torch, not of the program."
+    bug = "This is a bug in torch, not in the program."
     said = "'method' object has no attribute '__dict__'"
     fact = CompileFailure("0/0", "capture", "AttributeError", said, stack, "", bug, ("Report it",))
     started = FrameStarted("0/0", "f", FILE, 6, ())

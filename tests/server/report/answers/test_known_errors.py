@@ -85,7 +85,7 @@ def test_the_same_words_from_elsewhere_have_none() -> None:
 def test_what_is_forbidden_in_compiled_code_is_no_bug_of_torch() -> None:
     message = "Attempt to trace forbidden callable <function mark_dynamic at 0x1>"
     stack = (StackFrame(FILE, 3, "f"),)
-    explanation = "This is a bug of torch, not of the program."
+    explanation = "This is a bug in torch, not in the program."
     failure = CompileFailure(
         "0/0", "capture", "AssertionError", message, stack, "", explanation, ("Report it",)
     )
