@@ -539,7 +539,7 @@ export interface NoteItem {
   text: string;
 }
 
-/** Lines of the source from the line ``start`` on; ``first`` and ``last`` are those of a finding. */
+/** Source lines from line ``start`` on; a finding is at lines ``first`` to ``last``. */
 export interface ExcerptItem {
   start: number;
   lines: string[];
@@ -600,11 +600,11 @@ export interface Analysis {
 
 /** The analyses of fullgraph_server/analyses, in the order of "Analyze…". */
 export const ANALYSES: readonly Analysis[] = [
-  {"id": "dry-run", "command": "fullgraph.run", "client": "fullgraph.dryRun", "title": "Dry Run", "question": "The same with tensors that have no data: for models of any size", "group": "graph breaks, guards, recompilations", "opens": ""},
-  {"id": "speed", "command": "fullgraph.speed", "client": "fullgraph.measureSpeed", "title": "Why Is It Not Faster?", "question": "Compiled calls beside uncompiled ones, what their time goes to, and why", "group": "speed", "opens": "report"},
-  {"id": "kernels", "command": "fullgraph.kernels", "client": "fullgraph.openKernels", "title": "Open Generated Kernels", "question": "The Triton or C++ that TorchInductor writes, beside your lines", "group": "generated code", "opens": ""},
+  {"id": "dry-run", "command": "fullgraph.run", "client": "fullgraph.dryRun", "title": "Dry Run", "question": "The ordinary run with tensors that have no data: for models of any size", "group": "graph breaks, guards, recompilations", "opens": ""},
+  {"id": "speed", "command": "fullgraph.speed", "client": "fullgraph.measureSpeed", "title": "Why Is It Not Faster?", "question": "Compiled calls compared with uncompiled ones, what takes their time, and why", "group": "speed", "opens": "report"},
+  {"id": "kernels", "command": "fullgraph.kernels", "client": "fullgraph.openKernels", "title": "Open Generated Kernels", "question": "The Triton or C++ that TorchInductor writes, next to your lines", "group": "generated code", "opens": ""},
   {"id": "preview", "command": "fullgraph.kernels", "client": "fullgraph.previewKernels", "title": "Preview Kernels for…", "question": "The Triton kernels for a GPU that this machine need not have", "group": "generated code", "opens": ""},
-  {"id": "build", "command": "fullgraph.assembly", "client": "fullgraph.openAssembly", "title": "Open Compiled Kernels (Assembly)", "question": "What they are built to: PTX, SASS, LLVM IR or assembly", "group": "generated code", "opens": ""},
+  {"id": "build", "command": "fullgraph.assembly", "client": "fullgraph.openAssembly", "title": "Open Compiled Kernels (Assembly)", "question": "The PTX, SASS, LLVM IR or assembly of the built kernels", "group": "generated code", "opens": ""},
   {"id": "recompiles", "command": "fullgraph.recompiles", "client": "fullgraph.profileRecompilations", "title": "Profile Recompilations", "question": "Each recompilation, what changed before it, and what it cost", "group": "recompilations and compile time", "opens": "profile"},
   {"id": "late-compile", "command": "fullgraph.frozen", "client": "fullgraph.findLateCompilations", "title": "Find Compilations After the Warm-up", "question": "Calls that compile when everything should be compiled already", "group": "recompilations and compile time", "opens": ""},
   {"id": "times", "command": "fullgraph.compileTimes", "client": "fullgraph.measureCompileTimes", "title": "Why Is Compilation Slow?", "question": "Cold and warm compiler caches compared, part by part of the compiler", "group": "recompilations and compile time", "opens": "report"},

@@ -1,22 +1,30 @@
-"""Proofs of edits: what a program computes with an edit is compared with what it computes without.
+"""Proofs of edits: compare what a program computes with an edit and without it.
 
-- ``snapshots``: values as data that can be compared later: numbers, structure, and which memory is shared
+Recorded runs:
+
+- ``snapshots``: values as data that can be compared later: numbers, structure, and shared memory
 - ``differences``: the first difference between two snapshots, in words
 - ``calls``: the outermost calls of compiled functions, in order
-- ``recording``: what the calls of a run gave back and changed, in a file
-- ``running``: a run that is recorded so
-- ``again``: its calls, made again with gradients and with other values
-- ``surroundings``: what it leaves behind beside: variables, settings of torch, files
-- ``unseen``: its calls, made again with sizes that it does not have
-- ``resizing``: their arguments with other sizes
-- ``state``: the state in which they were made
-- ``comparing``: the files of two runs, compared
-- ``trials``: statements of a program, old against new, where the program comes to them
-- ``statements``: these statements in their function, and as a function of local variables
-- ``branches``: their branches, which a run takes, and whether their errors are caught
-- ``values``: the values to try them on
-- ``environment``: the values that they work with, and those that functions read which they call
-- ``observing``: calls of a program, observed: what functions get, give back and change
-- ``variations``: other values: changes of one value, arguments of calls made others of
-- ``executing``: one run of them, and what it computes
+- ``recording``: the results and side effects of a run's calls, in a file
+- ``running``: a recorded run
+- ``again``: the calls of a run, repeated with gradients and with other values
+- ``surroundings``: the variables, torch settings and files that a program leaves behind
+- ``unseen``: the calls of a run, repeated with sizes that the program did not use
+- ``resizing``: arguments of calls with other sizes
+- ``state``: torch's settings and module state at a call, restored before a repetition
+- ``comparing``: the recordings of two runs, compared
+
+Trials of statements by themselves:
+
+- ``trials``: old and new statements, run where the program reaches them
+- ``statements``: the statements in their function, and as a function of local variables
+- ``branches``: the branches of the statements, which of them a run takes, and whether errors are caught
+- ``values``: the values to try the statements on
+- ``environment``: the values that the statements and the functions that they call read
+- ``executing``: one run of the statements, and what it computes
+
+Observed calls:
+
+- ``observing``: the arguments, results and side effects of functions that a program calls
+- ``variations``: other values for arguments and variables, made from those of a run
 """

@@ -1,8 +1,8 @@
-"""Calls that are made again once a program is over: with gradients, and with values at which code fails.
+"""Calls that are repeated after a program: with gradients, and with values at which code fails.
 
-A program shows what its functions do with its own values alone. Its last call of each form is made again, on
-copies, with gradients wherever the program has turned them off, then with zeros, with NaN and others in the
-place of its numbers: what raises an error, and who catches it, is part of what a program does.
+A program only shows what its functions do with its own values. So its last call of each form is repeated on
+copies: with gradients, even where the program turned them off, then with zeros, NaN and other values instead
+of its numbers. Errors, and whether the function catches them, are part of its behaviour.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from .state import Kept
 
 _MOST_FORMS = 4
 _SECONDS = 10.0
-"""The limit of processor time of one call: with other values a loop may have no end."""
+"""The limit on processor time of one call: with other values, a loop may never end."""
 _SMALL = 16
-"""Tensors of modules with so few elements are numbers of the program: a temperature, a scale."""
+"""A tensor of a module with at most so many elements is a number of the program, such as a temperature."""
 
 Change = Callable[[torch.Tensor], torch.Tensor]
 
 
 Record = Callable[[Call, str, bool], None]
-"""Makes a call and records it, with the words for its values, and gradients if asked for."""
+"""Makes and records a call; gets the words for its values, and whether to take gradients."""
 
 
 class CallsAgain:
-    """The last call of each form, to be made again."""
+    """The last call of each form, to be repeated."""
 
     def __init__(self) -> None:
         self._forms = Forms(_MOST_FORMS)
         self.keep = self._forms.keep
 
     def make(self, record: Record, patience: float) -> None:
-        """Make the calls within so many seconds; the program is over, and prints no more."""
+        """Repeat the calls within ``patience`` seconds, after the program; their output is dropped."""
         deadline = time.monotonic() + patience
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             for key, form in self._forms.items():
@@ -74,12 +74,12 @@ class CallsAgain:
 
 
 def patience_left(deadline: float) -> float:
-    """Return the seconds until a deadline, which are some at least."""
+    """Return the seconds until a deadline, at least 0.1."""
     return max(deadline - time.monotonic(), 0.1)
 
 
 def _copied(form: Form, change: Change | None = None) -> Call:
-    """Return a call of the same form on copies of its arguments, changed."""
+    """Return the call on copies of its arguments, with ``change`` applied to their numbers."""
     args, kwargs = Maker(form, {}).make()
     if change is not None:
         args = tuple(_changed(value, change) for value in args)
@@ -89,7 +89,7 @@ def _copied(form: Form, change: Change | None = None) -> Call:
 
 
 def _changed(value: Any, change: Change) -> Any:
-    """Return a number with the change, or have it made in the tensors of a value."""
+    """Return a changed number, or a value whose tensors were changed in place."""
     if type(value) is float:
         return float(change(torch.tensor(value, dtype=torch.float64)))
     for _, tensor in tensors_in("", value) if not isinstance(value, torch.nn.Module) else ():
@@ -100,12 +100,12 @@ def _changed(value: Any, change: Change) -> Any:
 def _change_tensor(tensor: torch.Tensor, change: Change) -> None:
     if isinstance(tensor, torch.nn.Parameter) or not tensor.numel():
         return
-    with contextlib.suppress(RuntimeError), torch.no_grad():  # expanded, or of a kind without memory
+    with contextlib.suppress(RuntimeError), torch.no_grad():  # an expanded tensor, or one without memory
         tensor.detach().copy_(change(tensor.detach()))
 
 
 def _change_state(call: Call, change: Change) -> bool:
-    """Change the small tensors of modules; return whether there are any."""
+    """Change the small tensors of modules in place; return whether there are any."""
     small = [
         tensor
         for _, module in modules_of(call)
@@ -119,7 +119,7 @@ def _change_state(call: Call, change: Change) -> bool:
 
 
 def _with_gradients(call: Call) -> Call:
-    """Return a call some of whose inputs have gradients."""
+    """Make the tensors of a call require gradients, if none does; return the call."""
     given = list(tensors_in("", (call.args, call.kwargs)))
     for _, module in modules_of(call):
         given += tensors_in("", module)
@@ -145,7 +145,7 @@ def _limited(seconds: float) -> Iterator[None]:
 
 
 def _negated(tensor: torch.Tensor) -> torch.Tensor:
-    """Negate numbers; whole ones may be indices, of which only the order changes."""
+    """Negate numbers; reverse integers, which may be indices."""
     if tensor.is_floating_point() or tensor.is_complex():
         return -tensor
     return tensor.flatten().flip(0).reshape(tensor.shape) if tensor.dtype is not torch.bool else ~tensor
@@ -162,4 +162,4 @@ _VALUES: Sequence[tuple[str, Change, bool]] = (
     ("with large numbers", lambda tensor: tensor * 10_000 if tensor.is_floating_point() else tensor, False),
     ("with zeros in the module, too", torch.zeros_like, True),
 )
-"""Values to make calls with: in words, the change, and whether small tensors of modules change, too."""
+"""Values for repeated calls: words, the change, and whether it also applies to small tensors of modules."""

@@ -1,4 +1,4 @@
-"""The branches of statements: which there are, which a run takes, and whether their errors are caught."""
+"""The branches of statements, which of them a run takes, and whether errors are caught."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OPERATORS: dict[type[ast.cmpop], Any] = {
     ast.NotEq: operator.ne,
 }
 _NEVER_TRUE = ("is_scripting", "is_tracing", "is_compiling", "is_dynamo_compiling")
-"""Functions that are false for all code that runs uncompiled, or are tried with both answers."""
+"""Functions that are false in uncompiled code, or that trials run with both answers."""
 _MOST_CHARACTERS = 60
 _CATCHING = ("suppress", "raises")
 """The names of context managers that catch exceptions: ``contextlib.suppress``, ``pytest.raises``."""
@@ -31,12 +31,13 @@ _INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib"
 
 
 class Branches:
-    """The branches of statements; ``instrumented`` are the statements with calls that note which are taken.
+    """The branches of statements; ``instrumented`` are the statements with calls that record the taken ones.
 
-    ``taken`` and ``gaps`` are of the last run: the branches, and by the number of a comparison the difference
-    of what it compares, when that are numbers. A comparison of tensors has a negative number, and the
-    difference in the middle of its elements: once that is taken away, half of the elements compare as true.
-    Branches inside of ``kept`` statements, which are dumped, and in what statements call do not count.
+    ``taken`` and ``gaps`` are those of the last run: the branches, and by the number of a comparison the
+    difference of the two numbers that it compares. An elementwise comparison of tensors has a negative
+    number, and the median of its elements' differences: subtract that, and half of the elements compare as
+    true. Branches inside ``kept`` statements (as ``ast.dump`` writes them), and in functions that the
+    statements call, do not count.
     """
 
     def __init__(self, statements: Sequence[ast.stmt], kept: Collection[str] = ()) -> None:
@@ -48,7 +49,7 @@ class Branches:
         self.instrumented: list[ast.stmt] = [marker.visit(copy.deepcopy(node)) for node in statements]
 
     def add(self, row: int, true: str, false: str) -> int:
-        """Add two branches of a row, in words; without words there is none. Return their number."""
+        """Add the true and the false branch at a row, in words (empty: no branch); return their number."""
         number = len({key for key, _ in self.words}) + 1
         for outcome, words in ((True, true), (False, false)):
             if words:
@@ -60,21 +61,21 @@ class Branches:
         self.taken = set()
         self.gaps = {}
 
-    # -- what instrumented statements call -------------------------------------------------------
+    # -- called by instrumented statements -------------------------------------------------------
 
     def test(self, number: int, value: Any) -> bool:
-        """Note whether a condition is true."""
+        """Record whether a condition is true."""
         outcome = bool(value)
         self.taken.add((number, outcome))
         return outcome
 
     def note(self, number: int, value: Any) -> Any:
-        """Note whether an operand is true, and return it as it is."""
+        """Record whether an operand is true, and return it unchanged."""
         self.taken.add((number, bool(value)))
         return value
 
     def compare(self, number: int, left: Any, right: Any, kind: int) -> bool:
-        """Note whether a comparison is true, and how far it is from the other outcome."""
+        """Record whether a comparison is true, and how far it is from the other outcome."""
         result = list(_OPERATORS.values())[kind](left, right)
         outcome = self.test(number, result)
         gap = _gap(left, right)
@@ -83,7 +84,7 @@ class Branches:
         return outcome
 
     def elements(self, number: int, left: Any, right: Any, kind: int) -> Any:
-        """Compare, and note by how much tensors differ in the middle of their elements."""
+        """Compare elements, and record the median of the differences of tensors."""
         result = list(_OPERATORS.values())[kind](left, right)
         if isinstance(result, torch.Tensor) and result.numel() > 1:
             gap = _middle_gap(left, right)
@@ -92,9 +93,9 @@ class Branches:
         return result
 
     def each(self, number: int, values: Any) -> Iterator[Any]:
-        """Note whether a loop has an iteration."""
+        """Iterate, and record whether there is an iteration."""
         if isinstance(values, (torch.nn.ModuleList, torch.nn.Sequential, torch.nn.ModuleDict)):
-            self.taken.add((number, False))  # their number belongs to the program, not to its values
+            self.taken.add((number, False))  # the program, not its values, decides how many there are
         iterations = iter(values)
         try:
             first = next(iterations)
@@ -126,7 +127,7 @@ class _Marker(ast.NodeTransformer):
         return node
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
-        """Mark operands whose values are used, not their truth: the last one is never asked for its."""
+        """Mark operands whose values are used, not only their truth; the last one's truth is not tested."""
         values = [self.visit(copy.deepcopy(value)) for value in node.values]
         for index, value in enumerate(node.values[:-1]):
             values[index] = self._call("note", value, values[index])
@@ -173,7 +174,7 @@ class _Marker(ast.NodeTransformer):
     visit_If = visit_While = visit_IfExp = visit_Assert = _with_test  # noqa: N815
 
     def _test(self, node: ast.expr) -> ast.expr:
-        """Mark an expression of which only the truth is used."""
+        """Mark an expression whose truth alone is used."""
         if isinstance(node, ast.BoolOp):
             return ast.copy_location(ast.BoolOp(node.op, list(map(self._test, node.values))), node)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
@@ -240,7 +241,7 @@ def _gap(left: Any, right: Any) -> float | None:
 
 
 def _middle_gap(left: Any, right: Any) -> float | None:
-    """Return a number between the two middle ones of the differences of elements; none if all are equal."""
+    """Return a number between the two middle differences of elements; ``None`` if all are equal."""
     try:
         gaps = (left - right).detach().double().flatten().unique()
     except (TypeError, RuntimeError):
@@ -257,7 +258,7 @@ def untaken(branches: Branches, taken: Iterable[tuple[int, bool]]) -> tuple[str,
 
 
 def is_caught(frame: FrameType | None) -> bool:
-    """Tell whether the program itself catches exceptions at a frame, or around a call that leads to it."""
+    """Return whether the program itself catches exceptions at a frame, or around a call that leads to it."""
     if frame is not None and _is_in_body(frame):
         return True
     while frame is not None:

@@ -1,4 +1,4 @@
-"""The outermost calls of compiled functions, in order, for those who record what is of them."""
+"""The outermost calls of compiled functions, in order, for watchers that record them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _MOST_CALLS = 32
 
 @dataclass(frozen=True)
 class Call:
-    """An outermost call of a compiled function, and what is called with what.
+    """An outermost call of a compiled function, with its arguments and the options of ``torch.compile``.
 
-    ``number`` counts the calls of all functions from 1, ``turn`` those of functions of this name.
+    ``number`` counts the calls of all functions from 1, ``turn`` the calls of functions with this name.
     """
 
     number: int
@@ -32,26 +32,26 @@ class Call:
 
     @property
     def owner(self) -> torch.nn.Module | None:
-        """Return the module whose method is called, if it is one."""
+        """The module whose method is called, or ``None``."""
         owner = getattr(self.function, "__self__", None)
         return owner if isinstance(owner, torch.nn.Module) else dynamo_compat.inlined_module(self.function)
 
     @property
     def name(self) -> str:
-        """Return the name of the function, or of the module's class."""
+        """The name of the module's class, or else of the function."""
         if self.owner is not None:
             return type(self.owner).__name__
         return str(getattr(self.function, "__qualname__", type(self.function).__name__))
 
 
 class TooLongError(BaseException):
-    """A call takes too long. No handler of the program catches it."""
+    """A call takes too long. As a ``BaseException``, it passes a program's ``except Exception``."""
 
 
 class CallWatcher:
-    """What is told of the first calls: ``begin`` before one, then ``end`` with its result or ``fail``.
+    """A watcher of the first calls: gets ``begin`` before a call, then ``end`` with its result, or ``fail``.
 
-    ``leave`` comes before these two, and also after an exception that is no ``Exception``.
+    It gets ``leave`` before these two, and also after an exception that is not an ``Exception``.
 
     With ``compiled=False`` the functions run uncompiled, also in processes that the program starts.
     """
@@ -62,10 +62,10 @@ class CallWatcher:
         self._depth = 0
         self._turns: Counter[str] = Counter()
         self.over = False
-        """Whether nothing more is told."""
+        """Whether the program is over: later calls are not reported."""
         self.calls = 0
         self.left_out = 0
-        """The number of calls after the first ones, which are not told."""
+        """The number of calls after the first ``most``, which are not reported."""
 
     def install(self) -> None:
         """Wrap all functions that ``torch.compile`` returns from now on."""
@@ -74,16 +74,16 @@ class CallWatcher:
         dynamo_compat.intercept_compiled_calls(self._wrap)
 
     def begin(self, call: Call) -> None:
-        """Take note that a call begins."""
+        """Handle the beginning of a call."""
 
     def leave(self, call: Call) -> None:
-        """Undo what ``begin`` did for a call, whatever ended it: ``SystemExit`` and the like, too."""
+        """Undo what ``begin`` did for a call, however the call ended (also by ``SystemExit``)."""
 
     def end(self, call: Call, result: Any) -> None:
-        """Take note of the result of a call."""
+        """Handle the result of a call."""
 
     def fail(self, call: Call, error: Exception, /) -> None:
-        """Take note of the exception that leaves a call."""
+        """Handle the exception that leaves a call."""
 
     def _wrap(
         self, function: Callable[..., Any], compiled: Callable[..., Any], options: dict[str, Any]

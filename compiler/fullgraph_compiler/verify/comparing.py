@@ -1,4 +1,4 @@
-"""What two runs of a program recorded, compared."""
+"""The comparison of two recorded runs of a program."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def compare(request: CompareRequest, sink: Sink) -> None:
 def compared(
     before: dict[str, Any], after: dict[str, Any], *, errors_differ: bool = False
 ) -> ResultsCompared:
-    """Compare what two runs recorded; with ``errors_differ`` any error may become a ``RuntimeError``."""
+    """Compare the recordings of two runs; with ``errors_differ`` any error may become ``RuntimeError``."""
     comparison = _Comparison(errors_differ)
     difference = next(comparison.differences(before, after), "")
     again = next(comparison.again(before, after), "")
@@ -47,7 +47,7 @@ def compared(
 
 
 class _Comparison:
-    """A comparison, which remembers what it has seen and what not."""
+    """A comparison, with lists of what it compared (``seen``) and could not compare (``unseen``)."""
 
     def __init__(self, errors_differ: bool) -> None:
         self._errors_differ = errors_differ
@@ -68,7 +68,7 @@ class _Comparison:
         if before["left out"]:
             self.unseen.append(f"calls after the first {len(before['calls'])}")
         if uncompiled and not before["raised"]:
-            return  # maybe the program ended with that
+            return  # that error may have ended the program
         if len(before["calls"]) != len(after["calls"]):
             yield f"{len(after['calls'])} calls of compiled functions, before {len(before['calls'])}"
         old_ends, new_ends = before["raised"], after["raised"]
@@ -78,7 +78,7 @@ class _Comparison:
             yield f"the program {_ending(new_ends)}, before it {_ending(old_ends)}"
 
     def again(self, before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
-        """Yield how calls that were made again differ; those of a function that takes others now do not."""
+        """Yield how repeated calls differ, up to the first one whose arguments have another form now."""
         for old, new in zip(before["again"], after["again"], strict=False):
             if old["form"] != new["form"] or old["again"] != new["again"]:
                 self.unseen.append(f"calls of `{old['name']}` again: it is called with other values")
@@ -113,7 +113,7 @@ class _Comparison:
                 yield f"{found.place} of {title}: {found.words}"
         yield from self._gradients(f"gradient of {{}} of {title}", old["gradients"], new["gradients"])
         for place in {**old["grads"], **new["grads"]}:
-            # An optimizer leaves alone what has none, and may change what has zeros.
+            # An optimizer skips a parameter without a gradient, but may change one with a zero gradient.
             if (place in old["grads"]) is not (place in new["grads"]):
                 now, was = ("a gradient" if place in item["grads"] else "none" for item in (new, old))
                 yield f"`.grad` of {place} of {title}: {now}, before {was}"
@@ -121,7 +121,7 @@ class _Comparison:
         self.seen["random numbers"] = None
         for source, digest in old["random"].items():
             if new["random"].get(source, digest) != digest:
-                yield f"random numbers of {source} that were drawn until the end of {title}"
+                yield f"random numbers of {source} drawn until the end of {title}"
         if old["incomplete"] or new["incomplete"]:
             self.unseen.append(f"values of {title} that are large, nested or have no elements in memory")
 
@@ -144,7 +144,7 @@ class _Comparison:
 
 
 def _left_differently(before: Any, after: Any) -> Iterator[LeftBehind]:
-    """Yield what is left behind differently; an edit may add variables, and what it writes is new."""
+    """Yield what a program leaves behind differently; an edit may only add variables of modules."""
     found = dict(after)
     for place, node in before:
         if place not in found:
@@ -160,7 +160,7 @@ def _left_differently(before: Any, after: Any) -> Iterator[LeftBehind]:
 
 
 def _size(node: Any) -> float:
-    """Return the largest finite element of a gradient: the scale of rounding where others cancel out."""
+    """Return the largest finite element of a gradient: the scale of rounding errors if terms cancel out."""
     if node is None or node[0] != "tensor" or node[2] is None or not node[2].numel():
         return 0.0
     numbers = node[2].abs().double()
@@ -168,7 +168,7 @@ def _size(node: Any) -> float:
 
 
 def _of_gradients(old: Any, new: Any, scale: float) -> str:
-    """Describe how gradients differ; none is the same as zeros, and hooks get none from some graphs."""
+    """Describe how gradients differ; no gradient equals zeros, since some graphs give hooks none."""
     old, new = (None if node is None or node[0] != "tensor" else node for node in (old, new))
     present = [node for node in (old, new) if node is not None]
     if not present or any(node[2] is None for node in present):

@@ -11,22 +11,22 @@ import torch
 from .snapshots import Node
 
 LADDER = 1e-4, 1e-7, 4.0
-"""The tolerances by which the stages compare: for float32, for float64, and for others in units of their
-last place (``cases/checking.py``). They allow for compiled code."""
+"""The tolerances of the compiler stages: for float32, for float64, and for other types in units of their last
+place (``cases/checking.py``). They are wide enough for compiled code."""
 ROUNDING = 3e-6, 1e-14, 0.5
-"""The tolerances for code that runs uncompiled, where only the order of operations may differ."""
+"""The tolerances for uncompiled code, where only the order of operations may differ."""
 
 ROUGH = 1e-4, 1e-7, 64.0
-"""The tolerances where a precision is tried that the program does not have: overflow tells, rounding not."""
+"""The tolerances for a precision that the program does not use: overflow is a difference, rounding is not."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What counts as a difference.
+    """The rules for what counts as a difference.
 
-    ``lost_memory`` says so of an old value that is in the memory of an earlier one, where the new one is not:
-    it gets both places. A new value in the memory of another, where the old one is not, always differs. With
-    ``strides`` another layout in memory is a difference, too.
+    If an old value shares memory with an earlier one, and the new value does not, ``lost_memory`` gets both
+    places and returns the difference in words. If only the new value shares memory, that always is a
+    difference. With ``strides``, so is another layout in memory.
     """
 
     tolerances: tuple[float, float, float]
@@ -36,9 +36,9 @@ class Rules:
 
 
 class Difference(NamedTuple):
-    """A difference: where, and in words.
+    """A difference between two values: the place, and words.
 
-    ``of_form`` says that the value has another type or shape, and is the same as far as both can be compared.
+    With ``of_form`` only the type, shape or identity differs: the numbers are equal as far as comparable.
     """
 
     place: str
@@ -47,7 +47,7 @@ class Difference(NamedTuple):
 
 
 class Differences:
-    """Differences between snapshots that were taken together, in order."""
+    """A comparison of snapshots that were taken together, which are passed in their order."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
@@ -55,13 +55,13 @@ class Differences:
         self._new: dict[str, Node] = {}
 
     def between(self, place: str, old: Node, new: Node) -> Iterator[Difference]:
-        """Yield what differs between snapshots of the value that is called ``place``."""
+        """Yield the differences between two snapshots of the value called ``place``."""
         self._index(self._old, place, old)
         self._index(self._new, place, new)
         yield from self._between(place, old, new)
 
     def know(self, place: str, old: Node, new: Node | None) -> None:
-        """Take note of a value that is not compared: others may be in its memory, or in it."""
+        """Record a value that is not compared: later values may be part of it, or share its memory."""
         self._index(self._old, place, old)
         if new is not None:
             self._index(self._new, place, new)
@@ -121,13 +121,13 @@ class Differences:
         if old[3]:
             wide = torch.tensor([old[3], new[3]], dtype=torch.float64)
             limit = self._rules.tolerances[0] * abs(float(wide[0, 1])) + 1e-6
-            # Sums of NaN or infinity say nothing that the elements below do not.
+            # This may miss NaN and infinite sums, but the elements below show them.
             if bool(((wide[0] - wide[1]).abs() > limit).any()):
                 return f"sum {new[3][0]:.6g}, before {old[3][0]:.6g}"
         return numbers_differ(old[2], new[2], self._rules.tolerances)
 
     def _numbers(self, old: Node, new: Node) -> bool:
-        """Tell whether the numbers differ that values of two types or shapes hold, in the less exact type."""
+        """Return whether the numbers of two values differ, compared in the less exact type."""
         before, after = _as_numbers(old), _as_numbers(new)
         if before is None or after is None or before.numel() != after.numel():
             return False
@@ -149,7 +149,7 @@ class Differences:
 
 
 def unchanged(before: Sequence[tuple[str, Node]], after: Sequence[tuple[str, Node]]) -> list[str]:
-    """Return the places of values that are the same in both."""
+    """Return the places of values that are equal in both lists."""
     between = Differences(Rules((0.0, 0.0, 0.0)))
     return [
         place
@@ -159,7 +159,7 @@ def unchanged(before: Sequence[tuple[str, Node]], after: Sequence[tuple[str, Nod
 
 
 def _is_unseen(node: Node) -> bool:
-    """Tell whether something in a value has no elements to compare."""
+    """Return whether a snapshot lacks elements that would have to be compared."""
     if node[0] == "items":
         return any(_is_unseen(child) for _, child in node[2])
     return node[0] == "tensor" and (node[2] is None or bool(node[3]))
@@ -170,7 +170,7 @@ def numbers_differ(
 ) -> str:
     """Describe how the elements of tensors of one type and shape differ; empty if they do not.
 
-    ``scale`` is the size of what was summed up, where that may have cancelled out.
+    ``scale`` is the size of the terms of sums that may have cancelled out.
     """
     if not old.numel():
         return ""
@@ -200,7 +200,7 @@ def numbers_differ(
 
 
 def _as_numbers(node: Node) -> torch.Tensor | None:
-    """Return the numbers of a tensor, a number, or a sequence of them, in one dimension; else None."""
+    """Return the numbers of a tensor, a number or a sequence of these, flattened; else ``None``."""
     if node[0] == "tensor":
         return None if node[2] is None or node[3] or node[2].is_complex() else node[2].flatten()
     if node[0] == "value" and type(node[2]) in (bool, int, float):
@@ -239,7 +239,7 @@ def _property(name: str, value: Any) -> str:
     if name == "attributes":
         return f"with attributes {', '.join(value)}" if value else "without attributes of its own"
     if name == "leaf":
-        return "a leaf that keeps its gradient" if value else "no leaf that keeps its gradient"
+        return "a leaf that keeps its gradient" if value else "not a leaf that keeps its gradient"
     if name in ("shape", "strides"):
         return f"{name} {value}"
     return str(value).removeprefix("torch.")

@@ -1,4 +1,4 @@
-"""The values that statements work with: copies of them, and those that functions read which they call."""
+"""The values that statements work with, copies of them, and values that called functions read."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _PLAIN = (bool, int, float, str)
 _METHODS = (types.FunctionType, staticmethod, classmethod)
 
 Path: TypeAlias = tuple[Any, ...]
-"""Where a value is: the name of a variable, then names of attributes and keys of items."""
+"""The path to a value: the name of a variable, then names of attributes and keys of items."""
 
 
 @dataclass
 class Environment:
-    """The values that statements work with: local variables, and those globals of their module that are data.
+    """The values that statements work with: local variables, and the globals of their module that are data.
 
-    ``leaves`` are the tensors to take gradients of, by what they are called.
+    ``leaves`` are the tensors with respect to which gradients are taken, by name.
     """
 
     local: dict[str, Any]
@@ -46,10 +46,10 @@ class Environment:
     leaves: dict[str, torch.Tensor] = field(default_factory=dict)
 
     def copy(self, *, gradients: bool = False) -> Environment:
-        """Return a copy in which the same values are shared.
+        """Return a deep copy in which values are shared as in the original.
 
-        With ``gradients`` all floating point tensors have one. Without, those that operations made have
-        none, so that they may be changed in place.
+        With ``gradients`` all floating point tensors require gradients. Without, results of operations do
+        not, so that they may be changed in place.
         """
         memo: dict[int, Any] = {}
         leaves: dict[int, torch.Tensor] = {}
@@ -85,7 +85,7 @@ class Environment:
 
 
 def shared_data(namespace: dict[str, Any], named: Iterable[str], local: Iterable[str]) -> dict[str, Any]:
-    """Return the globals that are data: those that statements name, and small ones, which calls may use."""
+    """Return the globals that are data: those that statements name, and small ones that calls may read."""
     mentioned = set(named) - set(local)
     return {
         name: value
@@ -102,7 +102,7 @@ def shared_data(namespace: dict[str, Any], named: Iterable[str], local: Iterable
 
 
 def allow_more_copies() -> None:
-    """Have ``deepcopy`` accept modules and locks, which hold no values of a program."""
+    """Let ``deepcopy`` accept Python modules and locks, which hold no values of a program."""
     copyreg.pickle(types.ModuleType, lambda module: (importlib.import_module, (module.__name__,)))
     for make in (threading.Lock, threading.RLock):
         copyreg.pickle(type(make()), functools.partial(lambda make, _: (make, ()), make))
@@ -123,7 +123,7 @@ def _is_small(value: Any) -> bool:
 @contextlib.contextmanager
 def _copying_tensors(leaves: dict[int, torch.Tensor], gradients: bool) -> Iterator[None]:
     original = torch.Tensor.__deepcopy__
-    held: list[Any] = []  # the memo knows values by their ids
+    held: list[Any] = []  # the memo identifies values by id, so they must stay alive
 
     def copied(tensor: torch.Tensor, memo: dict[int, Any]) -> torch.Tensor:
         if id(tensor) in memo:
@@ -152,12 +152,12 @@ def _copying_tensors(leaves: dict[int, torch.Tensor], gradients: bool) -> Iterat
         torch.Tensor.__deepcopy__ = original
 
 
-# -- what called functions read -----------------------------------------------------------------
+# -- values that called functions read ----------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Reached:
-    """Where the numbers and texts are that called functions read, and those that stand in their code."""
+    """Paths to numbers and texts that called functions read, and the constants in their code."""
 
     paths: tuple[Path, ...] = ()
     texts: tuple[str, ...] = ()
@@ -165,7 +165,7 @@ class Reached:
 
 
 def reached(statements: Statements, environment: Environment, namespace: dict[str, Any]) -> Reached:
-    """Find what the functions of ``namespace`` read that statements call, and those that these call."""
+    """Return what the functions of ``namespace`` read that statements call, directly or indirectly."""
     part: Any
     paths: dict[Path, None] = {}
     constants: dict[Any, None] = {}
@@ -177,7 +177,7 @@ def reached(statements: Statements, environment: Environment, namespace: dict[st
             continue
         known[function.__code__] = None
         for code in _codes(function.__code__):
-            # The first constant may be the documentation.
+            # The first constant may be the docstring.
             constants |= dict.fromkeys(item for item in code.co_consts[1:] if type(item) in (int, float, str))
             for name in code.co_names:
                 if isinstance(environment.shared.get(name), _PLAIN):
@@ -196,7 +196,7 @@ def reached(statements: Statements, environment: Environment, namespace: dict[st
 
 
 def attribute_path(node: ast.AST) -> Path:
-    """Return the path of ``self.a.b``; attributes have a dot before their names."""
+    """Return the path of ``self.a.b``, in which names of attributes begin with a dot; else ``()``."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(f".{node.attr}")
@@ -207,7 +207,7 @@ def attribute_path(node: ast.AST) -> Path:
 def _called(
     statements: Statements, environment: Environment, namespace: dict[str, Any]
 ) -> Iterator[tuple[types.FunctionType, Path, Any]]:
-    """Yield the functions that statements name, each with the object that it is a method of, and where."""
+    """Yield the functions that statements name, each with the path and value of the object it is bound to."""
     paths: list[Path] = [(name,) for name in statements.names]
     paths += [attribute_path(node) for node in walk((*statements.old, *statements.new))]
     for path in dict.fromkeys(paths):
@@ -227,7 +227,7 @@ def _called(
 
 
 def _attribute(value: Any, name: str) -> Any:
-    """Return an attribute; ``None`` if there is none, or if code of the program would have to compute it."""
+    """Return an attribute; ``None`` if it is missing, or if the program's code would compute it."""
     found = inspect.getattr_static(value, name, None)
     is_stored = not hasattr(found, "__get__") or isinstance(found, _METHODS)
     if (found is None and not isinstance(value, torch.nn.Module)) or not is_stored:
@@ -236,7 +236,7 @@ def _attribute(value: Any, name: str) -> Any:
 
 
 def _function(value: Any) -> types.FunctionType | None:
-    """Return the function behind a method, a decorated or a compiled function."""
+    """Return the function behind a method, a decorated or a compiled function; else ``None``."""
     value = getattr(value, "__func__", value)  # of a method
     while isinstance(value, types.FunctionType) and hasattr(value, "__wrapped__"):
         value = value.__wrapped__
@@ -245,6 +245,6 @@ def _function(value: Any) -> types.FunctionType | None:
 
 @functools.cache
 def _codes(code: types.CodeType) -> tuple[types.CodeType, ...]:
-    """Return code with that of functions in it."""
+    """Return a code object with those of the functions defined in it."""
     inner = [item for item in code.co_consts if isinstance(item, types.CodeType)]
     return (code, *itertools.chain.from_iterable(map(_codes, inner)))

@@ -1,4 +1,4 @@
-"""One run of statements by themselves, and what it computes."""
+"""The execution of statements by themselves, and the comparison of what they compute."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .snapshots import Node, Snapshots
 from .statements import Statements, code_of, walk
 
 _FORKED = "fork-based multiprocessing"
-"""Words of the error of autograd in a process that was forked after it had started its threads
+"""Words of autograd's error in a process that was forked after autograd had started its threads
 (``torch/csrc/autograd/engine.cpp``)."""
 
 
@@ -45,7 +45,7 @@ _NO_VALUE = ("NameError", "UnboundLocalError")
 
 
 _BARE = re.compile(r"(input )?`\w+`|the returned value")
-"""The place of a variable itself, not of something in it."""
+"""The place of a variable itself, not of a value in it."""
 
 
 class NeedsOwnProcessError(Exception):
@@ -54,13 +54,13 @@ class NeedsOwnProcessError(Exception):
 
 @dataclass
 class Outcome:
-    """What a run of statements did.
+    """The outcome of one execution of statements.
 
-    ``end`` is how they were left: ``through``, ``return``, ``break``, ``continue``, or the type of an
-    exception. ``by_statement`` says that the exception comes of a ``raise`` or ``assert``: then there is its
-    ``message``. ``told`` is what was printed and warned of. ``values`` are
-    snapshots of the inputs, then of names that are assigned and read later, and of what is returned.
-    ``gradients`` are by the tensor they are of.
+    ``end`` is how control left them: ``through``, ``return``, ``break``, ``continue``, or the type of an
+    exception. ``by_statement`` says that a ``raise`` or ``assert`` of the program raised the exception; then
+    ``message`` is its text. ``told`` has the output and the warnings. ``values`` are snapshots of the inputs,
+    then of names that are assigned and read later, and of the returned value. ``gradients`` has the gradient
+    of each tensor.
     """
 
     end: str
@@ -73,12 +73,12 @@ class Outcome:
 
     @property
     def is_error(self) -> bool:
-        """Whether an exception ended it."""
+        """Whether an exception ended the statements."""
         return self.end not in ("through", "return", "break", "continue")
 
 
 class Runner:
-    """Runs statements on copies of an environment, in the place of ``namespace``'s own data."""
+    """A runner of statements on copies of an environment, which replace the data of ``namespace``."""
 
     def __init__(
         self, statements: Statements, namespace: dict[str, Any], cls: object, *, caught: bool = False
@@ -93,7 +93,7 @@ class Runner:
     def run(
         self, nodes: list[ast.stmt], given: Environment, seed: int, *, gradients: bool, branches: Any = None
     ) -> Outcome:
-        """Run statements on a copy of ``given``; with ``gradients`` wherever the program has none."""
+        """Run statements on a copy of ``given``; with ``gradients``, always enable these."""
         with contextlib.ExitStack() as settings:
             if gradients:
                 settings.enter_context(torch.inference_mode(False))
@@ -143,10 +143,10 @@ class Runner:
         return outcome
 
     def difference(self, old: Outcome, new: Outcome, *, is_rough: bool = False) -> tuple[str, bool]:
-        """Return in words how the outcome of the new statements differs, and whether that depends on its use.
+        """Return in words how the new outcome differs, and whether its use decides if that matters.
 
-        It does if what differs is the form of a variable, or that a name has no value. Then gradients are not
-        compared: a number has none. With ``is_rough`` rounding of a low precision is no difference.
+        Its use decides if only the form of a variable differs, or if a name has no value. Then gradients are
+        not compared: a number has none. With ``is_rough``, rounding of a low precision is not a difference.
         """
         rules = replace(self._rules, tolerances=ROUGH) if is_rough else self._rules
         if self._errors_differ and old.is_error and new.end == "RuntimeError":
@@ -156,7 +156,7 @@ class Runner:
         if old.by_statement and new.by_statement and old.message != new.message:
             return f"raises {new.end} with another message", False
         if self._statements.prints and old.told != new.told:
-            return "prints or warns of something else", False
+            return "prints or warns differently", False
         depends = ""
         between = Differences(rules)
         after = dict(new.values)
@@ -168,7 +168,7 @@ class Runner:
                 depends = depends or f"{where}: {words}"
         for source, digest in old.random.items() if not self._statements.runs_skipped else ():
             if new.random.get(source, digest) != digest:
-                return f"random numbers of {source}: another number of them is drawn", False
+                return f"random numbers of {source}: draws more or fewer of them", False
         for place, gradient in old.gradients.items() if not depends else ():
             other_gradient = new.gradients.get(place)
             if (
@@ -190,7 +190,7 @@ class Runner:
         outcome: Outcome,
         result: Any,
     ) -> list[tuple[str, Any]]:
-        """Return what is there after a run: inputs first, so that others are seen to be in their memory."""
+        """Return the values after a run; inputs come first, so that memory shared with them shows."""
         values = [(f"`{name}`", value) for name, value in environment.local.items()]
         values = [(f"input {place}", value) for place, value in values if not isinstance(value, _PLAIN)]
         values += [(f"global `{name}`", value) for name, value in shared.items()]
@@ -220,13 +220,13 @@ class Runner:
         return f"no longer in the memory of {first}, and `{changed[0]}` is changed in place later"
 
     def _is_forgotten(self, place: str) -> bool:
-        """Tell whether a place is in a variable that nothing reads any more."""
+        """Return whether a place is in an assigned variable that nothing reads later."""
         name = place.split("`")[1]
         return name in self._statements.assigned and name not in self._statements.live
 
     @contextlib.contextmanager
     def _quietly(self, shared: dict[str, Any], told: list[str]) -> Iterator[Callable[[], dict[str, Any]]]:
-        """Put copies of globals in their place, and take what is printed and warned of."""
+        """Replace globals by copies for the context, and collect output and warnings into ``told``."""
         printed = io.StringIO()
         missing = object()
         names = (*shared, *self._statements.global_names)
@@ -250,12 +250,12 @@ class Runner:
 
 
 def _cond(predicate: Any, true: Any, false: Any, operands: Any = ()) -> Any:
-    """Do what ``torch.cond`` does, whose gradients need Dynamo in 2.13 even where nothing is compiled."""
+    """Stand in for ``torch.cond``, whose gradients need Dynamo in torch 2.13 even in uncompiled code."""
     return (true if predicate else false)(*operands)
 
 
 class _Unbound:
-    """The value of a name that has none."""
+    """A marker for a name without a value."""
 
 
 _UNBOUND: Node = ("opaque", _Unbound.__qualname__)
@@ -272,7 +272,7 @@ def _snapshots_of(values: list[tuple[str, Any]]) -> list[tuple[str, Node]]:
 def _gradients(
     values: list[tuple[str, Any]], leaves: dict[str, torch.Tensor]
 ) -> dict[str, torch.Tensor | None]:
-    """Return the gradients of a sum of all outputs, with weights that only depend on their places."""
+    """Return the gradients of a weighted sum of all outputs; the weights depend only on the names."""
     outputs = [
         (name, tensor)
         for place, value in values
@@ -304,7 +304,7 @@ def _gradients(
 def _gradient_difference(
     old: torch.Tensor | None, new: torch.Tensor | None, tolerances: tuple[float, float, float]
 ) -> str:
-    """Describe how gradients differ; none is the same as zeros."""
+    """Describe how gradients differ; no gradient equals zeros."""
     if old is None and new is None:
         return ""
     before = torch.zeros_like(new) if old is None and new is not None else old
@@ -315,7 +315,7 @@ def _gradient_difference(
 
 
 def _warning(warned: warnings.WarningMessage) -> str:
-    """Return a warning of the program's own; empty for one of torch, which is about its operations."""
+    """Return the text of a program's warning; empty for torch's warnings, which are about operations."""
     text = f"{warned.category.__name__}: {warned.message}"
     is_of_torch = warned.filename.startswith(torch_compat.folder()) or _BY_TORCH in text
     return "" if is_of_torch or issubclass(warned.category, _USUALLY_IGNORED) else text
@@ -326,7 +326,7 @@ def _ending(outcome: Outcome) -> str:
 
 
 def _is_by_statement(error: BaseException, rows: list[int]) -> bool:
-    """Tell whether an exception comes of a ``raise`` or ``assert`` of the program."""
+    """Return whether a ``raise`` or ``assert`` of the program raised an exception."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -1,4 +1,4 @@
-"""Calls at places of a program, observed: what functions get, give back and change, also with other sizes."""
+"""Observed calls at places of a program: arguments, results and side effects, also with other sizes."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def observe_calls(request: CallsRequest, sink: Sink) -> None:
 
 @dataclass
 class _State:
-    """A place, and what was seen there."""
+    """A place with the calls that were seen there."""
 
     place: CallPlace
     fixed: frozenset[int] = frozenset()
-    """The arguments that are constants of the text."""
+    """The indices of arguments that are constants in the source."""
     signatures: list[Any] = field(default_factory=list)
     seen: CallsSeen = field(default_factory=lambda: CallsSeen(0))
 
@@ -74,7 +74,7 @@ class _Session:
         self._busy = False
 
     def instrumented(self) -> tuple[SourceText, ...]:
-        """Return the texts of all files for the run, in which the calls at places go through :meth:`call`."""
+        """Return the run's source texts, in which calls at the places go through :meth:`call`."""
         texts = {real_name(item.filename): item for item in self._request.texts}
         for filename in dict.fromkeys(real_name(place.filename) for place in self._request.places):
             states = [item for item in self._states.values() if real_name(item.place.filename) == filename]
@@ -85,7 +85,7 @@ class _Session:
         return tuple(texts.values())
 
     def call(self, number: int, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Call a function of the program, and observe it before on copies of what it gets."""
+        """Observe a function of the program on copies of its arguments, then call it."""
         state = self._states[number]
         if not self._busy and not state.seen.problem and len(state.signatures) < _MOST_SEEN:
             self._busy = True
@@ -97,7 +97,7 @@ class _Session:
         return function(*args, **kwargs)
 
     def outcomes(self) -> Iterator[CallsSeen]:
-        """Yield what was seen at each place."""
+        """Yield the calls seen at each place."""
         return (state.seen for state in self._states.values())
 
     def _observe(self, state: _State, function: Any, given: Given) -> None:
@@ -123,7 +123,10 @@ class _Session:
         )
 
     def _apart(self, look: Callable[[], tuple[CallSeen, ...] | str]) -> tuple[CallSeen, ...] | str:
-        """Call in a child, so that what functions do elsewhere, or at unfit sizes, has no effect."""
+        """Call ``look`` in a child process, so that side effects, and crashes at unfit sizes, do no harm.
+
+        Return its result, or in words why there is none.
+        """
         if sys.platform != "linux" or torch.cuda.is_initialized():
             return look()
 
@@ -134,33 +137,33 @@ class _Session:
         ended = run_child(in_child, self._request.patience / 4)
         if ended.answered:
             return ended.answer  # type: ignore[no-any-return]
-        return "takes too long" if ended.out_of_time else f"ends the process (exit code {ended.code})"
+        return "takes too long" if ended.out_of_time else f"ends the process with exit code {ended.code}"
 
 
 @dataclass(frozen=True)
 class _Looks:
-    """A function with arguments, to be called on copies of them."""
+    """A function and its arguments, to be called on copies of them."""
 
     function: Any
     given: Given
     fixed: frozenset[int]
 
     def as_given(self) -> tuple[CallSeen, ...] | str:
-        """Return the call as the program makes it, or why it cannot be that of an operator."""
+        """Return the call as the program makes it, or why the function cannot be an operator."""
         try:
             first, second = self._called(self.given), self._called(self.given)
         except Exception as error:
             return f"raises {type(error).__name__}"
-        if second.state_changed:  # a cache changes the first time only
-            return "changes a variable of its module, and an operator may be called another number of times"
+        if second.state_changed:  # a cache changes only the first time
+            return "changes a variable of its module, but an operator may run more or less often"
         if first.lists_changed:
             return "changes a list that it gets"
         if not _same(first.result, second.result):
-            return "gives back something else each time"
+            return "returns another result each time"
         return (first.seen,)
 
     def varied(self) -> tuple[CallSeen, ...]:
-        """Return calls with other sizes, numbers and values, as far as the function takes them."""
+        """Return calls with other sizes, numbers and values, except those that raise."""
         made = list(variations(self.given, self.fixed))
         if torch.is_grad_enabled():
             made.append(requiring_gradients(self.given))
@@ -272,7 +275,7 @@ def _marked(value: ValueSeen, marks: Iterator[bool]) -> ValueSeen:
 
 
 def _tensors(given: Given) -> list[torch.Tensor]:
-    """Return the tensors of what :func:`value_seen` describes, in its order."""
+    """Return the tensors that :func:`value_seen` describes, in its order."""
     return [
         tensor
         for value in given.values()
@@ -282,7 +285,7 @@ def _tensors(given: Given) -> list[torch.Tensor]:
 
 
 def _aliases(inputs: Sequence[torch.Tensor], results: Sequence[torch.Tensor]) -> list[bool]:
-    """Tell of each result whether it is in the memory of an input or of an earlier result."""
+    """Return for each result whether it shares memory with an input or an earlier result."""
     known = list(inputs)
     found = []
     for result in results:
@@ -298,7 +301,7 @@ def _overlap(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Tell whether two results are equal, as far as they are tensors."""
+    """Return whether the tensors of two results are equal."""
     first, second = ([tensor for _, tensor in tensors_in("", value)] for value in (one, other))
     return len(first) == len(second) and all(map(_equal, first, second))
 
@@ -325,12 +328,12 @@ def _failed_check(operator: Any, given: Given, gradients: bool) -> str:
 
 
 _CHECKS_OF_DRAWS = ("test_schema", "test_autograd_registration", "test_faketensor")
-"""The checks of an operator that draws random numbers: the others compare two calls, which draw others."""
+"""The checks for an operator that draws random numbers: the others compare two calls, whose draws differ."""
 _CHECKS = (*_CHECKS_OF_DRAWS, "test_aot_dispatch_dynamic")
 
 
 class _Probes(ast.NodeTransformer):
-    """Puts probes in the place of calls."""
+    """A transformer that replaces calls by probes."""
 
     def __init__(self, text: str, states: Sequence[_State]) -> None:
         self._lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

@@ -1,4 +1,4 @@
-"""What the calls of compiled functions gave back and changed, in a file."""
+"""The results and side effects of calls of compiled functions, recorded in a file."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from .surroundings import Surroundings
 
 _SEED = 0
 _MOST_GRADIENTS = 4
-"""The number of gradients of one input that are kept: it may be part of several backward passes."""
+"""How many gradients of one input are recorded: it may be part of several backward passes."""
 _STATE_ELEMENTS = 1 << 14
-"""Of parameters and buffers less is kept than of results: they are there after each call."""
+"""How many elements of a parameter or buffer are recorded: fewer than of results, as each call has them."""
 
 
 def set_seeds(seed: int) -> None:
-    """Set the seeds of all random numbers that programs draw."""
+    """Seed Python's, torch's and, if it is imported, NumPy's random numbers."""
     random.seed(seed)
     torch.manual_seed(seed)
     if "numpy" in sys.modules:
@@ -39,7 +39,7 @@ def set_seeds(seed: int) -> None:
 
 @contextlib.contextmanager
 def same_draws() -> Iterator[None]:
-    """Have a program draw the random numbers that it would draw without what happens in the context."""
+    """Restore Python's and torch's random state after the context, so that it changes no later draw."""
     saved = random.getstate(), torch.get_rng_state()
     try:
         yield
@@ -60,7 +60,7 @@ def random_states() -> dict[str, str]:
 
 
 def new_record(call: Call) -> dict[str, Any]:
-    """Make the record of a call, of which nothing is known yet."""
+    """Return an empty record of a call."""
     return {
         "name": call.name,
         "values": [],
@@ -75,19 +75,19 @@ def new_record(call: Call) -> dict[str, Any]:
 
 
 def modes_of(modules: Iterable[torch.nn.Module]) -> list[tuple[torch.nn.Module, bool]]:
-    """Return modules and those inside of them, each with whether it is in training mode."""
+    """Return modules and their submodules, each with whether it is in training mode."""
     return [(inner, inner.training) for module in modules for inner in module.modules()]
 
 
 def set_modes(modes: Iterable[tuple[torch.nn.Module, bool]]) -> None:
-    """Put modules into the modes that they had."""
+    """Put modules into the given modes."""
     for module, training in modes:
         if module.training != training:
             module.training = training
 
 
 class Recorder(CallWatcher):
-    """A recorder of what calls give back and change."""
+    """A recorder of the results and side effects of calls."""
 
     def __init__(
         self, *, other_mode: bool = False, compiled: bool = True, keep: Callable[[Call], object] = bool
@@ -96,28 +96,28 @@ class Recorder(CallWatcher):
         self._keep_call = keep
         self._other_mode = other_mode
         self._modes: list[tuple[torch.nn.Module, bool]] = []
-        """The modules of the call that is on, with their own modes."""
+        """The modules of the running call, with their original modes."""
         self.raised: list[list[str]] = []
         self._records: list[dict[str, Any]] = []
         self._surroundings: Surroundings | None = None
         self._left: list[tuple[str, Node]] = []
         self._again: list[dict[str, Any]] = []
-        """The calls that were made again."""
+        """The records of repeated calls."""
         self._given: list[tuple[str, Node]] = []
         self._watched: list[tuple[dict[str, Any], str, weakref.ref[torch.Tensor]]] = []
         # A backward pass in a compiled function would compile the hooks, too.
         self._keep = torch.compiler.disable(self._keep_gradient)
 
     def install(self) -> None:
-        """Record calls from now on; the program draws the same random numbers in each recorded run."""
+        """Record calls from now on, and seed random numbers: each recorded run draws the same ones."""
         super().install()
         self._surroundings = Surroundings()
         set_seeds(_SEED)
 
     def finish(self) -> None:
-        """Take the gradients that are there: the program is over."""
+        """Record gradients and surroundings at the end of the program."""
         self.over = True
-        gc.collect()  # what only waits for it would have a gradient in some runs, and in others none
+        gc.collect()  # else an unreachable tensor would have a gradient in some runs and not in others
         for record, place, reference in self._watched:
             tensor = reference()
             if tensor is not None and tensor.is_leaf and tensor.grad is not None:
@@ -126,7 +126,7 @@ class Recorder(CallWatcher):
             self._left = self._surroundings.take()
 
     def save(self, path: Path) -> None:
-        """Write what was recorded."""
+        """Write the recording to a file."""
         whole = {
             "calls": self._records,
             "raised": self.raised,
@@ -137,7 +137,7 @@ class Recorder(CallWatcher):
         torch.save(whole, path)
 
     def make_again(self, call: Call, words: str, gradients: bool) -> None:
-        """Make a call, with the values that ``words`` name, and record it and its gradients."""
+        """Repeat a call, and record it; ``words`` name its values, ``gradients`` also records gradients."""
         set_seeds(_SEED)
         record = {**new_record(call), "again": words, "form": _form_of(call)}
         self._set_modes(call, record)
@@ -148,7 +148,7 @@ class Recorder(CallWatcher):
         except BaseException as error:
             self._reset_modes()
             self._keep_error(call, error, record)
-            record["error"][1] = ""  # words name values, and compiled code may have others for them
+            record["error"][1] = ""  # the message can name values, which compiled code may word differently
             if isinstance(error, TooLongError):
                 raise
         else:
@@ -159,7 +159,7 @@ class Recorder(CallWatcher):
             self._again.append(record)
 
     def begin(self, call: Call) -> None:
-        """Watch the gradients of a call."""
+        """Begin a record, and watch the gradients of the call's inputs."""
         self._keep_call(call)
         record = new_record(call)
         self._records.append(record)
@@ -172,12 +172,12 @@ class Recorder(CallWatcher):
                     self._watched.append((record, place, weakref.ref(tensor)))
 
     def end(self, call: Call, result: Any) -> None:
-        """Keep what a call has given back and changed."""
+        """Record the result and the side effects of a call."""
         self._reset_modes()
         self._keep_values(call, [("result", result)], self._records[-1])
 
     def fail(self, call: Call, error: Exception) -> None:
-        """Keep the exception of a call, and what the call has changed until then."""
+        """Record the exception of a call, and its side effects until then."""
         self._reset_modes()
         self._keep_error(call, error, self._records[-1])
 
@@ -187,7 +187,7 @@ class Recorder(CallWatcher):
         self._keep_values(call, [], record)
 
     def _set_modes(self, call: Call, record: dict[str, Any]) -> None:
-        """Note in which modes the modules of a call are, and call them in the others if that is asked for."""
+        """Record each module's train/eval mode; flip it on request (``other_mode``)."""
         roots = [module for _, module in modules_of(call)]
         record["modes"] = ["training" if module.training else "evaluation" for module in roots]
         if self._other_mode:
@@ -203,7 +203,7 @@ class Recorder(CallWatcher):
         record["random"] = random_states()
         snapshots = Snapshots()
         record["values"] = inputs = self._inputs(call, snapshots)
-        # What a caller gives may be another value after an edit; what a call makes of it may not.
+        # After an edit, a caller may pass other values; changes that a call makes to them must be equal.
         record["unchanged"] = unchanged(self._given, inputs)
         self._given = []
         for place, value in results:
@@ -223,20 +223,20 @@ class Recorder(CallWatcher):
 
     def _keep_gradient(self, record: dict[str, Any], place: str, gradient: torch.Tensor) -> None:
         if self.over:
-            return  # a call that is made again comes here, too
+            return  # a repeated call also triggers the hook
         kept = record["gradients"].setdefault(place, [])
         if len(kept) < _MOST_GRADIENTS:
             kept.append(Snapshots().take(place, gradient))
 
 
 def inputs_of(call: Call) -> list[tuple[str, Any]]:
-    """Return what a call passes, with what to call it."""
+    """Return the arguments of a call, with names such as ``input[0]``."""
     named = [(f"input `{name}`", value) for name, value in call.kwargs.items()]
     return [*((f"input[{index}]", value) for index, value in enumerate(call.args)), *named]
 
 
 def gradients_of(call: Call, result: Any) -> dict[str, Node]:
-    """Return the gradients of all inputs and parameters, for the sum of all results."""
+    """Return the gradients of leaf inputs and parameters, for a weighted sum of all results."""
     outputs = [value for _, value in tensors_in("", result) if value.requires_grad and value.numel()]
     leaves = {
         place: value for place, value in differentiable(call) if value.requires_grad and value.is_leaf
@@ -254,7 +254,7 @@ def gradients_of(call: Call, result: Any) -> dict[str, Node]:
 
 
 def differentiable(call: Call) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield the tensors and parameters that a call has as inputs, with what to call them."""
+    """Yield the tensors and parameters that a call reads, with their names."""
     yield from tensors_in("input", (call.args, call.kwargs))
     for place, module in modules_of(call):
         yield from tensors_in(place, module)
@@ -262,18 +262,18 @@ def differentiable(call: Call) -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def modules_of(call: Call) -> Iterator[tuple[str, torch.nn.Module]]:
-    """Yield the modules that a function works with and does not get as arguments."""
+    """Yield the modules that a function uses without getting them as arguments, with their names."""
     if call.owner is not None:
         yield f"`{call.name}`", call.owner
         return
     for name, value in _named(call):
         if isinstance(value, torch.nn.Module):
-            # What torch puts around a compiled module has ids of this process.
+            # torch's wrapper of a compiled module has ids of this process, so take the module itself.
             yield name, next(value.children(), value) if dynamo_compat.is_compiled(value) else value
 
 
 def _named(call: Call) -> Iterator[tuple[str, Any]]:
-    """Yield the values of variables around a function that it names, with what to call them."""
+    """Yield the closure and global variables that a function names, with their names."""
     function = getattr(call.function, "__func__", call.function)
     if not isinstance(function, types.FunctionType):
         return
@@ -288,7 +288,7 @@ def _named(call: Call) -> Iterator[tuple[str, Any]]:
 
 
 def tensors_in(place: str, value: Any, depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield the tensors in a value, and the parameters of modules, with what to call them."""
+    """Yield the tensors in a value, and the parameters of modules, with their names."""
     if isinstance(value, torch.Tensor):
         yield place, value
     elif isinstance(value, torch.nn.Module):
@@ -303,6 +303,6 @@ def tensors_in(place: str, value: Any, depth: int = 0) -> Iterator[tuple[str, to
 
 
 def _form_of(call: Call) -> list[str]:
-    """Return the types of what a call passes."""
+    """Return the types of a call's arguments."""
     given = [*enumerate(call.args), *call.kwargs.items()]
     return [f"{place}: {type(value).__qualname__}" for place, value in given]

@@ -1,4 +1,4 @@
-"""The arguments of calls, with the sizes that their dimensions had, and made anew with other ones."""
+"""The arguments of calls with the sizes of their dimensions, and copies with other sizes."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _MOST_ELEMENTS = 1 << 27
 
 
 class UnmadeError(Exception):
-    """Arguments that cannot be made with a size; the text says why."""
+    """Arguments cannot be made with a size; the text says why."""
 
 
 class Slot(NamedTuple):
-    """A size of a call: dimension ``dim`` of the tensor at ``place``, or a whole number (``None``)."""
+    """A size in a call: dimension ``dim`` of the tensor at ``place``, or with ``None`` the integer there."""
 
     place: str
     dim: int | None
@@ -44,7 +44,7 @@ Change = Mapping[Slot, int]
 
 @dataclass
 class Form:
-    """Calls of one function with arguments of the same types: the last one, and the sizes of all."""
+    """The calls of a function with arguments of the same types: the last call, and the sizes of all."""
 
     call: Call
     given: dict[str, Any]
@@ -52,7 +52,7 @@ class Form:
     sizes: dict[tuple[int, ...], dict[Slot, int]] = field(default_factory=dict)
 
     def add(self, call: Call, given: dict[str, Any]) -> None:
-        """Take note of one more call."""
+        """Record one more call."""
         self.call, self.given = call, given
         self.last = dict(sizes_of(given))
         self.sizes.setdefault(tuple(self.last.values()), self.last)
@@ -62,20 +62,20 @@ class Form:
         return list(dict.fromkeys(item[slot] for item in self.sizes.values() if slot in item))
 
     def varies(self, slot: Slot) -> bool:
-        """Tell whether a slot had several values."""
+        """Return whether a slot had several values."""
         return len(self.seen(slot)) > 1
 
     def has(self, slot: Slot) -> bool:
-        """Tell whether the calls have this dimension."""
+        """Return whether the calls have this dimension."""
         return slot.dim is not None and slot in self.last
 
     def together(self, slot: Slot) -> list[Slot]:
-        """Return the slots that were equal to this one in all calls, this one first."""
+        """Return the slots whose sizes equalled this one's in all calls, this one first."""
         others = (item for item in self.last if item != slot and self._is_number_in_use(item))
         return [slot, *(item for item in others if self._line(slot, item) == (1, 0))]
 
     def related(self, slot: Slot, new: int) -> dict[Slot, int]:
-        """Return the slots that were a linear function of this one, with their values at a new size."""
+        """Return the slots whose sizes were a linear function of this one's, with their values at ``new``."""
         found = {slot: new}
         for other in self.last:
             line = self._line(slot, other) if other != slot and self.varies(other) else None
@@ -87,11 +87,11 @@ class Form:
         return found
 
     def _is_number_in_use(self, slot: Slot) -> bool:
-        """Tell whether a whole number may be a size: one that never changed may be anything."""
+        """Return whether a slot is a dimension, or an integer that changed: a constant may be anything."""
         return slot.dim is not None or self.varies(slot)
 
     def _line(self, slot: Slot, other: Slot) -> tuple[float, float] | None:
-        """Return factor and offset by which ``other`` followed ``slot`` in all calls, if it did."""
+        """Return factor and offset with which ``other`` was linear in ``slot`` in all calls, if it was."""
         pairs = list(
             dict.fromkeys(
                 (item[slot], item[other]) for item in self.sizes.values() if {slot, other} <= {*item}
@@ -108,7 +108,7 @@ class Form:
 
 
 class Forms(dict[Any, Form]):
-    """The forms in which functions are called, at most so many, with torch's settings at the last call."""
+    """At most ``most`` forms in which functions were called, with torch's settings at the last call."""
 
     def __init__(self, most: int) -> None:
         super().__init__()
@@ -116,7 +116,7 @@ class Forms(dict[Any, Form]):
         self.settings: dict[Any, Settings] = {}
 
     def keep(self, call: Call, *more: object) -> None:
-        """Record the form of a call, apart for each ``more``, if its arguments can be read."""
+        """Record the form of a call, separately for each ``more``, if its arguments can be read."""
         with contextlib.suppress(Exception):
             given = arguments(call)
             key = *more, *form_of(call, given)
@@ -126,7 +126,7 @@ class Forms(dict[Any, Form]):
 
 
 def arguments(call: Call) -> dict[str, Any]:
-    """Return what a call passes, by the names of the parameters: positional ones first, in order."""
+    """Return the arguments of a call by parameter name: positional ones first, in order."""
     target = call.owner.forward if call.owner is not None else call.function
     try:
         parameters = list(inspect.signature(target).parameters.values())
@@ -141,7 +141,7 @@ def arguments(call: Call) -> dict[str, Any]:
 
 
 def form_of(call: Call, given: dict[str, Any]) -> tuple[Any, ...]:
-    """Return what tells calls apart whose arguments are of other types, or ranks, or come otherwise."""
+    """Return a key of the function and of its arguments' names, types, ranks and ``requires_grad``."""
     parts = [
         (place, value.dtype, value.dim(), value.requires_grad) if isinstance(value, torch.Tensor)
         else (place, type(value))
@@ -151,7 +151,7 @@ def form_of(call: Call, given: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def sizes_of(given: Mapping[str, Any]) -> Iterator[tuple[Slot, int]]:
-    """Yield all slots of arguments, with their sizes; of modules none."""
+    """Yield all slots of arguments with their sizes; modules have none."""
     for place, value in _leaves(given):
         if isinstance(value, torch.Tensor):
             shape = value.shape if is_plain(value) else ()
@@ -161,19 +161,19 @@ def sizes_of(given: Mapping[str, Any]) -> Iterator[tuple[Slot, int]]:
 
 
 def is_there(place: str, given: Mapping[str, Any]) -> bool:
-    """Tell whether arguments have a value of this name."""
+    """Return whether arguments contain a value called ``place``."""
     return place in given or any(place == name for name, _ in _leaves(given))
 
 
 def marked(given: Mapping[str, Any]) -> Iterator[Slot]:
-    """Yield the dimensions that the program has marked."""
+    """Yield the dimensions that the program has marked as dynamic."""
     for place, value in _leaves(given):
         if isinstance(value, torch.Tensor):
             yield from (Slot(place, dim) for dim in dynamo_compat.marked_dimensions(value))
 
 
 class Maker:
-    """Makes the arguments of one call anew, with a change; what is the same object stays so."""
+    """A maker of new arguments for a call, with a change of sizes; shared tensors stay shared."""
 
     def __init__(self, form: Form, change: Change, *, scaled: bool = False) -> None:
         self._form, self._change = form, change
@@ -213,7 +213,7 @@ class Maker:
     def _tensor(self, place: str, tensor: torch.Tensor) -> torch.Tensor:
         if not is_plain(tensor) or type(tensor) is not torch.Tensor:
             if any(slot.place == place for slot in self._change):
-                raise UnmadeError(f"`{place}` is no plain tensor")
+                raise UnmadeError(f"`{place}` is not a plain tensor")
             return tensor
         shape = [self._change.get(Slot(place, dim), size) for dim, size in enumerate(tensor.shape)]
         if math.prod(shape) > max(_MOST_ELEMENTS, tensor.numel()):
@@ -229,7 +229,7 @@ class Maker:
 
 
 def _leaves(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield what containers hold, and where."""
+    """Yield the values in nested containers, with their places."""
     for name, value in given.items():
         yield from _leaves_in(name, value)
 
@@ -253,7 +253,7 @@ def _filled(value: dict[Any, Any], items: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def _like(tensor: torch.Tensor, shape: list[int]) -> torch.Tensor:
-    """Make a tensor of another shape with values in the range of this one, in the same order of strides."""
+    """Return a tensor of another shape, with values in the same range and strides in the same order."""
     order = sorted(range(tensor.dim()), key=lambda dim: (-tensor.stride(dim), dim))
     made = torch.empty([shape[dim] for dim in order], dtype=tensor.dtype, device=tensor.device)
     made = made.permute([order.index(dim) for dim in range(tensor.dim())])
@@ -277,7 +277,7 @@ def _like(tensor: torch.Tensor, shape: list[int]) -> torch.Tensor:
 
 
 def _scaled(tensor: torch.Tensor, old: int, new: int) -> torch.Tensor:
-    """Scale numbers that may be indices into a dimension, or offsets of it, with its size."""
+    """Scale integers that may be indices or offsets of a dimension from its old to its new size."""
     is_index = tensor.dtype in (torch.int32, torch.int64) and tensor.numel() > 0
     if is_index and int(tensor.min()) >= 0 and int(tensor.max()) <= old:
         return tensor * new // old

@@ -1,4 +1,4 @@
-"""A recorded run: what its calls compute is kept in a file, and they may be made again with other sizes."""
+"""A recorded run: its results go into a file, and its calls may be repeated with other sizes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .unseen import UnseenSizes
 
 
 def run_recorded(request: RunRequest, sink: Sink) -> None:
-    """Run the program of a request, and write what it computed to its file ``record``.
+    """Run the program of a request, and write its results to the file ``request.record``.
 
-    Where sizes are to be tried, that follows the program.
+    If the request has ``added`` sizes, they are tried after the program.
     """
     sizes = UnseenSizes(request.added, request.patience / 2) if request.added is not None else None
-    # Of the program by itself, each call would be compiled once more, which takes long.
+    # At other depths each repeated call would be compiled once more, which takes long.
     again = CallsAgain() if request.depth == "graph" else None
     keep = again.keep if again is not None else bool
     recorder = Recorder(other_mode=request.other_mode, compiled=not request.uncompiled, keep=keep)
@@ -29,7 +29,7 @@ def run_recorded(request: RunRequest, sink: Sink) -> None:
     def install() -> None:
         if sizes is not None:
             sizes.install()
-            atexit.register(try_sizes, sizes)  # the first that is registered comes last
+            atexit.register(try_sizes, sizes)  # functions run in reverse order of registration: this one last
         recorder.install()
 
     def try_sizes(sizes: UnseenSizes) -> None:
@@ -48,12 +48,12 @@ def run_recorded(request: RunRequest, sink: Sink) -> None:
             return
         try:
             again.make(recorder.make_again, request.patience / 4)
-        except Exception:  # what was not made again is not compared
+        except Exception:  # calls that were not repeated are not compared
             traceback.print_exc()
 
     def take(facts: list[Fact]) -> None:
         if over and not any(isinstance(fact, RunFinished) for fact in facts):
-            return  # of calls that are made again
+            return  # facts of repeated calls
         for fact in facts:
             if isinstance(fact, ProgramRaised):
                 recorder.raised.append([fact.error, fact.message])

@@ -1,8 +1,7 @@
 """Snapshots: values as data that can be saved and compared later.
 
 A snapshot is a tree of tuples, lists, dictionaries, numbers, strings and tensors, which ``torch.load`` reads
-without running code. It has the structure of the values, and tells where the same object or the same memory
-shows up again.
+without running code. It has the structure of the values, and records where an object or memory occurs again.
 """
 
 from __future__ import annotations
@@ -17,22 +16,22 @@ import torch
 from ..compat import torch_compat
 
 MOST_ELEMENTS = 1 << 20
-"""The maximum per tensor; of a larger one, evenly spaced elements and two sums are kept."""
+"""The maximum for a tensor; for a larger one, the snapshot has evenly spaced elements and two sums."""
 _MOST_NODES = 10_000
 _MOST_DEPTH = 12
 
 Node: TypeAlias = tuple[Any, ...]
-"""A value: ``("value", type, value)``, ``("tensor", properties, elements, sums, memory)``, ``("items", type,
-[(key, node)])``, ``("seen", place)``, or ``("opaque", type)``. ``memory`` is the place of an earlier tensor
-in the same memory, ``place`` that of an earlier value which is the same object."""
+"""A snapshot of a value: ``("value", type, value)``, ``("tensor", properties, elements, sums, memory)``,
+``("items", type, [(key, node)])``, ``("seen", place)``, or ``("opaque", type)``. ``memory`` is the place of
+an earlier tensor in the same memory (or empty), ``place`` that of the same object seen earlier."""
 
 
 class Snapshots:
-    """Snapshots of values that are taken together, so that objects and memory which they share are seen.
+    """A taker of snapshots of several values, which recognizes objects and memory that they share.
 
-    No tensor is kept with more than ``elements``. ``incomplete`` says that something was left out: after
-    ``budget`` elements, or of what has too many parts. With ``packages`` only objects of their classes are
-    looked into.
+    A tensor's snapshot has at most ``elements`` elements. ``incomplete`` says that something was left out:
+    tensors after ``budget`` elements in all, or parts of a value with too many. With ``packages``, only
+    objects of these packages are looked into.
     """
 
     def __init__(
@@ -44,10 +43,10 @@ class Snapshots:
         self._nodes = 0
         self._places: dict[int, str] = {}
         self._memory: dict[int, str] = {}
-        self._held: list[Any] = []  # an id is unique among living objects only
+        self._held: list[Any] = []  # ids are unique only among living objects
 
     def take(self, place: str, value: Any, depth: int = 0) -> Node:
-        """Return the snapshot of a value that is called ``place``."""
+        """Return the snapshot of the value called ``place``."""
         if value is None or type(value) in (bool, int, float, str):
             return ("value", type(value).__name__, _storable(value))
         if type(value) in (complex, bytes, torch.dtype, torch.device, torch.Size, range, slice):
@@ -62,13 +61,13 @@ class Snapshots:
         if id(value) in self._places:
             return ("seen", self._places[id(value)])
         self._held.append(value)
-        if not isinstance(value, tuple):  # those of constants may be one object or several
+        if not isinstance(value, tuple):  # equal constant tuples may be one object or several
             self._places[id(value)] = place
         try:
             if isinstance(value, torch.Tensor):
                 return self._tensor(place, value)
             children = [(key, self.take(f"{place}{key}", item, depth + 1)) for key, item in _children(value)]
-        except Exception:  # a tensor of a transform, an object whose attributes raise: the program goes on
+        except Exception:  # a tensor of a transform, or an object whose attributes raise: ignore the error
             self.incomplete = True
             return ("opaque", _type_name(value))
         return ("items", _type_name(value), children)
@@ -112,13 +111,13 @@ class Snapshots:
 
 
 def _strides(tensor: torch.Tensor) -> list[int]:
-    """Return the strides that tell one layout from another: none of sizes of one, or of no elements."""
+    """Return the strides that matter for the layout: not those of dimensions of size one."""
     sizes = zip(tensor.shape, tensor.stride(), strict=True)
     return [int(stride) for size, stride in sizes if size > 1] if tensor.numel() > 1 else []
 
 
 def is_plain(tensor: torch.Tensor) -> bool:
-    """Tell whether the elements of a tensor lie in memory that this process can read."""
+    """Return whether a tensor's elements are in memory that this process can read."""
     return (
         tensor.layout is torch.strided
         and not tensor.is_nested
@@ -182,7 +181,7 @@ def _package(value: Any) -> str:
 
 
 def _storable(value: Any) -> Any:
-    """Return a number or text as ``torch.load`` can read it, which has a limit for integers."""
+    """Return a number or text in a form that ``torch.load`` reads: large integers become text."""
     return repr(value) if isinstance(value, int) and value.bit_length() > 63 else value
 
 

@@ -1,4 +1,4 @@
-"""The state that calls of a program work in, kept and put back, so that more calls begin with the same."""
+"""Snapshot and restore torch's settings, modules and variables, so that repeated calls start equal."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Settings:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What tells settings apart."""
+        """A key that is equal for equal settings."""
         modes = tuple(training for _, training in self._modes)
         return self._gradients, self._inference, self._dtype, tuple(self._autocast), modes
 
     @contextlib.contextmanager
     def again(self) -> Iterator[None]:
-        """Have the same settings once more."""
+        """Apply these settings in a context."""
         modes = [(module, module.training) for module, _ in self._modes]
         dtype = torch.get_default_dtype()
         with contextlib.ExitStack() as stack:
@@ -55,7 +55,7 @@ class Settings:
 
 
 class Kept:
-    """What a call may change beside its arguments: its modules, and the variables that it names."""
+    """A snapshot of what a call may change in addition to its arguments: modules, and named variables."""
 
     def __init__(self, call: Call) -> None:
         self._restore: list[Callable[[], None]] = []
@@ -74,7 +74,7 @@ class Kept:
                     self._keep({"": cell.cell_contents}, renewed=False)
 
     def put_back(self) -> None:
-        """Put everything back as it was."""
+        """Restore the snapshot; it can be restored again."""
         with torch.no_grad():
             for restore in self._restore:
                 restore()
@@ -97,7 +97,7 @@ class Kept:
 
 
 class _Renewed:
-    """The items of a dictionary, list or set."""
+    """A function that restores the items of a dictionary, list or set."""
 
     def __init__(self, value: Any) -> None:
         self._value, self._items = value, value.copy()
@@ -111,7 +111,7 @@ class _Renewed:
 
 
 class _Contents:
-    """The elements and the gradient of a tensor."""
+    """A function that restores the elements and the gradient of a tensor."""
 
     def __init__(self, tensor: torch.Tensor) -> None:
         self._tensor, self._grad = tensor, tensor.grad if tensor.is_leaf else None
@@ -131,7 +131,7 @@ class _Contents:
 
     @staticmethod
     def _version_of(tensor: torch.Tensor) -> int | None:
-        """Return what tells that a parameter has changed; kernels change buffers without it."""
+        """Return the version of a parameter; ``None`` for buffers, which kernels change without a new one."""
         is_told = isinstance(tensor, torch.nn.Parameter) and not tensor.is_inference()
         return tensor._version if is_told else None
 

@@ -1,4 +1,4 @@
-"""Statements of a file that are to be replaced: found, made functions, and marked by probes."""
+"""Statements that an edit replaces: find them, put probes before them, and compile them as functions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from ..facts import Trial
 
 PROBE = "__fullgraph_probe__"
-"""The builtin that is called, with the number of a trial, before its statements."""
+"""The name of the builtin that is called with the number of a trial before its statements."""
 _COMPILING = ("is_compiling", "is_dynamo_compiling")
 _LOOKS = frozenset({"locals", "vars", "eval", "exec", "dir"})
 _CHANGES = frozenset(
@@ -23,23 +23,23 @@ _CHANGES = frozenset(
     )
     for name in names.split()
 )
-"""Methods that change what they are called on, beside those of tensors, whose names end in ``_``."""
+"""Methods that change their object, in addition to methods of tensors whose names end in ``_``."""
 
 
 class TrialError(Exception):
-    """A reason why statements cannot be tried, as a sentence."""
+    """The reason why statements cannot be tried, as a sentence."""
 
 
 @dataclass(frozen=True)
 class Statements:
-    """Statements of one block of a function, and those that would take their place.
+    """Statements of one block of a function, and the statements that would replace them.
 
-    ``live`` are the names that are read after them, ``changed_later`` those whose values may be changed in
-    place after them. ``global_names`` are declared so in the function. ``class_name`` is that of the class
-    around the function, for private names. ``ends_turn`` says that they are the last in the body of a loop:
-    ``continue`` goes where they end. ``runs_skipped``, ``errors_differ`` and ``prints`` are those of the
-    trial.
-    ``chosen`` are names that the function chose before, among constants, by the truth of local variables.
+    ``live`` are the names that are read after them, ``changed_later`` the names whose values may be changed
+    in-place after them. ``global_names`` are those that the function declares ``global``. ``class_name`` is
+    the class around the function, for private names. ``ends_turn`` says that they are the last in the body of
+    a loop, where ``continue`` has no effect. ``runs_skipped``, ``errors_differ`` and ``prints`` are those of
+    the trial. ``chosen`` are variables to which the function assigned one of two constants before, depending
+    on the truth of local variables.
     """
 
     old: tuple[ast.stmt, ...]
@@ -57,27 +57,27 @@ class Statements:
 
     @property
     def kept(self) -> frozenset[str]:
-        """Return the statements, dumped, that run as they are in any case, if what is skipped runs."""
+        """New statements as ``ast.dump`` writes them, if ``runs_skipped``: their branches do not count."""
         nodes = [node for node in walk_own(self.new) if isinstance(node, (ast.Assign, ast.Expr, ast.If))]
         return frozenset(map(ast.dump, nodes)) if self.runs_skipped else frozenset()
 
     @property
     def names(self) -> list[str]:
-        """Return the names of both, in order."""
+        """The names in old and new statements, in order."""
         nodes = [node for node in walk((*self.old, *self.new)) if isinstance(node, ast.Name)]
         found = dict.fromkeys(node.id for node in nodes)
         if "super" in found and self.first_argument:
-            found = {self.first_argument: None, **found}  # where it looks for the object
+            found = {self.first_argument: None, **found}  # `super()` reads the first argument
         return list(found)
 
     @property
     def assigned(self) -> frozenset[str]:
-        """Return the names that either of them assigns or deletes."""
+        """The names that old or new statements assign or delete."""
         return frozenset(_assigned((*self.old, *self.new)))
 
 
 def find(tree: ast.Module, trial: Trial) -> Statements:
-    """Return the statements of a trial, and have ``tree`` call the probe before them.
+    """Return the statements of a trial, and insert a call of the probe before them into ``tree``.
 
     Raises :class:`TrialError`.
     """
@@ -85,7 +85,7 @@ def find(tree: ast.Module, trial: Trial) -> Statements:
     found = _search(tree, trial.row, trial.end_row, _Place())
     if found is None:
         rows = f"line {trial.row}" if trial.row == trial.end_row else f"lines {trial.row} to {trial.end_row}"
-        raise TrialError(f"In {rows} there are no whole statements of one block of a function.")
+        raise TrialError(f"There are no whole statements of one block of a function in {rows}.")
     place, block, first, last = found
     assert place.function is not None
     old = copy.deepcopy(block[first : last + 1])
@@ -94,7 +94,7 @@ def find(tree: ast.Module, trial: Trial) -> Statements:
             if isinstance(node, kinds):
                 raise TrialError(f"Statements with `{word}` cannot be tried by themselves.")
     outside = list(_outside(place.function, block[first : last + 1]))
-    begin = place.loop_row or trial.end_row + 1  # a loop comes back to its first row
+    begin = place.loop_row or trial.end_row + 1  # a loop returns to its first row
     later = [node for node in outside if getattr(node, "lineno", 0) >= begin]
     arguments = [*place.function.args.posonlyargs, *place.function.args.args]
     statements = Statements(
@@ -123,11 +123,11 @@ def find(tree: ast.Module, trial: Trial) -> Statements:
 def code_of(
     nodes: Iterable[ast.stmt], statements: Statements, parameters: Sequence[str], given: Iterable[str]
 ) -> types.CodeType:
-    """Return the code of a function that makes statements a function of local variables.
+    """Return the code of a function that returns the statements as a function of local variables.
 
-    It gets the class that ``super()`` is of, then what is ``given``: ``keep``, which gets all local variables
-    at the end, ``left``, which gets ``break`` or ``continue``, ``through``, which is returned if the
-    statements do not return, and what instrumented statements call.
+    Its arguments are the class for ``super()``, then those in ``given``: ``keep`` is called with all local
+    variables at the end, ``left`` gets ``break`` or ``continue``, ``through`` is returned if the statements
+    do not return, instrumented statements call ``branches``, and ``cond`` stands in for ``torch.cond``.
     """
     body = [_Cond().visit(copy.deepcopy(node)) for node in nodes] or [ast.Pass()]
     leaves = _Leaving()
@@ -155,17 +155,17 @@ def code_of(
 
 
 def as_compiling(nodes: Iterable[ast.stmt]) -> list[ast.stmt]:
-    """Return statements in which ``is_compiling`` is true."""
+    """Return copies of statements in which ``is_compiling()`` is replaced by ``True``."""
     return [_Compiling().visit(copy.deepcopy(node)) for node in nodes]
 
 
 def asks_for_compiling(nodes: Iterable[ast.stmt]) -> bool:
-    """Tell whether statements ask whether they are being compiled."""
+    """Return whether statements call ``is_compiling()``."""
     return any(_is_compiling(node) for node in walk(nodes))
 
 
 def walk(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield all nodes below and with these, in the order of the text."""
+    """Yield these nodes and all nodes below them, in the order of the text."""
     for node in nodes:
         yield node
         yield from walk(ast.iter_child_nodes(node))
@@ -238,7 +238,7 @@ def _parsed(text: str) -> list[ast.stmt]:
     try:
         tree = ast.parse(whole if indented else text)
     except SyntaxError as error:
-        raise TrialError(f"The new statements are no Python: {error.msg}.") from None
+        raise TrialError(f"The new statements are not valid Python: {error.msg}.") from None
     return tree.body[0].body if indented else tree.body  # type: ignore[attr-defined]
 
 
@@ -250,7 +250,7 @@ def _outside(function: ast.AST, excluded: list[ast.stmt]) -> Iterator[ast.AST]:
 
 
 def _chosen(nodes: Iterable[ast.AST], row: int) -> Iterator[tuple[str, ast.IfExp]]:
-    """Yield what is chosen above a row as in ``attentions = () if output_attentions else None``."""
+    """Yield choices above a row such as ``attentions = () if output_attentions else None``."""
     for node in nodes:
         if not isinstance(node, ast.Assign) or node.lineno >= row or not isinstance(node.value, ast.IfExp):
             continue
@@ -264,7 +264,7 @@ _TRUTHS = (
     ast.Name, ast.expr_context, ast.BoolOp, ast.boolop, ast.UnaryOp, ast.Not,
     ast.Compare, ast.Is, ast.IsNot, ast.Constant,
 )  # fmt: skip
-"""What a test is made of that only asks whether variables are true or ``None``."""
+"""The nodes of a test that only checks whether variables are true or ``None``."""
 
 
 def _is_constant(node: ast.expr) -> bool:
@@ -284,14 +284,14 @@ def _read(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _read_inside(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield the names that functions inside of the function read, whenever they are called."""
+    """Yield the names that nested functions read, since they may be called at any time."""
     for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             yield from _read(ast.walk(node))
 
 
 def _always_live(function: ast.AST, nodes: Iterable[ast.stmt]) -> frozenset[str]:
-    """Return the names that outlive the function, or that it reads in ways that do not show."""
+    """Return the names that outlive the function, or that it may read by ``locals`` and the like."""
     declared = {
         name
         for node in ast.walk(function)
@@ -328,7 +328,7 @@ def _changed(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _with_views(changed: Iterable[str], nodes: Iterable[ast.AST]) -> set[str]:
-    """Return names with those whose memory theirs may be: ``y = x[0]`` and ``x``, but not ``y = x * 2``."""
+    """Return names, and names that may share their memory: ``x`` for ``y = x[0]``, not for ``y = x * 2``."""
     found = set(changed)
     views = [
         (node.targets[0].id, {item.id for item in ast.walk(node.value) if isinstance(item, ast.Name)})
@@ -354,7 +354,7 @@ def _root(node: ast.AST) -> str:
 
 
 def _mangled(nodes: list[ast.stmt], class_name: str) -> list[ast.stmt]:
-    """Write private names as the class around the function makes them."""
+    """Mangle private names in place, as Python does in the class around the function."""
     for node in walk(nodes):
         for part in ("id", "attr"):
             name = getattr(node, part, "")
@@ -384,7 +384,7 @@ class _Cond(ast.NodeTransformer):
 
 
 class _Leaving(ast.NodeTransformer):
-    """Notes how a loop around the statements is left."""
+    """A transformer that records ``break`` and ``continue`` of a loop around the statements."""
 
     def __init__(self) -> None:
         self.found = False

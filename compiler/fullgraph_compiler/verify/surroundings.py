@@ -1,4 +1,4 @@
-"""What a program leaves behind beside the results of its calls: variables, torch's settings, files."""
+"""The variables, torch settings and files that a program leaves behind."""
 
 from __future__ import annotations
 
@@ -19,16 +19,19 @@ from .snapshots import Node, Snapshots
 _MOST_VARIABLES = 1 << 10
 _MOST_ELEMENTS = 1 << 12
 _DATA = ("builtins", "collections", "torch", "numpy")
-"""Packages whose objects are looked into, beside the program's own."""
+"""Packages whose objects are looked into, in addition to the program's own."""
 _MOST_BYTES = 1 << 20
 _OF_COMPILERS = ("TORCH", "_TORCH", "TRITON", "PYTORCH", "KINETO", "CUDA", "FULLGRAPH", "OMP", "KMP")
-"""The beginnings of variables of the environment that compilers set for themselves."""
+"""Prefixes of environment variables that compilers set for themselves."""
 OF_NO_VARIABLE = ("file ", "environment ")
-"""The beginnings of places that are no variables of the program's modules."""
+"""Prefixes of places that are not variables of the program's modules."""
 
 
 class Surroundings:
-    """What a program may change beside its results. Make it before the program, take it after that."""
+    """The variables, settings and files that a program may change.
+
+    Create an instance before the program runs, and call ``take`` after it.
+    """
 
     def __init__(self) -> None:
         self._environment = dict(os.environ)
@@ -38,13 +41,13 @@ class Surroundings:
         sys.addaudithook(self._hear)
 
     def take(self) -> list[tuple[str, Node]]:
-        """Return snapshots of what is there now, with what to call it; the program is over."""
+        """Return snapshots of the current values, with their places, at the end of the program."""
         self._over = True
         values = [*self._variables(), *_settings(), *self._files(), *islice(_globals(), _MOST_VARIABLES)]
         # Objects of other packages have caches.
         own = {module.__name__.partition(".")[0] for module in own_modules().values()}
         packages = frozenset({*_DATA, *own})
-        # Each by itself: what is left out of a large one says nothing of others.
+        # Each value gets its own limits, so that a large one does not crowd out the rest.
         return [
             (place, Snapshots(_MOST_ELEMENTS, packages=packages).take(place, value))
             for place, value in values
@@ -59,7 +62,7 @@ class Surroundings:
             self._written[path] = None
 
     def _files(self) -> Iterator[tuple[str, Any]]:
-        """Yield digests of the files below the program's folder that it wrote."""
+        """Yield digests of files that the program wrote below its folder; ``None`` for unreadable ones."""
         for path in dict.fromkeys(map(os.path.realpath, self._written)):
             inside = path.removeprefix(self._folder)
             if inside == path or {".fullgraph", "__pycache__"} & set(inside.split(os.sep)):
@@ -88,7 +91,7 @@ def _settings() -> Iterator[tuple[str, Any]]:
 
 
 def _globals() -> Iterator[tuple[str, Any]]:
-    """Yield the variables of the program's own modules, those of their classes, and what functions keep."""
+    """Yield the variables of the program's own modules, and the attributes of classes and functions."""
     for filename, module in reversed(own_modules().items()):  # the program itself first
         of = f"of {os.path.basename(filename)}"
         for name, value in list(vars(module).items()):
@@ -106,7 +109,7 @@ def _globals() -> Iterator[tuple[str, Any]]:
 
 
 def _members(value: type | types.FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield the data of a class, or of a function, whose default values are data as well."""
+    """Yield the data attributes of a class or function, and the default values of a function."""
     if isinstance(value, types.FunctionType) and value.__defaults__:
         yield "__defaults__", value.__defaults__
     for key, item in list(vars(value).items()):

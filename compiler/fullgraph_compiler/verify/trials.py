@@ -1,4 +1,4 @@
-"""Trials: statements of a program run by themselves, old against new, on the values that they have there."""
+"""Trials: run old and new statements by themselves, on the values that a program has there."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ from .statements import (
 from .values import Case, cases, modules, pushes, random_case, slots
 
 _MOST_VISITS = 4
-"""The first turn of a loop and another one, in training and in evaluation."""
+"""Enough for the first and another iteration of a loop, in training and in evaluation mode."""
 _MOST_CASES = 120
 _MOST_SEARCHED = 48
 _LEAST_SEARCHED = 8
-"""The number of random cases where all branches were taken before: some show in certain pairs only."""
+"""The number of random cases even if all branches were taken: some differences need a rare combination."""
 _OF_TYPES = ("RuntimeError", "TypeError", "AttributeError", "IndexError", "NotImplementedError", "KeyError")
-"""Exceptions of operations on values of a wrong type or shape. On values that we made they say nothing,
-unless the program catches them."""
+"""Exceptions of operations on values of a wrong type or shape. On values that Fullgraph made up they say
+nothing, unless the program catches them."""
 _NEEDS_PROCESS = "needs a process of its own"
 
 
@@ -78,7 +78,7 @@ def try_statements(request: TrialRequest, sink: Sink) -> None:
 
 
 def run_uncompiled(request: TrialRequest | CallsRequest, texts: tuple[SourceText, ...], take: Sink) -> None:
-    """Run the program of a request, with these texts, uncompiled."""
+    """Run the program of a request uncompiled, with these source texts."""
 
     def prepare() -> None:
         torch.compiler.set_stance("force_eager")
@@ -89,7 +89,7 @@ def run_uncompiled(request: TrialRequest | CallsRequest, texts: tuple[SourceText
 
 @dataclass
 class _Found:
-    """What the cases of one visit have shown."""
+    """The findings from the cases of a visit."""
 
     cases: int = 0
     taken: set[tuple[int, bool]] = field(default_factory=set)
@@ -99,18 +99,18 @@ class _Found:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more can be shown: a difference that depends on its use may hide another one."""
+        """Whether more cases are useless. A difference that depends on its use may hide a definite one."""
         return bool(self.problem or (self.difference and not self.depends_on_use))
 
     def differ(self, difference: str, depends_on_use: bool) -> None:
-        """Take note of a difference; one that does not depend on its use says more."""
+        """Record a difference; one that does not depend on its use replaces one that does."""
         if difference and (not self.difference or (self.depends_on_use and not depends_on_use)):
             self.difference, self.depends_on_use = difference, depends_on_use
 
 
 @dataclass
 class _State:
-    """A trial, and what its visits have shown."""
+    """A trial, with the findings of its visits."""
 
     trial: Trial
     statements: Statements | None = None
@@ -135,7 +135,7 @@ class _Session:
         self.ended = False
 
     def instrumented(self) -> tuple[SourceText, ...]:
-        """Return the texts of all files for the run, with probes in those of trials."""
+        """Return the source texts for the run, with a probe before the statements of each trial."""
         texts = {real_name(item.filename): item for item in self._request.texts}
         for filename in dict.fromkeys(real_name(trial.filename) for trial in self._request.trials):
             states = [item for item in self._states.values() if real_name(item.trial.filename) == filename]
@@ -154,7 +154,7 @@ class _Session:
         return tuple(texts.values())
 
     def visit(self, number: int) -> None:
-        """Try statements here, where the program comes to them."""
+        """Try the statements of a trial; a probe calls this where the program reaches them."""
         state = self._states[number]
         if self._busy or state.settled or torch.compiler.is_compiling():
             return
@@ -177,7 +177,7 @@ class _Session:
             found, statements = state.found, state.statements
             problem = found.problem
             if not problem and not state.visits:
-                problem = f"The program does not come to line {state.trial.row}."
+                problem = f"The program does not reach line {state.trial.row}."
             left: tuple[str, ...] = ()
             if statements and not problem:
                 left = untaken(Branches(statements.old, statements.kept), found.taken)
@@ -196,7 +196,7 @@ class _Session:
         state.visits += 1
         uses_super = any(name == "super" for name in statements.names)
         if uses_super and "__class__" not in local:
-            raise TrialError("Statements with `super()` cannot be tried where the function had none.")
+            raise TrialError("`super()` can only be tried in a function that already uses it.")
         visit = _Visit(
             statements,
             environment,
@@ -210,7 +210,7 @@ class _Session:
         _merge(state.found, self._answer(visit))
 
     def _answer(self, visit: _Visit) -> _Found:
-        """Try all cases in a child, so that what statements do elsewhere, or crash, has no effect here."""
+        """Try all cases in a child process, so that side effects and crashes do not reach the program."""
         if sys.platform == "linux" and not torch.cuda.is_initialized():
             ended = run_child(visit.in_child, self._request.patience)
             if ended.answered and ended.answer != _NEEDS_PROCESS:
@@ -223,7 +223,7 @@ class _Session:
 
 
 class _Visit:
-    """The statements at one visit, with the values that they have there."""
+    """The statements at one visit, with the program's values there."""
 
     def __init__(
         self,
@@ -252,7 +252,7 @@ class _Visit:
         self._gradients = trial.gradients
 
     def in_child(self) -> Any:
-        """Return what the cases show, in a child of the program, which has but one thread."""
+        """Return the findings of the cases, in a child process, which has only one thread."""
         torch.set_num_threads(1)
         try:
             return self.found()
@@ -260,7 +260,7 @@ class _Visit:
             return _NEEDS_PROCESS
 
     def found(self) -> _Found:
-        """Return what the cases show."""
+        """Return the findings of the cases."""
         allow_more_copies()
         self._answer = _Found()
         try:
@@ -285,7 +285,7 @@ class _Visit:
             if self._is_over():
                 break
             self._compare(case)
-        # The search for branches has time of its own: slow statements use up that of the listed cases.
+        # The search for branches gets extra time, since slow statements use up that of the listed cases.
         self._deadline = max(self._deadline, time.monotonic() + self._patience / 4)
         for number in range(_MOST_SEARCHED):
             done = number >= _LEAST_SEARCHED and not untaken(self._branches, self._answer.taken)
@@ -297,7 +297,7 @@ class _Visit:
         return self._answer.is_over or time.monotonic() > self._deadline
 
     def _boundaries(self, given: dict[ValuePath, Any]) -> Iterator[Case]:
-        """Yield values at which a comparison is at its boundary, and on the other side of it."""
+        """Yield cases at the boundary of a comparison, and on its other side."""
         for words, path, change in pushes(given):
             measured = [self._measured(Case(words, {path: change(amount)})) for amount in (0.0, 1.0)]
             for condition in measured[0]:
@@ -327,7 +327,7 @@ class _Visit:
         )
 
     def _compare(self, case: Case) -> bool:
-        """Run old and new statements on a case; return whether it is one."""
+        """Run old and new statements on a case; return whether the case is valid."""
         try:
             environment = case.applied(self._environment, self._statements)
         except TrialError:
@@ -346,7 +346,7 @@ class _Visit:
             if case.words and self._statements.runs_skipped and new.is_error and not old.is_error:
                 if self._caught:
                     self._answer.differ(f"with {case.words}, raises {new.end}, which is caught", False)
-                return False  # what was skipped cannot run on these values
+                return False  # the code that was skipped cannot run on these values
             difference, depends_on_use = self._runner.difference(old, new, is_rough=case.is_rough)
             if not difference and self._gradients:
                 difference, depends_on_use = self._gradients_differ(environment, case, nodes)
@@ -360,7 +360,7 @@ class _Visit:
     def _gradients_differ(
         self, environment: Environment, case: Case, nodes: list[ast.stmt]
     ) -> tuple[str, bool]:
-        """Compare once more, with gradients of all tensors; empty where the old statements allow none."""
+        """Compare again with gradients of all tensors; empty if the old statements do not allow them."""
         try:
             old = self._old_outcome(environment, case.seed, gradients=True)
         except (TrialError, NeedsOwnProcessError):
@@ -382,7 +382,9 @@ def _define(text: str, namespace: dict[str, Any]) -> None:
     try:
         exec(compile(text, "<definitions>", "exec", dont_inherit=True), namespace)
     except Exception as error:
-        raise TrialError(f"What they use cannot be defined ({type(error).__name__}: {error}).") from None
+        raise TrialError(
+            f"The names that they use cannot be defined ({type(error).__name__}: {error})."
+        ) from None
 
 
 def _merge(found: _Found, other: _Found) -> None:
@@ -393,7 +395,7 @@ def _merge(found: _Found, other: _Found) -> None:
 
 
 def _signature(values: dict[ValuePath, Any]) -> Any:
-    """Return what tells visits apart: types and shapes, and switches."""
+    """Return a key of a visit: types and shapes, and the values of switches and texts."""
     return (
         torch.is_grad_enabled(),
         *((path, *_kind(value)) for path, value in values.items()),
@@ -407,7 +409,7 @@ def _kind(value: Any) -> Iterable[Any]:
 
 
 def text_of(filename: str, known: SourceText | None) -> str:
-    """Return the text of a file: the one that is known, else the one on disk."""
+    """Return the source text of a file: ``known`` if given, else from disk."""
     if known is not None:
         return known.text
     with open(filename, "rb") as stream:
@@ -417,5 +419,5 @@ def text_of(filename: str, known: SourceText | None) -> str:
 
 
 def real_name(filename: str) -> str:
-    """Return the name of a file that is the same for all ways to write it."""
+    """Return the canonical name of a file."""
     return os.path.normcase(os.path.realpath(filename))

@@ -1,8 +1,8 @@
-"""Sizes that a program does not have: its calls of compiled functions are made again with them.
+"""Sizes that a program did not use: its calls of compiled functions are repeated with them.
 
-That follows the program. First come the sizes that were asked for, for which the functions are compiled as
-they would be in the program; then some that nobody named, for which nothing is compiled any more: so what was
-compiled before is seen at sizes that it was not made for. Each call is compared with the same one uncompiled.
+This happens after the program. First come the requested sizes, for which functions are compiled as in the
+program. Then come sizes that nobody named, without compiling anything: they show what the existing compiled
+code does at sizes that it was not compiled for. Each call is compared with the same call uncompiled.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _FACTORS = 1, 2, 3, 5, 7, 16
 _LEAST_TAKEN = 3
 _MOST_ELEMENTS = 1 << 22
 _SEED = 0
-_RANDOM = "it draws random numbers, and compiled code draws others"
+_RANDOM = "it draws random numbers, and compiled code draws different ones"
 
 
 class _BackwardError(RuntimeError):
@@ -50,7 +50,7 @@ class _BackwardError(RuntimeError):
 
 
 class UnseenSizes(CallWatcher):
-    """The calls of a program, and what they do with other sizes."""
+    """A watcher of a program's calls, which repeats them with other sizes."""
 
     def __init__(self, added: Sequence[AddedSizes], patience: float) -> None:
         super().__init__(compiled=True, most=_MOST_CALLS)
@@ -59,11 +59,11 @@ class UnseenSizes(CallWatcher):
         self._forms = Forms(_MOST_FORMS)
 
     def begin(self, call: Call) -> None:
-        """Keep the arguments of a call."""
+        """Record the form and arguments of a call."""
         self._forms.keep(call, torch.is_grad_enabled())
 
     def try_all(self) -> None:
-        """Make the calls again, with other sizes: the program has ended, and prints no more."""
+        """Repeat the calls with other sizes, after the program; their output is dropped."""
         self.over = True
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             self._try_all(time.monotonic() + self._patience)
@@ -86,12 +86,12 @@ class UnseenSizes(CallWatcher):
             self.outcomes += item.unseen(slots)
 
     def _alike(self, form: Form) -> list[Form]:
-        """Return all forms in which a function is called."""
+        """Return all forms in which the function of ``form`` is called."""
         return [item for item in self._forms.values() if item.call.name == form.call.name]
 
 
 class _Tries:
-    """Calls of one form with other sizes."""
+    """The repeated calls of one form."""
 
     def __init__(self, form: Form, alike: list[Form], settings: Settings, deadline: float) -> None:
         self.form, self._alike = form, alike
@@ -100,14 +100,14 @@ class _Tries:
         self._asked: dict[Slot, list[int]] = {}
 
     def asked(self, slot: Slot, size: int) -> SizeTried:
-        """Try a size for which the function may be compiled."""
+        """Try a requested size, for which the function may be compiled."""
         self._asked.setdefault(slot, []).append(size)
         if self._problem:
             return self._outcome(slot, size, "untried", self._problem, asked=True)
         return self._try(slot, size, asked=True)
 
     def unseen(self, slots: Sequence[Slot]) -> Iterator[SizeTried]:
-        """Try sizes that were not there, of the dimensions that vary or are dynamic, and of these ones."""
+        """Try sizes that were not used, of dimensions that vary or are dynamic, and of ``slots``."""
         varying = self._varying()
         wanted = [slot for slot in dict.fromkeys((*varying, *slots, *self._dynamic())) if self.form.has(slot)]
         done: set[str] = set()
@@ -125,22 +125,22 @@ class _Tries:
                 yield from found
 
     def _varying(self) -> list[Slot]:
-        """Return the dimensions that varied, or are marked."""
+        """Return the dimensions that varied, or are marked as dynamic."""
         form = self.form
         varied = [slot for slot in form.last if slot.dim is not None and form.varies(slot)]
         return [*varied, *marked(form.given)]
 
     def _dynamic(self) -> list[Slot]:
-        """Return the first dimensions where all are dynamic: those that the program refuses are not told."""
+        """Return the first dimensions of a call with ``dynamic=True``; refused ones are not reported."""
         is_dynamic = self.form.call.options.get("dynamic") is True
         return [slot for slot in self.form.last if slot.dim is not None][: _MOST_DIMENSIONS * is_dynamic]
 
     @functools.cached_property
     def _problem(self) -> str:
-        """Say why calls cannot be made again: with their own sizes, what is compiled must serve them."""
+        """Why calls cannot be repeated: with their own sizes, the compiled code must accept them."""
         outcome, words = self._compare({}, "fail_on_recompile")[:2]
         if outcome == "compiles-again":
-            return "after the end of the program, its calls are compiled again as they were"
+            return "after the end of the program, even its unmodified calls are compiled again"
         is_random = outcome == "unsteady" and words == _RANDOM
         return "" if outcome in ("equal", "differs") or is_random else words
 
@@ -149,17 +149,17 @@ class _Tries:
         elements = max(value.numel() for _, value in tensors_in("", list(self.form.given.values())))
         size = max(1, self.form.last[slot])
         most = max(known)
-        # What grows with the square of a size may not fit into memory.
+        # Tensors that grow with the square of a size may not fit into memory.
         large = 4 * most + 1 if most <= 64 else most + max(1, most // 8) // 2 * 2 + 1
         large = min(large, max(_MOST_ELEMENTS * size // max(elements, 1), 9))
         return [item for item in (*_SMALL, large) if item not in known] or [max(known) + 1]
 
     def _known(self, slot: Slot) -> set[int]:
-        """Return the sizes that are not unseen."""
+        """Return the sizes that were requested or used."""
         return {*self._asked.get(slot, ()), *(size for form in self._alike for size in form.seen(slot))}
 
     def _of_a_kind(self, slot: Slot, found: Sequence[SizeTried]) -> Iterator[SizeTried]:
-        """Try multiples of what all sizes are multiples of, where the program refuses most others."""
+        """Try multiples of the sizes' common divisor, if the program refuses most other sizes."""
         taken = sum(item.outcome != "refused" and item.size > 1 for item in found)
         step = math.gcd(*self.form.seen(slot)) or 1
         known = self._known(slot) | {item.size for item in found}
@@ -186,9 +186,10 @@ class _Tries:
         return self._outcome(slot, size, *first, asked=asked)
 
     def _changes(self, slot: Slot, size: int) -> Iterator[Change]:
-        """Yield what may change with a size: first what was equal in all calls, then what followed it.
+        """Yield sets of slots that may change together with a size.
 
-        Where the size never varied, others may be equal to it by chance: then it changes alone first.
+        First come slots that were equal in all calls, then those that followed linearly, then the size alone.
+        If the size never varied, others may equal it by chance, so the order is reversed.
         """
         changes = [
             dict.fromkeys(self.form.together(slot), size), self.form.related(slot, size), {slot: size}
@@ -245,7 +246,7 @@ class _Tries:
         return ("differs", words, False) if words else ("equal", "", bool(eager["gradients"]))
 
     def _run(self, change: Change, scaled: bool, stance: str, *, gradients: bool = True) -> dict[str, Any]:
-        """Make a call with other sizes; returns what it gave back and changed."""
+        """Repeat a call with other sizes; return the record of its result and side effects."""
         call = self.form.call
         assert self._kept is not None
         set_seeds(_SEED)
@@ -284,7 +285,7 @@ def _gradients(call: Call, result: Any) -> dict[str, Any]:
 
 
 def _difference(old: dict[str, Any], new: dict[str, Any]) -> str:
-    """Say how a call differs from an uncompiled one; empty if it does not."""
+    """Return how a call differs from the uncompiled one; empty if it does not."""
     before, after = (
         {"calls": [item], "raised": [], "left out": 0, "again": [], "left": []} for item in (old, new)
     )
@@ -304,7 +305,7 @@ def _not_there(slot: Slot, forms: Sequence[Form]) -> str:
     if not forms:
         return "no compiled function was called"
     if any(is_there(slot.place, form.given) for form in forms):
-        return f"`{slot.place}` is no tensor whose sizes could be changed"
+        return f"`{slot.place}` is not a tensor whose sizes can be changed"
     known = ", ".join(f"`{place}`" for place in dimensions)
     return f"no compiled function has a tensor `{slot.place}`: " + (
         f"there are {known}" if known else "none has any"

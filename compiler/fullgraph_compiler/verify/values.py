@@ -1,4 +1,4 @@
-"""Values to try statements on: those that a run had, and others made from them."""
+"""Values to try statements on: the values of a run, and variations of them."""
 
 from __future__ import annotations
 
@@ -52,16 +52,17 @@ _SIZED = frozenset(
         "pow", "factorial", "comb", "perm",
     }
 )  # fmt: skip
-"""Functions that take as long, or as much memory, as the numbers say that they get."""
+"""Functions whose time or memory grows with the numbers that they get."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """Values to try: changes of the run's own, in words, if there are any, and a seed.
+    """A set of values to try: changes of the run's values, described in ``words``, and a seed.
 
-    ``anew`` says that tensors take the place of others, and are not written into their memory: they have
-    another layout. ``is_rough`` says that results are compared roughly: tensors have another precision.
-    ``is_optional`` says that it is none where the old statements raise an error.
+    Without changes, ``words`` is empty. ``anew`` says that changed tensors replace the old ones and are not
+    written into their memory, since they have another layout. ``is_rough`` says that results are compared
+    roughly, since tensors have another precision. ``is_optional`` says that the case is dropped if the old
+    statements raise an error.
     """
 
     words: str
@@ -72,9 +73,9 @@ class Case:
     is_optional: bool = False
 
     def applied(self, environment: Environment, statements: Statements) -> Environment:
-        """Return a copy of the run's values with the changes. Raises what a change raises.
+        """Return a copy of the run's values with the changes; errors of changes are not caught.
 
-        What the function has chosen by a variable that is changed is chosen anew.
+        Variables that the function chose by a changed variable (``Statements.chosen``) are chosen again.
         """
         changed = environment.copy()
         with torch.no_grad():
@@ -92,7 +93,7 @@ class Case:
 
 
 def slots(statements: Statements, environment: Environment, called: Reached) -> dict[Path, Any]:
-    """Return the values that statements may depend on, by where they are."""
+    """Return the values that statements may depend on, by path."""
     found: dict[Path, Any] = {}
     for path, value in _named(statements, environment):
         _collect(found, path, value, 0)
@@ -100,7 +101,7 @@ def slots(statements: Statements, environment: Environment, called: Reached) -> 
 
 
 def modules(statements: Statements, environment: Environment) -> dict[Path, torch.nn.Module]:
-    """Return the modules that statements name, by where they are, without the parts of others."""
+    """Return the modules that statements name, by path, without submodules of others in the result."""
     found: dict[Path, torch.nn.Module] = {}
     for path, value in _named(statements, environment):
         is_part = any(path[:length] in found for length in range(1, len(path)))
@@ -112,7 +113,7 @@ def modules(statements: Statements, environment: Environment) -> dict[Path, torc
 def cases(
     statements: Statements, given: dict[Path, Any], named: dict[Path, torch.nn.Module], called: Reached
 ) -> Iterator[Case]:
-    """Yield cases, the most telling first; those of all kinds come in turn, as not all may be tried."""
+    """Yield cases, the most informative first; kinds alternate, since not all cases may be tried."""
     numbers = [*_constants(statements), *_numbers(given), *called.numbers]
     constants = list(dict.fromkeys(filter(math.isfinite, numbers)))[:_MOST_CONSTANTS]
     texts = [*_texts(statements), *called.texts]
@@ -137,13 +138,13 @@ def cases(
 
 
 def _in_turn(*several: Iterable[Case]) -> Iterator[Case]:
-    """Yield the first of each, then the second of each, and so on."""
+    """Yield the first case of each iterable, then the second of each, and so on."""
     for row in itertools.zip_longest(*several):
         yield from filter(None, row)
 
 
 def _of_floats(given: dict[Path, torch.Tensor]) -> Iterator[Case]:
-    """Yield cases in which all floating point tensors are changed alike."""
+    """Yield cases that change all floating point tensors in the same way."""
     if not given:
         return
     paths = list(given)
@@ -157,7 +158,7 @@ def _of_floats(given: dict[Path, torch.Tensor]) -> Iterator[Case]:
 
 
 def _of_float(path: Path, constants: Iterable[float], *, alone: bool) -> Iterator[Case]:
-    """Yield cases in which one floating point tensor is changed, other than in `_of_floats`."""
+    """Yield cases that change only one floating point tensor, unlike ``_of_floats``."""
     for words, change in FLOATS if not alone else ():
         yield Case(f"{_name(path)} {words}", {path: change}, seed=3)
     for constant in constants:
@@ -168,7 +169,7 @@ def _of_float(path: Path, constants: Iterable[float], *, alone: bool) -> Iterato
 def _of_slot(
     statements: Statements, path: Path, value: Any, constants: Iterable[float], texts: Iterable[str]
 ) -> Iterator[Case]:
-    """Yield cases in which a number or text is another one, or a tensor is ``None``."""
+    """Yield cases that replace a number or text, or a tensor by ``None``."""
     if not isinstance(value, torch.Tensor):
         for other in _others(value, constants, texts, statements, path):
             yield Case(f"{_name(path)} = {other!r}", {path: always(other)})
@@ -188,7 +189,7 @@ def _of_switches(given: dict[Path, Any]) -> Iterator[Case]:
 def _of_whole(
     statements: Statements, path: Path, given: dict[Path, Any], constants: Iterable[float]
 ) -> Iterator[Case]:
-    """Yield cases in which one tensor of truth values or whole numbers is changed."""
+    """Yield cases that change one tensor of booleans or integers."""
     is_truth = given[path].dtype is torch.bool
     for words, change in BOOLEANS if is_truth else INTEGERS:
         yield Case(f"{_name(path)} {words}", {path: change})
@@ -200,7 +201,7 @@ def _of_whole(
 
 
 def pushes(given: dict[Path, Any]) -> Iterator[tuple[str, Path, Callable[[float], Change]]]:
-    """Yield ways to change a value by an amount: in words, what to change, and the change for an amount."""
+    """Yield ways to change a value by an amount: words, path, and a function from amount to change."""
     for path, value in itertools.islice(given.items(), _MOST_SLOTS):
         if isinstance(value, torch.Tensor) and value.numel():
             if value.dtype is torch.bool:
@@ -214,7 +215,7 @@ def pushes(given: dict[Path, Any]) -> Iterator[tuple[str, Path, Callable[[float]
 
 
 def random_case(statements: Statements, given: dict[Path, Any], number: int) -> Case:
-    """Return a case with values changed at random, numbers also to those that they are compared with."""
+    """Return a case with random values; some numbers get a value that the statements compare with."""
     generator = torch.Generator().manual_seed(number)
     changes: dict[Path, Change] = {}
     for path, value in given.items():
@@ -235,7 +236,7 @@ def random_case(statements: Statements, given: dict[Path, Any], number: int) -> 
     return Case(f"random values (seed {number})", changes, seed=number)
 
 
-# -- where values are --------------------------------------------------------------------------
+# -- paths of values ---------------------------------------------------------------------------
 
 
 def _collect(found: dict[Path, Any], path: Path, value: Any, depth: int) -> None:
@@ -256,14 +257,14 @@ def _collect(found: dict[Path, Any], path: Path, value: Any, depth: int) -> None
 
 
 def _is_record(value: Any) -> bool:
-    """Tell whether a value is an object of the program's own that holds others: no module, no function."""
+    """Return whether a value is an object of a class of the program that only holds other values."""
     package = type(value).__module__.partition(".")[0]
     is_foreign = package in sys.stdlib_module_names and package != "__main__"
     return hasattr(value, "__dict__") and not callable(value) and not is_foreign and package not in _LIBRARIES
 
 
 def _named(statements: Statements, environment: Environment) -> Iterator[tuple[Path, Any]]:
-    """Yield the values of variables, then of attributes, which need not be there."""
+    """Yield paths and values of variables, then of attributes (``None`` for missing ones)."""
     attributes = (attribute_path(node) for node in walk((*statements.old, *statements.new)))
     for path in (*((name,) for name in statements.names), *attributes):
         if path and (path[0] in environment.local or path[0] in environment.shared):
@@ -288,7 +289,7 @@ def _part(value: Any, part: Any) -> Any:
 
 
 def _write(environment: Environment, path: Path, old: Any, new: Any, *, anew: bool) -> None:
-    """Put a value in the place of another: into its memory, where it fits, as others may share that."""
+    """Replace a value by another; write it into the old memory if it fits, since values may share it."""
     if isinstance(old, torch.Tensor) and isinstance(new, torch.Tensor):
         if not anew and new.shape == old.shape and new.dtype == old.dtype:
             try:
@@ -343,11 +344,11 @@ def _names(paths: Sequence[Path]) -> str:
 
 
 def _makes_sizes(statements: Statements) -> bool:
-    """Tell whether a large number in statements may take long, or much memory."""
+    """Return whether a large number in the statements may take much time or memory."""
     for node in walk((*statements.old, *statements.new)):
         if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in _SIZED:
             return True
-        if isinstance(node, (ast.Pow, ast.LShift)):  # of Python's integers, which have no largest one
+        if isinstance(node, (ast.Pow, ast.LShift)):  # Python's integers have no maximum
             return True
         if isinstance(node, ast.BinOp) and isinstance(node.left, (ast.List, ast.Tuple, ast.JoinedStr)):
             return True
@@ -374,7 +375,7 @@ def _others(
 
 
 def _of_sizes(given: dict[Path, Any]) -> Iterator[Case]:
-    """Yield cases in which a size that tensors have in common is another one."""
+    """Yield cases that change a size that tensors share, or the number of their dimensions or rows."""
     tensors = {path: value for path, value in given.items() if _can_resize(value)}
     counts: dict[int, int] = {}
     for value in tensors.values():
@@ -388,7 +389,7 @@ def _of_sizes(given: dict[Path, Any]) -> Iterator[Case]:
             changes.update(
                 {path: always(other) for path, value in given.items() if type(value) is int and value == size}
             )
-            yield Case(f"size {other} in the place of {size}", changes)
+            yield Case(f"size {other} instead of {size}", changes)
     scalars = [path for path, value in given.items() if isinstance(value, torch.Tensor) and not value.dim()]
     if scalars:
         words = f"{_names(scalars)} in one dimension"
@@ -399,7 +400,7 @@ def _of_sizes(given: dict[Path, Any]) -> Iterator[Case]:
 
 
 def _near_ends(path: Path, given: dict[Path, Any], constants: Iterable[float]) -> Iterator[Case]:
-    """Yield cases with whole numbers near the sizes of what they may be indices of."""
+    """Yield cases with integers near sizes that they may be indices into."""
     sizes = [size for value in given.values() if isinstance(value, torch.Tensor) for size in value.shape]
     numbers = (int(item) for item in constants if item == int(item) and 1 < item <= _LARGEST_END)
     ends = dict.fromkeys([*sizes, *numbers])
@@ -409,7 +410,7 @@ def _near_ends(path: Path, given: dict[Path, Any], constants: Iterable[float]) -
 
 
 def _dictionaries(given: dict[Path, Any]) -> list[Path]:
-    """Return where dictionaries with several items are."""
+    """Return the paths of dictionaries with several items."""
     counts: dict[Path, set[Any]] = {}
     for path in given:
         for length, part in enumerate(path):
@@ -423,7 +424,7 @@ def _can_resize(value: Any) -> bool:
 
 
 def _constants(statements: Statements) -> Iterator[float]:
-    """Yield the numbers that statements compare with, then their others."""
+    """Yield the numbers that statements compare with, then all numbers in them."""
     nodes = list(walk((*statements.old, *statements.new)))
     compared = [item for node in nodes if isinstance(node, ast.Compare) for item in ast.walk(node)]
     for node in (*compared, *nodes):
@@ -463,7 +464,7 @@ def _is_compared_to_none(statements: Statements, path: Path) -> bool:
 
 
 def _equals(statements: Statements, path: Path) -> list[float]:
-    """Return the numbers that statements ask a value to be equal to."""
+    """Return the numbers that the old statements compare a value with."""
     name = _name(path).strip("`")
     found: list[float] = []
     for node in walk(statements.old):

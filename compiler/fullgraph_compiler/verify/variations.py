@@ -1,4 +1,4 @@
-"""Other values: changes of one value, and arguments of a call, copied and made others of."""
+"""Variations: changes of single values, and copies of a call's arguments with changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import torch
 _MOST_SIZES = 6
 _MOST_ALONE = 12
 _MOST_ELEMENTS = 1 << 22
-"""A tensor with more is not made larger."""
+"""No resized tensor has more elements."""
 
 
 Change: TypeAlias = Callable[[Any], Any]
@@ -27,11 +27,11 @@ class Given:
     kwargs: dict[str, Any]
 
     def values(self) -> list[Any]:
-        """Return the arguments in the order in which they are written."""
+        """Return the arguments in the order of the call."""
         return [*self.args, *self.kwargs.values()]
 
     def mapped(self, change: Callable[[int, Any], Any]) -> Given:
-        """Return arguments of which each is what ``change`` makes of it and its index."""
+        """Return the arguments after ``change``, which gets the index and value of each."""
         first = len(self.args)
         return Given(
             tuple(change(index, item) for index, item in enumerate(self.args)),
@@ -40,19 +40,19 @@ class Given:
 
 
 def copied(given: Given) -> Given:
-    """Return copies of arguments, in which the same tensors are the same."""
+    """Return copies of arguments, in which tensors are shared as in the original."""
     return _with_tensors(given, lambda tensor: tensor.detach().clone(), _as_before)
 
 
 def requiring_gradients(given: Given) -> Given:
-    """Return copies of arguments in which all tensors that can have gradients require them."""
+    """Return copies of arguments in which all floating point tensors require gradients."""
     return _with_tensors(given, lambda tensor: tensor.detach().clone(), lambda _, made: _requiring(made))
 
 
 def variations(given: Given, fixed: frozenset[int]) -> Iterator[Given]:
-    """Yield arguments that differ in sizes, numbers, types or values; constants of the text stay.
+    """Yield arguments with other sizes, numbers, types or values; ``fixed`` ones do not change.
 
-    The function may not take them: sizes that belong together differ.
+    The function may reject them, since sizes that must be equal can differ.
     """
     tensors = _tensors(given)
     sizes = list(dict.fromkeys(size for tensor in tensors for size in tensor.shape))
@@ -89,7 +89,7 @@ def _in_place_of(place: int, instead: Any, index: int, value: Any) -> Any:
 
 
 def _others(value: Any) -> list[Any]:
-    """Return other values of an argument that is a number."""
+    """Return other values for a number; none for any other argument."""
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, int):
@@ -98,7 +98,7 @@ def _others(value: Any) -> list[Any]:
 
 
 def _sized(given: Given, size: Callable[[tuple[int, int], int], int]) -> Given:
-    """Return arguments of other sizes, by the number of the tensor and the dimension, and the size there."""
+    """Return arguments with other sizes; ``size`` gets (tensor index, dimension) and the old size."""
     numbers = {id(tensor): index for index, tensor in reversed(list(enumerate(_tensors(given))))}
 
     def changed(tensor: torch.Tensor) -> torch.Tensor:
@@ -109,7 +109,7 @@ def _sized(given: Given, size: Callable[[tuple[int, int], int], int]) -> Given:
 
 
 def _resized(tensor: torch.Tensor, shape: list[int]) -> torch.Tensor:
-    """Return a tensor of another shape with the values of this one, again and again."""
+    """Return a tensor of another shape that repeats the values of this one."""
     elements = torch.Size(shape).numel()
     if elements > _MOST_ELEMENTS:
         return tensor.detach().clone()
@@ -139,7 +139,7 @@ def _as_before(original: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
 
 
 def _requiring(made: torch.Tensor) -> torch.Tensor:
-    """Return a tensor that requires a gradient and may be changed in place."""
+    """Return a tensor that requires a gradient and, since it is not a leaf, can be changed in-place."""
     if not (made.is_floating_point() or made.is_complex()):
         return made
     with torch.enable_grad():
@@ -153,7 +153,7 @@ def _with_tensors(
     *,
     own_tensors: bool = False,
 ) -> Given:
-    """Return arguments with changed copies of their tensors, which with ``own_tensors`` ``change`` makes."""
+    """Return arguments with changed copies of their tensors; with ``own_tensors``, ``change`` copies."""
     made: dict[int, torch.Tensor] = {}
 
     def changed(value: Any) -> Any:
@@ -181,22 +181,22 @@ def _tensors(given: Given) -> list[torch.Tensor]:
 
 
 def always(value: Any) -> Change:
-    """Return a change that gives this value, whatever the old one is."""
+    """Return a change to this value, whatever the old one is."""
     return lambda _: value
 
 
 def in_mode(training: bool) -> Change:
-    """Put a module into training mode, or out of it."""
+    """Return a change that puts a module into training or evaluation mode."""
     return lambda module: module.train(training)
 
 
 def filled(number: float) -> Change:
-    """Fill a tensor with a number."""
+    """Return a change that fills a tensor with a number."""
     return lambda tensor: torch.full_like(tensor, number)
 
 
 def impulse(number: float) -> Change:
-    """Make the first element a number, and the others zeros."""
+    """Return a change that sets the first element to a number, and the others to zero."""
 
     def changed(tensor: torch.Tensor) -> torch.Tensor:
         made = torch.zeros_like(tensor, memory_format=torch.contiguous_format)
@@ -207,23 +207,23 @@ def impulse(number: float) -> Change:
 
 
 def drawn(size: float, shift: float) -> Change:
-    """Draw random numbers of a size around a shift."""
+    """Return a change to normal random numbers around ``2 * shift``, all scaled by ``size``."""
     return lambda tensor: (torch.randn_like(tensor) + 2 * shift) * size
 
 
 def drawn_truth(shift: float) -> Change:
-    """Draw truth values, of which the more are true the larger a shift is."""
+    """Return a change to random booleans; a larger shift makes more of them true."""
     return lambda tensor: torch.rand(tensor.shape, device=tensor.device) < 0.5 + shift / 4
 
 
 def drawn_below(tensor: torch.Tensor) -> Change:
-    """Draw whole numbers from zero to the largest one of a tensor."""
+    """Return a change to random integers from zero to the largest one of a tensor."""
     end = max(int(tensor.max()), 1) + 1
     return lambda tensor: torch.randint(0, end, tensor.shape, device=tensor.device).to(tensor.dtype)
 
 
 def below(end: int) -> Change:
-    """Count down from the last number below an end, and begin again after zero."""
+    """Return a change to numbers that count down from ``end - 1`` to zero, again and again."""
 
     def changed(tensor: torch.Tensor) -> torch.Tensor:
         counted = torch.arange(tensor.numel(), device=tensor.device)
@@ -233,7 +233,7 @@ def below(end: int) -> Change:
 
 
 def one(number: float) -> Change:
-    """Make the last element a number."""
+    """Return a change that sets the last element to a number."""
 
     def changed(tensor: torch.Tensor) -> torch.Tensor:
         made = tensor.contiguous().clone()
@@ -282,7 +282,7 @@ def _of_type(find: Callable[[torch.finfo], float]) -> Change:
 
 
 def _as_type(dtype: torch.dtype, factor: float = 1.0) -> Change:
-    """Return a change to another precision, in which the sum of large values overflows."""
+    """Return a change to another precision; a ``factor`` of its maximum makes sums overflow."""
 
     def changed(tensor: torch.Tensor) -> torch.Tensor:
         made = tensor.to(dtype)
@@ -322,7 +322,7 @@ WHOLE_EXTREMES: tuple[tuple[str, Change], ...] = (
 
 
 def resized(size: int, other: int) -> Change:
-    """Repeat or leave out parts along the dimensions of one size, which become another."""
+    """Return a change that repeats or drops elements along dimensions of one size, to get another."""
 
     def changed(tensor: torch.Tensor) -> torch.Tensor:
         for dimension, length in enumerate(tensor.shape):
@@ -334,7 +334,7 @@ def resized(size: int, other: int) -> Change:
 
 
 def reordered(value: dict[Any, Any]) -> dict[Any, Any]:
-    """Return a dictionary whose items came in another order."""
+    """Reverse the order of a dictionary's items in place, and return it."""
     items = list(reversed(value.items()))
     value.clear()
     value.update(items)
@@ -342,10 +342,10 @@ def reordered(value: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def in_one_dimension(tensor: torch.Tensor) -> torch.Tensor:
-    """Make a number of no dimension the only element of one."""
+    """Return a zero-dimensional tensor as a tensor with one dimension."""
     return tensor.reshape(1)
 
 
 def several_rows(tensor: torch.Tensor) -> torch.Tensor:
-    """Make three rows of one, each with its elements at other places."""
+    """Return three rows made from one, each rolled by another number of elements."""
     return torch.cat([tensor.roll(row, -1) for row in range(3)])

@@ -4,7 +4,7 @@
 - ``session``: serve one run, then end
 - ``channel``: JSON-RPC over private descriptors
 - ``fork_server``: import once, fork a worker for each run
-- ``imported``: the files behind what a fork server has imported
+- ``imported``: the files that a fork server has imported, and whether one has changed
 - ``imports``: import torch and libraries ahead of a run
-- ``alone``: run example calls for a debugger
+- ``alone``: run example calls, without observation, for a debugger
 """

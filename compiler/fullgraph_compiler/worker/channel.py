@@ -1,6 +1,6 @@
 """JSON-RPC 2.0 with Content-Length framing, over descriptors that are hidden from user code.
 
-The standard library has no such framing, and nothing else may be imported into the user's process.
+The standard library has no such framing, and the user's process may import nothing else.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from ..facts import CHANNEL_LOST, as_object
 
-# Facts come in thousands: the encoder of the standard library walks them in C.
+# There can be thousands of facts: the encoder of the standard library walks them in C.
 _encode = json.JSONEncoder(default=as_object, check_circular=False).encode
 # A program may replace these functions with its own.
 _exit, _fstat, _getpid = os._exit, os.fstat, os.getpid
@@ -41,8 +41,8 @@ class Channel:
     def take_standard_streams(cls, on_lost: Callable[[], None], stdin: int | None) -> Channel:
         """Claim descriptors 0 and 1 for the protocol, before any user code is imported.
 
-        Afterwards descriptor 1 is standard error, so that prints, ``puts`` in native code and child processes
-        cannot reach the protocol, and 0 is ``stdin``, or empty.
+        Afterwards descriptor 1 is standard error, so that output of ``print``, of ``puts`` in native code and
+        of child processes cannot reach the protocol. Descriptor 0 is ``stdin``, or empty without one.
         """
         channel = cls(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"), on_lost)
         os.dup2(2, 1)
@@ -50,14 +50,14 @@ class Channel:
         os.dup2(source, 0)
         os.close(source)
         if stdin is not None:
-            # The stream of the interpreter's start takes it for a socket, which cannot seek.
+            # The interpreter opened its own stream on a socket, and so believes that it cannot seek.
             sys.stdin = open(0, closefd=False)  # noqa: SIM115 - open until the process ends
         if hasattr(sys.stdout, "reconfigure"):
             sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")
         return channel
 
     def adopt(self) -> None:
-        """Let this forked child send in place of its parent, which waits for it."""
+        """Let this forked child send instead of its parent, which waits for it."""
         self._owner = _getpid()
 
     def read(self) -> dict[str, Any] | None:
@@ -87,24 +87,24 @@ class Channel:
         self._send({"id": request, "result": result})
 
     def fail(self, request: Any, message: str) -> None:
-        """Send an error, with a message for the user, in answer to the request with this id."""
+        """Send an error with a message for the user as the answer to the request with this id."""
         self._send({"id": request, "error": {"code": -32000, "message": message}})
 
     def _send(self, message: dict[str, Any]) -> None:
         if _getpid() != self._owner:
-            # A child that user code forked: it is not observed, and must not send on our connection.
+            # A child that user code forked is not observed, and must not send on the worker's connection.
             return
         body = _encode({"jsonrpc": "2.0", **message}).encode()
         with self._lock:
             if _identity(self._descriptor) != self._file:
-                # By now the descriptor may belong to a file of the program: do not write to it.
+                # The descriptor may now belong to a file of the program: do not write to it.
                 self._on_lost()
                 _exit(CHANNEL_LOST)
             try:
                 self._writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
                 self._writer.flush()
             except OSError:
-                # The server has gone: there is no point in running on.
+                # The server has gone, so nobody needs this run.
                 _exit(1)
 
 

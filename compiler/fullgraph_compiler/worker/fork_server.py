@@ -1,17 +1,21 @@
 """The fork server: it imports torch and libraries once, forks a worker per run, and ends leftover processes.
 
 It exchanges JSON messages with the server over a Unix socket that preserves message boundaries (descriptor
-0). From the server: ``{"warm": [library, ...], "ahead": false}``, again whenever there are more libraries or,
-``ahead`` of later runs, for Dynamo to be warm, answered by ``{"ready": {"problem": "", "unsafe": ""}}``;
-``{"fork": id, "cwd": "...", "folder": "...", "memory": bytes | null}`` with two or three descriptors, the
-worker's channel, its output, and its input if it has any, answered by ``{"forked": id, "pid": pid}``;
-``{"kill": id}``; ``{"abort": id}``; ``{"stay": seconds, "path": "..."}`` with the socket that listens there.
-To the server: ``{"exceeded": id}`` for a worker that exceeded its memory limit and gets SIGABRT,
+0). Messages from the server:
+
+- ``{"warm": [library, ...], "ahead": false}``: import libraries, and with ``ahead`` also warm Dynamo up for
+  later runs. It can be sent again. The answer is ``{"ready": {"problem": "", "unsafe": ""}}``.
+- ``{"fork": id, "cwd": "...", "folder": "...", "memory": bytes | null}`` with two or three descriptors: the
+  worker's channel, its output and, if it has any, its input. The answer is ``{"forked": id, "pid": pid}``.
+- ``{"kill": id}`` and ``{"abort": id}``
+- ``{"stay": seconds, "path": "..."}`` with the socket that listens at the path
+
+Messages to the server: ``{"exceeded": id}`` for a worker that exceeded its memory limit and gets SIGABRT, and
 ``{"exited": id, "code": code}``.
 
-After ``stay`` it waits for so many seconds, apart from the server that has started it, for another one of the
-same user to connect. That gets ``{"ready": ..., "pid": pid, "mark": "..."}`` unasked, or the end of the
-connection if what was imported has changed since.
+After ``stay``, the fork server detaches from the server that started it, and waits this many seconds for
+another server of the same user to connect. It sends that one ``{"ready": ..., "pid": pid, "mark": "..."}``
+without a request, or closes the connection if an imported file has changed.
 
 It never starts a thread, opens a GPU or runs user code; after the imports it checks this (``unsafe``).
 Exit codes: 0 when the server has gone, :data:`ENVIRONMENT_CHANGED` when packages were installed or removed.
@@ -46,7 +50,7 @@ ENVIRONMENT_CHANGED = 3
 
 _MESSAGE_BYTES = 1 << 20
 _WATCH_SECONDS = 0.2
-"""The interval of checks of the workers' memory."""
+"""The interval at which the workers' memory is checked."""
 
 
 def serve() -> NoReturn:
@@ -89,18 +93,18 @@ class _ForkServer:
         self._signals = (self._signalled, signalling)
         for end in self._signals:
             end.setblocking(False)
-        # The handler does nothing: the byte that comes with the signal wakes the loop.
+        # The handler does nothing: the byte that the signal writes to the socket wakes the loop.
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(signalling.fileno(), warn_on_full_buffer=False)
         self._selector.register(control, selectors.EVENT_READ)
         self._selector.register(self._signalled, selectors.EVENT_READ)
 
     def serve(self) -> None:
-        """Serve until the server lets this process stay; exit if it has gone."""
+        """Serve until the server sends ``stay``; exit if the server has gone."""
         try:
             self._loop()
         except OSError:
-            traceback.print_exc()  # the server ended while we sent to it
+            traceback.print_exc()  # the server ended during a send
         self._end_all()
         if self._stay is None:
             os._exit(0)
@@ -108,7 +112,7 @@ class _ForkServer:
         self._control.close()
 
     def prepare(self) -> None:
-        """Do what takes long at the first compilation, unless somebody waits already."""
+        """Do the slow work of a first compilation now, unless a server is already waiting."""
         assert self._stay is not None
         if _has_client(self._stay.listener):
             return
@@ -118,7 +122,7 @@ class _ForkServer:
             self._leave()
 
     def wait_for_client(self) -> None:
-        """Wait for another server of the same user; exit if none comes, or what it would get is outdated."""
+        """Wait for another server of the same user; exit if none connects, or if an import is outdated."""
         assert self._stay is not None
         client = _accept(self._stay.listener, self._stay.path, self._stay.seconds)
         if client is None or self._is_outdated():
@@ -126,7 +130,7 @@ class _ForkServer:
         self._forget_stay()
         self._control = client
         self._selector.register(client, selectors.EVENT_READ)
-        with contextlib.suppress(OSError):  # it has gone, as the loop will see
+        with contextlib.suppress(OSError):  # the client has gone, which the loop notices
             mark = os.environ.get("FULLGRAPH_FORK_SERVER", "")
             self._send(ready={"problem": "", "unsafe": ""}, pid=os.getpid(), mark=mark)
 
@@ -150,7 +154,7 @@ class _ForkServer:
         os._exit(0)
 
     def _forget_stay(self) -> None:
-        """Be found by nobody any more."""
+        """Remove and close the listening socket, so that no other server connects."""
         assert self._stay is not None
         with contextlib.suppress(OSError):
             os.unlink(self._stay.path)
@@ -158,7 +162,7 @@ class _ForkServer:
         self._stay = None
 
     def _is_outdated(self) -> bool:
-        """Whether packages were installed or removed, or another process would import something else."""
+        """Return whether packages or imported files have changed since the imports."""
         return _packages_stamp() != self._packages or self._imported.is_outdated()
 
     def _end_all(self) -> None:
@@ -182,7 +186,7 @@ class _ForkServer:
             self._fork(worker, *descriptors)
         elif "stay" in message:
             self._stay = _Stay(socket.socket(fileno=descriptors[0]), message["path"], message["stay"])
-            # Clients see this process at the other end from now on, not the one that made the socket.
+            # Peers now see the credentials of this process, not of the one that made the socket.
             self._stay.listener.listen(1)
         else:
             number, wanted = (signal.SIGABRT, "abort") if "abort" in message else (signal.SIGKILL, "kill")
@@ -211,7 +215,7 @@ class _ForkServer:
         """Turn this forked process into a worker: drop all resources of the fork server."""
         os.setsid()
         processes.die_with_parent(parent)
-        # Processes that a program leaves in other sessions stay below its own process until that ends.
+        # Processes that a program leaves in other sessions become children of the worker until it ends.
         processes.adopt_orphans()
         processes.prefer_for_oom_kill()
         signal.set_wakeup_fd(-1)
@@ -226,7 +230,7 @@ class _ForkServer:
         _seed_numpy()
 
     def _reap(self) -> None:
-        """Report the workers that ended, and kill the processes that they left."""
+        """Report the workers that ended, and kill their leftover processes."""
         ended = []
         with contextlib.suppress(ChildProcessError):
             while (child := os.waitpid(-1, os.WNOHANG))[0]:
@@ -240,7 +244,7 @@ class _ForkServer:
             self._send(exited=worker.id, code=code)
 
     def _end_orphans(self, keep: Container[int]) -> None:
-        """Kill the processes left by workers that ended, which are our children now, until none is left."""
+        """Kill leftover processes of ended workers, which this process adopted, until none is left."""
         while orphans := [pid for pid in processes.children(os.getpid()) if pid not in keep]:
             for pid in orphans:
                 with contextlib.suppress(OSError):
@@ -263,7 +267,7 @@ class _ForkServer:
 def _seed_numpy() -> None:
     """Seed NumPy's generator as its import does, so that forks do not draw the same numbers.
 
-    Python seeds its own after a fork. A seed that a library has set stays.
+    Python reseeds its own generator after a fork. A seed that a library has set is not changed.
     """
     random = sys.modules.get("numpy.random")
     with contextlib.suppress(AttributeError):  # NumPy before 1.24
@@ -272,7 +276,7 @@ def _seed_numpy() -> None:
 
 
 def _detach() -> None:
-    """Go on as a process that is no child of the server, and holds nothing of it open."""
+    """Continue as a process that is not a child of the server, with none of its descriptors open."""
     if os.fork():
         os._exit(0)
     os.setsid()
@@ -285,9 +289,10 @@ def _detach() -> None:
 
 
 def _accept(listener: socket.socket, path: str, seconds: float) -> socket.socket | None:
-    """Return the first connection of a process as this one within so many seconds, or ``None``.
+    """Return the first connection of a matching process (``_is_alike``) within ``seconds``, or ``None``.
 
-    If the socket is gone from its path, nobody else can come: its last client had only come to end this.
+    If the socket is gone from its path, nobody else can connect: its last client only wanted to end this
+    process.
     """
     listener.settimeout(seconds)
     with contextlib.suppress(OSError):
@@ -309,15 +314,15 @@ def _has_client(listener: socket.socket) -> bool:
 
 
 def _is_alike(client: socket.socket) -> bool:
-    """Whether a connection is of the same user, and of a process that sees the same files.
+    """Return whether the peer of a connection has the same user and sees the same files.
 
-    A run whose files are covered is in other namespaces: a worker that it got from here would not be covered.
+    A run whose files are covered is in other namespaces: a worker forked here would not be covered.
     """
     credentials = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     pid, user, _ = struct.unpack("3i", credentials)
     try:
         return user == os.geteuid() and _namespaces(pid) == _namespaces("self")
-    except OSError:  # it has gone, or may not be looked at
+    except OSError:  # the peer has gone, or its namespaces cannot be read
         return False
 
 
@@ -342,13 +347,13 @@ def _warm(libraries: list[str], ahead: bool) -> dict[str, str]:
 
 
 def _settle() -> str:
-    """Get ready to fork; return the reason why a fork may fail, or an empty text."""
-    # The end of the process releases the same resources: to run these finalizers would delay a worker's exit.
+    """Get ready to fork; return why a fork may fail, or an empty string."""
+    # The end of the process releases the same resources: these finalizers would only delay a worker's exit.
     for finalizer in weakref.finalize._registry:  # type: ignore[attr-defined]
         finalizer.atexit = False
     gc.collect()
     gc.freeze()
-    # Libraries that support fork (OpenBLAS) end their threads for it, and start them again on demand.
+    # Libraries that support fork (OpenBLAS) end their threads before one, and start them again on demand.
     pid = os.fork()
     if pid == 0:
         os._exit(0)

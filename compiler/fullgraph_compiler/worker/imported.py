@@ -1,4 +1,4 @@
-"""The files behind what a process has imported: whether another process would import the same."""
+"""The files that a process has imported: whether another process would import the same."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAPPED_LIBRARY = re.compile(r"(/.*\.so[.\d]*)$", re.MULTILINE)
 
 
 class Imported:
-    """The state of the files that this process has imported, and of the folders that it found them in."""
+    """The state of the files that this process has imported, and of the folders that Python searches."""
 
     def __init__(self) -> None:
         self._began = time.time_ns()
@@ -27,17 +27,17 @@ class Imported:
         self.note()
 
     def note(self) -> None:
-        """Note the state of what was imported since the last time."""
+        """Record the state of files imported since the last call."""
         for path in {*_folders(), *_files()} - self._states.keys():
             self._states[path] = _state(path, self._began)
 
     def is_outdated(self) -> bool:
-        """Tell whether a module was edited, or one was added that an import could find or run."""
+        """Return whether an imported file was edited, or a module was added that an import could find."""
         return any(state != _state(path) for path, state in self._states.items())
 
 
 def _folders() -> Iterator[str]:
-    """Yield the folders in which Python looks for modules, whether they exist or not."""
+    """Yield the folders in which Python looks for modules, including missing ones."""
     yield from (os.path.abspath(folder) for folder in sys.path)
     if site.ENABLE_USER_SITE is not None:
         yield site.getusersitepackages()
@@ -60,7 +60,10 @@ def _files() -> Iterator[str]:
 
 
 def _state(path: str, began: int | None = None) -> _State:
-    """Return the state of a file, or of the names in a folder; one that never comes again after ``began``."""
+    """Return the state of a file or folder: times, size and inode, or the importable names.
+
+    For a file that changed after ``began``, the state never equals a later one.
+    """
     try:
         status = os.stat(path)
         if stat.S_ISDIR(status.st_mode):

@@ -23,7 +23,7 @@ _TRIAL_SECONDS: Final = 60.0
 
 
 def import_torch() -> str:
-    """Import torch; return a message for the user if that fails, else an empty text."""
+    """Import torch; return a message for the user if that fails, else an empty string."""
     try:
         import torch  # noqa: F401
     except ModuleNotFoundError as error:
@@ -38,9 +38,10 @@ def import_torch() -> str:
 
 
 def import_libraries(names: Iterable[str]) -> None:
-    """Import modules by name, but for those whose import fails or changes files: that is left to the program.
+    """Import modules by name, except those whose import fails or changes files.
 
-    A program that discards its files would else have changed some, and one that keeps them too many.
+    The program imports these itself: otherwise a run that discards its files would have changed some, and a
+    run that keeps them would have changed too many.
     """
     names = list(names)
     if COMPILER in names:
@@ -62,7 +63,7 @@ def import_libraries(names: Iterable[str]) -> None:
 
 
 def _harmless(names: list[str]) -> list[str]:
-    """Return the modules whose import changes no file, as a child sees whose files are covered."""
+    """Return the modules whose import changes no file. A child with covered files tries the imports."""
     while names and sys.platform == "linux":
         scratch = tempfile.mkdtemp(prefix="fullgraph-")
         try:
@@ -73,18 +74,18 @@ def _harmless(names: list[str]) -> list[str]:
         if not harmful:
             return names
         _explain(", ".join(harmful), reason)
-        # Again without it: others may import it, too.
+        # Try again without these modules: another module may import them, too.
         names = [name for name in names if name not in harmful]
     return []
 
 
 def _first_harmful(names: list[str], scratch: Path) -> tuple[list[str], str]:
-    """Return the first module that must not be imported ahead, and why. Covers this process."""
+    """Return the first module that must not be imported ahead, and why; cover this process' files."""
     try:
         cover_files(scratch, [scratch], anew=True)
     except NamespaceError as error:
-        return names, f"what that changes cannot be seen: {error}"
-    before = changed_paths(scratch)  # files that were open already
+        return names, f"the files that the import changes cannot be seen: {error}"
+    before = changed_paths(scratch)  # changes through files that were already open
     for name in names:
         try:
             importlib.import_module(name)
@@ -100,7 +101,7 @@ def _explain(name: str, reason: str) -> None:
 
 
 def import_dynamo() -> None:
-    """Import Dynamo, and have it leave the opening of a GPU to the program."""
+    """Import Dynamo without opening a GPU, which the program does later."""
     from ..compat import dynamo_compat, gpu_compat
 
     dynamo_compat.import_dynamo()
@@ -109,9 +110,9 @@ def import_dynamo() -> None:
 
 
 def warm_up() -> None:
-    """Trigger the one-time work of Dynamo, without opening a GPU.
+    """Trigger the one-time work of Dynamo without opening a GPU.
 
-    A program can choose its visible GPUs only until something opens them.
+    A program can no longer choose its visible GPUs once they are open.
     """
     from ..capture import run  # noqa: F401
     from ..compat import backend_compat, dynamo_compat, gpu_compat, inductor_compat

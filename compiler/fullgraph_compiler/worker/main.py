@@ -1,9 +1,10 @@
 """Entry point of Fullgraph's processes in the user's interpreter: ``PYTHON .../worker/main.py``.
 
-Without arguments it is a worker (``session``); with ``--fork-server`` a process that forks workers; with
+Without arguments the process is a worker (``session``). With ``--fork-server`` it forks workers. With
 ``--examples`` and their JSON it runs example calls without observation, for a debugger.
-It is started by path, not as a module, so that files in the working directory cannot shadow the standard
-library, and loads its package by path, so that modules beside the package cannot be imported.
+
+The module is started by path, so that files in the working directory cannot shadow the standard library. It
+loads its package by path, so that modules next to the package cannot be imported.
 """
 
 import os
@@ -32,7 +33,7 @@ def _load_package() -> None:
 
 
 def main() -> None:
-    """Run as the kind of process that the arguments ask for."""
+    """Run the kind of process that the arguments select."""
     _load_package()
     if sys.argv[1:] == ["--fork-server"]:
         from fullgraph_compiler.worker import fork_server

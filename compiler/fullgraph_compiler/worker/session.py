@@ -1,13 +1,16 @@
 """A worker: serves one run over the descriptors that it was started with, then ends.
 
-Requests: ``initialize {protocol, libraries, ahead, separate}`` -> ``{protocol, torch, python, pid}``, once
-torch and the libraries are imported, with mounts of its own if it is to be ``separate``, and, ``ahead`` of a
-run, with Dynamo warm; ``run RunRequest`` -> ``{}``, with
-notifications ``facts {generation, facts}`` before it; ``minify MinifyRequest``, ``compare CompareRequest``,
-``try TrialRequest`` and ``observe CallsRequest`` -> ``{}``, in the same way;
-``environment`` -> the report that PyTorch's issue
-template asks for, as text. The worker ends after its run with exit code 0, and with ``CHANNEL_LOST`` when the
-program has closed the descriptors of the connection.
+Requests and their results:
+
+- ``initialize {protocol, libraries, ahead, separate}`` -> ``{protocol, torch, python, pid}``: import torch
+  and the libraries. With ``separate``, first create a mount namespace; with ``ahead``, also warm Dynamo up.
+- ``run RunRequest`` -> ``{}``, after notifications ``facts {generation, facts}``
+- ``minify MinifyRequest``, ``compare CompareRequest``, ``try TrialRequest`` and ``observe CallsRequest``:
+  as ``run``
+- ``environment`` -> the report that PyTorch's issue template requests, as text
+
+The worker ends after its run with exit code 0, or with ``CHANNEL_LOST`` if the program has closed the
+descriptors of the connection.
 """
 
 from __future__ import annotations
@@ -35,8 +38,8 @@ _exit, _open, _dump_traceback = os._exit, open, faulthandler.dump_traceback
 def serve(folder: str, *, own_lifeline: bool, stdin: int | None = None) -> None:
     """Serve one run, then exit. ``folder`` is the folder of the run; the server creates and removes it.
 
-    With ``own_lifeline`` this process itself watches the connection, to end when the server has gone. The
-    program gets the descriptor ``stdin`` as its input; without one it has none.
+    With ``own_lifeline`` this process watches the connection itself, and ends when the server has gone. The
+    program's standard input is the descriptor ``stdin``, or empty without one.
     """
     log = os.path.join(folder, "crash.log")
     channel = Channel.take_standard_streams(lambda: _write_stack(log), stdin)
@@ -64,7 +67,7 @@ def serve(folder: str, *, own_lifeline: bool, stdin: int | None = None) -> None:
             try:
                 _run(channel, params, folder)
             except BaseException as error:
-                # An exception of the program is reported as a fact: this is an error of our own.
+                # Exceptions of the program are reported as facts, so this is an error of Fullgraph.
                 with contextlib.suppress(Exception):
                     traceback.print_exc()
                 channel.fail(request, traceback.format_exception_only(type(error), error)[-1].strip())
@@ -77,11 +80,11 @@ def serve(folder: str, *, own_lifeline: bool, stdin: int | None = None) -> None:
             # An ordinary exit tears down torch's modules, which takes longer than a small program's run.
             _exit(0)
         else:
-            channel.fail(request, f"a worker knows no method {method}")
+            channel.fail(request, f"a worker has no method {method}")
 
 
 def _separate() -> None:
-    """Create a mount namespace while this process has one thread: libraries may start more."""
+    """Create a mount namespace now, while this process has one thread: libraries may start more."""
     from ..files.covering import NamespaceError
     from ..files.namespace import separate
 
@@ -97,14 +100,14 @@ def _write_stack(log: str) -> None:
 
 
 def _use_run_folder(folder: str, log: str) -> None:
-    """Log crashes and keep compiler caches in the folder of the run, apart from the user's caches."""
+    """Put the crash log and the compiler caches into the run's folder, not into the user's caches."""
     faulthandler.enable(open(log, "w"))  # noqa: SIM115 - open until the process ends
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")
     os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "triton")
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
-        # The crash log has the stack: a core dump of gigabytes is not needed.
+        # The crash log has the stack, so a core dump of gigabytes is not needed.
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 

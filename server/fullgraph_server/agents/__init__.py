@@ -1,8 +1,8 @@
-"""Tools for coding agents: what a run told, fixes, and edits that are tried, as small structured answers.
+"""Tools for coding agents: findings of a run, known fixes and proofs of edits, as small structured answers.
 
-- ``answers``: what the tools answer
-- ``tool_calls``: a call of a tool: its workspace, its runs, and the runs that it may look at again
-- ``reading``: the tools that tell what torch.compile did
+- ``answers``: the answers of the tools
+- ``tool_calls``: a call of a tool: its workspace, its runs, and earlier runs that it may read
+- ``reading``: the tools that report what torch.compile did
 - ``editing``: the tools that search for edits and prove them
 - ``patching``: a unified diff applied to the texts of files
 - ``tools``: all tools by name

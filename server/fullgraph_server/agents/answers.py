@@ -1,6 +1,7 @@
-"""What tools answer: small, of bounded size, and the same over every protocol.
+"""The answers of tools: of bounded size, and equal over every protocol.
 
-Places are ``model.py:12:5``. ``left_out`` says how much is missing and how to get it, ``next`` what to do.
+Places are ``model.py:12:5``. ``left_out`` says how many items are missing and how to get them; ``next`` says
+what to do now.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ class Found:
     severity: str
     message: str
     line: str
-    """The text of its line."""
+    """The source line of the finding."""
     count: int
     hint: str
     fixable: bool
@@ -26,7 +27,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Counts:
-    """What is counted of a run."""
+    """The numbers of graphs, graph breaks and recompilations of a run."""
 
     graphs: int
     breaks: int
@@ -35,7 +36,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Checked:
-    """What one run of a target has told."""
+    """The findings and counts of one run of a target."""
 
     target: str
     status: str
@@ -49,7 +50,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Explained:
-    """All that is known of one finding."""
+    """Everything that is known about one finding."""
 
     finding: str
     kind: str
@@ -59,42 +60,42 @@ class Explained:
     hints: tuple[str, ...]
     url: str
     source: str
-    """The lines around it, with their numbers."""
+    """The source lines around the finding, with their numbers."""
     called_from: tuple[str, ...]
     compiler: str
-    """What the compiler itself says, where nothing else explains it."""
+    """The compiler's own text, if there is no explanation."""
     edits: tuple[str, ...]
-    """The edits that are known for it, by their titles; none of them is tried yet."""
+    """The titles of known edits for the finding; none of them was tried yet."""
     next: str
 
 
 @dataclass(frozen=True)
 class Fixed:
-    """An edit for a finding, and what running the program with it has shown."""
+    """An edit for a finding, with the verdict from runs of the program with it."""
 
     finding: str
     title: str
     change: str
-    """What it changes of the program's behaviour."""
+    """How the edit changes the program's behaviour."""
     safe: bool
-    """Whether it keeps what the program does."""
+    """Whether the edit preserves the program's behaviour."""
     verified: bool
     verdict: str
     basis: str
-    """What the verdict rests on."""
+    """What was compared for the verdict."""
     diff: str
 
 
 @dataclass(frozen=True)
 class Fixes:
-    """The best edit for each finding, and the safe ones that were verified together."""
+    """The best edit for each finding, and the safe edits that were verified together."""
 
     target: str
     fixes: tuple[Fixed, ...]
     without: tuple[str, ...]
     """The findings for which no edit is known."""
     together: str
-    """One diff of the safe edits that go together."""
+    """One diff of the safe edits that were verified together."""
     gain: str
     left_out: str
     next: str
@@ -120,7 +121,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Cause:
-    """What changed before some recompilations, and what to do about it."""
+    """A change that caused recompilations, and what to do about it."""
 
     count: int
     place: str
@@ -153,7 +154,7 @@ class Recompilations:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel, or a library function, of one piece of code that TorchInductor wrote."""
+    """A kernel, or a call of a library function, in the code that TorchInductor wrote for a graph."""
 
     kernel: str
     graph: str
@@ -165,7 +166,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Kernels:
-    """The kernels of a target, the most expensive first; ``source`` is that of the one that was named."""
+    """The kernels of a target, the most expensive first; ``source`` is that of the requested kernel."""
 
     target: str
     status: str

@@ -31,14 +31,14 @@ from .reading import MOST, clipped, counts, paged
 from .tool_calls import Call, ToolError
 
 _DIFF = 12_000
-"""The limit of a diff, in characters."""
+"""The limit on a diff in an answer, in characters."""
 _SOURCE = 1_000_000
-"""The limit of a file that a diff is of, in characters: Python parses it without a pause for other calls."""
+"""The limit on a file that a diff changes, in characters: while Python parses it, other calls wait."""
 _WRITE = "Nothing is written: apply the diff yourself, then call check_target."
 
 
 async def list_fixes(call: Call, target: str, finding: str = "") -> Fixes:
-    """Try known edits for the findings of a target, or for one of its last check, and prove each."""
+    """Try known edits for all findings of a target, or for one finding of its last check; prove each."""
     plan = await call.plan(target, "fix")
     if finding:
         call.finding(target, finding)  # or a refusal
@@ -61,12 +61,12 @@ async def list_fixes(call: Call, target: str, finding: str = "") -> Fixes:
         fixes = tuple(_fixed(call, base, ids[id(item.finding)], item) for item in shown)
         without = tuple(_unknown(ids[id(item.finding)], item) for item in tried if not item.tries)
         if left_out:
-            left_out += " Call list_fixes with a finding of check_target for its own."
+            left_out += " Call list_fixes with one finding of check_target to see its edit."
         if (more := len(without) - MOST) > 0:
             left_out += f" {counted(more, 'finding')} more without an edit."
         if len(together) > _DIFF:
             left_out += (
-                f" The diff together has {len(together):,} characters: run `fullgraph fix --format diff`."
+                f" The combined diff has {len(together):,} characters: run `fullgraph fix --format diff`."
             )
             together = ""
         return Fixes(
@@ -83,7 +83,7 @@ async def list_fixes(call: Call, target: str, finding: str = "") -> Fixes:
 
 
 async def try_edit(call: Call, target: str, diff: str, finding: str = "") -> Tried:
-    """Prove an edit: run the program as it is and with a unified diff, and compare reports and results."""
+    """Prove an edit: run the program unmodified and with a unified diff; compare reports and results."""
     plan = await call.plan(target, "fix")
     if finding:
         call.finding(target, finding)  # or a refusal
@@ -100,8 +100,8 @@ async def try_edit(call: Call, target: str, diff: str, finding: str = "") -> Tri
             if base.report.status == "not-started" or name not in base.report.files:
                 problem = base.report.problem
                 why = problem.message if problem else f"{path} is not imported by {target}"
-                raise ToolError(f"Nothing can be told of the edit: {why}")
-        # A report has the texts of those files alone that it names.
+                raise ToolError(f"The edit cannot be judged: {why}")
+        # A report has only the texts of files that it names.
         texts = {name: base.report.files[name] or sources[name] for name in hunks}
         base = replace(base, report=replace(base.report, files={**base.report.files, **texts}))
         wanted = _named(call, base, finding) if finding else None
@@ -152,7 +152,7 @@ async def _tried(
 
 
 def _located(call: Call, plan: Plan, path: str) -> str:
-    """Return the file that a diff means. Raises :class:`ToolError` for one outside of the workspace."""
+    """Return the file that a diff names. Raises :class:`ToolError` for a file outside the workspace."""
     folders = (*call.folders, plan.workspace.root)
     names = [os.path.normpath(folder / path) for folder in folders]
     inside = [name for name in names if "\0" not in name and call.is_inside(name)]
@@ -161,24 +161,24 @@ def _located(call: Call, plan: Plan, path: str) -> str:
 
 
 def _fix(hunks: Mapping[str, tuple[str, list[Hunk]]], sources: Mapping[str, SourceFile | None]) -> Fix:
-    """Make a candidate of a diff. Raises :class:`PatchError` if it does not apply."""
+    """Return a diff as a candidate. Raises :class:`PatchError` if it does not apply."""
     made: list[Edit] = []
     defined: list[str] = []
     for name, (path, own) in hunks.items():
         if (source := sources.get(name)) is None:
-            raise PatchError(f"{path} is no Python file that can be read: name a file of the workspace.")
+            raise PatchError(f"{path} is not a readable Python file: name a file of the workspace.")
         if len(source.text) > _SOURCE:
-            raise PatchError(f"{path} has more than {_SOURCE:,} characters: edits of it are not tried.")
+            raise PatchError(f"{path} has more than {_SOURCE:,} characters: no edits of it are tried.")
         changes = edits(source, path, own)
         try:
             tree = ast.parse(edited(source, changes), path)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            why = str(error) or "it is too deep"
-            raise PatchError(f"With the diff {path} is no Python: {why}.") from error
+            why = str(error) or "it is nested too deeply"
+            raise PatchError(f"With the diff, {path} is not valid Python: {why}.") from error
         made += changes
         known = set[str]().union(*map(bound, source.tree.body)) if source.tree else set[str]()
         defined += [ast.unparse(item) for item in tree.body if bound(item) and not bound(item) & known]
-    # Names that are new in the module: without them the new lines could not be tried by themselves.
+    # Definitions that the diff adds to the module: new lines that use them are also tried by themselves.
     definitions = Operator("", "\n".join(defined)) if defined else None
     return Fix("edit", "the edit", "", "safe", "", tuple(made), operator=definitions)
 
@@ -193,7 +193,7 @@ def _diff(call: Call, texts: Mapping[str, tuple[str, str]]) -> str:
 def _named(call: Call, base: State, finding: str) -> Finding:
     found = call.ids(base.report).get(finding)
     if found is None:
-        raise ToolError(f"The program as it is now has no finding {finding}: call check_target again.")
+        raise ToolError(f"The current program has no finding {finding}: call check_target again.")
     return found
 
 
@@ -218,9 +218,9 @@ def _unknown(name: str, tried: Searched) -> str:
 
 def _next_of_fixes(base: State, nondeterminism: str, fixes: Sequence[Fixed]) -> str:
     if (problem := base.report.problem) is not None:
-        return f"Nothing can be verified, since the run did not get to its end: {clipped(problem.message)}"
+        return f"Nothing can be verified, since the run did not finish: {clipped(problem.message)}"
     if nondeterminism:
         return f"Nothing can be verified: {nondeterminism}."
     if any(item.verified for item in fixes):
         return _WRITE
-    return "Write an edit of your own, with what explain_finding says, and prove it with try_edit."
+    return "Write an edit of your own, as explain_finding suggests, and prove it with try_edit."

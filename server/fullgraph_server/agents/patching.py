@@ -1,7 +1,7 @@
 """A unified diff, as an agent writes it, applied to the texts of files, in linear time.
 
-The numbers of its hunks are a hint only, since those who write diffs by hand miscount: a hunk belongs where
-its old lines stand, and of several such places to the nearest.
+The line numbers of its hunks are only a hint, since authors of diffs miscount: a hunk applies where its old
+lines are, and if they are in several places, at the nearest.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from ..workspace.positions import Span
 from ..workspace.source import SourceFile
 
 _Line: TypeAlias = "tuple[int | None, str]"
-"""A line of a file with a diff in it: its index in the file, unless it is new, and its text."""
+"""A line of a patched file: its index in the original file (``None`` for a new line), and its text."""
 _HUNK = re.compile(r"@@(?: -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@.*)?")
 _NONE = "/dev/null"
 _MOST_LINES: Final = 10_000
 _MOST_HUNKS: Final = 500
 """Limits of a diff: nobody writes a larger one by hand."""
 _MOST_STEPS: Final = 2_000_000
-"""The limit on lines that are looked at to find the places of all hunks of a file."""
+"""The limit on lines that are searched for the places of all hunks of a file."""
 _MOST_COMPARED: Final = 40_000
-"""The limit on pairs of lines that are compared to find the lines of a block that stay."""
+"""The limit on pairs of lines that are compared to find the unchanged lines of a block."""
 
 
 class PatchError(Exception):
@@ -36,20 +36,20 @@ class PatchError(Exception):
 
 @dataclass
 class Hunk:
-    """Lines that take the place of others; ``row`` is where the diff says that they begin, if it does."""
+    """A hunk of a diff; ``row`` is the line at which it begins, if the diff says so."""
 
     row: int | None
     lines: list[tuple[str, str]] = field(default_factory=list)
-    """Mark (a blank, ``+`` or ``-``) and text of each line."""
+    """Pairs of the mark (a space, ``+`` or ``-``) and the text of a line."""
 
     @property
     def old(self) -> list[str]:
-        """The lines that it takes the place of."""
+        """The lines that the hunk replaces."""
         return [text for mark, text in self.lines if mark != "+"]
 
 
 def parse(diff: str) -> dict[str, list[Hunk]]:
-    """Return the hunks of each file, by the path that the diff gives it. Raises :class:`PatchError`."""
+    """Return the hunks of each file by its path in the diff. Raises :class:`PatchError`."""
     if diff.count("\n") > _MOST_LINES:
         raise PatchError(f"The diff has more than {_MOST_LINES:,} lines: try it in parts.")
     files: dict[str, list[Hunk]] = {}
@@ -69,7 +69,7 @@ def parse(diff: str) -> dict[str, list[Hunk]]:
         before, blank = line, 0
     if not any(files.values()):
         raise PatchError(
-            "This is no unified diff: write --- a/FILE and +++ b/FILE, then hunks that begin with @@."
+            "Not a unified diff: write --- a/FILE and +++ b/FILE, then hunks that begin with @@."
         )
     if sum(map(len, files.values())) > _MOST_HUNKS:
         raise PatchError(f"The diff has more than {_MOST_HUNKS:,} hunks: try it in parts.")
@@ -77,7 +77,7 @@ def parse(diff: str) -> dict[str, list[Hunk]]:
 
 
 def edits(source: SourceFile, path: str, hunks: Sequence[Hunk]) -> tuple[Edit, ...]:
-    """Return what hunks change in a file. Raises :class:`PatchError` for one that does not apply."""
+    """Return the edits of hunks to a file. Raises :class:`PatchError` if a hunk does not apply."""
     before = list(source.lines[:-1] if not source.lines[-1] else source.lines)
     if len(hunks) * len(before) > _MOST_STEPS:
         raise PatchError(f"The diff has too many hunks for a file as long as {path}: try it in parts.")
@@ -115,11 +115,11 @@ def _path(old: str, new: str) -> str:
 
 
 def _places(lines: Sequence[str], hunk: Hunk) -> list[int]:
-    """Return the indices at which the old lines of a hunk stand; trailing blanks do not count."""
+    """Return the indices of lines at which a hunk's old lines begin; trailing blanks are ignored."""
     old, text = ([line.rstrip() for line in some] for some in (hunk.old, lines))
     if not old:
         return [*range(len(lines) + 1)] if hunk.row is None else [min(hunk.row, len(lines))]
-    # The prefix function of Knuth, Morris and Pratt, which is linear however alike lines are.
+    # The prefix function of Knuth, Morris and Pratt, which takes linear time even if lines repeat.
     joined: list[str | None] = [*old, None, *text]
     borders = [0]
     for line in joined[1:]:
@@ -131,14 +131,14 @@ def _places(lines: Sequence[str], hunk: Hunk) -> list[int]:
 
 
 def _nearest(places: Sequence[int], lines: Sequence[_Line], row: int) -> int:
-    """Return the place that is nearest to a row of the file, whatever earlier hunks have moved."""
+    """Return the place nearest to a row of the original file, even if earlier hunks moved lines."""
     known = (-1 if index is None else index for index, _ in lines)
     indices = [*itertools.accumulate(known, max), len(lines)]
     return min(places, key=lambda place: abs(indices[place] + 1 - row))
 
 
 def _put(lines: list[_Line], first: int, hunk: Hunk) -> None:
-    """Put a hunk at an index of lines, each with its own index in the file; those around it stay."""
+    """Replace the lines at an index by those of a hunk; context lines keep their original index."""
     put: list[_Line] = []
     index = first
     for mark, text in hunk.lines:
@@ -152,7 +152,7 @@ def _put(lines: list[_Line], first: int, hunk: Hunk) -> None:
 
 
 def _ended(lines: Sequence[str], source: SourceFile) -> list[str]:
-    """Return lines with their ends, which the last one of the file may lack."""
+    """Return lines with their line ends, which the file's last line may lack."""
     ended = [f"{line}\n" for line in lines]
     if lines and lines[-1] == source.lines[-1]:
         ended[-1] = lines[-1]
@@ -173,7 +173,7 @@ def _changes(source: SourceFile, before: Sequence[str], after: Sequence[_Line]) 
 
 
 def _apart(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
-    """Yield where lines differ from those in their place; large blocks only at their ends."""
+    """Yield the ranges of old and new lines that differ; large blocks are compared only at their ends."""
     if len(old) * len(new) > _MOST_COMPARED:
         same = _alike(old, new)
         at_end = _alike(old[same:][::-1], new[same:][::-1])
@@ -185,6 +185,6 @@ def _apart(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, i
 
 
 def _alike(one: Sequence[str], other: Sequence[str]) -> int:
-    """Count the lines at the beginning that are equal."""
+    """Return how many lines at the beginning are equal."""
     pairs = zip(one, other, strict=False)
     return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))

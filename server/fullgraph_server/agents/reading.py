@@ -1,4 +1,4 @@
-"""The tools that tell what torch.compile did: each runs a target once, or looks at its last run again."""
+"""The tools that report what torch.compile did: each runs a target once, or reads its last run."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ from .tool_calls import Call, Ran, ToolError
 _T = TypeVar("_T")
 
 MOST: Final = 20
-"""How many items of a list an answer has."""
+"""The limit on items of a list in an answer."""
 _MOST_OF_EACH: Final = 5
 _SHORT, _LONG = 400, 6000
-"""The limits of a text that stands for an item, and of one that was asked for, in characters."""
+"""The limits on the text of a listed item, and on a text that was requested, in characters."""
 _ROWS_AROUND: Final = 4
 
 
 async def check_target(call: Call, target: str, offset: int = 0) -> Checked:
-    """Run a target and tell its findings; with an offset, tell more of the last run."""
+    """Run a target and list its findings; with an offset, list more findings of the last run."""
     ran = await _ran(call, target, "graph", offset, "check_target")
     report = ran.report
     ids = call.ids(report)
@@ -73,7 +73,7 @@ async def check_target(call: Call, target: str, offset: int = 0) -> Checked:
 
 
 async def explain_finding(call: Call, target: str, finding: str) -> Explained:
-    """Tell all that is known of a finding of the last check; nothing runs."""
+    """Return everything that is known about a finding of the last check; run nothing."""
     ran, found = call.finding(target, finding)
     report = ran.report
     is_fixable = found in fixable(report)
@@ -100,7 +100,7 @@ async def explain_finding(call: Call, target: str, finding: str) -> Explained:
 
 
 async def find_recompiles(call: Call, target: str, offset: int = 0) -> Recompilations:
-    """Run a target with one compilation kept of each function, and tell why functions are compiled again."""
+    """Run a target with only one compilation kept for each function; list why functions recompile."""
     ran = await _ran(call, target, "recompiles", offset, "find_recompiles")
     report = ran.report
     shown, left_out = paged(profiles(report), offset, "function", "find_recompiles")
@@ -115,7 +115,7 @@ async def find_recompiles(call: Call, target: str, offset: int = 0) -> Recompila
 
 
 async def show_kernels(call: Call, target: str, kernel: str = "", offset: int = 0) -> Kernels:
-    """Run a target until its kernels are written, and tell them; with a kernel, show its source."""
+    """Run a target until its kernels are written, and list them; with a kernel, return its source."""
     ran = await _ran(call, target, "kernels", offset or bool(kernel), "show_kernels")
     report = ran.report
     rows = [(code, launches) for code in report.codes for launches in by_kernel(code).values()]
@@ -125,7 +125,7 @@ async def show_kernels(call: Call, target: str, kernel: str = "", offset: int = 
         source = next((launches[0].source for _, launches in rows if launches[0].name == kernel), "")
         if not source:
             raise ToolError(
-                f"The last run of {target} has no source of a kernel {kernel}: call show_kernels without one."
+                f"The last run of {target} has no source of a kernel {kernel}: list all with show_kernels."
             )
     shown, left_out = paged(rows, offset, "kernel", "show_kernels")
     return Kernels(
@@ -140,7 +140,7 @@ async def show_kernels(call: Call, target: str, kernel: str = "", offset: int = 
 
 
 async def compare_runs(call: Call, before: str, after: str = "") -> Compared:
-    """Compare the last check of a target with a new one, or with one of another target or trace."""
+    """Compare the last check of a target with a new check of it, or of another target or trace."""
     if before.startswith(TRACE):
         old = await call.run(before, "graph")
     else:
@@ -158,8 +158,8 @@ async def compare_runs(call: Call, before: str, after: str = "") -> Compared:
         _all_found(call, shown, new.report),
         _all_found(call, gone, old.report),
         tuple(Amount(item.name, item.before, item.after) for item in compared.counts),
-        f"{left_out} Call check_target for all of the newer run." if left_out else "",
-        "Call explain_finding for what is new." if shown else "",
+        f"{left_out} Call check_target for all findings of the newer run." if left_out else "",
+        "Call explain_finding for a new finding." if shown else "",
     )
 
 
@@ -167,17 +167,17 @@ async def compare_runs(call: Call, before: str, after: str = "") -> Compared:
 
 
 def counts(counted: Counted) -> Counts:
-    """Return the counts of a run."""
+    """Return the counts of a run in the form of an answer."""
     return Counts(counted.graphs, counted.breaks, counted.recompiles)
 
 
 def clipped(text: str, most: int = _SHORT) -> str:
-    """Return a text, or its beginning and how much is left out."""
+    """Return a text of at most ``most`` characters, or its beginning and how much is left out."""
     return text if len(text) <= most else f"{text[:most]} … ({len(text) - most:,} more characters)"
 
 
 def paged(items: Sequence[_T], offset: int, one: str, tool: str, many: str = "") -> tuple[Sequence[_T], str]:
-    """Return the items of an answer, and what is left out: how many, and the call that shows them."""
+    """Return the items of an answer, and a text on items left out: how many, and how to get them."""
     if offset < 0 or (offset and offset >= len(items)):
         raise ToolError(f"There is no {one} {offset}: the last run has {len(items)}.")
     shown = items[offset : offset + MOST]
@@ -191,7 +191,7 @@ def paged(items: Sequence[_T], offset: int, one: str, tool: str, many: str = "")
 
 
 async def _ran(call: Call, target: str, depth: Depth, again: bool | int, tool: str) -> Ran:
-    """Run a target, or look at its last run ``again``."""
+    """Run a target; if ``again`` is true, return its last run instead."""
     return call.last(target, depth, tool) if again else await call.run(target, depth)
 
 
@@ -219,9 +219,9 @@ def _all_found(call: Call, findings: Sequence[Finding], report: Report) -> tuple
 
 def _next_of_check(report: Report, can_be_fixed: bool) -> str:
     if report.problem is not None:
-        return "The run did not get to its end: mend what the first error says, and check again."
+        return "The run did not finish: fix the first error, and check again."
     if can_be_fixed:
-        return "Call list_fixes for edits that are proven, or explain_finding for one finding."
+        return "Call list_fixes for proven edits, or explain_finding for one finding."
     return "Call explain_finding for one finding." if report.findings else "Nothing is left to fix."
 
 

@@ -1,4 +1,4 @@
-"""A call of a tool: the workspace that it may look at, the runs that it makes, and those made before."""
+"""A call of a tool: the workspace that it may read, the runs that it starts, and earlier runs."""
 
 from __future__ import annotations
 
@@ -30,45 +30,45 @@ from ..workspace.workspace import Workspace
 _T = TypeVar("_T")
 
 _MOST_KEPT = 16
-"""How many runs can be looked at again."""
+"""How many runs are kept for later calls."""
 _MOST_CHARACTERS: Final = 10_000
 _MOST_OF: Final[Mapping[str, int]] = {"diff": 500_000}
-"""The limits of arguments, in characters."""
+"""The limits on arguments, in characters."""
 
 
 class ToolError(Exception):
-    """A call that is refused; the text says why, and what to do."""
+    """The refusal of a call; its text says why, and what to do."""
 
 
 def refusal_text(error: ToolError, arguments: Mapping[str, Any]) -> str:
-    """Return why a call is refused, without the secrets of URLs that it was made with."""
+    """Return why a call is refused, without the secrets of URLs in its arguments."""
     texts = [value for name, value in arguments.items() if isinstance(value, str) and name not in _MOST_OF]
     return without_secrets(str(error), urls_in(texts))
 
 
 def refuse_odd(arguments: Mapping[str, Any]) -> None:
-    """Raise :class:`ToolError` for arguments of a tool of another kind, or larger, than any needs."""
+    """Raise :class:`ToolError` for an argument of the wrong type, or larger than any tool needs."""
     for name, value in arguments.items():
         most = _MOST_OF.get(name, _MOST_CHARACTERS)
         if name == "offset":
             if type(value) is not int or not 0 <= value < _MOST_CHARACTERS:
-                raise ToolError(f"offset has to be a number from 0 to {_MOST_CHARACTERS - 1:,}.")
+                raise ToolError(f"offset must be a number from 0 to {_MOST_CHARACTERS - 1:,}.")
         elif not isinstance(value, str):
-            raise ToolError(f"{name} has to be a text.")
+            raise ToolError(f"{name} must be a string.")
         elif len(value) > most:
             raise ToolError(f"{name} has {len(value):,} characters: shorten it to {most:,} at most.")
 
 
 @dataclass(frozen=True)
 class Ran:
-    """A run of a target: its plan and its report."""
+    """A finished run of a target: its plan and its report."""
 
     plan: Plan
     report: Report
 
 
 class AgentRuns:
-    """The runs of all calls: several may be on at once. Close it."""
+    """The runs of all calls, of which several can be running at once. Close it."""
 
     def __init__(self) -> None:
         self._engine = Engine()
@@ -76,11 +76,11 @@ class AgentRuns:
         self._kept: dict[tuple[str, Depth], Ran] = {}
 
     def kept(self, name: str, depth: Depth) -> Ran | None:
-        """Return the last run at a depth of the target that had this name."""
+        """Return the last run at a depth of the target with this name; ``None`` if there is none."""
         return self._kept.get((name, depth))
 
     async def run(self, name: str, plan: Plan, depth: Depth, progress: Callable[[str], None]) -> Ran:
-        """Run a target as it is now, and keep by its name what it told."""
+        """Run the current state of a target, and keep the run under the target's name."""
         shown = RunProgress(plan.target, depth, plan.settings.switches)
 
         def take(facts: Sequence[Fact]) -> None:
@@ -99,11 +99,11 @@ class AgentRuns:
     async def prove(
         self, plan: Plan, progress: Callable[[str], None], search: Callable[[Prover], Awaitable[_T]]
     ) -> _T:
-        """Run a target with edits, as a search asks for it; its file changes are discarded."""
+        """Run a target with the edits that ``search`` tries; its file changes are discarded."""
         return await self._owned(self._proof(plan, progress, search))
 
     async def close(self) -> None:
-        """End everything that is on, and every process."""
+        """Cancel everything that is running, and end every process."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -128,7 +128,7 @@ class AgentRuns:
                 await prover.close()  # may itself be cancelled
 
     async def _owned(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """Do work in a task of its own, which ends in its own time when the call is cancelled."""
+        """Await ``work`` in a task of its own: if the call is cancelled, the task can still clean up."""
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -141,20 +141,23 @@ class AgentRuns:
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a tool. ``planner`` raises :class:`ToolError` for a name that means no target."""
+    """One call of a tool. ``planner`` raises :class:`ToolError` for a name that is not a target."""
 
     runs: AgentRuns
     folders: tuple[Path, ...]
-    """The workspace: no other file is looked at. Places are relative to the first folder."""
+    """The workspace: no file outside it is read. Places are relative to the first folder."""
     planner: Callable[[str], Awaitable[Plan]]
     progress: Callable[[str], None]
 
     async def plan(self, name: str, purpose: str = "graph") -> Plan:
-        """Return the plan of a target's next run, if it suits a purpose and is of the workspace."""
+        """Return the plan of a target's next run.
+
+        Raises :class:`ToolError` if the target does not suit the purpose, or is outside the workspace.
+        """
         if is_url(name.partition(ARGUMENTS)[0]):
             raise ToolError("No URL is opened here: name a file of the workspace by its path.")
         path = name.removeprefix(PYTEST).removeprefix(TRACE).partition("::")[0].partition(ARGUMENTS)[0]
-        self.refuse_outside(str(self.folders[0] / path))  # before anything there is looked at
+        self.refuse_outside(str(self.folders[0] / path))  # before any file there is read
         plan = await self.planner(name)
         plan = replace(plan, target=await asyncio.to_thread(self._pinned, plan.target))
         if problem := unsuited(plan.target, purpose):
@@ -173,7 +176,7 @@ class Call:
         return ran
 
     def finding(self, name: str, finding: str) -> tuple[Ran, Finding]:
-        """Return a finding of the last check of a target, by its id."""
+        """Return the finding with this id, and the last check of the target, which has it."""
         ran = self.last(name)
         found = self.ids(ran.report).get(finding)
         if found is None:
@@ -181,23 +184,23 @@ class Call:
         return ran, found
 
     def refuse_outside(self, filename: str) -> None:
-        """Raise :class:`ToolError` for a file that is outside of the workspace."""
+        """Raise :class:`ToolError` for a file outside the workspace."""
         filename = os.path.normpath(filename)
         if "\0" in filename:
-            raise ToolError(f"{filename!r} is no path: name a file of the workspace.")
+            raise ToolError(f"{filename!r} is not a path: name a file of the workspace.")
         if not self.is_inside(filename):
             folders = ", ".join(map(str, self.folders))
             raise ToolError(f"{filename} is outside of the workspace ({folders}): name a file in it.")
 
     def is_inside(self, filename: str) -> bool:
-        """Tell whether a file, where symbolic links lead, is in the workspace."""
+        """Return whether a file, with symbolic links followed, is in the workspace."""
         path = Path(os.path.realpath(filename))
         return any(path.is_relative_to(os.path.realpath(folder)) for folder in self.folders)
 
     def _pinned(self, target: Target) -> Target:
-        """Return a target that runs its own file in the workspace, and nothing else that has its name.
+        """Return the target pinned to its file in the workspace, so that no other module of its name runs.
 
-        Raises :class:`ToolError` for one of another place, and for one of a library or an environment.
+        Raises :class:`ToolError` for a target outside the workspace, or of a library or an environment.
         """
         program = target.program
         if isinstance(program, Script) and (name := program.module or program.console_script):
@@ -221,26 +224,26 @@ class Call:
         return target
 
     def _is_own(self, filename: str) -> bool:
-        """Tell whether a file is the project's own, and of no environment or library in the workspace."""
+        """Return whether a file is the project's own, not of an environment or library in the workspace."""
         roots = (Path(os.path.realpath(folder)) for folder in self.folders)
         return any(Workspace(root).contains(os.path.realpath(filename)) for root in roots)
 
     def _path(self, filename: str) -> str:
-        """Write a file relative to the workspace."""
+        """Return a path relative to the workspace's first folder if possible."""
         path, folder = Path(filename), self.folders[0]
         return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else filename
 
     def row(self, report: Report, filename: str, row: int) -> str:
-        """Write a row: ``model.py:12``, and in a notebook ``model.ipynb:cell 3:2``."""
+        """Return ``model.py:12`` for a row, or ``model.ipynb:cell 3:2`` in a notebook."""
         source = report.files.get(filename)
         return f"{self._path(filename)}:{source.place(row) if source else row}"
 
     def place(self, report: Report, span: Span) -> str:
-        """Write a place: ``model.py:12:5``."""
+        """Return ``model.py:12:5`` for the beginning of a span."""
         return f"{self.row(report, span.filename, span.row)}:{span.column}"
 
     def ids(self, report: Report) -> dict[str, Finding]:
-        """Name each finding: by its place and code, and a number where several share them."""
+        """Return findings by id: place and code, and a number if several findings share them."""
         named: dict[str, Finding] = {}
         same: Counter[str] = Counter()
         for finding in report.findings:

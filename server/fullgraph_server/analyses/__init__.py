@@ -1,13 +1,13 @@
 """Analyses: everything that can be asked about a target, one module each.
 
-A module with an ``ANALYSIS`` is an entry of the registry, and has its name. Limits, suitability, progress,
-layers, the command line, the language server, "Analyze…" and the table of the README read the registry. The
-worker's half of an analysis is the module of the same name in ``fullgraph_compiler.analyses``. What entries
-share:
+A module with an ``ANALYSIS`` is an entry of the registry, under the module's name. Limits, suitability,
+progress, layers, the command line, the language server, "Analyze…" and the table of the README read the
+registry. The worker's half of an analysis is the module of the same name in ``fullgraph_compiler.analyses``.
+These modules are shared:
 
-- ``analysis``: what an analysis is made of
+- ``analysis``: the data of an analysis
 - ``registry``: all analyses, and the analysis of a run or a report
-- ``suitability``: what a target cannot be used for
+- ``suitability``: why a target does not suit an analysis
 - ``progress``: what a run is doing now, from its facts
 - ``shown``: lines of a report for a terminal
 """

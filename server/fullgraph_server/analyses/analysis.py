@@ -26,16 +26,16 @@ Effort: TypeAlias = Literal["program", "dynamo", "compiler"]
 
 - ``program``: as long as the program itself, without kernels
 - ``dynamo``: one graph may take the whole time limit, without kernels
-- ``compiler``: several times as long, with kernels that are kept for later runs
+- ``compiler``: several times as long as the program, with kernels that later runs reuse
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InEditor:
-    """An analysis in editors.
+    """The commands and texts of an analysis in editors.
 
     ``command`` is the command of the server, ``client`` that of VS Code, ``title`` its title, and
-    ``question`` what "Analyze…" says about it. ``order`` is its place within ``group``.
+    ``question`` its description in "Analyze…". ``order`` sorts the analyses within a ``group``.
     """
 
     command: str
@@ -47,16 +47,16 @@ class InEditor:
     opens: Literal["", "profile", "report"] = ""
     """The page that VS Code opens afterwards: a profile in Markdown, or the compile report."""
     announced: bool = False
-    """Whether the server shows the verdict as a message."""
+    """Whether the server shows the verdict as a message after the run."""
     menu: Literal["", "analyses", "kernels"] = ""
-    """The submenu of a target that has it, too; VS Code's menus here have seven entries at most."""
+    """The submenu of a target that also has the command; VS Code shows at most seven entries there."""
     in_palette: bool = False
-    """Whether the palette has it, beside "Analyze…"."""
+    """Whether the command palette has the command, in addition to "Analyze…"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchOption:
-    """An option of the command line with a number of at least 1, which sets a switch of the run."""
+    """A command-line option that sets a switch of the run to a number of at least 1."""
 
     name: str
     switch: str
@@ -66,10 +66,10 @@ class SwitchOption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnCommandLine:
-    """An analysis as ``fullgraph NAME TARGET``.
+    """The command ``fullgraph NAME TARGET`` of an analysis.
 
-    ``help`` is the text of its ``--help``; it is empty if the command is written in ``cli/app.py``, since it
-    does more than run the analysis. ``answer`` is the question that the command answers, for the docs.
+    ``help`` is the text of its ``--help``. It is empty for a command that does more than run the analysis:
+    ``cli/app.py`` has its code. ``answer`` is the question that the command answers, for the docs.
     """
 
     name: str
@@ -86,34 +86,34 @@ class OnCommandLine:
 class Analysis:
     """Something that can be asked about a target.
 
-    ``id`` is the depth of its runs, and the layer that its results make. ``label`` names these in the view of
-    targets, ``doing`` says what a run does, with ``{target}`` for the target's label and ``{device}`` for the
-    GPU of a preview.
+    ``id`` is the depth of its runs, and the name of the layer that its results make. ``label`` names the
+    results in the view of targets. ``doing`` is the text of its progress, with ``{target}`` for the target's
+    label and ``{device}`` for the GPU of a preview.
     """
 
     id: str
     label: str
     doing: str
     makes_layer: bool = True
-    """Whether its results leave the ordinary result of the target as it was."""
+    """Whether its results are kept as a layer, and do not replace the target's ordinary result."""
     switch: str = ""
-    """The switch that makes a run at the depth of another analysis one of this."""
+    """The switch that turns a run at another analysis' depth into a run of this analysis."""
     switches: Mapping[str, Any] = field(default_factory=dict)
-    """Switches that its runs are started with."""
+    """The switches of its runs."""
     effort: Effort = "compiler"
     in_one_process: str = ""
-    """What one process is needed for, as in ``speed is measured``; empty if several ranks can run."""
+    """Why only one process can run, as in ``speed is measured``; empty if several ranks can run."""
     repeats: bool = False
     """Whether the program runs more than once, in children of the worker."""
     reads_traces: bool = False
-    """Whether a trace, of a program that ran elsewhere, can be read for it."""
+    """Whether a trace of a program that ran elsewhere can answer it."""
     timed: bool = False
-    """Whether its worker must be a new process, so that nothing that is warm changes the times."""
+    """Whether its worker must be a new process: a warm one would change the times."""
     progress: Callable[[], Progress] = Progress
     verdict: Callable[[Report], str | None] = lambda _: None
-    """What a result of it says in one sentence; ``None`` if numbers say it."""
+    """The conclusion of a report in one sentence; ``None`` if its numbers say enough."""
     lines: Callable[[Shown], Iterator[Line | Finding]] | None = None
-    """The text of a report on a terminal; ``None`` for that of ``fullgraph check``."""
+    """The text of a report on a terminal; ``None`` for the text of ``fullgraph check``."""
     shape: Callable[[Report], Shape] = lambda _: REPORT
     """The shape of a report's JSON."""
     in_editor: InEditor | None = None
@@ -121,5 +121,5 @@ class Analysis:
 
     @property
     def layer(self) -> Layer:
-        """The layer that its results make; empty for the ordinary result."""
+        """The name of the layer that its results make; empty if they are the ordinary result."""
         return self.id if self.makes_layer else ""

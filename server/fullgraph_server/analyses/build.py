@@ -1,4 +1,4 @@
-"""Assembly: what generated kernels are built to."""
+"""Assembly: the PTX, SASS, LLVM IR or assembly of built kernels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ANALYSIS: Final = Analysis(
         command="fullgraph.assembly",
         client="openAssembly",
         title="Open Compiled Kernels (Assembly)",
-        question="What they are built to: PTX, SASS, LLVM IR or assembly",
+        question="The PTX, SASS, LLVM IR or assembly of the built kernels",
         group="generated code",
         order=30,
         menu="kernels",

@@ -1,4 +1,4 @@
-"""TorchInductor, which ordinary runs leave out: it runs in the background."""
+"""TorchInductor in the background: ordinary runs leave it out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INDUCTOR: Final = "TorchInductor"
 
 
 def _verdict(report: Report) -> str:
-    """Say what TorchInductor made of the graphs."""
+    """Return the first failure, or for how many graphs TorchInductor wrote code."""
     if report.problem is not None:
         return report.problem.message
     graphs = len({code.compile_id for code in report.codes})

@@ -37,8 +37,8 @@ ANALYSIS: Final = Analysis(
         TARGET, named as for check, runs and compiles unmodified. Each compilation after the first calls
         of a compiled function is shown with its cause, on the line of the call.
 
-        The exit code is 0 if there is none and nothing fails, else 1, and 2 if the target could not be
-        started.
+        The exit code is 0 if there is no late compilation and nothing fails, else 1, and 2 if the target
+        could not be started.
         """,
         options=(
             SwitchOption(

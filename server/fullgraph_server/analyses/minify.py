@@ -1,4 +1,4 @@
-"""Minification: a failure as a short program that needs only torch."""
+"""Minification: shrink a failure to a short program that needs only torch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run is doing now, from the facts that it has reported so far."""
+"""The progress of a run in a few words, from the facts that it has reported so far."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..text.messages import counted
 
 
 class Progress:
-    """Progress of a run by its compilations, or its graphs with code if there are any."""
+    """The progress of a run by its compilations, or by its graphs once code is generated."""
 
     def __init__(self) -> None:
         self._compiling: dict[str, str] = {}
@@ -33,8 +33,8 @@ class Progress:
 
     @property
     def now(self) -> str:
-        """Return a few words; empty if there is nothing to say yet."""
-        if self._graphs:  # all are captured before the first is compiled
+        """Return a few words; empty at the beginning."""
+        if self._graphs:  # a preview captures all graphs before it compiles the first
             return f"{len(self._written)} of {counted(self._graphs, 'graph')} done"
         if self._written:
             return f"{counted(len(self._written), 'graph')} done"
@@ -44,7 +44,7 @@ class Progress:
 
 
 class Tally(Progress):
-    """Progress by the number of facts of one type, written by ``words``."""
+    """The progress of a run by the number of facts of one type; ``words`` makes the text."""
 
     def __init__(self, kind: type[Any], words: Callable[[int], str]) -> None:
         super().__init__()

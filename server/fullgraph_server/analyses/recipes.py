@@ -1,4 +1,4 @@
-"""Recipes: a crashing program with parts of the compiler off, one after the other."""
+"""Recipes: run a crashing program with one part of the compiler off at a time."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ ANALYSIS: Final = Analysis(
 
         TARGET, named as for check, runs unmodified, then with one part of the compiler off at a time,
         then uncompiled. A table shows which runs finish, and how much memory each takes.
-        Each time it may use three quarters of --memory.
+        Each run may use three quarters of --memory.
 
         The exit code is 0 if the unmodified program finishes, 1 if not, and 2 if it could not be started.
         """,

@@ -18,7 +18,7 @@ from .shown import BLANK, Line, Shown, line
 
 _MOST_CALLS = 8
 _MOST_FUNCTIONS = 5
-"""A result with more of them is long: its sum stands at its beginning, too."""
+"""A result with more functions is long, and also begins with its summary."""
 _HELP = "help: "
 
 
@@ -99,14 +99,14 @@ ANALYSIS: Final = Analysis(
     ),
     on_command_line=OnCommandLine(
         name="recompiles",
-        answer="Why are functions compiled again, how often, called from where, at what cost? One "
-        "compilation is kept of each function and no limit holds, so that every change of a guarded value "
+        answer="Why are functions recompiled, how often, by which calls, at what cost? Each function keeps "
+        "only one compilation, and there is no recompile limit, so that every change of a guarded value "
         "shows.",
         page="docs/recompilations.md",
-        help="""Show why functions are compiled again, and from where.
+        help="""Show why functions are recompiled, and by which calls.
 
-        TARGET, named as for check, runs with one compilation kept of each function, and no limit on how
-        often it may be compiled: the worst case, in which each change of a guarded value shows.
+        TARGET, named as for check, runs. Each function keeps only one compilation, and there is no
+        recompile limit: the worst case, which shows every change of a guarded value.
 
         The exit code is 0 if nothing fails, 1 if something does, and 2 if the target could not be
         started.

@@ -17,7 +17,7 @@ from .analysis import Analysis, Group
 
 @lru_cache(maxsize=1)
 def analyses() -> Mapping[str, Analysis]:
-    """Return all analyses by id, in the order of "Analyze…"; those that no editor offers come first."""
+    """Return all analyses by id, in the order of "Analyze…", after those that no editor offers."""
     package = import_module(__package__)
     modules = (
         import_module(f"{__package__}.{found.name}") for found in pkgutil.iter_modules(package.__path__)
@@ -33,24 +33,24 @@ def _order(analysis: Analysis) -> tuple[int, int]:
 
 
 def of_depth(depth: Depth) -> Analysis | None:
-    """Return the analysis of runs at a depth; ``None`` for the runs of a proof."""
+    """Return the analysis of a depth; ``None`` for the depth of proofs."""
     return analyses().get(depth)
 
 
 def of_layer(layer: Layer) -> Analysis:
-    """Return the analysis that makes a layer; the ordinary one for no layer."""
+    """Return the analysis that makes a layer; the ordinary run for an empty name."""
     return analyses()[layer or "graph"]
 
 
 def command_of(name: str) -> str:
-    """Return the server's command of an analysis. Raises ``KeyError`` if editors have none."""
+    """Return the server's command of an analysis. Raises ``KeyError`` if it has no editor command."""
     if (in_editor := analyses()[name].in_editor) is None:
         raise KeyError(name)
     return in_editor.command
 
 
 def layer_of(depth: Depth, switches: Mapping[str, Any]) -> Layer:
-    """Return the layer of a run at a depth, with switches that are set for it alone."""
+    """Return the layer of a run from its depth and its switches; empty for an ordinary run."""
     analysis = of_depth(depth)
     if analysis is not None and analysis.layer:
         return analysis.layer
@@ -59,13 +59,13 @@ def layer_of(depth: Depth, switches: Mapping[str, Any]) -> Layer:
 
 
 def layer_label(report: Report) -> str:
-    """Name a layer, as a title."""
+    """Return the name of a report's layer, as a title."""
     label = devices.brief(report.dry) if report.dry else of_layer(report.layer).label
     return label[:1].upper() + label[1:]
 
 
 def verdict(report: Report) -> str | None:
-    """Say what a layer found; ``None`` if it did not get that far, or numbers say it."""
+    """Return the conclusion of a layer; ``None`` without a result, or if numbers say enough."""
     if report.status in (None, "cancelled", "not-started"):
         return None
     return of_layer(report.layer).verdict(report)

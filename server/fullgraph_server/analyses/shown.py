@@ -1,4 +1,4 @@
-"""Lines of a report for a terminal, as data: whoever prints them chooses the colours."""
+"""Lines of a report for a terminal, as texts with styles, so that this room needs no terminal."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..workspace.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line: texts, each with a style of the library rich, such as ``bold`` or ``bold red``."""
+    """A line as pairs of a text and its style in the library rich, such as ``bold red``."""
 
     parts: tuple[tuple[str, str], ...]
 
 
 def line(text: str, style: str = "") -> Line:
-    """Return a line of one style."""
+    """Return a line with one style."""
     return Line(((text, style),))
 
 
@@ -29,20 +29,20 @@ BLANK: Final = line("")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A report, and how its target and its places are named on the command line."""
+    """A report with the names of its target and places on the command line."""
 
     report: Report
     workspace: Workspace
     target: str
-    """The target, as it would be typed in a shell."""
+    """The target, as a user types it in a shell."""
     width: int | None
     """The columns of the terminal; ``None`` if lines are not wrapped."""
     place: Callable[[str, int], str]
     """Return ``train.py:41`` for a file and a row, or ``model.ipynb:cell 3:2``."""
     summary_end: str
-    """The end of a summary: torch's version, and what was left out or discarded."""
+    """The end of a summary: torch's version, and notes on what was left out or discarded."""
     sizes_command: str = ""
-    """A line with the command that plans dynamic sizes, if an advice that nobody has tried has them."""
+    """A line with the command that plans dynamic sizes, if untried advice makes sizes dynamic."""
 
     def at(self, span: Span) -> str:
         """Return the place of a span."""
@@ -55,5 +55,5 @@ class Shown:
         return f"{self.at(span)}  {text}".rstrip()
 
     def failures(self) -> Iterator[Finding]:
-        """Yield the findings that say why the program, or the compiler, came no further."""
+        """Yield the findings that say why the program or the compiler stopped."""
         return (finding for finding in self.report.findings if KINDS[finding.kind].is_failure)

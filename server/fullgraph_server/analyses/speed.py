@@ -123,7 +123,7 @@ ANALYSIS: Final = Analysis(
     id="speed",
     label="speed",
     doing="measuring the speed of {target}",
-    # What makes calls of the program again must change no file.
+    # Calls of the program are repeated, which must change no file.
     switches={"files": "discard"},
     in_one_process="speed is measured",
     repeats=True,
@@ -134,7 +134,7 @@ ANALYSIS: Final = Analysis(
         command="fullgraph.speed",
         client="measureSpeed",
         title="Why Is It Not Faster?",
-        question="Compiled calls beside uncompiled ones, what their time goes to, and why",
+        question="Compiled calls compared with uncompiled ones, what takes their time, and why",
         group="speed",
         menu="analyses",
         opens="report",
@@ -142,7 +142,7 @@ ANALYSIS: Final = Analysis(
     ),
     on_command_line=OnCommandLine(
         name="speed",
-        answer="Why is it not faster? Compiled calls measured beside uncompiled ones, and one sentence on "
+        answer="Why is it not faster? Compiled calls compared with uncompiled ones, and one sentence on "
         "what takes the time, by line.",
         page="docs/speed.md",
     ),

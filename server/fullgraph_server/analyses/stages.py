@@ -1,4 +1,4 @@
-"""Stages: the program and each of its graphs at each stage of the compiler, and the one at fault."""
+"""Stages: run the program and its graphs at each stage of the compiler, to find the stage at fault."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .progress import Progress
 from .shown import BLANK, Line, Shown, line
 
 _PROGRAM_STAGES: Final = ("uncompiled", "eager")
-"""The stages of the whole program; those behind them are of each graph, and are checked together."""
+"""The stages of the whole program. The later stages of a graph are checked together."""
 
 
 class _StageProgress(Progress):
@@ -61,7 +61,7 @@ def _lines(shown: Shown) -> Iterator[Line | Finding]:
 
 
 def _by_graph(report: Report) -> Iterator[tuple[str, list[StageChecked]]]:
-    """Yield the stages of the whole program (its compile id is empty), then those of each graph."""
+    """Yield compile id and stages: of the whole program (its id is empty), then of each graph."""
     stages = sorted(report.stages, key=lambda stage: stage.compile_id != "")
     order = {stage.compile_id: index for index, stage in reversed(list(enumerate(stages)))}
     stages.sort(key=lambda stage: order[stage.compile_id])
@@ -103,11 +103,11 @@ ANALYSIS: Final = Analysis(
 
         TARGET, named as for check, runs uncompiled, then captured by Dynamo alone; then each of its
         graphs goes through the stages of the compiler, forward and backward, and results are compared.
-        Where nothing is at fault, it runs once more as a whole, compiled.
+        If no stage is at fault, the whole program runs once more, compiled.
 
-        The exit code is 0 if nothing is at fault, 1 if something is, 2 if the target could not be
-        started, and 3 if nothing is at fault in the graphs that were checked, but some could not be, or
-        the compiled program prints other lines than the uncompiled one.
+        The exit code is 0 if nothing is at fault, 1 if something is, and 2 if the target could not be
+        started. It is 3 if nothing is at fault in the graphs that were checked, but some graphs could
+        not be checked, or the compiled program prints other lines than the uncompiled one.
         """,
     ),
 )

@@ -1,4 +1,4 @@
-"""Suitability of targets: some purposes need one process, or a program that can run here."""
+"""Suitability of targets: some purposes need a single process, or a program that can run here."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _IN_ONE_PROCESS: Final[Mapping[str, str]] = {
     "fix": "fixes are proven",
     "sizes": "sizes are tried",
 }
-"""What one process is needed for, of the purposes that are no analyses."""
+"""Why only one process can run, for purposes that are not analyses."""
 
 
 def unsuited(target: Target, purpose: str) -> str:
-    """Say in one sentence why a target does not suit a purpose; empty if it does.
+    """Return in one sentence why a target does not suit a purpose; empty if it does.
 
     A purpose is an analysis, ``debug``, ``fix`` or ``sizes``.
     """
     program = target.program
     analysis = analyses().get(purpose)
     if isinstance(program, Trace) and not (analysis and analysis.reads_traces):
-        return f"{target.label} is a trace of what ran elsewhere: name a script or an example for that."
+        return f"{target.label} is a trace of a run elsewhere: name a script or an example for that."
     if purpose == "debug" and isinstance(program, Script) and program.console_script:
-        return f"debugpy starts no console script such as {target.label}: name a script or a module for that."
+        return f"debugpy cannot start the console script {target.label}: name a script or a module for that."
     if purpose == "debug" and target.filename.endswith(NOTEBOOK):
         return f"{target.label} is a notebook: debug it in its kernel, or name a script for that."
     what = analysis.in_one_process if analysis else _IN_ONE_PROCESS[purpose]

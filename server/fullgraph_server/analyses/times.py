@@ -1,4 +1,4 @@
-"""Times: compile time with cold and with warm caches, and what the caches held."""
+"""Times: compile time with cold and with warm caches, and which graphs the caches held."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def _lines(shown: Shown) -> Iterator[Line | Finding]:
     yield from map(line, _cache_lines(shown, report.caches))
     for finding in report.findings:
         kind = KINDS[finding.kind]
-        # No time is lost by what an export has to assume.
+        # The assumptions of an export cost no time.
         if kind.is_about_speed or (kind.is_failure and finding.kind != "export-error"):
             yield finding
 
 
 def _cache_lines(shown: Shown, caches: Caches) -> Iterator[str]:
-    """Yield what came of graphs in the caches: a table, then what is known of each miss and bypass."""
+    """Yield a table of cache hits, misses and bypasses, then the reason of each miss and bypass."""
     if not caches.counts:
         return
     title = "in the warm caches" if caches.warm else "in the caches"
@@ -106,13 +106,13 @@ ANALYSIS: Final = Analysis(
     ),
     on_command_line=OnCommandLine(
         name="times",
-        answer="Why is compilation slow, with cold and with warm caches? Which graphs do the warm ones not "
-        "have, and why?",
+        answer="Why is compilation slow, with cold and with warm caches? Which graphs do the warm caches "
+        "lack, and why?",
         help="""Show why compilation is slow, and what costs speed afterwards.
 
-        TARGET, named as for check, runs with cold compiler caches, then with warm ones, each time in
-        a process of its own: a table shows both, which part of the compiler takes how much, and which
-        graphs the warm caches do not hold, with the reason.
+        TARGET, named as for check, runs with cold compiler caches, then with warm ones, each time in a
+        new process. The report shows both times, the share of each part of the compiler, and which
+        graphs the warm caches lack, with the reason.
 
         The exit code is 0 if nothing fails, 1 if something does, and 2 if the target could not be
         started.

@@ -1,4 +1,4 @@
-"""The commands of analyses: each runs one target, and writes the view of its analysis."""
+"""Commands of analyses: each runs one target, and writes its report in the form of the analysis."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .switches import with_switches
 
 
 def commands() -> Iterator[click.Command]:
-    """Make the commands of all analyses that have one like this."""
+    """Yield a command for each analysis whose ``OnCommandLine`` has a help text."""
     for analysis in analyses().values():
         words = analysis.on_command_line
         if words is not None and words.help:

@@ -1,6 +1,6 @@
 """The commands of the command line.
 
-What only one command needs is imported in its function: the rest start faster without it.
+A module that only one command needs is imported in that command, so that the other commands start faster.
 """
 
 from __future__ import annotations
@@ -62,15 +62,15 @@ def check(
 ) -> None:
     """Run each TARGET and report what torch.compile did.
 
-    TARGET is a file, a thing in it that has example calls (model.py::Block), a notebook up to a code
-    cell (model.ipynb::3), a module after -m, a command that a package has installed after
+    TARGET is a file, a function or class in a file that has example calls (model.py::Block), a
+    notebook up to a code cell (model.ipynb::3), a module after -m, an installed command after
     --console-script, a pytest node after --pytest, or the name of a target in pyproject.toml. A file
-    runs as a script, or by its example calls if it has some and no main guard; a folder stands for
-    all targets in its files, each of which runs. What follows -- are arguments of the program:
+    runs as a script, or by its example calls if it has some and no main guard. For a folder, all
+    targets in its files run. Arguments of the program follow --:
     fullgraph check train.py -- --steps 3
 
-    The exit code is 0 if nothing reaches --fail-on, 1 if something does, and 2 if a target could
-    not be started. What is in the --baseline does not count.
+    The exit code is 0 if no finding reaches --fail-on, 1 if one does, and 2 if a target could not be
+    started. Findings in the --baseline do not count.
     """
     sys.exit(_check(targets, overrides, FORMATS[output], fail_on, known=known))
 
@@ -82,16 +82,16 @@ def check(
     "-o",
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
-    help="A folder for each form of each graph, its code and kernels, and an index.",
+    help="Write each form of each graph, its code and kernels, and an index into this folder.",
 )
-@click.option("--build", is_flag=True, help="Build the kernels, too, for their assembly.")
+@click.option("--build", is_flag=True, help="Also build the kernels, to get their assembly.")
 @with_device
 def kernels(target: Target, overrides: Overrides, output: Path | None, build: bool) -> int:
     """Show which kernels TorchInductor writes for which lines.
 
-    TARGET is named as for check. Its graphs are lowered and their code is written; without --build
-    they run eagerly then, which is much faster. With --device, kernels are written and built for a
-    GPU that need not be there, and nothing runs.
+    TARGET is named as for check. TorchInductor lowers its graphs and writes their code. Without
+    --build the graphs then run eagerly, which is much faster. With --device, kernels are written and
+    built for a GPU that this machine need not have, and no kernel runs.
 
     The exit code is 0 if nothing fails, 1 if something does, and 2 if the target could not be
     started.
@@ -115,7 +115,7 @@ def kernels(target: Target, overrides: Overrides, output: Path | None, build: bo
 @click.option(
     "--best-for",
     type=click.Choice(GOALS),
-    help="With --try, what matters: the time of one call, of calls in a row, or of the first start.  "
+    help="With --try, what to optimize: the time of one call, of calls in a row, or of the first start.  "
     f"[default: {GOALS[0]}]",
 )
 @with_switches
@@ -129,22 +129,22 @@ def speed(
 ) -> int:
     """Show why compiled calls are not faster.
 
-    TARGET, named as for check, runs, and its last calls of compiled functions are made again,
-    compiled and uncompiled in turn. One sentence says what takes the time, a table how much of it
-    guards, code between graphs, kernels and the rest take. Its file changes are discarded.
+    TARGET, named as for check, runs. Then its last calls of compiled functions are repeated, compiled
+    and uncompiled in turn. One sentence names what takes the time; a table shows how much of it
+    guards, code between graphs, kernels and the rest take. File changes of TARGET are discarded.
 
-    With --try, it is compiled in other ways instead: as a whole, by its repeated block, in other
-    modes, with dynamic sizes. A table shows their starts, calls and memory beside each other.
+    With --try, TARGET is compiled in other ways instead: as a whole, by its repeated block, in other
+    modes, with dynamic sizes. A table compares their start times, call times and memory.
 
-    The exit code is 0 if there is an answer, 1 if there is none or --fail-under says so, and 2 if
+    The exit code is 0 if there is a result, 1 if there is none or it is below --fail-under, and 2 if
     the target could not be started.
     """
     from .speed import measure_target, try_target
 
     if tries and fail_under is not None:
-        raise click.UsageError("--fail-under is for the program as it is: leave out --try")
+        raise click.UsageError("--fail-under applies to the unmodified program: leave out --try")
     if best_for and not tries:
-        raise click.UsageError("--best-for chooses among what --try measures: give --try, too")
+        raise click.UsageError("--best-for chooses among the ways that --try measures: add --try")
     if tries:
         return try_target(target, overrides, output, best_for or GOALS[0])
     return measure_target(target, overrides, output, fail_under)
@@ -163,13 +163,13 @@ def speed(
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The file to write.  [default: repro.py, or repro-2.py and so on if that is there]",
+    help="The file to write.  [default: repro.py, or repro-2.py and so on if that exists]",
 )
 @click.option(
     "--level",
     type=click.Choice(["dynamo", "aot"]),
-    help="Take the graph that Dynamo captured, or the one that AOTAutograd made of it.  "
-    "[default: what suits the failure]",
+    help="Minify the graph that Dynamo captured, or the one that AOTAutograd built from it.  "
+    "[default: depends on the failure]",
 )
 def minify(
     target: Target,
@@ -180,8 +180,8 @@ def minify(
 ) -> int:
     """Shrink a failure to a small program that needs only torch.
 
-    TARGET is named as for check. The smallest repro so far is always in the file, so that it can be
-    stopped at any time.
+    TARGET is named as for check. The file always holds the smallest repro so far, so you can stop the
+    command at any time.
 
     The exit code is 0 if a repro was written, 1 if nothing fails, and 2 if the target could not be
     run.
@@ -196,19 +196,19 @@ def minify(
 @of_targets
 @format_option(("text", "json", "diff"))
 @click.option("--diff", is_flag=True, hidden=True)
-@click.option("--apply", is_flag=True, help="Write the edits that were verified into the files.")
-@click.option("--unsafe", is_flag=True, help="Take edits, too, that change what the program does.")
+@click.option("--apply", is_flag=True, help="Write the verified edits into the files.")
+@click.option("--unsafe", is_flag=True, help="Also use edits that change what the program does.")
 @click.option(
     "--select",
     multiple=True,
     metavar="CODE",
-    help="Try fixes for this code (GB0170), or of this rule, alone.",
+    help="Try only fixes for this code (GB0170) or of this rule.  Can be repeated.",
 )
 @click.option(
     "--package",
     default="",
     metavar="NAME",
-    help="Look for fixes in this installed package: with --format diff as a patch for it.",
+    help="Look for fixes in this installed package; --format diff writes them as a patch.",
 )
 def fix(
     targets: Sequence[Target],
@@ -222,9 +222,9 @@ def fix(
 ) -> None:
     """Search for edits that remove graph breaks and recompilations, and verify each.
 
-    TARGET is named as for check. It runs many times, as it is and with edits, and its file changes
-    are discarded: an edit is verified if its finding is gone, nothing is worse, and all results are
-    equal. Nothing is written without --apply, and an installed package never.
+    TARGET is named as for check. It runs many times, unmodified and with edits, and its file changes
+    are discarded. An edit is verified if its finding is gone, nothing is worse, and all results are
+    equal. Without --apply nothing is written; files of an installed package are never written.
 
     The exit code is 0 if nothing is left to fix, 1 if something is, and 2 if a target could not be
     started.
@@ -234,11 +234,11 @@ def fix(
     from .formats.fixes import FIX_FORMATS
 
     if package and apply:
-        raise click.UsageError("--package changes no installed files: --format diff writes a patch for them.")
+        raise click.UsageError("--package never changes installed files: --format diff writes a patch.")
     if package in COMPILER:
         raise click.UsageError(f"{package} is the compiler itself: name a package that it compiles.")
     if package and not package.isidentifier():
-        raise click.UsageError(f"--package {package} is no name that import takes, such as transformers.")
+        raise click.UsageError(f"--package {package} is not an importable name, such as transformers.")
     options = FixOptions(apply, unsafe, select, package)
     sys.exit(fix_targets(targets, overrides, FIX_FORMATS["diff" if diff else output], options))
 
@@ -251,21 +251,21 @@ def fix(
     "texts",
     multiple=True,
     metavar="NAME.DIM=SIZES",
-    help='Sizes that are to be served, too: "x.0=1,2,7,4096".  Can be repeated.',
+    help='Sizes that the program must also support: "x.0=1,2,7,4096".  Can be repeated.',
 )
 @click.option("--diff", is_flag=True, hidden=True)
 @click.option("--apply", is_flag=True, help="Write the plan into the files.")
 def sizes(
     target: Target, overrides: Overrides, output: str, texts: tuple[str, ...], diff: bool, apply: bool
 ) -> int:
-    """Plan dynamic sizes: find the fewest marks with which TARGET is compiled once.
+    """Plan dynamic sizes: find the fewest mark_dynamic calls with which TARGET is compiled once.
 
-    TARGET is named as for check. It runs many times, as it is and with marks, and its file changes
-    are discarded. Then its calls are made with sizes that it has not seen, small, odd and large,
+    TARGET is named as for check. It runs many times, unmodified and with marks, and its file changes
+    are discarded. Then its calls are repeated with sizes that it has not used (small, odd and large),
     and compared with the same calls uncompiled. Nothing is written without --apply.
 
-    The exit code is 0 if everything is compiled once and no result differs, 1 if not, and 2 if the
-    target could not be started.
+    The exit code is 0 if every function is compiled once, no result differs and all --sizes were
+    tried, 1 if not, and 2 if the target could not be started.
     """
     from .formats.sizes import SIZES_FORMATS
     from .sizes import parse_sizes, size_target
@@ -280,10 +280,10 @@ def sizes(
 @PYTHON
 @format_option(("text", "json"))
 def explain(code: str, python: str | None, output: str) -> None:
-    """Explain the CODE of a finding, and show the fixes that exist for it by an example.
+    """Explain the CODE of a finding, and show each known fix for it on an example.
 
-    CODE is torch's id of a graph break (GB0170), or a kind of finding (recompile-limit). What a
-    graph break means are the words of the torch that the project uses.
+    CODE is torch's id of a graph break (GB0170), or a kind of finding (recompile-limit). A graph
+    break is explained in the words of the torch that the project uses.
     """
     from .explain import EXPLAIN_FORMATS, explained
 
@@ -291,7 +291,7 @@ def explain(code: str, python: str | None, output: str) -> None:
 
 
 class _TraceGroup(click.Group):
-    """Group in which ``trace PATH`` shows a trace; other commands on traces are named."""
+    """A group that reads ``trace PATH`` as ``trace show PATH``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         named = bool(args) and args[0] in self.commands
@@ -300,26 +300,26 @@ class _TraceGroup(click.Group):
 
 @main.group(cls=_TraceGroup)
 def trace() -> None:
-    """Show what a program compiled elsewhere, from its TORCH_TRACE."""
+    """Show what torch.compile did to a program that ran elsewhere, from its TORCH_TRACE log."""
 
 
 @trace.command(no_args_is_help=True)
 @click.argument("path")
-@click.option("--rank", type=click.IntRange(min=0), help="Show one rank alone.", metavar="N")
+@click.option("--rank", type=click.IntRange(min=0), help="Show only this rank.", metavar="N")
 @of_traces
 @click.option(
     "-o",
     "--output",
     "folder",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Also write a page that opens offline in a browser into this folder, with all that the trace holds.",
+    help="Also write everything in the trace into this folder, with a page that opens offline in a browser.",
     metavar="FOLDER",
 )
 @click.option(
     "--perfetto",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Also write when the compiler did what, on all ranks, for https://ui.perfetto.dev; packed if the "
-    "name ends in .gz.",
+    help="Also write a timeline of the compiler's steps on all ranks, for https://ui.perfetto.dev; gzipped "
+    "if the name ends in .gz.",
     metavar="FILE",
 )
 @format_option(FORMATS)
@@ -334,16 +334,16 @@ def show(
     fail_on: str,
     known: KnownFindings | None,
 ) -> None:
-    """Show the trace at PATH on the files of the current project.
+    """Show the trace at PATH, with its findings in the files of the current project.
 
-    PATH is a log that `TORCH_TRACE=FOLDER python PROGRAM` has written, or a folder with one of each
-    rank; packed with gzip or not, still being written or not. It can be a tarball or zip file of
-    them, or a URL that fsspec opens (s3://bucket/job/), with `pip install 'fullgraph[remote]'`.
-    Files of the other machine are found in the project by their names and their text. `fullgraph
-    trace diff A B` compares two traces, `fullgraph trace examples PATH` writes example calls of what
-    was compiled.
+    PATH is a log that `TORCH_TRACE=FOLDER python PROGRAM` wrote, or a folder with one log for each
+    rank. Logs can be gzipped, and can still grow. PATH can also be a tarball or zip file of logs, or
+    a URL that fsspec opens (s3://bucket/job/), with `pip install 'fullgraph[remote]'`. Files of the
+    other machine are matched with files of the project by name and text. `fullgraph trace diff A B`
+    compares two traces, and `fullgraph trace examples PATH` writes example calls of the compiled
+    functions.
 
-    The exit code is 0 if nothing reaches --fail-on, else 1. What is in the --baseline does not
+    The exit code is 0 if no finding reaches --fail-on, else 1. Findings in the --baseline do not
     count.
     """
     options = replace(options, rank=rank)
@@ -361,20 +361,21 @@ def show(
 def diff(before: str, after: str, options: TraceOptions, output: str) -> None:
     """Compare two traces: before and after a change, or of two versions of torch.
 
-    The exit code is 1 if AFTER has a break, a recompilation or a failure that BEFORE has not, else 0.
+    The exit code is 1 if AFTER has a break, a recompilation or a failure that BEFORE does not have, else 0.
     """
     sys.exit(compare_traces(before, after, replace(options, detail="code"), COMPARISON_FORMATS[output]))
 
 
 @trace.command(no_args_is_help=True)
 @click.argument("path")
-@click.option("--rank", type=click.IntRange(min=0), help="Take one rank alone.", metavar="N")
+@click.option("--rank", type=click.IntRange(min=0), help="Use only this rank.", metavar="N")
 @of_traces
 def examples(path: str, rank: int | None, options: TraceOptions) -> None:
-    """Write example calls of the functions that were compiled, with the inputs that the trace holds.
+    """Write example calls of the compiled functions, with the inputs that the trace recorded.
 
-    Put above its function, such a comment makes it a target that runs here: the next edit can be
-    checked without the machine that the trace is from. The exit code is 1 if there are none.
+    An example is a comment. Put it above its function, and the function is a target that runs here:
+    you can check the next edit without the machine that wrote the trace. The exit code is 1 if there
+    are no examples.
     """
     sys.exit(show_examples(path, replace(options, rank=rank, detail="graphs")))
 
@@ -382,11 +383,11 @@ def examples(path: str, rank: int | None, options: TraceOptions) -> None:
 @main.command()
 @format_option(DEVICES_FORMATS)
 @click.option(
-    "--check", "checked", is_flag=True, help="Show what can be previewed with an interpreter's torch."
+    "--check", "checked", is_flag=True, help="Check which kernels the torch of --python can preview."
 )
 @PYTHON
 def devices(output: str, checked: bool, python: str | None) -> None:
-    """List the GPUs that --device knows.
+    """List the GPUs that --device accepts.
 
     With --check, small programs are previewed for an H100 instead, and the exit code is 1 if one
     of them fails.
@@ -394,7 +395,7 @@ def devices(output: str, checked: bool, python: str | None) -> None:
     if not checked:
         DEVICES_FORMATS[output](sys.stdout)
         return
-    # In a copy: a run does not report on functions in our own folders.
+    # A copy, since a run does not report on functions in Fullgraph's own folders.
     with tempfile.TemporaryDirectory() as folder:
         program = shutil.copy(f"{worker_folder()}preview/self_test.py", folder)
         (target,) = resolve_targets(Asked((program,)), Path.cwd())
@@ -415,8 +416,8 @@ def lsp() -> None:
 def mcp(python: str | None) -> None:
     """Start a server of the Model Context Protocol on stdin and stdout.
 
-    Coding agents find and prove fixes with its tools. They see no files outside of the current
-    folder, or of the folders that their client opens.
+    Its tools let coding agents find and prove fixes. The tools read no files outside the current
+    folder, or outside the folders that the agent's client opens.
     """
     try:
         from .mcp import serve
@@ -437,7 +438,7 @@ def _check(
     known: KnownFindings | None = None,
     analysis: Analysis | None = None,
 ) -> int:
-    # Imported late: the modules for workers take time and memory, and traces are read without them.
+    # Imported late: the modules for workers take time and memory, and reading a trace does not need them.
     from .check import check_targets
 
     return check_targets(targets, overrides, write, fail_on, known, analysis)

@@ -1,4 +1,4 @@
-"""The check of targets: they run one after the other, and a format writes their reports."""
+"""Run targets one after the other, and write their reports in a format."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .session import NOT_STARTED, Session, workspace_root
 
 _FOUND = 1
 _UNCHECKED = 3
-"""The exit code if nothing is at fault in the graphs that were checked, and something is left open."""
+"""The exit code if no checked graph is at fault, but something could not be checked (``is_incomplete``)."""
 
 
 def check_targets(
@@ -40,7 +40,7 @@ def check_targets(
 ) -> int:
     """Run an analysis of the targets, write the reports to stdout, and return the exit code.
 
-    Without one, the analysis is the ordinary run.
+    The default analysis is the ordinary run.
     """
     analysis = analysis or analyses()["graph"]
     once, timed = not analysis.repeats, analysis.timed
@@ -68,7 +68,7 @@ class _Check:
 
     @property
     def ran_all(self) -> bool:
-        """Whether every target could be started, and no signal came."""
+        """Whether every target was started, and no signal arrived."""
         return not (self._not_started or self.session.signalled)
 
     @property
@@ -83,7 +83,7 @@ class _Check:
             checked = self._check(target)
             self._not_started |= checked.report.status == "not-started"
             self._found |= any(map(self._failing, checked.new_findings))
-            # What comes after the time limit was not checked: that is no pass.
+            # Code after the time limit was not checked, so the run does not pass.
             self._found |= self._wants_all and checked.report.status == "timeout"
             self._unchecked |= is_incomplete(checked.report)
             yield checked
@@ -99,7 +99,7 @@ class _Check:
         return Checked(target, report, workspace, known)
 
     def _with_tried_advice(self, target: Target, workspace: Workspace, report: Report) -> Report:
-        """Run the program with the advice of a report, where that does not take long."""
+        """Return a report with its advice tried, if trying it does not take long."""
         if self.session.signalled or report.dry or unsuited(target, "fix") or not can_be_tried(report):
             return report
         with tempfile.TemporaryDirectory(prefix="fullgraph-") as folder:

@@ -1,4 +1,4 @@
-"""The command that explains a code: what it means, and the fixes for it, by examples."""
+"""The command that explains a code: its meaning, and each known fix for it on an example."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _MEANINGS: Final[Mapping[str, tuple[str, str]]] = {
     **{name: (kind.meaning, kind.url) for name, kind in KINDS.items()},
     **{code: (meaning, KINDS["export-error"].url) for code, meaning in EXPORT_CODES.items()},
 }
-"""By kind or code: its meaning, and PyTorch's page about it."""
+"""The meaning and PyTorch's page of each kind of finding and each code of ``torch.export``."""
 _UNKNOWN: Final = KnownBreak("", "", (), "")
 
 
 @dataclass(frozen=True)
 class Explained:
-    """A code, what it means, torch's page about it, and the fixes that exist for it."""
+    """A code with its meaning, torch's page about it, and the known fixes."""
 
     code: str
     meaning: KnownBreak
@@ -45,7 +45,7 @@ ExplainFormat: TypeAlias = Callable[[Explained, TextIO], None]
 
 
 def explained(code: str, python: str | None) -> Explained:
-    """Look a code up, with upper case or lower case. Raises ``click.UsageError`` if there is none such."""
+    """Look up a code, in any case. Raises ``click.UsageError`` for an unknown code."""
     if found := _MEANINGS.get(code.lower()):
         meaning, url = found
         meaning = f"{meaning[0].upper()}{meaning[1:]}."
@@ -53,20 +53,20 @@ def explained(code: str, python: str | None) -> Explained:
     code = code.upper()
     if not _GRAPH_BREAK.fullmatch(code):
         raise click.UsageError(
-            f"{code} is no code: those of graph breaks are like GB0170, others are {', '.join(_MEANINGS)}"
+            f"{code} is not a code: those of graph breaks are like GB0170, others are {', '.join(_MEANINGS)}"
         )
     return Explained(code, _of_torch(code, python), tuple(examples(code)))
 
 
 def _of_torch(code: str, python: str | None) -> KnownBreak:
-    """Return what torch says of a graph break; nothing if there is no torch."""
+    """Return torch's explanation of a graph break; an empty one if there is no torch."""
     folder = Path.cwd()
     config = read_config(project_root(folder))
     chosen = choose_interpreter(config, Overrides(folder, python)).path
     try:
         known = known_break(chosen, code)
     except NoRegistryError as error:
-        tell(f"Torch's own words are missing: {error}")
+        tell(f"Torch's explanation is missing: {error}")
         return _UNKNOWN
     if known is None and code not in BREAKS:
         raise click.UsageError(f"the torch in {chosen} has no graph break {code}")
@@ -74,7 +74,7 @@ def _of_torch(code: str, python: str | None) -> KnownBreak:
 
 
 def write(told: Explained, out: TextIO) -> None:
-    """Write the meaning, then each fix with what it changes of a small program."""
+    """Write the meaning, then each fix with its diff of a small program."""
     console = clean_console(out)
     meaning = told.meaning
     console.print(Text.assemble((told.code, "yellow"), (f" {meaning.title}".rstrip(), "bold")))
@@ -126,7 +126,7 @@ SHAPE: Final = shape(
 
 
 def _difference(example: Example) -> list[str]:
-    """Return the lines that differ, with some around them."""
+    """Return the lines of a unified diff without its headers, with ``…`` between hunks."""
     before, after = example.before.splitlines(), example.after.splitlines()
     lines = [line.rstrip() for line in difflib.unified_diff(before, after, lineterm="")][3:]
     while not lines[-1]:

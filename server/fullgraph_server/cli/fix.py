@@ -33,7 +33,7 @@ _LEFT = 1
 
 @dataclass(frozen=True)
 class FixOptions:
-    """What the user asked for."""
+    """The options of ``fullgraph fix``."""
 
     apply: bool = False
     unsafe: bool = False
@@ -43,18 +43,18 @@ class FixOptions:
 
     @property
     def safety(self) -> Sequence[Safety]:
-        """The fixes that may go into the plan."""
+        """The safety levels of fixes that the plan may contain."""
         return ("safe", "unsafe") if self.unsafe else ("safe",)
 
     def selects(self, finding: Finding, fix: Fix) -> bool:
-        """Tell whether a fix is among those that are to be tried: by its rule, or the finding's code."""
+        """Return whether a fix is to be tried: ``select`` is empty, or has its rule or the finding's code."""
         return not self.select or fix.rule in self.select or finding.code in self.select
 
 
 def fix_targets(
     targets: Sequence[Target], overrides: Overrides, write: FixFormat, options: FixOptions
 ) -> int:
-    """Search for fixes of each target, write what is found, and return the exit code."""
+    """Search for fixes of each target, write the results, and return the exit code."""
     with closing(Session(targets, "fix", overrides)) as session:
         command = _Fix(session, options)
         for target in targets:
@@ -106,9 +106,12 @@ class _Fix:
 
 
 def written(texts: Mapping[str, tuple[str, str]]) -> str:
-    """Write proven texts into the files; return why not, which is told, or nothing if it was done."""
+    """Write proven texts into the files; return an empty string, or why nothing was written.
+
+    The error itself goes to stderr.
+    """
     for name in texts:
-        cell_of(name, 1)  # places that are told afterwards are those of the text that ran
+        cell_of(name, 1)  # caches the notebook: places are printed later, and refer to the text that ran
     try:
         write_texts(texts)
     except UnwritableError as error:

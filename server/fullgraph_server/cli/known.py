@@ -1,4 +1,4 @@
-"""The comparison of a command's findings with its baseline: known, new and gone ones."""
+"""The comparison of a command's findings with its baseline: which are known, new or gone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .formats.checked import BaselineMatch, shown_path
 
 
 def configured_baseline() -> Path | None:
-    """Return the baseline of the project in the current folder, as it would be typed."""
+    """Return the path of the project's baseline, as a user in the current folder would type it."""
     path = baseline_path(read_config(project_root(Path.cwd())))
     return Path(shown_path(str(path))) if path else None
 
@@ -33,7 +33,7 @@ class KnownFindings:
         self._files: set[str] = set()
         self._roots: set[Path] = set()
         try:
-            # An existing file is read for an update, too: a file that is no baseline is not overwritten.
+            # An update reads an existing file, too, so that it overwrites only a baseline.
             self._before = Baseline() if update and not path.exists() else read_baseline(path)
         except BaselineError as error:
             raise click.UsageError(str(error)) from error
@@ -48,15 +48,15 @@ class KnownFindings:
         return BaselineMatch(str(self._path), self._before.known(findings))
 
     def end(self, *, complete: bool) -> str:
-        """Write the file for an update, after all reports; return a message for the user, or an empty string.
+        """Finish after all reports; return a message for the user, or an empty string.
 
-        If the reports are not ``complete``, nothing is written or compared: findings of targets that were
-        not run would seem to be gone.
+        With ``update``, this writes the baseline. If the reports are not ``complete``, nothing is written or
+        compared: findings of targets that did not run would seem to be gone.
         """
         if not complete:
             return f"{self._path} was not written: not every target could be run" if self._update else ""
         now, paths = baseline_of(self._reports), {fingerprint.path for fingerprint in self._before.counts}
-        # Files that were run to their end, or that no longer exist: findings in others may still exist.
+        # Files of finished runs, and deleted files. In any other file, known findings may still exist.
         looked_at = {
             path
             for path in paths

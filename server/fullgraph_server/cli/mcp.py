@@ -1,4 +1,4 @@
-"""The server of the Model Context Protocol, for coding agents: the tools, over standard input and output."""
+"""The server of the Model Context Protocol: tools for coding agents, over standard input and output."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ from .session import workspace_root
 _T = TypeVar("_T")
 
 _TIMEOUT: Final = 300.0
-"""Seconds for a run if pyproject.toml sets no limit: nobody watches it."""
+"""Seconds for a run if pyproject.toml sets no limit: nobody watches the run and could stop it."""
 
 _INSTRUCTIONS: Final = (
-    "Tells what torch.compile did to PyTorch code, and proves edits: check_target finds graph breaks and "
+    "Reports what torch.compile did to PyTorch code, and proves edits: check_target finds graph breaks and "
     "recompilations, explain_finding says why, list_fixes tries known edits, try_edit proves an edit of your "
-    "own without writing it. Each of these but explain_finding runs the user's program."
+    "own without writing it. All of these except explain_finding run the user's program."
 )
 
 
@@ -69,9 +69,10 @@ _Target: TypeAlias = Annotated[
         "pyproject.toml, or trace:PATH of a log that TORCH_TRACE has written."
     ),
 ]
-_Finding: TypeAlias = Annotated[str, Field(description="The id of a finding, as check_target gives it.")]
+_Finding: TypeAlias = Annotated[str, Field(description="The id of a finding, from check_target.")]
 _Offset: TypeAlias = Annotated[
-    int, Field(description="Skip so many items of the last run, and run nothing: for what was left out.")
+    int,
+    Field(description="Run nothing; list the last run's items from this index on: those that were left out."),
 ]
 
 
@@ -101,13 +102,13 @@ async def try_edit(
     ctx: _Context,
     roots: _Roots,
     finding: Annotated[
-        str, Field(description="The id of the finding that the edit is to remove; by default any.")
+        str, Field(description="The id of the finding that the edit should remove; by default any finding.")
     ] = "",
 ) -> answers.Tried:
     """Prove an edit of your own without writing it.
 
-    It is verified if a finding is gone, nothing is worse, and all results are equal; else the verdict says
-    why not. The program runs several times, with and without the edit.
+    The edit is verified if a finding is gone, nothing is worse, and all results are equal; else the verdict
+    says why not. The program runs several times, with and without the edit.
     """
     return await _called(editing.try_edit, ctx, roots, target=target, diff=diff, finding=finding)
 
@@ -115,9 +116,9 @@ async def try_edit(
 async def find_recompiles(
     target: _Target, ctx: _Context, roots: _Roots, offset: _Offset = 0
 ) -> answers.Recompilations:
-    """Run a program and find why, and from where, functions are compiled again.
+    """Run a program and find why functions are recompiled, and by which calls.
 
-    One compilation is kept of each function: the worst case, in which each change of a guarded value shows.
+    Each function keeps only one compilation: the worst case, which shows every change of a guarded value.
     """
     return await _called(reading.find_recompiles, ctx, roots, target=target, offset=offset)
 
@@ -131,7 +132,7 @@ async def show_kernels(
     ] = "",
     offset: _Offset = 0,
 ) -> answers.Kernels:
-    """Run a program until TorchInductor has written its kernels, and tell which compute which lines."""
+    """Run a program until TorchInductor has written its kernels, and list the lines that each computes."""
     return await _called(reading.show_kernels, ctx, roots, target=target, kernel=kernel, offset=offset)
 
 
@@ -145,7 +146,7 @@ async def compare_runs(
         str, Field(description="The target to run now, or trace:PATH; by default the same target.")
     ] = "",
 ) -> answers.Compared:
-    """Run a target again after a change, and compare with its last check: which findings are new or gone."""
+    """Run a target again after a change, and list the findings that are new or gone since its last check."""
     return await _called(reading.compare_runs, ctx, roots, before=before, after=after)
 
 
@@ -161,7 +162,7 @@ _SERVED: Final = (
 
 
 def create_server(python: str | None) -> MCPServer[_Served]:
-    """Create the server, not yet connected; ``python`` is the interpreter that has torch, if it is named."""
+    """Create the server without connecting it; ``python`` is the interpreter with torch, if given."""
 
     @asynccontextmanager
     async def lifespan(_server: MCPServer[_Served]) -> AsyncIterator[_Served]:
@@ -186,9 +187,9 @@ def create_server(python: str | None) -> MCPServer[_Served]:
 
 
 def serve(python: str | None) -> None:
-    """Serve one client until it leaves or a signal comes."""
+    """Serve one client until it disconnects or a signal arrives."""
     asyncio.run(_serve(create_server(python)))
-    # The thread that reads standard input cannot be woken.
+    # The thread that reads standard input cannot be woken, so the process would not end by itself.
     sys.stdout.flush()
     os._exit(0)
 
@@ -204,7 +205,7 @@ async def _serve(server: MCPServer[_Served]) -> None:
 async def _called(
     tool: Callable[..., Awaitable[_T]], ctx: _Context, roots: ListRootsResult, **arguments: Any
 ) -> _T:
-    """Call a tool; a refusal becomes an error that the model reads."""
+    """Call a tool, and turn a refusal into an error that the model reads."""
     served = ctx.request_context.lifespan_context
     folders = tuple(
         Path(path) for root in roots.roots if (path := uris.to_fs_path(str(root.uri))) is not None
@@ -226,7 +227,7 @@ async def _called(
 
 
 async def _plan(overrides: Overrides, folders: tuple[Path, ...], name: str) -> Plan:
-    """Plan a run beside the event loop: files are read and parsed for it."""
+    """Plan a run in a thread: planning reads and parses files."""
     return await asyncio.to_thread(_planned, overrides, folders, name)
 
 
@@ -238,7 +239,7 @@ def _planned(overrides: Overrides, folders: tuple[Path, ...], name: str) -> Plan
     root = workspace_root(target)
     target, settings = resolve(target, read_config(root), overrides, _TIMEOUT)
     if not any(root.is_relative_to(folder) for folder in folders):
-        # A project around the workspace has settings for it, and files that are not looked at.
+        # A project above the workspace supplies settings, but its other files must not be read.
         around = (folder for folder in folders if Path(target.filename).is_relative_to(folder))
         root = next(around, folders[0])
     return Plan(target, settings, Workspace(root)).of_cells()

@@ -26,13 +26,15 @@ def minify_target(
 ) -> int:
     """Write a repro to ``output``, print the result, and return the exit code."""
     if not output.parent.is_dir():
-        raise click.UsageError(f"the folder {output.parent} does not exist: make it, or name another with -o")
+        raise click.UsageError(
+            f"the folder {output.parent} does not exist: create it, or name another file with -o"
+        )
     with closing(Session([target], "minify", overrides)) as session, _progress() as show:
         minified = session.minify(target, Failing(failure, level=level), output, show)
     repro = minified.size is not None
     write_line(sys.stdout if repro else sys.stderr, minified.message)
     if repro:
-        tell(f"Before you share {output.name}, read what it says it holds: inputs, perhaps weights.")
+        tell(f"Before you share {output.name}, check what it contains: inputs, perhaps weights.")
     if session.signalled:
         return session.signalled
     if repro:
@@ -41,13 +43,13 @@ def minify_target(
 
 
 def free_name(path: Path) -> Path:
-    """Return a name like ``path`` that no file has, so that no file is overwritten."""
+    """Return ``path``, numbered if that file exists, so that no file is overwritten."""
     names = (path.with_stem(f"{path.stem}-{number}") for number in itertools.count(2))
     return path if not path.exists() else next(name for name in names if not name.exists())
 
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str], None]]:
-    """Show progress on a line of the terminal; nothing where there is no terminal."""
+    """Show progress on one line of the terminal; do nothing without a terminal."""
     with Console(stderr=True, highlight=False, markup=False).status("") as status:
         yield lambda message: status.update(clean(message))

@@ -1,4 +1,4 @@
-"""Options that commands share: what runs, in which Python and within which limits; formats and exit codes."""
+"""Options that commands share: targets, interpreter, limits, formats and exit codes."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _CONSOLE_SCRIPT = click.option(
 _PYTEST = click.option("--pytest", "named", flag_value="pytest", help="Run TARGET as a pytest node.")
 _LAUNCH = click.option(
     "--launch",
-    help="Run this configuration of .vscode/launch.json; TARGET is the file that ${file} in it stands for.",
+    help="Run this configuration of .vscode/launch.json; ${file} in it stands for TARGET.",
     metavar="NAME",
 )
 PYTHON = click.option("--python", help="The interpreter that has torch.", metavar="PATH")
-_ARGS = click.option("--args", hidden=True)  # in one quoted string; Command takes them after --
+_ARGS = click.option("--args", hidden=True)  # one quoted string; ``Command`` joins the words after --
 RANKS = click.option(
     "--ranks",
     type=click.IntRange(min=1),
@@ -55,7 +55,7 @@ TIMEOUT = click.option(
 _PATIENCE = click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
-    help="Take a graph that needs longer for one that hangs.  [default: 300]",
+    help="Treat a graph that takes longer as hanging.  [default: 300]",
     metavar="SECONDS",
 )
 _MEMORY = click.option(
@@ -79,18 +79,19 @@ def judged(command: Command) -> Command:
     @click.option(
         "--fail-on",
         type=click.Choice(list(FAIL_ON)),
-        help="The least finding that makes the exit code 1.  [default: failure; with --baseline, break]",
+        help="The least severe finding that makes the exit code 1.  "
+        "[default: failure; with --baseline, break]",
     )
     @click.option(
         "--baseline",
         type=click.Path(dir_okay=False, path_type=Path),
-        help="A file of known findings, which do not count: only new ones are reported.  "
+        help="A file of known findings, which do not count: only new findings are reported.  "
         "[default: baseline of pyproject.toml]",
     )
     @click.option(
         "--update-baseline",
         is_flag=True,
-        help="Write what is found into --baseline; the exit code is 0 then.",
+        help="Write the current findings into --baseline, and exit with 0.",
     )
     @functools.wraps(command)
     def run(fail_on: str | None, baseline: Path | None, update_baseline: bool, **own: Any) -> None:
@@ -105,12 +106,12 @@ def judged(command: Command) -> Command:
 
 
 def of_targets(command: Command) -> Command:
-    """Give a command its targets and their limits."""
+    """Give a command its targets, and the options that say how they run."""
     return _running(command, -1, TIMEOUT)
 
 
 def of_one_target(command: Command, timeout: Option = _PATIENCE) -> Command:
-    """Give a command that compiles one target, step by step, its options; it returns the exit code."""
+    """Give a command one target and its options; the command returns the exit code."""
 
     @functools.wraps(command)
     def run(targets: Sequence[Target], **own: Any) -> None:
@@ -172,7 +173,7 @@ def of_traces(command: Command) -> Command:
         "folders",
         type=(str, str),
         multiple=True,
-        help="A folder of the other machine, and the same folder here.",
+        help="A folder on the other machine, and the same folder on this machine.",
         metavar="THERE HERE",
     )
     @click.option(

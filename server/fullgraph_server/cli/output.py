@@ -1,7 +1,7 @@
 """Output of the command line, in which text of programs, logs and file names has no side effects.
 
-A terminal obeys escape codes. GitHub takes a line that begins with ``::`` for a command; GitHub and Azure
-Pipelines do so for a line that has ``##[`` or ``##vso[`` in it.
+A terminal obeys escape codes. GitHub executes a line that begins with ``::`` as a command; GitHub and Azure
+Pipelines do so with a line that contains ``##[`` or ``##vso[``.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ _COMMAND = re.compile(r"(?P<start>^\s*):(?=:)|##(?=\[|vso\[)")
 
 
 def clean(text: str) -> str:
-    """Escape a text, to one line without commands for a terminal or a CI system."""
+    """Escape a text to one line that holds no command for a terminal or a CI system."""
     return _COMMAND.sub(_harmless, visible(text))
 
 
 def write_line(out: TextIO, text: str) -> None:
-    """Write a line."""
+    """Write an escaped line."""
     out.write(clean(text) + "\n")
 
 
 def tell(text: str) -> None:
-    """Write a line to stderr, beside the output of programs."""
+    """Write a line to stderr, without secrets of URLs; stdout is for results."""
     write_line(sys.stderr, without_secrets(text))
 
 
@@ -52,7 +52,7 @@ def write_object(out: TextIO, value: Any, indent: int | None = None) -> None:
 
 
 def write_list(out: TextIO, key: str, items: Iterable[Any], rest: Callable[[], dict[str, Any]]) -> None:
-    """Write a JSON object of one long list, item by item, and of the values that are known after it."""
+    """Write a JSON object: one long list, item by item, then the values that ``rest`` returns."""
     out.write(f"{{{json.dumps(key)}: [\n")
     for number, item in enumerate(items):
         out.write("," if number else "")
@@ -65,7 +65,7 @@ def write_list(out: TextIO, key: str, items: Iterable[Any], rest: Callable[[], d
 
 
 def clean_console(out: TextIO) -> Console:
-    """Make a console that prints each text as one line, with our own styles only."""
+    """Return a console that prints each text as one line, with no styles but Fullgraph's."""
     console = Console(file=out, highlight=False, markup=False, emoji=False, soft_wrap=True)
     console.push_render_hook(_Clean(console))
     return console
@@ -78,7 +78,7 @@ def print_diff(console: Console, lines: Iterable[str]) -> None:
 
 
 class Command(click.Command):
-    """Command whose own options end at ``--``: what follows are the arguments of the script."""
+    """A command whose own options end at ``--``; the arguments of the program follow."""
 
     @property
     def _takes_arguments(self) -> bool:
@@ -104,7 +104,7 @@ class Command(click.Command):
 
 
 class Commands(click.Group):
-    """Group of commands whose output can always be encoded, and whose errors are escaped."""
+    """A group of commands whose output can always be encoded, and whose errors are escaped."""
 
     command_class = Command
 
@@ -113,7 +113,7 @@ class Commands(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
-        if logging.lastResort is not None:  # which writes what libraries warn of
+        if logging.lastResort is not None:  # it writes the warnings of libraries
             logging.lastResort.setFormatter(LogFormatter())
         return super().main(*args, **options)
 
@@ -131,7 +131,7 @@ class Commands(click.Group):
         """Return the command that the first word names."""
         name = args[0]
         if self.get_command(ctx, name) is None and os.path.isfile(name):
-            raise click.UsageError(f"{name} is no command: fullgraph check {shlex.quote(name)}", ctx)
+            raise click.UsageError(f"{name} is not a command: fullgraph check {shlex.quote(name)}", ctx)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -158,17 +158,17 @@ class _Clean(RenderHook):
 
 @contextmanager
 def _clean_errors(urls: Sequence[Url]) -> Iterator[None]:
-    """Escape the errors of a command, and leave out the secrets of the URLs that it was called with."""
+    """Escape the errors of a command, and remove the secrets of the URLs in its arguments."""
     try:
         yield
     except click.ClickException as error:
         lines = map(clean, without_secrets(error.message, urls).split("\n"))
-        error.message = "\n".join(lines)  # type: ignore[misc]  # which nobody else does
+        error.message = "\n".join(lines)  # type: ignore[misc]  # it is final, but nothing else assigns it
         raise
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        sys.stdout = io.StringIO()  # what is left of the output would fail again at the exit
+        sys.stdout = io.StringIO()  # flushing the rest of the output at exit would fail again
         place = clean(without_secrets(str(error.filename or "The output")))
         raise click.ClickException(f"{place} cannot be written: {error.strerror}") from error
 

@@ -39,16 +39,16 @@ from .formats.checked import shown_path
 from .output import tell
 
 Named: TypeAlias = Literal["pytest", "module", "console-script"] | None
-"""What names mean; ``None`` for files, and targets of pyproject.toml."""
+"""What the names on the command line are; ``None`` for files, and targets of pyproject.toml."""
 
 _MOST_SUGGESTIONS = 8
 _OPTIONS = {MODULE: MODULE, CONSOLE_SCRIPT: CONSOLE_SCRIPT, LAUNCH: "--launch ", PYTEST: "--pytest "}
-"""The options that targets need, by the prefixes of their ids."""
+"""The option that a target needs on the command line, by the prefix of its id."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """The words that say what is to run: names and what they mean, or a launch configuration."""
+    """The words on the command line that select targets: names, or a launch configuration."""
 
     names: Sequence[str]
     named: Named = None
@@ -60,7 +60,7 @@ class Asked:
 def resolve_targets(
     asked: Asked, cwd: Path, args: tuple[str, ...] | None = None, ranks: int | None = None
 ) -> list[Target]:
-    """Return the targets of what is asked for. Raises ``click.UsageError`` for what does not exist."""
+    """Return the selected targets. Raises ``click.UsageError`` for a name that does not exist."""
     if asked.launch is not None:
         targets = [_launch(asked.launch, asked, cwd)]
     else:
@@ -83,7 +83,7 @@ def _folder(name: str, cwd: Path) -> Sequence[Target]:
     if not targets:
         raise click.UsageError(
             f"{name} has no targets: no .py file in it is a program or test that mentions torch.compile, or "
-            "has example calls; notebooks are run by their own names"
+            "has example calls; to run a notebook, name its file"
         )
     return targets
 

@@ -39,11 +39,11 @@ _T = TypeVar("_T")
 
 
 class Session:
-    """Session that runs targets one after the other, until a signal stops everything. Close it.
+    """The runs of one command, one after the other, until a signal stops them. Close it.
 
-    A program reads the user's standard input if it runs ``once``: what it has read is gone. What is ``timed``
-    runs in processes that no earlier command has used. Raises ``click.UsageError`` for targets that do not
-    suit the ``purpose``.
+    With ``once``, a program reads the user's standard input, which only one run can do. With ``timed``,
+    programs run in processes that no earlier command has used. Raises ``click.UsageError`` for targets that
+    do not suit the ``purpose``.
     """
 
     def __init__(
@@ -67,18 +67,18 @@ class Session:
 
     @property
     def signalled(self) -> int:
-        """The exit code after a signal; 0 if none came."""
+        """The exit code after a signal; 0 if none arrived."""
         return _SIGNALLED + self._signal if self._signal else 0
 
     def close(self) -> None:
-        """End the workers that are left."""
+        """End the remaining workers."""
         self._loop.run_until_complete(self._engine.close())
         self._loop.close()
         if self._stdin is not None:
             os.close(self._stdin)
 
     def report(self, target: Target, workspace: Workspace, depth: Depth, **switches: Any) -> Report:
-        """Run a target, with ``switches`` of this run alone, and return its report."""
+        """Run a target, with ``switches`` for this run only, and return its report."""
         plan = self._plan(target, workspace, switches)
         try:
             execution = execution_of(Job(plan, 1, plan.depth(depth), self._engine))
@@ -101,7 +101,7 @@ class Session:
         folder: Path,
         search: Callable[[Prover], Coroutine[Any, Any, _T]],
     ) -> _T:
-        """Search for fixes of a target; what runs record goes into the folder."""
+        """Search for fixes of a target; its runs write their recordings into ``folder``."""
         prover = Prover(self._plan(target, workspace), self._engine.run, folder)
         return self._until_signalled(search(prover), prover.cancel)
 
@@ -141,9 +141,10 @@ class Session:
 
 
 def _program_input() -> int | None:
-    """Return a descriptor of the user's standard input; ``None`` if there is none, or it is not ours to read.
+    """Duplicate the user's standard input; return ``None`` if this command must not read it.
 
-    A program has a session of its own, in which the terminal would not stop a background job that reads.
+    A program runs in a POSIX session of its own, in which the terminal would not stop a background job that
+    reads.
     """
     if sys.platform == "win32":
         return None
@@ -152,10 +153,10 @@ def _program_input() -> int | None:
             return None
         return os.dup(0)
     except OSError:
-        return None  # it is closed, or another terminal
+        return None  # closed, or a terminal that does not control this process
 
 
 def workspace_root(target: Target) -> Path:
-    """Return the file's project; for a file in none, the current folder if the file is below it."""
+    """Return the root of the file's project, or without one the current folder if the file is below it."""
     root, cwd = project_root(Path(target.filename)), target.cwd
     return cwd if not is_project(root) and Path(target.filename).is_relative_to(cwd) else root

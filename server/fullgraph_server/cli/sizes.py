@@ -1,4 +1,4 @@
-"""The command that searches for the marks under which a target is compiled once, and tries unseen sizes."""
+"""The command that searches for the marks with which a target is compiled once, and tries new sizes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LEFT: Final = 1
 
 
 def parse_sizes(texts: Sequence[str]) -> list[AddedSizes]:
-    """Read sizes of the form ``x.0=1,2,7``; raises ``UsageError``."""
+    """Parse sizes like ``x.0=1,2,7``. Raises ``click.UsageError``."""
     found = []
     for text in texts:
         left, _, right = text.partition("=")
@@ -35,7 +35,7 @@ def parse_sizes(texts: Sequence[str]) -> list[AddedSizes]:
         listed = [item.strip() for item in right.split(",")]
         if not place[:1].isidentifier() or not all(item.isdecimal() for item in (dimension, *listed)):
             raise click.UsageError(
-                f"--sizes {text!r} is no list of sizes: write NAME.DIMENSION=SIZE,SIZE as in x.0=1,2,7."
+                f"--sizes {text!r} is not a list of sizes: write NAME.DIMENSION=SIZE,SIZE as in x.0=1,2,7."
             )
         sizes = tuple(dict.fromkeys(map(int, listed)))
         if max(sizes) > _LARGEST:
@@ -47,7 +47,7 @@ def parse_sizes(texts: Sequence[str]) -> list[AddedSizes]:
 def size_target(
     target: Target, overrides: Overrides, write: SizesFormat, added: Sequence[AddedSizes], *, apply: bool
 ) -> int:
-    """Search for the marks of a target, write what is found, and return the exit code."""
+    """Search for the marks of a target, write the result, and return the exit code."""
     with closing(Session([target], "sizes", overrides)) as session:
         with tempfile.TemporaryDirectory(prefix="fullgraph-") as folder:
             search = partial(_search, target, added)
@@ -63,7 +63,7 @@ def size_target(
 
 
 def refused(tried: Sequence[SizeTried]) -> str:
-    """Say that a plan is not written since the program refuses sizes that it is wanted for; else nothing."""
+    """Return why the plan is not written: the program refuses a requested size. Else return ``""``."""
     item = next((item for item in tried if item.asked and item.outcome == "refused"), None)
     return f"nothing was written: the program itself refuses {item.place} = {item.size}" if item else ""
 

@@ -1,4 +1,4 @@
-"""The command that measures the speed of one target, as it is or compiled in other ways."""
+"""The command that measures the speed of one target, unmodified or compiled in other ways."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def try_target(target: Target, overrides: Overrides, output: str, goal: Goal) ->
 
 
 def _measured(target: Target, overrides: Overrides, **switches: bool) -> tuple[Checked, int]:
-    """Return what was measured, and the exit code if it was not brought to its end."""
+    """Return the report, and the exit code of a run that did not start or was stopped, else 0."""
     with closing(Session([target], "speed", overrides)) as session:
         workspace = Workspace(workspace_root(target))
         report = session.report(target, workspace, "speed", files="discard", **switches)

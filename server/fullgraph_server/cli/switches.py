@@ -20,32 +20,34 @@ _SWITCHES: Mapping[str, Option] = {
     "dynamic": click.option(
         "--dynamic",
         type=click.Choice(["on", "off", "automatic"]),
-        help="Make sizes dynamic, or static, or dynamic once they change, whatever the program says.",
+        help="Make sizes dynamic, static, or dynamic once they change, whatever the program sets.",
     ),
     "recompile_limit": click.option(
         "--recompile-limit",
         type=click.IntRange(min=1),
-        help="Let a function be compiled N times, whatever the program says.",
+        help="Compile each function at most N times, whatever the program sets.",
         metavar="N",
     ),
-    "only": click.option("--only", help="Compile only functions whose whole name matches.", metavar="REGEX"),
+    "only": click.option("--only", help="Compile only functions whose full name matches.", metavar="REGEX"),
     "cold_caches": click.option(
-        "--cold-caches", is_flag=True, default=None, help="Take no kernel from an earlier run."
+        "--cold-caches", is_flag=True, default=None, help="Reuse no kernel of an earlier run."
     ),
     "cpp_stacks": click.option(
         "--cpp-stacks",
         is_flag=True,
         default=None,
-        help="Name the C++ calls that add guards on sizes. Slow.",
+        help="Show the C++ calls that add guards on sizes. Slow.",
     ),
     "dry_run": click.option(
-        "--dry-run", is_flag=True, default=None, help="Run without data, and so models of any size."
+        "--dry-run",
+        is_flag=True,
+        default=None,
+        help="Run with tensors that have no data, so that models of any size fit.",
     ),
     "discard_files": click.option(
         "--discard-files/--keep-files",
         default=None,
-        help="Change no file: what the program writes is gone after the run.  [default: keep; "
-        "a dry run always discards]",
+        help="Discard the program's file changes after the run.  [default: keep; a dry run always discards]",
     ),
 }
 """Options by attribute of ``Switches``; ``discard_files`` sets ``files``."""
@@ -54,17 +56,17 @@ _SWITCHES: Mapping[str, Option] = {
 _DEVICE: Option = click.option(
     "--device",
     type=click.Choice(list(DEVICES)),
-    help="Run without data, as if this GPU were there; fullgraph devices lists them.",
+    help="Run without data, as if this machine had this GPU; fullgraph devices lists the GPUs.",
 )
 _PREVIEW_PYTHON: Option = click.option(
     "--preview-python",
-    help="An interpreter whose torch is a CUDA build, for --device where that of --python is none.",
+    help="An interpreter whose torch is a CUDA build, for --device if that of --python is not.",
     metavar="PATH",
 )
 
 
 def with_switches(command: Command, options: Mapping[str, Option] = _SWITCHES) -> Command:
-    """Give a command the switches of its run, which come into its ``overrides``."""
+    """Give a command the options for switches of its run, and put them into its ``overrides``."""
 
     @functools.wraps(command)
     def run(overrides: Overrides, preview_python: str | None = None, **own: Any) -> Any:

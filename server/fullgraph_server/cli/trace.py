@@ -1,4 +1,4 @@
-"""Reports of traces that were made elsewhere, on the files of the current project."""
+"""Reports of traces from programs that ran elsewhere, on the files of the current project."""
 
 from __future__ import annotations
 
@@ -39,15 +39,16 @@ from .known import KnownFindings
 from .output import tell, write_line
 
 _SIGNALLED: Final = 128
-"""The exit code of a command that a signal ended, less the number of the signal."""
+"""Added to a signal's number, the exit code of a command that the signal ended."""
 _LIBRARY = re.compile(r"[\\/](site|dist)-packages[\\/]")
 
 
 @dataclass(frozen=True)
 class TraceOptions:
-    """Options of reading traces. ``folders`` are pairs of a remote folder and the local one for it.
+    """The options for reading a trace.
 
-    ``scheduler`` is the address of a Dask cluster that reads them.
+    ``folders`` are pairs of a folder on the other machine and the local one. ``scheduler`` is the address of
+    a Dask cluster whose workers read the ranks.
     """
 
     rank: int | None = None
@@ -72,7 +73,7 @@ def show_trace(
 ) -> int:
     """Write the report of a trace to stdout, and its page into a folder; return the exit code."""
     if folder is not None:
-        # Imported late: the page is made of the language server's answers.
+        # Imported late: the page is built from the language server's answers.
         from .exports.folder import problem_with
 
         with _told_errors(folder):
@@ -104,20 +105,18 @@ def show_examples(place: str, options: TraceOptions) -> int:
         for line in (f"{shown_path(filename)}:{row}", *examples, ""):
             write_line(sys.stdout, line)
     if not lines:
-        tell("No function of the project has calls that can be written down.")
+        tell("No function of the project has calls that can be written as examples.")
     return 0 if lines else 1
 
 
 def _missing_files(checked: Checked) -> str:
-    """Say that none of the user's functions that were compiled is here; empty if one is."""
+    """Return a message that no compiled file of the user is here; empty if one is."""
     workspace = checked.workspace
     files = [name for frame in checked.report.frames if not _LIBRARY.search(name := frame.filename)]
     if not files or any(map(workspace.contains, files)):
         return ""
-    missing = f"{files[0]} was compiled there, and {workspace.root} has no such file"
-    return (
-        f"{missing}: start in the folder of the project, or say with --map THERE HERE which folder is which"
-    )
+    missing = f"{files[0]} was compiled elsewhere, and {workspace.root} has no such file"
+    return f"{missing}: start in the folder of the project, or map its folder with --map THERE HERE"
 
 
 def _write_page(place: str, checked: Checked, folder: Path) -> None:
@@ -131,7 +130,7 @@ def _write_page(place: str, checked: Checked, folder: Path) -> None:
         log, *_ = of_rank(path, logs, rank).logs
         with at_hand(log, keep=False) as here:
             write_folder(checked, here.path, folder)
-    tell(f"{folder / PAGE} can be opened in a browser, and sent")
+    tell(f"{folder / PAGE} opens in a browser; its folder can be shared")
 
 
 def trace_timeline(place: str, options: TraceOptions, file: Path) -> None:
@@ -165,7 +164,7 @@ def _resolved(path: Path | Url, options: TraceOptions) -> tuple[Target, Reading]
 
 @contextmanager
 def _unwound_by_signals() -> Iterator[None]:
-    """Let the first signal that ends the command do so as an exception does: copies of logs are deleted."""
+    """Turn the first signal into ``SystemExit``, so that copies of logs are deleted."""
 
     def unwind(number: int, _frame: FrameType | None) -> None:
         for signal_ in before:
@@ -207,5 +206,5 @@ def _checked(place: str, options: TraceOptions, baseline: KnownFindings | None =
         read = read_logs(path, logs, reading, target.id, rank=options.rank, scheduler=options.scheduler)
     report = as_it_is_now(read, workspace)
     known_findings = baseline.of(report, root) if baseline else None
-    # A log can name any file: only those of the report are read.
+    # A log can name any file, so the workspace reads only files of the report.
     return Checked(target, report, Workspace(root, report.files.get), known_findings)

@@ -114,7 +114,7 @@ def test_the_program_gets_what_it_gets_unobserved(tmp_path: Path) -> None:
     [
         (
             "Config.n = getattr(Config, 'n', 0) + 1\nreturn x + Config.n",
-            "gives back something else each time",
+            "returns another result each time",
         ),
         ("raise KeyError(x)", "raises KeyError"),
         ("COUNTS.append(1)\nreturn x + 1", "changes a variable of its module"),

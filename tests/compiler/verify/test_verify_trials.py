@@ -29,10 +29,10 @@ FEW = {"two arms", "a clone", "a mask as index", "a caught exception", "a module
 """The replacements of each test run; the others are slow."""
 REFUSED = {
     "a generator": ("def f():\n    yield 1\nlist(f())", 2, "    yield 2\n", "`yield` cannot be tried"),
-    "not reached": ("def f():\n    return 1", 2, "    return 2\n", "does not come to line 2"),
+    "not reached": ("def f():\n    return 1", 2, "    return 2\n", "does not reach line 2"),
     "not in a function": ("x = 1", 1, "x = 2\n", "no whole statements of one block of a function"),
     "part of a statement": ("def f():\n    x = [\n    ]\nf()", 2, "    x = []\n", "no whole statements"),
-    "no Python": ("def f():\n    return 1\nf()", 2, "    return (\n", "are no Python"),
+    "no Python": ("def f():\n    return 1\nf()", 2, "    return (\n", "are not valid Python"),
     "no copies": (
         "def f(x):\n    return next(x)\nf(iter(open(__file__)))",
         2,
@@ -408,8 +408,8 @@ def f(x, model, batch, w, mask):
 
 UNSEEN = {
     "a message": ("raise ValueError('a')", "raise ValueError('b')", "raises ValueError with another message"),
-    "a print": ("print('a')", "pass", "prints or warns of something else"),
-    "a warning": ("warnings.warn('a')", "pass", "prints or warns of something else"),
+    "a print": ("print('a')", "pass", "prints or warns differently"),
+    "a warning": ("warnings.warn('a')", "pass", "prints or warns differently"),
     "a caught error": ("torch.ones(2) + x", "pass", "goes on, before raises RuntimeError"),
     "a gradient under no_grad": ("x.mul_(w.item())", "x.mul_(w)", "gradient of `w`"),
 }

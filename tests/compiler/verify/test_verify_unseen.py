@@ -193,7 +193,7 @@ def test_calls_begin_in_the_state_and_with_the_settings_that_they_had(tmp_path: 
     [
         ("return x * os.urandom(1)[0]", "untried", "two uncompiled calls differ"),
         ("assert x.shape[0] > 7\n    return x", "refused", "AssertionError"),
-        ("return x + SCALE", "untried", "compiled again as they were"),
+        ("return x + SCALE", "untried", "unmodified calls are compiled again"),
     ],
 )
 def test_what_cannot_be_told_is_said(tmp_path: Path, text: str, outcome: str, words: str) -> None:
@@ -209,7 +209,7 @@ def test_what_cannot_be_told_is_said(tmp_path: Path, text: str, outcome: str, wo
         (
             "aot_eager_decomp_partition",
             "unsteady",
-            "it draws random numbers, and compiled code draws others",
+            "it draws random numbers, and compiled code draws different ones",
         ),
     ],
 )
@@ -225,7 +225,7 @@ def test_random_numbers_are_no_difference(backend: str, outcome: str, words: str
     [
         (AddedSizes("y", 0, (3,)), "no compiled function has a tensor `y`: there are `x`"),
         (AddedSizes("x", 1, (3,)), "`x` has no dimension 1: it has 1, counted from 0"),
-        (AddedSizes("n", 0, (3,)), "`n` is no tensor whose sizes could be changed"),
+        (AddedSizes("n", 0, (3,)), "`n` is not a tensor whose sizes can be changed"),
     ],
 )
 def test_sizes_of_nothing_are_refused(tmp_path: Path, added: AddedSizes, words: str) -> None:

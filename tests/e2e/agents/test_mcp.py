@@ -134,7 +134,7 @@ async def test_what_is_refused_says_what_to_do_and_runs_nothing(folder: Path) ->
         shadowed = await answer(client, "check_target", target="-m json.tool -- --help")
         assert shadowed["status"] == "not-started"
         assert "the module json is " in shadowed["findings"][0]["message"]
-        assert "is no path" in await refusal(client, "check_target", target="a\0.py")
+        assert "is not a path" in await refusal(client, "check_target", target="a\0.py")
         for tool, arguments in (
             ("explain_finding", {"finding": BREAK}),
             ("check_target", {"offset": 20}),
@@ -142,7 +142,7 @@ async def test_what_is_refused_says_what_to_do_and_runs_nothing(folder: Path) ->
             text = await refusal(client, tool, target="model.py", **arguments)
             assert text == "model.py was not run yet: call check_target first."
         for diff, why in (
-            ("Change it.", "This is no unified diff"),
+            ("Change it.", "Not a unified diff"),
             (
                 DIFF.replace("x * 2", "x * 3"),
                 "The diff does not apply: model.py has no lines like those of the",
@@ -150,8 +150,14 @@ async def test_what_is_refused_says_what_to_do_and_runs_nothing(folder: Path) ->
             (DIFF.replace("model.py", "../outside.py"), "is outside of the workspace"),
             (DIFF + "+x\n" * 2_000_000, "characters: shorten it to 500,000 at most."),
             (DIFF.replace("--- a/model.py", "--- /dev/null"), "Files cannot be added or removed"),
-            (DIFF.replace("+    y = torch", "+    y == = torch"), "With the diff model.py is no Python"),
-            (DIFF.replace("y = torch", f"y = {'-' * 200_000}torch"), "no Python: it is too deep."),
+            (
+                DIFF.replace("+    y = torch", "+    y == = torch"),
+                "With the diff, model.py is not valid Python",
+            ),
+            (
+                DIFF.replace("y = torch", f"y = {'-' * 200_000}torch"),
+                "not valid Python: it is nested too deeply.",
+            ),
         ):
             assert why in await refusal(client, "try_edit", target="model.py", diff=diff)
     assert not [*folder.parent.rglob("ran")]
@@ -186,7 +192,7 @@ async def test_an_edit_may_be_of_a_file_that_nothing_is_compiled_of(folder: Path
         tried = await answer(client, "try_edit", target="main.py", diff=diff)
         assert (tried["verified"], tried["gone"]) == (True, ["main.py:6:9:GB0025"])
         why = await refusal(client, "try_edit", target="model.py", diff=diff)
-        assert why == "Nothing can be told of the edit: settings.py is not imported by model.py"
+        assert why == "The edit cannot be judged: settings.py is not imported by model.py"
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

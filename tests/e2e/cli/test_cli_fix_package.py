@@ -100,7 +100,7 @@ def test_a_fix_in_a_package_is_a_patch_of_its_version(program: Path) -> None:
 @pytest.mark.slow
 def test_a_break_in_a_package_says_where_to_look(program: Path) -> None:
     run = fix(program)
-    assert "it is in layers, where --package layers looks for one" in run.stdout
+    assert "it is in layers; --package layers looks for edits there" in run.stdout
 
 
 @pytest.mark.slow
@@ -153,10 +153,10 @@ def _as_it_is(site: Path) -> None:
         (
             _as_it_is,
             ["layers", "--apply"],
-            "--package changes no installed files: --format diff writes a patch",
+            "--package never changes installed files: --format diff writes a patch",
         ),
         (_as_it_is, ["torch"], "torch is the compiler itself: name a package that it compiles."),
-        (_as_it_is, ["torch-layers"], "--package torch-layers is no name that import takes"),
+        (_as_it_is, ["torch-layers"], "--package torch-layers is not an importable name"),
         (_as_it_is, ["nothing"], "There is no package nothing in this environment"),
         (_as_it_is, ["train"], "train is the project's own code: without --package"),
         (_own, ["layers"], "layers is the project's own code: without --package"),

@@ -76,7 +76,7 @@ def test_a_mark_that_torch_refuses_is_told_and_nothing_is_planned(tmp_path: Path
     assert (run.returncode, path.read_text()) == (1, text)
     refused = "torch refuses a mark (ConstraintViolationError): You marked L['x'].size()[0] as dynamic but"
     assert refused in run.stdout
-    assert run.stdout.splitlines()[-1] == "no plan: the program as it is does not get to its end"
+    assert run.stdout.splitlines()[-1] == "no plan: the unmodified program does not finish"
 
 
 @pytest.mark.slow

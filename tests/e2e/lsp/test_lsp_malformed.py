@@ -88,7 +88,7 @@ INVALID: list[tuple[dict[str, Any], int, str]] = [
     (
         {"method": "fullgraph/tool", "params": {"name": "check_target", "arguments": {"target": 5}}},
         -32602,
-        "has to be a text",
+        "must be a string",
     ),
 ]
 

@@ -84,7 +84,7 @@ async def test_nothing_is_offered_that_needs_the_program(editor: Editor) -> None
     )
     assert not any("Profile" in str(lens.command) or "Minify" in str(lens.command) for lens in lenses or ())
     for command in ("stages", "recipes", "compileTimes", "speed", "recompiles", "frozen", "minify"):
-        with pytest.raises(JsonRpcException, match="is a trace of what ran elsewhere"):
+        with pytest.raises(JsonRpcException, match="is a trace of a run elsewhere"):
             await editor.command(f"fullgraph.{command}", target)
 
 

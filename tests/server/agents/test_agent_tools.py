@@ -93,8 +93,8 @@ def test_line_ends_and_a_missing_last_one_stay() -> None:
 @pytest.mark.parametrize(
     ("diff", "why"),
     [
-        ("", "This is no unified diff"),
-        ("--- a/model.py\n+++ b/model.py\n", "This is no unified diff"),
+        ("", "Not a unified diff"),
+        ("--- a/model.py\n+++ b/model.py\n", "Not a unified diff"),
         ("--- a/model.py\n+++ /dev/null\n@@\n-x\n", "Files cannot be added or removed"),
         (
             "--- a/model.py\n+++ b/model.py\n@@ -1 +1 @@\n-def k(x):\n+def h(x):\n",
@@ -157,9 +157,9 @@ def test_a_diff_that_nobody_writes_is_refused(diff: str, text: str, why: str) ->
     [
         ({"diff": "x" * 500_001}, "diff has 500,001 characters: shorten it to 500,000 at most."),
         ({"target": "x" * 10_001}, "target has 10,001 characters: shorten it to 10,000 at most."),
-        ({"finding": ["x"]}, "finding has to be a text."),
-        ({"offset": -1}, "offset has to be a number from 0 to 9,999."),
-        ({"offset": True}, "offset has to be a number from 0 to 9,999."),
+        ({"finding": ["x"]}, "finding must be a string."),
+        ({"offset": -1}, "offset must be a number from 0 to 9,999."),
+        ({"offset": True}, "offset must be a number from 0 to 9,999."),
     ],
 )
 def test_arguments_that_no_tool_needs_are_refused(arguments: dict[str, Any], why: str) -> None:

@@ -180,7 +180,7 @@ def test_wrong_usage_gives_2_and_says_what_to_do(words: tuple[str, ...], message
 
 
 def test_a_file_in_the_place_of_a_command_is_told_the_command() -> None:
-    assert "a.py is no command: fullgraph check a.py" in fullgraph("a.py", "--steps").stderr
+    assert "a.py is not a command: fullgraph check a.py" in fullgraph("a.py", "--steps").stderr
     assert "No such command 'b.py'" in fullgraph("b.py").stderr
 
 
@@ -368,5 +368,5 @@ def test_a_console_script_is_one_of_the_environment(fake: type[FakeRun], folder:
 
 def test_debugpy_starts_no_console_script(folder: Path) -> None:
     target = console_script_target("my-train", Config(folder), folder)
-    assert unsuited(target, "debug").startswith("debugpy starts no console script such as my-train")
+    assert unsuited(target, "debug").startswith("debugpy cannot start the console script my-train")
     assert not unsuited(target, "stages")

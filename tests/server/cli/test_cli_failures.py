@@ -211,7 +211,7 @@ def test_minify_writes_a_repro_and_says_so(
     result = fullgraph("minify", "a.py")
     assert result.exit_code == 0
     assert result.stdout == f"repro.py: 1 of 14 nodes, 9 queries, 3.1 s; {end}\n"
-    assert "Before you share repro.py, read what it says it holds: inputs, perhaps weights." in result.stderr
+    assert "Before you share repro.py, check what it contains: inputs, perhaps weights." in result.stderr
     ((settings, request),) = fake.asked
     assert request == MinifyRequest(
         1,

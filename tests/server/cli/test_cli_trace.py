@@ -47,7 +47,8 @@ def test_who_starts_outside_of_the_project_is_told(folder: Path, monkeypatch: py
     result = fullgraph("trace", "../project/job.log", "--format", "json")
     assert json.loads(result.stdout)["frames"]
     assert (
-        f"program.py was compiled there, and {other} has no such file: start in the folder" in result.stderr
+        f"program.py was compiled elsewhere, and {other} has no such file: start in the folder"
+        in result.stderr
     )
 
 

@@ -86,7 +86,9 @@ def test_without_torch_there_are_fixes_all_the_same() -> None:
     assert "rule where" in got.stdout
 
 
-@pytest.mark.parametrize(("code", "told"), [("GB99", "GB99 is no code"), ("GB9999", "no graph break GB9999")])
+@pytest.mark.parametrize(
+    ("code", "told"), [("GB99", "GB99 is not a code"), ("GB9999", "no graph break GB9999")]
+)
 def test_what_is_no_code_is_told(code: str, told: str) -> None:
     got = fullgraph("explain", code, "--python", sys.executable)
     assert got.exit_code == 2

@@ -136,7 +136,7 @@ def test_the_table_has_all_that_were_tried() -> None:
         "uncompiled               -           -      2 ms            -",
         "",
         "Without a GPU, latency and throughput are the same.",
-        "Memory is that of the process, above what it uses before the program.",
+        "Memory is that of the process, above what it used before the program ran.",
         'Not tried: mode="reduce-overhead" (it needs a GPU).',
         "",
         "    for module in model.modules():  # instead of compiling the model",
@@ -164,7 +164,7 @@ def test_json_has_everything() -> None:
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [(["--best-for", "start"], "give --try, too"), (["--try", "--fail-under", "2"], "leave out --try")],
+    [(["--best-for", "start"], "add --try"), (["--try", "--fail-under", "2"], "leave out --try")],
 )
 def test_options_that_do_not_go_together_are_refused(options: list[str], words: str, tmp_path: Path) -> None:
     program = tmp_path / "model.py"

@@ -38,7 +38,7 @@ def written(path: str = "job.log", *more: str) -> tuple[str, dict[str, Any]]:
     """The text of the page, and the data in it."""
     result = fullgraph("trace", path, "-o", "out", "--fail-on", "never", *more)
     assert (result.exit_code, result.exception) == (0, None), result.stderr
-    assert "out/index.html can be opened in a browser, and sent\n" in result.stderr
+    assert "out/index.html opens in a browser; its folder can be shared\n" in result.stderr
     page = Path("out/index.html").read_bytes().decode()
     data, _ = PARTS.findall(page)
     return page, json.loads(data)
@@ -161,7 +161,7 @@ def test_files_of_the_user_beside_a_page_are_left_alone(folder: Path) -> None:
         own.write_text("mine")
         result = fullgraph("trace", "job.log", "-o", "out")
         path = Path("out", *own.relative_to(folder / "out").parts[:1])
-        assert f"Error: {path} is not from the page beside it: name another folder\n" in result.stderr
+        assert f"Error: {path} does not belong to the page next to it: name another folder\n" in result.stderr
         assert (result.exit_code, own.read_text()) == (2, "mine")
         shutil.rmtree(own.parent) if own.name == "mine" else own.unlink()
     (folder / "out" / "notes.txt").write_text("mine")

@@ -240,7 +240,9 @@ def test_sizes_are_read(text: str, added: AddedSizes) -> None:
     "text", ["", "x", "x.0", "x.0=", "x=3", "x.0=1,", "x.0=-1", "x.0=1.5", ".0=1", "0.0=1"]
 )
 def test_sizes_that_are_none_are_refused_in_one_sentence(text: str) -> None:
-    with pytest.raises(click.UsageError, match=r"is no list of sizes: write NAME\.DIMENSION=SIZE,SIZE as in"):
+    with pytest.raises(
+        click.UsageError, match=r"is not a list of sizes: write NAME\.DIMENSION=SIZE,SIZE as in"
+    ):
         parse_sizes([text])
 
 
@@ -275,7 +277,7 @@ def test_outcomes_are_told_by_size() -> None:
             "finished",
             "compiled once with the plan - write it with --apply",
         ),
-        ((), "raised", "no plan: the program as it is does not get to its end"),
+        ((), "raised", "no plan: the unmodified program does not finish"),
     ],
 )
 def test_the_summary_tells_what_matters(sizes: tuple[SizeTried, ...], status: str, words: str) -> None:

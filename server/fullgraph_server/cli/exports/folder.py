@@ -22,38 +22,38 @@ _RECORDS_HEAD: Final = '{"logged": '
 
 
 def problem_with(folder: Path) -> str:
-    """Say why a trace cannot be written into a folder; return nothing if it can."""
+    """Return why a trace cannot be written into a folder; empty if it can."""
     if not BUNDLE.is_dir():
         return f"this installation lacks {BUNDLE}: in a checkout of Fullgraph, `npm run build` makes it"
     if not folder.exists():
         return ""
     if not folder.is_dir():
-        return f"{folder} is no folder"
+        return f"{folder} is not a folder"
     if any(folder.iterdir()) and not _begins(folder / PAGE, HEAD):
         return f"{folder} is not empty, and holds no page of a trace: name another folder"
-    # Who sends a page on may put it beside a folder of the same name.
+    # A page that was sent to somebody can lie next to an unrelated folder with one of these names.
     for path, (file, head) in {_DOCUMENTS: (INDEX, INDEX_HEAD), _RECORDS: ("", _RECORDS_HEAD)}.items():
         own = folder / path
         if own.exists() and not own.is_symlink() and not _begins(own / file, head):
-            return f"{own} is not from the page beside it: name another folder"
+            return f"{own} does not belong to the page next to it: name another folder"
     return ""
 
 
 def write_folder(checked: Checked, log: Path, folder: Path) -> None:
-    """Write the page of a trace and all that its log holds, in place of an earlier page. Raises ``OSError``.
+    """Write the page, documents and records of a trace, and replace those of an earlier one.
 
-    Of several ranks, ``log`` is the one whose graphs the report has.
+    With several ranks, ``log`` is the log of the rank whose graphs the report has. Raises ``OSError``.
     """
     text = page(checked)
     folder.mkdir(parents=True, exist_ok=True)
     for path in (folder / _DOCUMENTS, folder / _RECORDS, folder / PAGE):
         _remove(path)
-    # An absolute path is of no use to who gets the folder.
+    # An absolute path means nothing to the recipient of the folder.
     write_files(replace(checked.report, target=checked.target.label), folder / _DOCUMENTS)
     with (folder / _RECORDS).open("w", encoding="ascii") as out:
         for record in _records(log):
             write_object(out, record)
-    # As it is: the page runs no script with another hash.
+    # No newlines are converted: the page's policy blocks a script with another hash.
     (folder / PAGE).write_text(text, "utf-8", newline="\n")
 
 

@@ -32,19 +32,19 @@ from ..formats.places import shown_place
 from ..formats.text import labelled_notes
 
 BUNDLE: Final = Path(__file__).parent / "page"
-"""The program of the page, which `npm run build` puts here."""
+"""The folder with the page's program, which `npm run build` writes."""
 HEAD: Final = '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta name="generator" content="fullgraph trace">\n'
 """The beginning of each page."""
 _MOST_TEXT: Final = 32_000_000
-"""The limit on characters of documents in the page; the others are only in the folder beside it."""
+"""The limit on characters of documents in the page; further documents are only in the folder next to it."""
 _MOST_ROWS: Final = 6
 _AROUND: Final = 2
-"""Limits on lines that are quoted: those of a finding, and those above and below."""
+"""Limits on quoted lines: those of a finding, and those above and below it."""
 
 
 def page(checked: Checked) -> str:
-    """Return the page of a trace. Raises ``OSError`` without its program."""
-    # An absolute path is of no use to who gets the page.
+    """Return the page of a trace as HTML. Raises ``OSError`` if its program was not built."""
+    # An absolute path means nothing to the recipient of the page.
     report = replace(checked.report, target=f"{TRACE}/{checked.target.label}")
     edge = _PageEdge(report, ArtifactDocuments(), checked.workspace)
     told = {"report": PERFORMANCE_ITEM.object(report, edge), "trace": TRACE_ITEM.object(report, edge)}
@@ -56,9 +56,10 @@ def page(checked: Checked) -> str:
 
 @dataclass(frozen=True)
 class _PageEdge(ReportEdge):
-    """The edge of a trace to the page, whose program puts each text where it controls nothing.
+    """The edge from a trace to the page, whose program shows texts only where they have no effect.
 
-    Paths say something elsewhere, too. A report of a trace that was just read has no drift.
+    Paths are relative if possible, since they are read on other machines. A trace that was just read has no
+    drift.
     """
 
     workspace: Workspace
@@ -75,7 +76,7 @@ class _PageEdge(ReportEdge):
 
 
 def _position(source: SourceFile | None, row: int, column: int) -> Position:
-    """Return a position in the units of JavaScript's strings."""
+    """Return a position whose column counts UTF-16 units, as JavaScript's strings do."""
     before = source.line(row)[: column - 1] if source else ""
     return Position(row - 1, len(before.encode("utf-16-le", "surrogatepass")) // 2)
 
@@ -91,7 +92,7 @@ def _texts(shown: list[ShownDocument]) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Excerpt:
-    """Lines of the source from the line ``start`` on; ``first`` and ``last`` are those of a finding."""
+    """Source lines from line ``start`` on; a finding is at lines ``first`` to ``last``."""
 
     start: int
     lines: list[str]
@@ -107,7 +108,7 @@ class _Note:
     text: str
 
 
-# A finding with all that an editor shows of it in other places.
+# A finding with everything that an editor shows about it elsewhere.
 TOLD: Final = shape(
     Finding,
     Key("finding", value=lambda finding, _: finding, type=Finding, shape=FINDING),
@@ -130,16 +131,16 @@ TRACE_ITEM: Final = shape(
     Report,
     Key("report", value=lambda report, _: report, type=Report, shape=REPORT_ITEM),
     Key("findings", shape=TOLD),
-    # The texts of documents, by URI.
+    # The text of each document, by URI.
     Key("texts", value=lambda _, edge: dict(_texts(edge.documents)), type=dict[str, str]),
-    # Of several ranks, the one whose graphs, kernels and times are shown.
+    # With several ranks, the rank whose graphs, kernels and times are shown.
     "rank=usual_rank",
     name="TraceItem",
 )
 
 
 def _place(finding: Finding) -> str:
-    """Write ``model.py:12:9``; nothing for a finding of the run as a whole."""
+    """Return ``model.py:12:9``; empty for a finding of the run as a whole."""
     return "" if finding.of_run else without_secrets(shown_place(finding))
 
 

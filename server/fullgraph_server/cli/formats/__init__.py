@@ -1,19 +1,19 @@
 """The output formats of reports. Each format writes a report as soon as it is complete.
 
 - ``text``: findings with their code, for people
-- ``json``: one object a target
+- ``json``: one object for each target
 - ``github``: annotations
 - ``sarif``: SARIF 2.1.0
 - ``analysed``: the lines and the JSON of an analysis
-- ``checked``: what formats are given, and share
+- ``checked``: the input of the formats, and texts that they share
 - ``places``: rows in files and in cells of notebooks
-- ``variants``: other ways to compile a program beside each other
-- ``kernels``: what each graph became
+- ``variants``: the ways to compile a program, compared
+- ``kernels``: the kernels of each graph
 - ``comparison``: two reports compared
-- ``fixes``: the fixes of findings, and what goes together
-- ``sizes``: the marks of sizes, and what other sizes have shown
+- ``fixes``: the fixes of each finding, and the plan that combines them
+- ``sizes``: the marks of dynamic sizes, and results with other sizes
 - ``devices``: the GPUs for previews
-- ``capabilities``: what an interpreter's torch can be previewed in
+- ``capabilities``: the kernels that an interpreter's torch can preview
 """
 
 from __future__ import annotations

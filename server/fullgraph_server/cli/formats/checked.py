@@ -12,7 +12,7 @@ from ...workspace.workspace import Workspace
 
 @dataclass(frozen=True)
 class BaselineMatch:
-    """The findings of a report that are in the baseline, and that file's name as it was typed."""
+    """The findings of a report that are in the baseline, and the baseline's name as the user typed it."""
 
     baseline: str
     findings: frozenset[Finding]
@@ -29,12 +29,12 @@ class Checked:
     """The findings that are in the baseline, if there is one."""
 
     def is_known(self, finding: Finding) -> bool:
-        """Tell whether a finding is in the baseline."""
+        """Return whether a finding is in the baseline."""
         return self.known is not None and finding in self.known.findings
 
     @property
     def new_findings(self) -> list[Finding]:
-        """The findings that are in no baseline."""
+        """The findings that are not in the baseline."""
         return [finding for finding in self.report.findings if not self.is_known(finding)]
 
 
@@ -45,5 +45,5 @@ def shown_path(filename: str) -> str:
 
 
 def notes(finding: Finding) -> list[str]:
-    """Return the explanation and the hints."""
+    """Return the finding's explanation, if it has one, and its hints."""
     return [note for note in (finding.explanation, *finding.hints) if note]

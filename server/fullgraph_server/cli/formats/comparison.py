@@ -23,7 +23,7 @@ def compared(before: Checked, after: Checked) -> Comparison:
 
 
 def write(comparison: Comparison, after: Checked, out: TextIO) -> None:
-    """Write text: new findings with their code; findings that are gone; then numbers."""
+    """Write text: new findings with their code, findings that are gone, then numbers."""
     console = clean_console(out)
     if comparison.new:
         console.print(Text("New", "bold"))
@@ -59,7 +59,7 @@ def write_json(comparison: Comparison, after: Checked, out: TextIO) -> None:  # 
 
 
 def comparison_object(comparison: Comparison) -> dict[str, Any]:
-    """Return the comparison as JSON; ``both`` has the findings of the newer report, with both counts."""
+    """Return the comparison as JSON values; ``both`` has the newer report's findings with both counts."""
     return {
         "version": VERSION,
         "torch": dict(zip(("before", "after"), comparison.torch, strict=True)),

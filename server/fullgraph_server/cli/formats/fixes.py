@@ -30,28 +30,28 @@ from .places import in_cells, shown_place
 
 @dataclass(frozen=True)
 class Fixed:
-    """All that was found out about a target: each finding's tries, and the fixes that go together."""
+    """The result of ``fullgraph fix`` for a target: tried edits of each finding, and the plan."""
 
     target: Target
     workspace: Workspace
     base: State
     nondeterminism: str
-    """How two runs of the target as it is differ, as a sentence; empty if they do not."""
+    """How two runs of the unmodified target differ, as a sentence; empty if they are equal."""
     tried: tuple[Tried, ...]
     plan: Plan
     package: Package | None = None
-    """The installed package that the edits are for; ``None`` if they are for the user's own files."""
+    """The installed package that the edits change; ``None`` if they change the user's own files."""
     applied: bool = False
     refusal: str = ""
-    """Why nothing was written although that was asked for."""
+    """Why nothing was written despite ``--apply``."""
 
 
 FixFormat: TypeAlias = Callable[[Fixed, TextIO], None]
-"""A function that writes what was found out about a target to a stream."""
+"""A function that writes the result for a target to a stream."""
 
 
 def write(fixed: Fixed, out: TextIO) -> None:
-    """Write each finding with the best edit and its verdict; then the edits that go together, as a diff."""
+    """Write each finding with its best edit and the verdict, then the plan as a diff."""
     console = clean_console(out)
     for tried in fixed.tried:
         for text in _finding(tried, root_of(tried, fixed.tried), library_of(tried.finding, fixed.workspace)):
@@ -67,7 +67,7 @@ def write(fixed: Fixed, out: TextIO) -> None:
 
 
 def write_diff(fixed: Fixed, out: TextIO) -> None:
-    """Write the edits that go together as a unified diff, which ``git apply`` takes."""
+    """Write the edits of the plan as a unified diff for ``git apply``."""
     for line in _lines(fixed):
         write_line(out, line)
     tell(summary(fixed))
@@ -82,7 +82,7 @@ FIX_FORMATS: Final[Mapping[str, FixFormat]] = {"text": write, "json": write_json
 
 
 def summary(fixed: Fixed) -> str:
-    """Say what the edits that go together bring, in one line."""
+    """Return in one line what the edits of the plan achieve together."""
     report, plan = fixed.base.report, fixed.plan
     if report.status == "not-started":
         return ENDINGS["not-started"]
@@ -119,10 +119,10 @@ def _finding(tried: Tried, root: Tried | None, library: str) -> Iterator[Text]:
     place, code = (shown_place(finding), "bold"), (finding.code, "yellow")
     yield Text.assemble(place, " ", code, " ", (finding.message, "bold"))
     if root is not None:
-        yield Text(f"  goes with the fix of {shown_place(root.finding)}", "green")
+        yield Text(f"  removed by the fix of {shown_place(root.finding)}", "green")
         return
     if not tried.tries:
-        elsewhere = f": it is in {library}, where --package {library} looks for one" if library else ""
+        elsewhere = f": it is in {library}; --package {library} looks for edits there" if library else ""
         yield Text(f"  no edit is known for this{elsewhere}")
     if tried.refused and best is None:
         yield Text(f"  no operator of torch: {visible(tried.refused)}")
@@ -136,7 +136,7 @@ def _finding(tried: Tried, root: Tried | None, library: str) -> Iterator[Text]:
             yield Text(f"       seen: {visible(item.verdict.basis)}")
         if item.verdict.along:
             along = ", ".join(f"{shown_place(other)} {other.code}" for other in item.verdict.along)
-            yield Text(f"       removes, too: {along}")
+            yield Text(f"       also removes: {along}")
 
 
 def _steps(fixed: Fixed) -> list[dict[str, Any]]:

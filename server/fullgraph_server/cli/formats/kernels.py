@@ -33,14 +33,14 @@ from .text import print_finding
 INDEX: Final = "index.md"
 INDEX_HEAD: Final = "# What torch.compile made of "
 _MOST_KERNELS = 10
-"""The limit of kernels that are named first; a result with fewer is short enough by itself."""
+"""How many of the most expensive kernels a long result lists first; one with no more kernels is short."""
 _MOST_OPERATORS = 6
 _MOST_SETTINGS = 4
-"""The limit of autotuning's other candidates that are shown; the files have all of them."""
+"""How many of autotuning's rejected candidates are shown; the files list all of them."""
 
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO, folder: Path | None = None) -> None:  # noqa: ARG001
-    """Write each report as soon as it is complete, and its code into ``folder``, if there is one."""
+    """Write each report as soon as it is complete, and its code into ``folder``, if given."""
     console = clean_console(out)
     for checked in reports:
         report = checked.report
@@ -90,14 +90,14 @@ def write_files(report: Report, folder: Path) -> None:
 
 
 def dry_lines(report: Report) -> Iterator[str]:
-    """Yield for a dry run a sentence that says so, and what it cannot determine."""
+    """Yield a sentence about the dry run, then what it cannot determine; nothing for other runs."""
     if report.dry is not None:
         yield devices.sentence(report.dry)
         yield from (f"- {item}" for item in report.dry.unknown)
 
 
 def _head(report: Report) -> Iterator[str]:
-    """Yield the kernels of a long result that cost most, by TorchInductor's estimates, and what all cost."""
+    """Yield the most expensive kernels of a long result, and the total, by TorchInductor's estimates."""
     kernels = [(code, launches) for code in report.codes for launches in by_kernel(code).values()]
     costs = [(cost, *kernel) for kernel in kernels if (cost := total_cost(kernel[1])) is not None]
     total = total_cost(launch for code in report.codes for launch in code.launches)
@@ -130,7 +130,7 @@ def _title(report: Report, compile_id: str, phase: str) -> str:
 def _lines(code: Code, report: Report) -> Iterator[str]:
     """Yield a line for each launch, and below a kernel's first launch the result of its build, if any.
 
-    In a preview, each call of a library function has its cost, too.
+    In a preview, calls of library functions show their cost.
     """
     rows = aligned([_row(launch) for launch in code.launches], "<<<")
     indent = " " * (max((len(_place(launch.spans)) for launch in code.launches), default=0) + 2)
@@ -157,7 +157,7 @@ def _row(launch: Launch) -> tuple[str, str, str]:
 
 
 def _place(spans: Iterable[Span]) -> str:
-    """Write ``model.py:7,8``; several files are separated by a comma and a blank."""
+    """Return ``model.py:7,8``; several files are separated by a comma and a space."""
     rows_of: dict[tuple[str, int], set[int]] = {}
     for span in spans:
         cell, row = cell_of(span.filename, span.row)

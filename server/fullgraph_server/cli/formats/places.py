@@ -1,4 +1,4 @@
-"""Places in files, as people count them: those in a notebook are rows of its code cells."""
+"""Places in files, as people count them: in a notebook, rows count within the code cell."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def shown_place(finding: Finding) -> str:
 
 
 def cell_of(filename: str, row: int) -> tuple[int, int]:
-    """Return the number of the code cell of a row, and the row in it; cell 0 for what is no notebook."""
+    """Return the code cell of a row and the row in that cell; cell 0 if the file is not a notebook."""
     notebook = _notebook(filename)
     return notebook.cell(row) if notebook else (0, row)
 
 
 def in_cells(value: Any) -> Any:
-    """Return a JSON value with the cell of each row in a notebook, and rows of that cell."""
+    """Return a JSON value whose rows in notebooks count within their cell, which ``cell`` names."""
     if isinstance(value, list):
         return [in_cells(item) for item in value]
     if not isinstance(value, dict):

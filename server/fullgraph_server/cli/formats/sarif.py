@@ -111,7 +111,7 @@ def _result(checked: Checked, finding: Finding, rule: int) -> dict[str, Any]:
             }
         ],
         "occurrenceCount": finding.count,
-        # Of no result or of all: so says the standard.
+        # The standard requires it for all results or for none.
         "suppressions": [{"kind": kind} for kind in _suppressions(checked, finding)],
     }
     if checked.known is not None and finding not in checked.report.ignored:
@@ -123,7 +123,7 @@ def _result(checked: Checked, finding: Finding, rule: int) -> dict[str, Any]:
 
 
 def _suppressions(checked: Checked, finding: Finding) -> Iterator[str]:
-    """Yield the ways in which a finding does not count: by a comment, or by the baseline."""
+    """Yield why a finding does not count: a comment in the source, or the baseline."""
     if finding in checked.report.ignored:
         yield "inSource"
     if checked.is_known(finding):
@@ -154,7 +154,7 @@ def _frame(call: Call) -> dict[str, Any]:
 
 
 def _cell(filename: str, row: int) -> dict[str, Any]:
-    """Name the code cell of a notebook, whose rows a region then has."""
+    """Return the location of a notebook's code cell; the region's rows count within that cell."""
     cell, _ = cell_of(filename, row)
     return {"logicalLocations": [{"name": f"cell {cell}", "kind": "cell"}]} if cell else {}
 

@@ -38,19 +38,19 @@ _AT_ITS_END: Final = ("finished", "exited")
 
 @dataclass(frozen=True)
 class Sized:
-    """All that was found out about the sizes of a target."""
+    """The result of ``fullgraph sizes`` for a target: the plan, and the sizes that were tried."""
 
     target: Target
     found: Sizes
     sources: str
-    """The value of ``TORCH_COMPILE_DYNAMIC_SOURCES`` that does what the plan does; empty if none is known."""
+    """The ``TORCH_COMPILE_DYNAMIC_SOURCES`` with the effect of the plan; empty if none is known."""
     applied: bool = False
     refusal: str = ""
-    """Why nothing was written although that was asked for."""
+    """Why nothing was written despite ``--apply``."""
 
     @property
     def is_sound(self) -> bool:
-        """Whether everything is compiled once, and right as far as was tried."""
+        """Whether every function is compiled once, and every tried size gives the right result."""
         last = self.found.last
         wrong = [
             item for item in last.sizes if item.outcome in _BAD or (item.asked and item.outcome == "untried")
@@ -59,16 +59,16 @@ class Sized:
         return is_known and not self.found.left and not wrong
 
     def with_writing(self, refusal: str) -> Sized:
-        """Return it with what came of writing: why nothing was written, empty if it was."""
+        """Return a copy after writing; ``refusal`` is why nothing was written, empty if the plan was."""
         return replace(self, applied=not refusal, refusal=refusal)
 
 
 SizesFormat: TypeAlias = Callable[[Sized, TextIO], None]
-"""A function that writes what was found out about the sizes of a target to a stream."""
+"""A function that writes the result for a target to a stream."""
 
 
 def write(sized: Sized, out: TextIO) -> None:
-    """Write how often functions are compiled and why, the plan as a diff, and what other sizes have shown."""
+    """Write how often functions compile and why, the plan as a diff, and results with other sizes."""
     console = clean_console(out)
     found = sized.found
     base, last = found.base.report, found.last.report
@@ -93,14 +93,16 @@ def write(sized: Sized, out: TextIO) -> None:
     for line in tried_words(found.last.sizes):
         console.print(Text(visible(line)))
     if not found.last.sizes and _frames(last) and last.status in _AT_ITS_END:
-        console.print("No other size was tried: none varies or is marked. --sizes names some.", markup=False)
+        console.print(
+            "No other size was tried: none varies or is marked. Add some with --sizes", markup=False
+        )
     if found.nondeterminism:
         console.print(Text(f"No edit could be verified: {visible(found.nondeterminism)}.", "bold"))
     console.print(Text(summary(sized), "bold"))
 
 
 def write_diff(sized: Sized, out: TextIO) -> None:
-    """Write the plan as a unified diff, which ``git apply`` takes."""
+    """Write the plan as a unified diff for ``git apply``."""
     for line in unified_diff(sized.found.texts, os.getcwd()):
         write_line(out, line)
     tell(summary(sized))
@@ -115,12 +117,12 @@ SIZES_FORMATS: Final[Mapping[str, SizesFormat]] = {"text": write, "json": write_
 
 
 def summary(sized: Sized) -> str:
-    """Say what was found, in one line."""
+    """Return the result in one line."""
     found = sized.found
     if found.base.report.status == "not-started":
         return ENDINGS["not-started"]
     if found.base.report.status not in _AT_ITS_END:
-        return "no plan: the program as it is does not get to its end"
+        return "no plan: the unmodified program does not finish"
     counts = [times_compiled(frame)[0] for frame in _frames(found.last.report)]
     if not counts:
         return "nothing was compiled"
@@ -136,7 +138,7 @@ def summary(sized: Sized) -> str:
 
 
 def tried_words(tried: Iterable[SizeTried]) -> Iterator[str]:
-    """Say what other sizes have shown, a line for each outcome of each size of a function."""
+    """Yield the results with other sizes: a line for each function, tensor size and outcome."""
     groups: dict[tuple[Any, ...], list[SizeTried]] = {}
     for item in tried:
         key = item.function, item.place, item.along, item.outcome, item.asked, item.backward

@@ -37,7 +37,7 @@ _MOST_CALLS = 8
 
 
 def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
-    """Write the new findings of each report and its summary, as soon as it is complete; at the end, sums."""
+    """Write the new findings and the summary of each report when it is complete, then the sums of all."""
     console = clean_console(out)
     written: list[Report] = []
     for checked in reports:
@@ -68,7 +68,10 @@ def exported(export: ExportedProgram) -> str:
 
 
 def sizes_command(checked: Checked) -> str:
-    """Name the command that plans dynamic sizes, if untried advice has them and the target can run again."""
+    """Return a line with ``fullgraph sizes``, if untried advice makes sizes dynamic; else ``""``.
+
+    It is empty, too, for a target that cannot run again.
+    """
     untried = (item for finding in checked.new_findings for item in finding.advice if not item.helps)
     is_advised = any(is_mended_by_dynamic(item.remedies) for item in untried)
     if not checked.report.repeatable or checked.report.dry or not is_advised:
@@ -88,7 +91,7 @@ def print_finding(console: Console, checked: Checked, finding: Finding) -> None:
 
 
 def print_failures(console: Console, checked: Checked) -> None:
-    """Print the findings that say why the program, or the compiler, came no further."""
+    """Print the findings that say why the program or the compiler stopped."""
     for finding in checked.report.findings:
         if KINDS[finding.kind].is_failure:
             print_finding(console, checked, finding)
@@ -118,7 +121,7 @@ def finding_lines(checked: Checked, finding: Finding, width: int | None) -> Iter
 
 
 def labelled_notes(finding: Finding) -> list[tuple[str, str]]:
-    """Return the reason of a finding, what helps, the calls that led there, and torch's page, with labels."""
+    """Return pairs of a label and a text: reason, hints, calls that led there, torch's page."""
     notes = [("note", finding.explanation.strip().partition("\n\n")[0])] if finding.explanation else []
     notes += [("help", hint) for hint in finding.hints]
     notes += [("called from", calls)] if (calls := _other_calls(finding)) else []
@@ -128,7 +131,7 @@ def labelled_notes(finding: Finding) -> list[tuple[str, str]]:
 def summary(report: Report, *, says_all: bool = True) -> str:
     """Write ``2 graph breaks, 1 recompilation in 1 function (3 graphs, ran 0.6 s) - torch 2.13.0``.
 
-    Where nothing is found, it says that results were not compared; not with ``says_all`` off.
+    Without findings, the summary adds that results were not compared, unless ``says_all`` is false.
     """
     parts = _counts(report.findings)
     graphs = sum(frame.graphs for frame in report.frames)
@@ -154,14 +157,14 @@ _NOT_COMPARED = " - results not compared (fullgraph stages does)"
 
 
 def _is_clean(report: Report) -> bool:
-    """Tell whether a run of a program has compiled something, and found nothing."""
+    """Return whether a run compiled something and has no findings."""
     compiles = bool(report.frames) and not _is_ahead_of_time(report)
     is_run = not (report.of_trace or report.dry)
     return compiles and is_run and not report.ignored and not _counts(report.findings)
 
 
 def _is_ahead_of_time(report: Report) -> bool:
-    """Tell whether all that was compiled was exported, or compiled by AOTInductor."""
+    """Return whether every compilation is one of ``torch.export`` or AOTInductor."""
     names = (name for frame in report.frames for name in frame.compile_ids)
     return all(name.startswith(("export/", "aot/")) for name in names)
 
@@ -183,7 +186,7 @@ def _counts(findings: Iterable[Finding]) -> list[str]:
     counts: Counter[FindingKind] = Counter()
     for finding in findings:
         if finding.kind == "target-error" and finding.severity == "information":
-            continue  # a note is no problem
+            continue  # a note is not a problem
         if finding.kind == "nothing-compiled" and finding.of_run:
             continue  # the rest of the line says so
         counts[finding.kind] += finding.times
@@ -265,8 +268,8 @@ def _note(kind: str, note: str, gutter: int, width: int | None) -> Iterator[Text
 def _other_calls(finding: Finding) -> str:
     """Return the calls that led to the finding, one on each line, the innermost first.
 
-    Those that led to others of several recompilations follow. Empty if they are only the module that contains
-    the finding.
+    Calls that led to further recompilations of the same finding follow. Empty if the only call is the module
+    that contains the finding.
     """
     own = next(
         (

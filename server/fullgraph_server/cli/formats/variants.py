@@ -1,4 +1,4 @@
-"""Text and JSON: the ways to compile a program, beside each other, and the best of them."""
+"""Text and JSON of ``fullgraph speed --try``: the ways to compile a program, and the best of them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def write(checked: Checked, best: Best | None, goal: Goal, out: TextIO) -> None:
 
 
 def write_json(checked: Checked, best: Best | None, goal: Goal, out: TextIO) -> None:
-    """Write one object, with all seconds of one call."""
+    """Write one object; times of calls are seconds for one call."""
     report: Report = checked.report
     write_object(
         out,
@@ -67,7 +67,7 @@ def _table(variants: tuple[VariantMeasured, ...]) -> Iterator[str]:
             memory = size(variant.memory) if variant.in_row else "-"
             rows.append((LABELS[variant.variant], *starts, *calls, memory, first_line(variant.problem)))
     measured = [(item.single, item.in_row) for item in variants if item.single and item.in_row]
-    if measured:  # the least, since what is compiled in parts enters them uncompiled, too
+    if measured:  # the least: uncompiled calls, too, enter each part of a variant that compiles parts
         single, in_row = (min(calls.eager for calls in column) for column in zip(*measured, strict=True))
         rows.append(("uncompiled", "-", "-", duration(single), duration(in_row), "-", ""))
     # Without a GPU, both kinds of calls are the same.
@@ -87,10 +87,10 @@ def _call(calls: CallsTimed | None) -> str:
 def _notes(variants: tuple[VariantMeasured, ...]) -> Iterator[str]:
     yield ""
     if any(variant.device for variant in variants):
-        yield "One call is waited for, of calls in a row the last one. Memory is what torch has allocated."
+        yield "One call is waited for; in a row of calls, the last is. Memory is what torch has allocated."
     else:
         yield "Without a GPU, latency and throughput are the same."
-        yield "Memory is that of the process, above what it uses before the program."
+        yield "Memory is that of the process, above what it used before the program ran."
     left = [f"{LABELS[item.variant]} ({item.problem})" for item in variants if not item.applies]
     if left:
         yield f"Not tried: {'; '.join(left)}."
