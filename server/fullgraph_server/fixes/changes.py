@@ -1,4 +1,4 @@
-"""What two runs of a program told, before an edit and after it, compared finding by finding."""
+"""The reports of two runs of a program, before and after an edit, compared finding by finding."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from ..workspace.drift import Drift
 from .model import Counts
 
 Drifts: TypeAlias = Callable[[str], Drift]
-"""Returns the edits of a file between the two runs."""
+"""A function that returns the edits of a file between the two runs."""
 
 _Key: TypeAlias = tuple[str, str, str, int]
 
 FIXABLE: Final[tuple[FindingKind, ...]] = ("graph-break", "recompile", "recompile-limit")
-"""The kinds of findings that a fix can be for."""
+"""The kinds of findings that have fixes."""
 
 
 def fixable(report: Report) -> list[Finding]:
-    """Return the findings that a fix can be for; those with most breaks first."""
+    """Return the findings that have fixes: graph breaks first, the most frequent ones at the front."""
     own = [item for item in report.findings if item.kind in FIXABLE and not item.of_run]
     return sorted(own, key=lambda item: (item.kind != "graph-break", -item.count))
 
 
 def counts_of(report: Report) -> Counts:
-    """Count what fixes are about."""
+    """Count the graph breaks, graphs and recompilations of a run."""
     breaks = sum(finding.kind == "graph-break" for finding in report.findings)
     recompiles = sum(finding.times for finding in report.findings if finding.kind == "recompile")
     return Counts(breaks, sum(frame.graphs for frame in report.frames), recompiles)
@@ -41,11 +41,11 @@ def drifts_of(before: Report, after: Report) -> Drifts:
 
 
 def gone(finding: Finding, before: Report, after: Report, drifts: Drifts) -> str:
-    """Say that a finding of the run before is still there; empty if it is not.
+    """Say that a finding of the earlier run is still there; empty if it is gone.
 
-    What stands at its place is one of its neighbours there where that says the same as before. A break of
-    another kind at its very start is the same one: the edit did not remove it. There have to be fewer
-    recompilations: torch names one of the guards that fail, and another one may come in its place.
+    A finding at the same place does not count if a neighbour had the same message before. A graph break of
+    another kind that begins at the same column does count: the edit did not remove the break. A recompilation
+    is gone only if there are fewer of them: torch names one failed guard, and may name another one instead.
     """
     was, now = counts_of(before).recompiles, counts_of(after).recompiles
     if finding.kind == "recompile" and now >= was:
@@ -55,24 +55,24 @@ def gone(finding: Finding, before: Report, after: Report, drifts: Drifts) -> str
     neighbours[finding.message] -= 1
     left = Counter(item.message for item in after.findings if _key(item) == place)
     if left - neighbours:
-        return f"{finding.message}, with this edit, too"
+        return f"{finding.message}, even with this edit"
     known = {item.code for item in before.findings if _moved(item, drifts)[2:] == place[2:]}
     for item in after.findings if finding.kind == "graph-break" else ():
         is_there = _key(item)[2:] == place[2:] and item.span.column == finding.span.column
         if item.kind == "graph-break" and is_there and item.code not in known:
-            return f"it breaks the graph with this edit, too: {item.message}"
+            return f"the graph still breaks here with this edit: {item.message}"
     return ""
 
 
 def gone_along(finding: Finding, before: Report, after: Report, drifts: Drifts) -> tuple[Finding, ...]:
-    """Return the other breaks and recompilations that are gone with a finding."""
+    """Return the other graph breaks and recompilations that disappear together with a finding."""
     return tuple(
         item for item in fixable(before) if item is not finding and not gone(item, before, after, drifts)
     )
 
 
 def worse(before: Report, after: Report, drifts: Drifts) -> str:
-    """Say what an edit made worse, in one sentence; empty if nothing."""
+    """Say what an edit made worse, in one clause; empty if nothing became worse."""
     if after.status != before.status:
         return f"the program {_ENDS.get(after.status or '', 'ends')} with this edit"
     for new in _new(before, after, drifts):
@@ -87,7 +87,7 @@ def worse(before: Report, after: Report, drifts: Drifts) -> str:
 
 
 def revealed(before: Report, after: Report, drifts: Drifts) -> str:
-    """Say which break shows only with an edit, on a line that ran eagerly before; empty if none does."""
+    """Say which graph break an edit reveals on a line that ran eagerly before; empty if none."""
     for new in _new(before, after, drifts):
         if _was_eager(new, before, drifts):
             return f"then line {_row(after, new)} breaks the graph: {new.message}"
@@ -104,7 +104,7 @@ _ENDS: Final = {
     "crashed": "crashes",
     "timeout": "takes too long",
     "memory": "takes too much memory",
-    "finished": "does not fail any more",
+    "finished": "no longer fails",
     "exited": "exits",
     "cancelled": "was stopped",
     "not-started": "does not start",
@@ -112,7 +112,7 @@ _ENDS: Final = {
 
 
 def _new(before: Report, after: Report, drifts: Drifts) -> Iterator[Finding]:
-    """Yield the findings that the run before did not have, as often as they are new."""
+    """Yield the findings that the earlier run did not have, each as often as it is new."""
     known = Counter(_moved(item, drifts) for item in before.findings if KINDS[item.kind].rejects_edits)
     for item in after.findings:
         is_note = item.kind == "target-error" and item.severity == "information"
@@ -125,10 +125,10 @@ def _new(before: Report, after: Report, drifts: Drifts) -> Iterator[Finding]:
 
 
 def _was_hidden(new: Finding, before: Report, after: Report, drifts: Drifts) -> bool:
-    """Tell whether what is new could not show before: what ran eagerly, or a guard that failed with others.
+    """Tell whether a new finding was hidden before: its line ran eagerly, or torch named another guard.
 
-    torch names the first guard that failed. If there are no more recompilations than before, it is another
-    one of these.
+    torch names only the first guard that failed. If there are no more recompilations than before, the new
+    recompilation is an old one for which torch names another guard.
     """
     if new.kind == "recompile":
         return counts_of(after).recompiles <= counts_of(before).recompiles
@@ -136,9 +136,9 @@ def _was_hidden(new: Finding, before: Report, after: Report, drifts: Drifts) -> 
 
 
 def _was_eager(new: Finding, before: Report, drifts: Drifts) -> bool:
-    """Tell whether the line of a new break was in no graph, so that the break only could not show.
+    """Tell whether the line of a new break was in no graph before, so that the break was hidden.
 
-    Or it did, but not in the frame of a caller that now gets to it.
+    The same holds if the break was there before, but now also occurs in the frame of a caller.
     """
     filename = new.span.filename
     row = drifts(filename).earlier(new.span.row)
@@ -155,7 +155,7 @@ def _was_eager(new: Finding, before: Report, drifts: Drifts) -> bool:
 
 
 def _split(before: Report, after: Report) -> str | None:
-    """Return a function that has more graphs than before, and more than one for each compilation."""
+    """Return a function with more graphs than before, and with more graphs than compilations."""
     graphs: Counter[str] = Counter()
     for frame in before.frames:
         graphs[frame.qualname] += frame.graphs

@@ -17,7 +17,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """The statements of one block that edits replace: their rows, and the text that takes their place.
+    """The statements of one block that edits replace: their rows, and the new text.
 
     ``text`` has the indentation of the file.
     """
@@ -28,7 +28,7 @@ class Replaced:
 
 
 def edited(source: SourceFile, edits: Iterable[Edit]) -> str:
-    """Return the text of a file with edits, which do not overlap; other characters stay as they are."""
+    """Return the text of a file with edits, which may not overlap; all other characters are unchanged."""
     starts = line_starts(source.text)
     text = source.text
     for edit in sorted(edits, key=lambda edit: (edit.span.row, edit.span.column), reverse=True):
@@ -40,7 +40,7 @@ def edited(source: SourceFile, edits: Iterable[Edit]) -> str:
 
 
 def are_apart(edits: Iterable[Edit]) -> bool:
-    """Tell whether no text is written into twice; the same edit counts once, an insertion beside another."""
+    """Tell whether edits do not overlap; equal edits count once, and insertions may touch."""
     spans = sorted(
         (span.filename, (span.row, span.column), (span.end_row, span.end_column))
         for span in {edit: edit.span for edit in edits}.values()
@@ -49,9 +49,9 @@ def are_apart(edits: Iterable[Edit]) -> bool:
 
 
 def edited_texts(files: Mapping[str, SourceFile | None], edits: Iterable[Edit]) -> dict[str, tuple[str, str]]:
-    """Return the texts of the files that edits are of, before and after.
+    """Return the texts of the edited files, before and after.
 
-    Files that are not there are left out.
+    Missing files are left out.
     """
     edits = list(dict.fromkeys(edits))
     return {
@@ -62,7 +62,7 @@ def edited_texts(files: Mapping[str, SourceFile | None], edits: Iterable[Edit]) 
 
 
 def replaced(source: SourceFile, edits: Sequence[Edit]) -> list[Replaced]:
-    """Return what edits replace in functions: for each edit the smallest run of whole statements.
+    """Return the statements in functions that edits replace: for each edit the fewest whole statements.
 
     Insertions outside of functions, such as imports, replace nothing.
     """
@@ -73,9 +73,9 @@ def replaced(source: SourceFile, edits: Sequence[Edit]) -> list[Replaced]:
 
 
 def is_across(source: SourceFile, edit: Edit) -> bool:
-    """Tell whether an edit changes a function, and begins or ends outside of its statements.
+    """Tell whether an edit changes a function, but begins or ends outside of the function's statements.
 
-    One that removes the whole function changes what calls it, not what it does.
+    An edit that removes the whole function does not count: it changes the callers, not the function.
     """
     if source.tree is None or _statements(source.tree, edit) is not None:
         return False
@@ -92,7 +92,7 @@ def _is_removed(function: ast.FunctionDef | ast.AsyncFunctionDef, edit: Edit) ->
 
 
 def _joined(source: SourceFile, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Join statements that follow one another: what one computes, the next one may use."""
+    """Join adjacent statements: a statement may use a value that the previous statement computes."""
     found: list[tuple[int, int]] = []
     for first, last in sorted(spans):
         if found and found[-1][1] + 1 == first and _indent(source, found[-1][0]) == _indent(source, first):
@@ -108,7 +108,7 @@ def _indent(source: SourceFile, row: int) -> int:
 
 
 def replaced_rows(source: SourceFile, edits: Sequence[Edit], first: int, last: int) -> Replaced:
-    """Return what edits make of some rows, and of comments behind them that they change with them."""
+    """Return the new text of some rows, with comments after them that the same edits change."""
     behind = max([last, *(_last_row(edit) for edit in edits if first <= edit.span.row <= last)])
     end = behind + 1, 1
     inside = [
@@ -121,13 +121,16 @@ def replaced_rows(source: SourceFile, edits: Sequence[Edit], first: int, last: i
 
 
 def _last_row(edit: Edit) -> int:
-    """Return the last row that an edit changes: whole lines end where the next one begins."""
+    """Return the last row that an edit changes: an edit of whole lines ends at the start of the next line."""
     span = edit.span
     return span.end_row - (span.end_column == 1 and span.row < span.end_row)
 
 
 def _statements(tree: ast.Module, edit: Edit) -> tuple[int, int] | None:
-    """Return the first and last row of the innermost statements of a function that an edit is within."""
+    """Return the first and last row of the innermost block in a function that contains an edit.
+
+    Only the touched statements of the block count.
+    """
     functions = (item for item in ast.walk(tree) if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)))
     inside = [block for function in functions for block in _touched(function, edit)]
     last = max((first_row(item) for block in _touched(tree, edit) for item in block), default=0)
@@ -141,14 +144,14 @@ def _statements(tree: ast.Module, edit: Edit) -> tuple[int, int] | None:
 
 
 def _touched(node: ast.AST, edit: Edit) -> list[list[ast.stmt]]:
-    """Return of each block below a node the statements that an edit touches, if there are any."""
+    """Return the statements that an edit touches, by block, for each block below a node."""
     every = (block for child in ast.walk(node) for block in blocks(child))
     touched = ([item for item in block if touches(item, edit)] for block in every)
     return [block for block in touched if block]
 
 
 def touches(statement: ast.stmt, edit: Edit) -> bool:
-    """Tell whether an edit is in the rows of a statement, or beside them."""
+    """Tell whether an edit and a statement have a row in common."""
     last = last_row(statement)
     return first_row(statement) <= _last_row(edit) and edit.span.row <= last
 

@@ -1,4 +1,4 @@
-"""Experiments: runs of a program with edits, trials of statements, comparisons; each is made once."""
+"""Experiments: runs of a program with edits, trials of statements, and comparisons, each made only once."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ from ..workspace.positions import Span
 from ..workspace.source import SourceFile
 
 Start = Callable[[Plan, WorkerRequest, Callable[[str], None]], Run]
-"""Makes the run of a request, whose output goes to the function."""
+"""A function that makes the run of a request; the program's output goes to the callback."""
 
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
-"""For jobs that only fold facts."""
+"""No environment variables."""
 _T = TypeVar("_T", bound=Fact)
 _Made = TypeVar("_Made")
 
 
 class CannotTryError(Exception):
-    """An edit could not be tried, since Fullgraph itself failed twice; the text says how."""
+    """Raised if an edit could not be tried because Fullgraph itself failed twice; the text says how."""
 
 
 @dataclass(frozen=True)
 class How:
-    """How a program is run: the depth, and what a :class:`RunRequest` says of modes and of compiling."""
+    """The way to run a program: the depth, and options of a :class:`RunRequest`."""
 
     depth: Depth = "graph"
     other_mode: bool = False
@@ -64,10 +64,10 @@ class How:
 
 @dataclass(frozen=True)
 class State:
-    """Texts of a program, what one run of them told and printed, and where its results are recorded.
+    """The texts of a program, with the report, the output and the recorded results of one run.
 
-    ``texts`` are those that differ from the files on disk, by file name. ``left_out`` are the parts of the
-    compiler that the program asks for and the run did without. ``failure`` says why there was no run.
+    ``texts`` are the texts that differ from the files on disk, by file name. ``left_out`` are the parts of
+    the compiler that the program uses but the run left out. ``failure`` says why there was no run.
     """
 
     texts: Mapping[str, str]
@@ -75,7 +75,7 @@ class State:
     printed: str
     record: Path
     sizes: tuple[SizeTried, ...] = ()
-    """What its calls have shown with other sizes, if those were tried."""
+    """The outcomes of its calls with other sizes, if other sizes were tried."""
     left_out: tuple[str, ...] = ()
     failure: str = ""
     exit_code: int = 0
@@ -83,37 +83,37 @@ class State:
 
 @dataclass
 class Experiments:
-    """Runs of one target with edits. They are kept by their texts: the same one is not made twice."""
+    """Runs of one target with edits, cached by their texts: no run is made twice."""
 
     plan: Plan
     start: Start
     folder: Path
-    """An empty folder for what runs record; whoever makes it removes it."""
+    """An empty folder for the recorded results; the code that makes the folder removes it."""
     added: tuple[AddedSizes, ...] | None = None
-    """Sizes that are run, too; with ``None`` no other sizes are tried."""
+    """Further sizes to run the program with; with ``None`` no other sizes are tried."""
     torch: str = ""
     _numbers: Callable[[], int] = field(default_factory=lambda: itertools.count(1).__next__)
     _made: dict[Any, asyncio.Future[Any]] = field(default_factory=dict)
-    """What was asked for, by what that was."""
+    """The results so far and the pending ones, by their requests."""
     _compiling: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
-    """Held by what compiles kernels: the next one finds these, and a machine has few processors."""
+    """Held by a run that compiles kernels: the next run finds them in the cache, and processors are few."""
     _runs: set[Run] = field(default_factory=set)
     _cancelled: bool = False
 
     def cancel(self) -> None:
-        """End everything that is on, and what would follow."""
+        """End all runs in progress, and every run that starts later."""
         self._cancelled = True
         for run in self._runs:
             run.cancel()
 
     async def close(self) -> None:
-        """Wait until nothing is on; what is on ends."""
+        """Cancel everything in progress, and wait until it has ended."""
         for task in self._made.values():
             task.cancel()
         await asyncio.gather(*self._made.values(), return_exceptions=True)
 
     async def _once(self, key: object, make: Callable[[], Coroutine[Any, Any, _Made]]) -> _Made:
-        """Return what was made for a key, which is made the first time."""
+        """Return the result for a key, and make it on the first request."""
         if key not in self._made:
             self._made[key] = asyncio.ensure_future(make())
         return await self._made[key]  # type: ignore[no-any-return]
@@ -121,13 +121,13 @@ class Experiments:
     # -- runs ----------------------------------------------------------------------------------
 
     async def state(self, texts: Mapping[str, str], how: How = How()) -> State:
-        """Run the program with these texts, unless that was done."""
+        """Run the program with these texts, or return the state of an equal earlier run."""
         return await self._once((frozenset(texts.items()), how), lambda: self.run(texts, how))
 
     async def run(
         self, texts: Mapping[str, str], how: How = How(), variables: Mapping[str, str] = _NONE
     ) -> State:
-        """Run the program with these texts; its files are discarded."""
+        """Run the program with these texts; its file changes are discarded."""
         number = self._numbers()
         record = self.folder / f"{number}.results"
         plan = self._plan_with(texts)
@@ -154,7 +154,7 @@ class Experiments:
     # -- comparisons, trials and observations ----------------------------------------------------
 
     async def compare(self, before: Path, after: Path, *, errors_differ: bool = False) -> ResultsCompared:
-        """Compare what two runs recorded. Raises :class:`CannotTryError`."""
+        """Compare the recorded results of two runs. Raises :class:`CannotTryError`."""
         key = before, after, errors_differ
         return await self._once(key, lambda: self._compared(before, after, errors_differ=errors_differ))
 
@@ -167,7 +167,7 @@ class Experiments:
         return compared
 
     async def tried(self, texts: Mapping[str, str], trials: Sequence[Trial]) -> list[StatementsTried]:
-        """Try statements of these texts. Raises :class:`CannotTryError`."""
+        """Try new statements against those of these texts. Raises :class:`CannotTryError`."""
         text = frozenset(texts.items())
         if missing := [trial for trial in trials if (trial, text) not in self._made]:
             answers = asyncio.ensure_future(self._trials(texts, missing))
@@ -192,7 +192,7 @@ class Experiments:
     async def calls(
         self, state: State, spans: Sequence[Span], *, gradients: bool = False
     ) -> Mapping[Span, CallsSeen]:
-        """Observe calls, by their places, in a run of the texts of a state."""
+        """Observe the calls at some places, in a run with the texts of a state."""
         places = tuple(
             CallPlace(number, **asdict(span), gradients=gradients) for number, span in enumerate(spans, 1)
         )
@@ -215,7 +215,7 @@ class Experiments:
     async def _execute(
         self, plan: Plan, request: WorkerRequest, printed: list[str] | None = None
     ) -> list[Fact]:
-        """Have a worker do what is requested, a second time where Fullgraph itself fails."""
+        """Send a request to a worker, and send it again if Fullgraph itself fails."""
         facts: list[Fact] = []
         output: list[str] = [] if printed is None else printed
         for _ in range(2):
@@ -234,7 +234,7 @@ class Experiments:
         return facts
 
     def _plan_with(self, texts: Mapping[str, str]) -> Plan:
-        """Return the plan of a run with these texts, which changes no file."""
+        """Return the plan of a run with these texts that discards its file changes."""
         plan = self.plan.switched({"files": "discard"})
         read = plan.workspace.read
         sources = {name: with_text(read(name) or SourceFile(name, ""), text) for name, text in texts.items()}
@@ -255,12 +255,12 @@ def _first(facts: Iterable[Fact], kind: type[_T]) -> _T | None:
 
 
 def _own_failure(facts: Iterable[Fact]) -> str:
-    """Say how Fullgraph itself failed; empty if it did not."""
+    """Say how Fullgraph itself failed; empty if it did not fail."""
     problems = (fact for fact in facts if isinstance(fact, TargetProblem) and REPORT_IT in fact.hints)
     return next((problem.message for problem in problems), "")
 
 
 def _ending(facts: Sequence[Fact]) -> str:
-    """Say why a worker did not answer."""
+    """Say why a worker did not return a result."""
     problem, end = _first(facts, TargetProblem), _first(facts, RunFinished)
     return problem.message if problem else f"the comparison ended early ({end.status if end else 'crashed'})"

@@ -1,4 +1,4 @@
-"""What the rules for a code make of small programs: a text before and after each fix."""
+"""Examples of the fixes for a code: the text of a small program before and after each fix."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from .samples import BREAKS, OTHER_BREAKS, RECOMPILES
 _FILE: Final = "program.py"
 _TENSOR: Final = ValueSeen("tensor", (TensorSeen("float32", (4,), "cpu", True, False),))
 _SEEN: Final = CallsSeen(1, (CallSeen((_TENSOR,), _TENSOR),), is_python=True)
-"""What functions of these programs that cannot be traced get and give back."""
+"""The observed arguments and results of functions in these programs that torch cannot trace."""
 _MARKED: Final = re.compile("«([^«»]*)»")
 _OF_GUARDS: Final = [name for name, kind in KINDS.items() if kind.is_of_guard]
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A fix, and the text of a small program before and after it; ``cause`` is what it is about, if known."""
+    """A fix, with the text of a small program before and after it; ``cause`` names the cause, if known."""
 
     fix: Fix
     before: str
@@ -42,7 +42,7 @@ class Example:
 
 
 def examples(code: str) -> Iterator[Example]:
-    """Yield an example of each fix for findings with a code: torch's id of a graph break, or a kind."""
+    """Yield an example of each fix for a code: torch's id of a graph break, or a kind of finding."""
     seen: set[str] = set()
     for cause, text, remedies in _samples(code):
         for example in _examples(cause, text, code, remedies):
@@ -52,7 +52,7 @@ def examples(code: str) -> Iterator[Example]:
 
 
 def _samples(code: str) -> Iterator[tuple[str, str, tuple[Remedy, ...]]]:
-    """Yield programs for a code: what is special about each, its text, and the remedies of the finding."""
+    """Yield programs for a code: the cause of each finding, the text, and the remedies of the finding."""
     texts = BREAKS.get(code, ())
     if code in _OF_GUARDS:
         yield from ((cause, text, (remedy,)) for cause, text, remedy in RECOMPILES)
@@ -81,13 +81,13 @@ def _examples(cause: str, text: str, code: str, remedies: tuple[Remedy, ...]) ->
 
 
 def _is_of_tensor(source: SourceFile, call: Span) -> bool:
-    """Tell whether what is called is a function of the program that gets a tensor alone."""
+    """Tell whether a call is of a function in the program that takes a single tensor."""
     name = source.line(call.row)[call.column - 1 :].partition("(")[0]
     return f"def {name}(x):\n" in source.text
 
 
 def _marked(text: str) -> Span:
-    """Return the range of what is marked, in the text without the marks."""
+    """Return the range between the marks ``«`` and ``»``, in the text without the marks."""
     found = _MARKED.search(text)
     assert found is not None
     row, column = text.count("\n", 0, found.start()) + 1, found.start() - text.rfind("\n", 0, found.start())

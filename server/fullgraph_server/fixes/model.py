@@ -1,4 +1,4 @@
-"""Fixes of findings, and what running the program with one has shown."""
+"""Fixes of findings, and the verdicts on them from runs of the program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..workspace.positions import Span
 from ..workspace.source import SourceFile
 
 Safety: TypeAlias = Literal["safe", "unsafe"]
-"""Whether a fix keeps what the program does (``safe``) or changes it: words of ruff."""
+"""Whether a fix preserves the behavior of the program (``safe``) or changes it; the words are ruff's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,11 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """What an edit defines in the module, for its new lines: an operator of torch, which is then checked.
+    """A definition that an edit adds to the module, usually a custom operator, which is then checked.
 
-    ``name`` is that of the operator, empty if it is none, ``definition`` the text, and ``seen`` what its
-    sizes rest on. ``in_place`` says that it changes tensors, none of which has a gradient in the run.
+    ``name`` is the operator's name, empty if the definition is not an operator; ``definition`` is its text.
+    ``seen`` says which calls its sizes were derived from. ``in_place`` says that the operator changes
+    tensors, none of which has a gradient in the run.
     """
 
     name: str
@@ -40,19 +41,17 @@ class Operator:
 
 _REGISTRY: Final = "torch/_dynamo/graph_break_registry.json"
 _OF_COMPILER: Final = ("torch._", "torch.compile", "torch.cond", "dynamic", "device", "dtype", ".to(")
-"""What edits have in them that set options, mark sizes, or change types and devices."""
+"""Parts of the text of edits that set options, mark sizes, or change dtypes and devices."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A candidate for the fix of a finding.
+    """A candidate edit for a finding.
 
-    ``rule`` is the rule's id (``where``), ``title`` a short imperative (``Choose with `torch.where```),
-    ``change`` what it changes of the program's behaviour, in one sentence, ``source`` the page of torch's
-    documentation, or the file of torch, that the rule rests on. Edits do not overlap; the
-    constants of rules have none.
-
-
+    ``rule`` is the rule's id (``where``), ``title`` a short imperative (``Choose with `torch.where```).
+    ``change`` says in one sentence how the fix changes the program's behavior. ``source`` is the page of
+    torch's documentation, or the file of torch, that the rule is based on. Edits do not overlap; the
+    constants of rules have no edits.
     """
 
     rule: str
@@ -62,19 +61,22 @@ class Fix:
     source: str = _REGISTRY
     edits: tuple[Edit, ...] = ()
     prints_differ: bool = False
-    """Whether what the program prints may differ or move: then it is not compared."""
+    """Whether the program's output may differ or move: then the output is not compared."""
     runs_skipped: bool = False
-    """Whether the edited statements run what was skipped before: it may draw random numbers, and what is not
-    finite there may reach gradients."""
+    """Whether the edited statements run code that was skipped before: it may draw random numbers, and its
+    non-finite values may reach gradients."""
     errors_differ: bool = False
     """Whether the edited statements may raise ``RuntimeError`` where the old ones raise another error."""
     replaces: bool = True
-    """Whether edited statements compute something: then they are tried by themselves, old against new."""
+    """Whether the edited statements compute something: then the new statements are tried against the old."""
     operator: Operator | None = None
 
     @property
     def needs_whole_compiler(self) -> bool:
-        """Whether only a run with TorchInductor verifies it: it is for the compiler, or nothing tries it."""
+        """Whether only a run with TorchInductor verifies the fix.
+
+        That holds if the fix addresses the compiler, or if no trial of statements covers the fix.
+        """
         speaks = any(name in edit.text for edit in self.edits for name in _OF_COMPILER)
         is_untried = not (self.replaces or self.prints_differ) and any(edit.text for edit in self.edits)
         return speaks or self.operator is not None or is_untried
@@ -82,9 +84,9 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a rule knows beside its finding: the report of the run, and the texts that ran, by file name.
+    """The input of a rule in addition to its finding: the report, and the texts that ran, by file name.
 
-    ``calls`` are those that were observed, by the place of the call.
+    ``calls`` are the observed calls, by the place of the call.
     """
 
     report: Report
@@ -93,12 +95,12 @@ class Context:
 
 
 Rule: TypeAlias = Callable[[Finding, Context], Iterable[Fix]]
-"""Returns candidates for the fix of a finding; a pure function."""
+"""A pure function that returns candidate edits for a finding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What is counted of a run, to compare it with that of another text."""
+    """The numbers by which runs of two texts are compared."""
 
     breaks: int
     graphs: int
@@ -107,11 +109,11 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What running the program with a fix has shown.
+    """The verdict on a fix, from runs of the program with it.
 
-    ``verified`` says that the finding is gone, nothing became worse and all results are equal, in every
-    branch of the replaced statements, and where the program runs as it does by itself. ``reason`` is the
-    sentence for why it is not, or what could not be seen; ``basis`` is what the verdict rests on
+    ``verified`` says that the finding is gone, nothing became worse, and all results are equal: in every
+    branch of the replaced statements, and in a run of the program with the whole compiler. ``reason`` says
+    why the fix is not verified, or what no run has covered; ``basis`` says what was compared
     (``2 example calls, forward and backward``).
     """
 
@@ -121,16 +123,16 @@ class Verdict:
     after: Counts
     basis: str = ""
     untaken: tuple[str, ...] = ()
-    """The branches of the replaced statements that no value took."""
+    """The branches of the replaced statements that no tried value took."""
     along: tuple[Finding, ...] = ()
-    """The other findings that the edit removes: consequences of the one that it is for."""
+    """The other findings that the edit removes."""
     reveals: bool = False
-    """Whether all that is against it are breaks that showed only now, since more is compiled."""
+    """Whether the only objection is that the edit reveals graph breaks, because torch compiles more code."""
     tried: bool = True
-    """Whether it could be tried: if not, ``reason`` says how Fullgraph itself failed."""
+    """Whether the fix could be tried; if not, ``reason`` says why, such as how Fullgraph itself failed."""
 
     @property
     def removes(self) -> tuple[int, int]:
-        """The numbers of breaks and of recompilations that are gone, with those that went along."""
+        """The numbers of graph breaks and of recompilations that the fix removes in all."""
         before, after = self.before, self.after
         return before.breaks - after.breaks, before.recompiles - after.recompiles

@@ -1,4 +1,4 @@
-"""Patches of installed packages: what was verified, as a unified diff that says what it is for."""
+"""Patches of installed packages: verified edits as a unified diff, with a description before the diff."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .words import safety_words, unified_diff, verdict_words
 
 
 def patched_package(plan: Plan, workspace: Workspace) -> Package | None:
-    """Return the installed package that the edits of a plan are in; ``None`` if there are none."""
+    """Return the installed package that a plan edits; ``None`` if the plan edits no package."""
     names = [name for name in plan.texts if workspace.in_package(name)]
     return installed_package(names[0], workspace.package, tuple(names)) if names else None
 
@@ -25,23 +25,26 @@ COMPILER = ("torch", "triton")
 
 
 def unpatchable(name: str, places: Sequence[str], workspace: Workspace) -> str:
-    """Say in one sentence why no patch can be made for a package, from where it is; empty if one can."""
+    """Say in one sentence why no patch can be made for a package; empty if a patch can be made.
+
+    ``places`` are the package's paths.
+    """
     if not places:
-        return f"There is no package {name} in this environment: name one as the program imports it."
+        return f"There is no package {name} in this environment: give the name that the program imports."
     if any(workspace.contains(place) for place in places):
-        return f"{name} is the project's own code: without --package, fixes are looked for in it."
+        return f"{name} is the project's own code: run without --package to look for fixes in it."
     paths = [Path(place) for place in places]
     if archive := next((part for path in paths for part in path.parents if part.is_file()), None):
-        return f"{name} is in the zip file {archive}: install it as a folder, which a patch can be for."
+        return f"{name} is in the zip file {archive}, which cannot be patched: install it as a folder."
     folders = [path for path in paths if path.is_dir()]
     is_source = any(path.suffix == ".py" for path in paths if path.is_file())
     if not is_source and not any(found for folder in folders for found in folder.rglob("*.py")):
-        return f"{name} has no source in Python, only compiled code: there is nothing to make a patch for."
+        return f"{name} has no Python source, only compiled code, which cannot be patched."
     return ""
 
 
 def library_of(finding: Finding, workspace: Workspace) -> str:
-    """Name the installed package whose code a finding is about; empty for the user's own."""
+    """Name the installed package whose code a finding is about; empty for the user's own code."""
     for call in reversed(finding.stack):
         if workspace.contains(call.filename):
             return ""
@@ -52,7 +55,7 @@ def library_of(finding: Finding, workspace: Workspace) -> str:
 
 
 def patch(plan: Plan, package: Package, target: str, torch: str) -> Iterator[str]:
-    """Yield the lines of a patch, without their ends: what it is for and what was verified, then the diff.
+    """Yield the lines of a patch, without their ends: a description of what was verified, then the diff.
 
     ``patch`` and ``git apply`` skip the lines before the diff.
     """
@@ -72,7 +75,7 @@ def patch(plan: Plan, package: Package, target: str, torch: str) -> Iterator[str
 
 
 def named(package: Package) -> str:
-    """Name a package with its version, if that is known."""
+    """Name a package with its version, or say that the version is unknown."""
     return f"{package.name} {package.version or 'of an unknown version'}"
 
 

@@ -15,18 +15,18 @@ from .search import Candidates, Tried, Try, try_finding
 
 _MOST_STEPS = 32
 _MOST_COMBINED = 12
-"""Of so many candidates all sets are looked at."""
+"""Up to this number of candidates, all combinations are examined."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Fixes in the order in which they are made, each of the text that those before it made."""
+    """Fixes in the order in which they are made; each edits the text that the earlier fixes produced."""
 
     base: State
     last: State
     steps: tuple[tuple[Finding, Try], ...]
     left: tuple[Tried, ...]
-    """The findings that are left, and what was tried for each."""
+    """The remaining findings, with the candidates that were tried for each."""
 
     @property
     def texts(self) -> dict[str, tuple[str, str]]:
@@ -41,7 +41,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A candidate for a step of a plan, of the program as it is."""
+    """A candidate for a step of a plan, tried on the unmodified program."""
 
     finding: Finding
     item: Try
@@ -52,13 +52,13 @@ class _Step:
 
     @property
     def weight(self) -> int:
-        """The number of steps that come with it: itself, and one for each break that it reveals."""
+        """The number of steps that the candidate costs: one, and one for each break that it reveals."""
         verdict = self.item.verdict
         gone = sum(finding.kind == "graph-break" for finding in self.removes)
         return 1 + verdict.after.breaks - verdict.before.breaks + gone if verdict.reveals else 1
 
     def is_of(self, finding: Finding) -> bool:
-        """Tell whether a finding of a later text is the one that it is for."""
+        """Tell whether a finding in a later text is the finding of this candidate."""
         own = self.finding
         return (finding.kind, finding.code, finding.message) == (own.kind, own.code, own.message)
 
@@ -68,11 +68,10 @@ async def shortest(
 ) -> Plan:
     """Search for the fewest fixes that together leave the fewest breaks, graphs and recompilations.
 
-    ``tried`` has all findings of ``base``, those to fix first at the front. First come those of the smallest
-    set that removes what any fix removes, then whatever can be fixed in the text that the steps before made:
-    what goes along with one needs no other. Steps that only reveal breaks are kept if later ones remove
-    these; else the plan is made without them. Last, each step is left out without which the others remove
-    as much.
+    ``tried`` has all findings of ``base``, those to fix first at the front. The plan begins with the smallest
+    set of candidates that removes every removable finding; then come fixes for the findings that remain.
+    Steps that only reveal breaks stay in the plan if later steps remove those breaks; otherwise the plan is
+    made without them. At the end, each step is dropped without which the other steps remove as much.
     """
     steps = [_Step(item.finding, step) for item in tried for step in item.steps(safety)]
     ways = [steps, [step for step in steps if not step.item.verdict.reveals]]
@@ -86,9 +85,10 @@ async def shortest(
 
 
 def smallest_cover(steps: Sequence[_Step]) -> list[_Step]:
-    """Return the steps of least weight that remove all that any removes, those of most first.
+    """Return the candidates of least total weight that together remove every removable finding.
 
-    Of many steps, what removes most of the rest comes next, which may be one or two more than the fewest.
+    With more than 12 candidates the choice is greedy: the next candidate is the one that removes most of the
+    rest. The result may then be one or two candidates larger than the smallest set.
     """
     everything = set[Finding]().union(*(step.removes for step in steps))
     if len(steps) <= _MOST_COMBINED:
@@ -111,7 +111,7 @@ async def _followed(
     tried: Sequence[Tried],
     first: Sequence[_Step],
 ) -> Plan:
-    """Make the plan that begins with some steps."""
+    """Make a plan that prefers the steps ``first``."""
     state, left = base, list[Tried]()
     made: list[tuple[Finding, Try]] = []
     sound = Plan(base, base, (), ())
@@ -142,14 +142,14 @@ async def _followed(
             left.append(item)
         else:
             break
-    if sound.last is not state:  # what the last steps revealed cannot be fixed
+    if sound.last is not state:  # the breaks that the last steps revealed cannot be fixed
         found = prover.fixable(sound.last.report)
         left = [await try_finding(prover, base, sound.last, finding, candidates) for finding in found]
     return replace(sound, left=tuple(left))
 
 
 async def _minimal(prover: Prover, plan: Plan) -> Plan:
-    """Leave out the steps that the others make needless, the first one first."""
+    """Drop the steps that the other steps make needless, beginning with the first step."""
     index = 0
     while index < len(plan.steps) > 1:
         shorter = await _without(prover, plan, index)
@@ -158,7 +158,7 @@ async def _minimal(prover: Prover, plan: Plan) -> Plan:
 
 
 async def _without(prover: Prover, plan: Plan, left_out: int) -> Plan | None:
-    """Return a plan without one step; ``None`` if that removes less, or the others need it."""
+    """Return a plan without one step; ``None`` if it removes less, or the other steps need that step."""
     before, state = plan.base, plan.base
     made: list[tuple[Finding, Try]] = []
     for index, (finding, item) in enumerate(plan.steps):
@@ -187,7 +187,7 @@ async def _without(prover: Prover, plan: Plan, left_out: int) -> Plan | None:
 
 
 def _moved(fix: Fix, drifts: Drifts) -> Fix | None:
-    """Return a fix of another text; ``None`` if what it edits is not there."""
+    """Return a fix moved to another text; ``None`` if the lines that it edits changed."""
     moved = [drifts(edit.span.filename).span(edit.span) for edit in fix.edits]
     if any(item.change != "same" for item in moved):
         return None

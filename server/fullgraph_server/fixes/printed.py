@@ -1,4 +1,4 @@
-"""What a program prints, without what differs between processes and what torch says beside it."""
+"""The output of a program, without torch's logs and warnings and without values that differ by process."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ _LOGGED: Final = re.compile(r"[VIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ ")
 
 
 def own_text(printed: str) -> str:
-    """Return what the program printed, without what differs between processes."""
+    """Return the program's own output, without memory addresses."""
     return _ADDRESS.sub("0x", "".join(_own_lines(printed)))
 
 
 def _own_lines(printed: str) -> Iterator[str]:
-    """Yield the program's lines: not those that torch logs, nor its warnings, which end with their code.
+    """Yield the program's lines, without torch's log lines and warnings.
 
-    One has a traceback before that: of a forward call, by the anomaly mode in which AOTAutograd traces.
+    A warning ends with its line of code. A warning of anomaly mode, in which AOTAutograd traces, has the
+    traceback of the forward call before that.
     """
     is_warning, has_traceback = False, False
     for line in printed.splitlines(keepends=True):

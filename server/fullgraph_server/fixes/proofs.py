@@ -1,4 +1,4 @@
-"""The proofs of an editor: what was tried for the findings of its targets, in the text that ran."""
+"""The proofs for an editor: fixes that were tried on the text that ran, by target."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from .trying.advising import can_be_tried, outcomes_of, with_outcomes
 _log = logging.getLogger(__name__)
 
 _SHORT_SECONDS = 5.0
-"""A target whose run takes no longer is proven ahead of time."""
+"""The longest run, in seconds, of a target whose fixes are tried ahead of time."""
 
 
 class CannotProveError(Exception):
-    """A proof that is refused; its text is a sentence for the user."""
+    """Raised if a proof is refused; its text is a sentence for the user."""
 
 
 @dataclass(frozen=True)
 class Proved:
-    """What was tried for a target's findings, and the safe fixes that go together, once all are tried."""
+    """The candidates tried for a target's findings, with a plan of safe fixes once all are tried."""
 
     base: State
     tried: tuple[Tried, ...]
@@ -48,12 +48,12 @@ class Proved:
 
 
 Progress = Callable[[str], None]
-"""Shows how far the proofs of a target are."""
+"""A callback that shows how far the proofs of a target are."""
 
 
 @dataclass(eq=False)
 class _Search:
-    """A search that is on; ``is_ahead`` until somebody asks for it."""
+    """A running search for fixes; ``is_ahead`` says that no one has requested it yet."""
 
     is_ahead: bool
     listeners: list[Progress] = field(default_factory=list)
@@ -64,14 +64,14 @@ class _Search:
             listener(message)
 
     async def result(self, listener: Progress) -> Proved | None:
-        """Show a listener how far it is, and return what it finds; ``None`` if it is ended."""
+        """Report progress to a listener, and return the result; ``None`` if the search is cancelled."""
         self.listeners.append(listener)
         await asyncio.wait({self.task})
         return None if self.task.cancelled() else self.task.result()
 
 
 class Proofs(RunObserver):
-    """What was tried for the findings of each target; one search of a target is on at a time."""
+    """The proofs for the findings of each target, with at most one running search per target."""
 
     def __init__(self, plan: Planner, candidates: Candidates) -> None:
         self._plan = plan
@@ -81,22 +81,22 @@ class Proofs(RunObserver):
         self._searches: dict[str, _Search] = {}
         self._tasks: set[asyncio.Task[Proved | None]] = set()
         self._advised: dict[str, int] = {}
-        """By target, the generation of the report whose advice was tried."""
+        """The generation of the report whose advice was tried, by target."""
 
     def connect(self, runs: Runs) -> None:
-        """Prove beside these runs, ahead of time where that is wanted."""
+        """Set the runs whose reports are the subject of proofs, and whose workers run the proofs."""
         self._runs = runs
 
     def of(self, target: str) -> Proved | None:
-        """Return what is known of a target's findings by now."""
+        """Return the proofs of a target so far; ``None`` if there are none."""
         return self._proved.get(target)
 
     def all(self) -> list[Proved]:
-        """Return what is known of all targets."""
+        """Return the proofs of all targets so far."""
         return list(self._proved.values())
 
     def can_try(self, report: Report, finding: Finding) -> bool:
-        """Tell whether there is an edit to try for a finding of a target's report, which nobody does yet."""
+        """Tell whether there is an edit to try for a finding, and no requested search is running."""
         search = self._searches.get(report.target)
         is_asked = search is not None and not search.is_ahead
         if is_asked or report.dry or not report.repeatable or finding not in fixable(report):
@@ -105,9 +105,9 @@ class Proofs(RunObserver):
         return bool(self._candidates(finding, context) or calls_wanted(finding, context))
 
     async def prove(self, target: str, progress: Progress) -> Proved | None:
-        """Try fixes for all findings of a target; ``None`` if that was ended, for a run of it say.
+        """Try fixes for all findings of a target; ``None`` if that is cancelled, by a new run for example.
 
-        Whoever asks while they are tried ahead of time waits for that, and then for those whose verdict
+        If a search is running ahead of time, the call waits for it, and then for the fixes whose verdict
         needs the whole compiler. Raises :class:`CannotProveError`.
         """
         search = self._searches.get(target)
@@ -120,14 +120,14 @@ class Proofs(RunObserver):
         return await self._begin(target, is_ahead=False).result(progress)
 
     def stop(self, target: str | None = None) -> bool:
-        """End the proofs of a target or of all, and tell if any were on; what is known by then stays."""
+        """Cancel the searches of a target or of all targets, and tell whether any ran; results stay."""
         ended = [self._searches.pop(name) for name in [*self._searches] if target in (None, name)]
         for search in ended:
             search.task.cancel()
         return bool(ended)
 
     async def close(self) -> None:
-        """End all proofs, and wait until they are over."""
+        """Cancel all searches, and wait until they have ended."""
         self.stop()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
@@ -144,7 +144,7 @@ class Proofs(RunObserver):
         self._proved.pop(target, None)
 
     def changed(self, target: str, state: TargetState) -> None:
-        """Prove ahead of time, once an ordinary run is over, until the text is edited."""
+        """Start a search ahead of time after an ordinary run, and cancel it once the text is edited."""
         search = self._searches.get(target)
         if state.stale:
             if search is not None and search.is_ahead:
@@ -219,9 +219,9 @@ class Proofs(RunObserver):
 
 
 def _unsuited(plan: RunPlan) -> str:
-    """Say in one sentence why fixes cannot be tried for a target; empty if they can."""
+    """Say in one sentence why fixes cannot be tried for a target; empty if they can be tried."""
     if plan.settings.switches.without_data:
-        return f"{plan.target.label} is a dry run, whose tensors have no data: no results can be compared."
+        return f"{plan.target.label} is a dry run: its tensors have no data, so results cannot be compared."
     return unsuited(plan.target, "fix")
 
 

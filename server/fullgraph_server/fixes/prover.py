@@ -1,4 +1,4 @@
-"""Proofs: a program is run as it is and with edits, and what both told and gave back is compared."""
+"""Proofs: runs of a program without and with edits, whose reports and results are compared."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from .printed import own_text
 from .widening import replaced_widely
 
 _Parts = Callable[[SourceFile, Sequence[Edit]], list[Replaced]]
-"""Returns the statements of a file that edits replace."""
+"""A function that returns the statements of a file that edits replace."""
 
 _AT_ITS_END: Final = ("finished", "exited", "raised")
-WAITS: Final = "the whole compiler runs with it once somebody asks for fixes"
+WAITS: Final = "the run with the whole compiler waits until you ask for fixes"
 _GRAPHS: Final = How()
 _ALONE: Final = How("alone")
 _EXACTLY: Final = How("alone", exact=True)
@@ -41,27 +41,27 @@ _EXACTLY: Final = How("alone", exact=True)
 
 @dataclass
 class Prover(Experiments):
-    """Proves edits of one target."""
+    """The runs and comparisons that prove edits of one target."""
 
     wanted: Callable[[Finding], bool] = lambda _: True
-    """Tells whether fixes of a finding are looked for."""
+    """A predicate for the findings for which fixes are looked for."""
     is_asked: bool = True
-    """Whether somebody waits for the verdicts: else the whole compiler, which takes long, does not run."""
+    """Whether someone waits for the verdicts: otherwise the slow run with the whole compiler is left out."""
     _unsteady: str = ""
-    """Why results of this program cannot be compared; empty as far as is known."""
+    """Why results of this program cannot be compared; empty if they can, as far as is known."""
     _prints_vary: bool = False
-    """Whether the program prints something else each time."""
+    """Whether the program's output differs in each run."""
     _again_varies: bool = False
-    """Whether calls that are made again with other values give something else each time."""
+    """Whether the results of calls that are repeated with other values differ in each run."""
     _varying: set[str] = field(default_factory=set)
-    """What the program leaves behind in another state each time: variables, settings, files."""
+    """The places whose state at the program's end differs in each run: variables, settings, files."""
 
     async def as_it_is(self) -> State:
-        """Run the target as it is."""
+        """Run the unmodified target."""
         return await self.state({text.filename: text.text for text in self.plan.texts})
 
     async def with_fixes(self, state: State, fixes: Iterable[Fix], how: How = _GRAPHS) -> State:
-        """Run the target with fixes of the texts of a state."""
+        """Run the target with fixes applied to the texts of a state."""
         return await self.state(_with(state, fixes), how)
 
     def fixable(self, report: Report) -> list[Finding]:
@@ -69,9 +69,9 @@ class Prover(Experiments):
         return [finding for finding in fixable(report) if self.wanted(finding)]
 
     async def nondeterminism(self, state: State) -> str:
-        """Say how two runs of the same text differ, as a sentence; empty if they do not.
+        """Say how two runs of the same text differ, as a sentence; empty if they are equal.
 
-        If they do, nothing is verified from then on.
+        If they differ, no later fix is verified.
         """
         try:
             self._unsteady = await self._difference_of_runs(state)
@@ -81,23 +81,25 @@ class Prover(Experiments):
 
     async def _difference_of_runs(self, state: State) -> str:
         if state.report.status not in _AT_ITS_END:
-            return "the program as it is does not get to its end"
+            return "the unmodified program does not finish"
         again = await self.run(state.texts)
-        # Times, mostly: then results alone are compared, which the verdict says.
+        # Mostly durations differ. Then only results are compared, and the verdict says so.
         self._prints_vary = own_text(again.printed) != own_text(state.printed)
         compared = await self.compare(state.record, again.record)
         self._again_varies = bool(compared.again)
         self._varying = {item.place for item in compared.left}
         difference = compared.difference
-        return f"two runs of the program as it is differ: results differ: {difference}" if difference else ""
+        return (
+            f"two runs of the unmodified program differ: results differ: {difference}" if difference else ""
+        )
 
     async def prove(
         self, base: State, before: State, fix: Fix, finding: Finding, *, whole: bool = True
     ) -> tuple[Verdict, State]:
-        """Try a fix of a finding in ``before``, and compare with ``base``, the program as it was at first.
+        """Try a fix of a finding in ``before``, and compare the result with ``base``, the original program.
 
-        Returns what is to be said of it, and the state that it leads to. Without ``whole`` the whole compiler
-        does not run: what is verified then has to be confirmed.
+        Returns the verdict, and the state of the program with the fix. Without ``whole``, the whole compiler
+        does not run, and a verified fix still has to be confirmed.
         """
         after = await self.with_fixes(before, [fix])
         counts = counts_of(before.report), counts_of(after.report)
@@ -110,7 +112,7 @@ class Prover(Experiments):
         return (await self.confirmed(base, after, fix, verdict) if whole else verdict), after
 
     async def confirmed(self, base: State, after: State, fix: Fix, verdict: Verdict) -> Verdict:
-        """Return a verdict after a run of the program as it runs by itself, if that has to confirm it."""
+        """Return the verdict after a run with the whole compiler, which confirms a verified fix."""
         if not verdict.verified:
             return verdict
         if not self.is_asked:
@@ -158,12 +160,15 @@ class Prover(Experiments):
     async def _in_other_mode(
         self, base: State, before: State, after: State, fix: Fix, mode: str
     ) -> tuple[str, str]:
-        """Say what is wrong with an edit in the mode in which modules do not run here, and what was seen."""
+        """Try an edit with modules in the other mode, training or evaluation.
+
+        Returns what is wrong with the edit, and what was compared.
+        """
         other = "evaluation" if mode == "training" else "training"
         how = How(other_mode=True)
         first, was, now = [await self.state(state.texts, how) for state in (base, before, after)]
         if first.report.status != base.report.status:
-            return "", f"not in {other} mode, in which the program does not get to its end"
+            return "", f"not in {other} mode, in which the program does not finish"
         problem = worse(was.report, now.report, drifts_of(was.report, now.report))
         compared = problem or await self._compare_with(first, now, fix, other_mode=True)
         if isinstance(compared, str):
@@ -175,11 +180,12 @@ class Prover(Experiments):
         return "", f"in {other} mode, too{others}"
 
     async def _alone(self, base: State, after: State, fix: Fix) -> tuple[str, str]:
-        """Run the program as it runs by itself; say what is wrong then, and what was seen.
+        """Run the program with the whole compiler; return what is wrong then, and what was compared.
 
-        The other runs do without TorchInductor. Results are to be those of the others, or those that the
-        program has by itself without the edit: at last with random numbers and rounding of uncompiled code,
-        since TorchInductor draws and rounds as its graphs have it.
+        The other runs leave TorchInductor out. The results have to equal those of the other runs, or those of
+        the whole compiler without the edit. If they do not, both are run again with the random numbers and
+        the rounding of uncompiled code, because TorchInductor draws and rounds differently for different
+        graphs.
         """
         if not after.left_out:
             return "", ""
@@ -190,14 +196,14 @@ class Prover(Experiments):
             return "", f"one run with {compiler}"
         was = await self._run_alone(base, _ALONE)
         if fault := _only_alone(base, was):
-            return f"it cannot be run with {compiler}: without an edit, too, {fault}", ""
+            return f"it cannot be run with {compiler}: even without an edit, {fault}", ""
         if problem or not (difference := await self._differs(was, now, fix)):
             return problem and f"with {compiler} {problem}", f"one run with {compiler}"
         was, now = [await self._run_alone(state, _EXACTLY) for state in (base, after)]
         is_wrong = _only_alone(after, now) or await self._differs(was, now, fix)
         if is_wrong and await self._differs(base, now, fix):
             return f"with {compiler} {difference}", ""
-        return "", f"one run with {compiler}, which draws random numbers or rounds in another way"
+        return "", f"one run with {compiler}, which draws random numbers or rounds differently"
 
     async def _run_alone(self, state: State, how: How) -> State:
         alone = await self.state(state.texts, how)
@@ -206,12 +212,12 @@ class Prover(Experiments):
         return alone
 
     async def _differs(self, before: State, after: State, fix: Fix) -> str:
-        """Say how what two runs gave back differs; empty if it does not."""
+        """Say how the results of two runs differ; empty if they are equal."""
         compared = await self.compare(before.record, after.record, errors_differ=fix.errors_differ)
         return self._difference(compared, fix)
 
     def _difference(self, compared: ResultsCompared, fix: Fix | None) -> str:
-        """Say what differs; what is left behind in another type or shape counts for a safe edit alone."""
+        """Say what differs; a final state with another dtype or shape counts against safe edits only."""
         is_safe = fix is not None and fix.safety == "safe"
         difference = compared.difference or ("" if self._again_varies else compared.again)
         counting = (item for item in compared.left if is_safe or not item.of_form)
@@ -219,7 +225,7 @@ class Prover(Experiments):
         return (difference and f"results differ: {difference}") or (f"at its end, {left[0]}" if left else "")
 
     async def _check(self, state: State, fix: Fix) -> str:
-        """Say why what an edit makes an operator of torch is none; empty if it passes all checks."""
+        """Say why the operator of an edit fails torch's checks; empty if it passes all of them."""
         assert fix.operator is not None
         spans = [
             node_span(source, node)
@@ -233,7 +239,7 @@ class Prover(Experiments):
         return "" if any(item.checked for item in seen.values()) else "the operator could not be checked"
 
     async def differences(self, base: State, state: State) -> str:
-        """Say why a state is not the program as it was at first, in one sentence; empty if it is."""
+        """Say in one sentence how a state differs from the original program; empty if it does not."""
         drifts = drifts_of(base.report, state.report)
         problem = worse(base.report, state.report, drifts) or of_sizes(state.sizes) or self._unsteady
         try:
@@ -243,7 +249,7 @@ class Prover(Experiments):
         return compared if isinstance(compared, str) else ""
 
     async def _same(self, base: State, after: State, fix: Fix | None = None) -> ResultsCompared | str:
-        """Compare what two runs printed and gave back; returns a sentence if it is not the same."""
+        """Compare the output and the results of two runs; return a sentence if they differ."""
         is_compared = not self._prints_vary and not (fix is not None and fix.prints_differ)
         if is_compared and own_text(base.printed) != own_text(after.printed):
             return "the program prints something else"
@@ -252,9 +258,9 @@ class Prover(Experiments):
     async def _compare_with(
         self, base: State, after: State, fix: Fix | None, *, other_mode: bool = False
     ) -> ResultsCompared | str:
-        """Compare what two runs gave back; returns a sentence if it is not the same.
+        """Compare the results of two runs; return a sentence if they differ.
 
-        Where compiling changes what the program does (NumPy's random numbers), its own code is what counts.
+        If compiling changes the program's results (NumPy's random numbers), the uncompiled results count.
         """
         errors_differ = fix is not None and fix.errors_differ
         compared = await self.compare(base.record, after.record, errors_differ=errors_differ)
@@ -264,13 +270,16 @@ class Prover(Experiments):
         with_plain = await self.compare(plain.record, after.record, errors_differ=errors_differ)
         if self._difference(with_plain, fix) or plain.report.status != base.report.status:
             return self._difference(compared, fix)
-        return replace(with_plain, seen=(*with_plain.seen, "as uncompiled, which compiling had changed"))
+        return replace(
+            with_plain, seen=(*with_plain.seen, "equal to the uncompiled program, unlike without the edit")
+        )
 
     async def _try(self, state: State, fix: Fix) -> list[StatementsTried]:
-        """Try the statements that a fix replaces against the new ones.
+        """Try the statements that a fix replaces against the new statements.
 
-        Where they cannot be tried by themselves, or what they differ in depends on its use, the rest of the
-        function is tried with them. It overrules no difference of values, which what follows may hide.
+        If the statements cannot be tried by themselves, or their difference depends on how their values are
+        used, the rest of the function is tried with them. That trial does not overrule a difference of
+        values, which the rest of the function may hide.
         """
         sources = ((state.report.files.get(edit.span.filename), edit) for edit in fix.edits)
         is_outside = any(source is not None and is_across(source, edit) for source, edit in sources)
@@ -317,11 +326,11 @@ class Prover(Experiments):
         repeated = "" if self._again_varies else counted(compared.repeated, "call") * bool(compared.repeated)
         parts += [f"{repeated} made again with other values"] if repeated else []
         parts += [fix.operator.seen] if fix.operator is not None else []
-        parts += ["not what it prints, which is another text each time"] if self._prints_vary else []
+        parts += ["not its output, which differs each time"] if self._prints_vary else []
         return ", ".join(filter(None, parts))
 
 
-_ACROSS = StatementsTried(0, 0, problem="A change of them begins or ends outside of their function.")
+_ACROSS = StatementsTried(0, 0, problem="An edit of them begins or ends outside their function.")
 
 
 def _with(state: State, fixes: Iterable[Fix]) -> dict[str, str]:
@@ -336,17 +345,17 @@ def _edited_files(state: State, fix: Fix) -> dict[str, SourceFile]:
 
 
 def _is_open(item: StatementsTried) -> bool:
-    """Tell whether statements by themselves do not show that they do the same, nor that they do not."""
+    """Tell whether a trial of statements shows neither that they are equal nor that they differ."""
     return bool(item.problem or item.depends_on_use or not item.cases)
 
 
 def _is_told(item: StatementsTried) -> bool:
-    """Tell whether statements by themselves do something else, or have a branch that no value took."""
+    """Tell whether a trial of statements shows a difference, or a branch that no value took."""
     return bool(item.difference or item.untaken) and not _is_open(item)
 
 
 def _of_trials(tried: Iterable[StatementsTried]) -> str:
-    """Say why statements do not do the same as those they replace; empty if nothing is known against it."""
+    """Say how new statements differ from the old ones, or why they cannot be tried; empty if neither."""
     for item in tried:
         if item.difference:
             return f"the new lines do something else: {item.difference}"
@@ -357,7 +366,7 @@ def _of_trials(tried: Iterable[StatementsTried]) -> str:
 
 
 def of_sizes(sizes: Iterable[SizeTried]) -> str:
-    """Say at which size a compiled function is wrong; empty if it is not, as far as was tried."""
+    """Say at which size a compiled function is wrong; empty if it is right at all tried sizes."""
     for item in sizes:
         if item.outcome in ("differs", "raises"):
             what = "results differ" if item.outcome == "differs" else "torch raises an error"
@@ -366,7 +375,7 @@ def of_sizes(sizes: Iterable[SizeTried]) -> str:
 
 
 def _only_alone(state: State, alone: State) -> str:
-    """Say what is wrong in a run of a program by itself alone; empty if nothing is."""
+    """Say what is wrong only in a run with the whole compiler; empty if nothing is."""
     problem = worse(state.report, alone.report, drifts_of(state.report, alone.report))
     if not problem:
         return ""

@@ -1,6 +1,6 @@
-"""Who beside the edited lines can tell of an edit: other files, subclasses, other functions.
+"""The code outside the edited lines that can notice an edit: other files, subclasses, other functions.
 
-A fix is safe if nobody can. What can be told is read from the text before and after, not from the rule.
+A fix is safe only if no such code can. This is read from the texts before and after, not from the rule.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from .rules.calls import is_compile, root_of
 from .rules.syntax import Code, Function, code_of, parameters
 
 _Node = TypeVar("_Node", bound=ast.AST)
-_SETTING = "It holds for the whole process: functions of other files are compiled with it, too."
+_SETTING = "The setting applies to the whole process: functions of other files are compiled with it, too."
 _MARKS = ("mark_dynamic", "mark_unbacked", "mark_static")
 _BRANCHING = ("cond", "while_loop")
 
 
 def judged(fix: Fix, files: Files) -> Fix:
-    """Return a fix as an unsafe one, with the reason, if others can tell of its edits."""
+    """Return a fix as unsafe, with the reasons in its ``change``, if other code can notice its edits."""
     if fix.safety == "unsafe":
         return fix
     reasons = list(dict.fromkeys(_reasons(fix, files)))
@@ -50,23 +50,23 @@ def edited_code(fix: Fix, files: Files) -> Iterator[tuple[Code, Code]]:
 
 
 BLOCKS = (*SCOPES, ast.If, ast.For, ast.While, ast.With, ast.Try)
-"""The statements that have others in them."""
+"""The statements that contain other statements."""
 
 
 @dataclass(frozen=True)
 class _Change:
-    """A file before an edit and after it."""
+    """A file before and after an edit."""
 
     before: Code
     after: Code
     files: Files
 
     def reasons(self) -> Iterator[str]:
-        """Say what others can tell."""
+        """Yield what other code can notice, as sentences."""
         old, new = functions_by_path(self.before), functions_by_path(self.after)
         for path, (function, is_local) in old.items():
             if path not in new:
-                yield f"`{path}` is gone, which others may call or override."
+                yield f"`{path}` is gone, but other code may call or override it."
             elif not is_local and ast.dump(function) != ast.dump(new[path][0]):
                 yield from self._of_function(path, function, new[path][0])
         for node in _new(_statements(self.before), _statements(self.after)):
@@ -77,17 +77,17 @@ class _Change:
 
     def _of_function(self, path: str, old: Function, new: Function) -> Iterator[str]:
         if ast.dump(old.args) != ast.dump(new.args):
-            yield f"`{path}` has other parameters: calls in other files, and overrides, do not know of them."
+            yield f"`{path}` has other parameters: calls in other files, and overrides, do not have them."
         if _decorators(old) != _decorators(new):
-            yield f"`{path}` has other decorators, which all of its callers get."
+            yield f"`{path}` has other decorators, which affect all of its callers."
         if path.endswith(".__init__"):
-            yield f"`{path}` does more, which subclasses that do it themselves can tell."
+            yield f"`{path}` does more, which affects subclasses that do the same themselves."
         effects = effects_of(self.before, old, self.files), effects_of(self.after, new, self.files)
         yield from _of_effects(path, *effects)
         if "." in path:
             for name in sorted(_own_calls(new, always=True) - _own_calls(old, always=True)):
                 if name in _own_calls(old, always=False):
-                    yield f"`self.{name}` runs in any case now, which an override of it can tell."
+                    yield f"`self.{name}` now always runs, which affects an override of it."
 
     # -- what is added -----------------------------------------------------------------------------
 
@@ -110,8 +110,8 @@ class _Change:
                 called(one) == called(item) for one in self.before.all(ast.Call)
             ):
                 yield (
-                    f"`{called(item)}` raises where its branches differ in shape, type or layout, or change "
-                    "something, as other arguments and overrides may make them."
+                    f"`{called(item)}` raises an error if its branches differ in shape, dtype or layout, or "
+                    "have side effects, which other arguments and overrides may cause."
                 )
 
     def _of_import(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
@@ -121,12 +121,12 @@ class _Change:
         for name, path in imports(node).items():
             root = path.lstrip(".").partition(".")[0]
             if root not in roots and of_library(f"{root}.x") == "unknown":
-                yield f"`{root}` is imported with the file, also where nothing calls the function."
+                yield f"`{root}` is imported with the file, even if nothing calls the function."
             if name not in set[str]().union(*map(stored, own)) and self._is_read_elsewhere(name):
-                yield f"`{name}` stands for what is imported in other functions of the file, too."
+                yield f"`{name}` refers to the import in other functions of the file, too."
 
     def _is_read_elsewhere(self, name: str) -> bool:
-        """Tell whether a function that does not bind a name itself reads it already."""
+        """Tell whether some function already reads a name that it does not bind itself."""
         for function in self.before.functions():
             own = {*parameters(function), *set[str]().union(*(stored(item) for item in function.body))}
             if name in names(function) and name not in own:
@@ -141,7 +141,7 @@ class _Change:
         return isinstance(meaning, Outer) and of_library(meaning.path) == "outside"
 
     def _of_variable(self, node: ast.Assign) -> Iterator[str]:
-        """Say that a variable of the module is made otherwise, unless it is only compiled or called so."""
+        """Yield that a module variable has a new value, unless the value is only compiled or a call."""
         target = dotted(node.targets[0])
         olds = [item for item in self.before.all(ast.Assign) if dotted(item.targets[0]) == target]
         value = node.value
@@ -149,10 +149,10 @@ class _Change:
             is_compile(value) or not isinstance(meaning_of(self.after, dotted(value.func), self.files), Outer)
         )
         if target and olds and not is_plain:
-            yield f"`{target}` is another object for all that use it."
+            yield f"`{target}` is a different object for all code that uses it."
 
     def _of_mark(self, call: ast.Call) -> Iterator[str]:
-        """Say that others get a tensor that is marked: it raises an error where they need one size."""
+        """Yield that other functions get a marked tensor, which raises an error if they need one size."""
         root = root_of(call.args[0]) if call.args else None
         scope = self.after.function(call) or self.after.tree
         if root is None or root.id not in names(self.before.tree):
@@ -167,14 +167,14 @@ class _Change:
         is_given = isinstance(scope, Function) and root.id in parameters(scope)
         if len(passed) > 1 or is_given:
             yield (
-                f"The mark stays with `{root.id}`: another compiled function that gets it and needs one size "
-                "raises an error."
+                f"The mark stays on `{root.id}`: another compiled function that gets the tensor and needs "
+                "one size raises an error."
             )
 
     # -- arguments that become copies --------------------------------------------------------------
 
     def _of_arguments(self) -> Iterator[str]:
-        """Say that a function gets a copy of what it changes, or of what it returns."""
+        """Yield that a function gets a copy of an argument that it changes or returns."""
         for call in _new(_calls(self.before), _calls(self.after)):
             path = dotted(call.func)
             function = function_here(self.after, path, self.files) if path else None
@@ -189,9 +189,9 @@ class _Change:
             for name, value in passed:
                 is_copy = called(value) in ("contiguous", "clone", "to", "as_tensor", "list", "tuple")
                 if is_copy and name in effects.changes:
-                    yield f"`{dotted(call.func)}` changes `{name}` in place: that is a copy now."
+                    yield f"`{dotted(call.func)}` changes `{name}` in place, which is now a copy."
                 if is_copy and name in effects.returns:
-                    yield f"`{dotted(call.func)}` returns `{name}` itself: that is a copy now."
+                    yield f"`{dotted(call.func)}` returns `{name}` itself, which is now a copy."
 
 
 def _of_effects(path: str, old: Effects, new: Effects) -> Iterator[str]:
@@ -200,15 +200,15 @@ def _of_effects(path: str, old: Effects, new: Effects) -> Iterator[str]:
         ("returns the memory of `{}`", old.returns, new.returns),
     ):
         if lost := sorted(before - after):
-            yield f"`{path}` no longer {words.format(lost[0])}, which a caller can tell."
+            yield f"`{path}` no longer {words.format(lost[0])}, which a caller can notice."
         if added := sorted(after - before):
-            yield f"`{path}` {words.format(added[0])} now, which a caller can tell."
+            yield f"`{path}` now {words.format(added[0])}, which a caller can notice."
     if set(old.outside) != set(new.outside):
-        yield f"`{path}` no longer does all that it did beside its result."
+        yield f"`{path}` no longer has the same side effects."
 
 
 def _new(before: Mapping[_Node, str], after: Mapping[_Node, str]) -> Iterator[_Node]:
-    """Yield the nodes whose texts there were less often before."""
+    """Yield the nodes whose text occurs more often than before."""
     known = Counter(before.values())
     for item, text in after.items():
         known[text] -= 1
@@ -217,7 +217,7 @@ def _new(before: Mapping[_Node, str], after: Mapping[_Node, str]) -> Iterator[_N
 
 
 def functions_by_path(code: Code) -> dict[str, tuple[Function, bool]]:
-    """Return all functions by their qualified names, with whether they are in another one."""
+    """Return all functions by their qualified names, with whether they are nested in another function."""
     found: dict[str, tuple[Function, bool]] = {}
     for function in code.functions():
         around = [item for item in code.around(function) if isinstance(item, (Function, ast.ClassDef))]
@@ -228,7 +228,7 @@ def functions_by_path(code: Code) -> dict[str, tuple[Function, bool]]:
 
 @lru_cache(maxsize=8)
 def _statements(code: Code) -> Mapping[ast.stmt, str]:
-    """Return the statements without others in them, each with its syntax and place as text."""
+    """Return the simple statements, each with a text for its syntax and for being in a function or not."""
     own = (item for item in code.all(ast.stmt) if not isinstance(item, BLOCKS))
     return {item: f"{ast.dump(item)} {code.function(item) is None}" for item in own}
 
@@ -239,12 +239,12 @@ def _calls(code: Code) -> Mapping[ast.Call, str]:
 
 
 def _decorators(function: Function) -> list[str]:
-    """Return decorators as text, of compilations without their options."""
+    """Return decorators as text, those of ``torch.compile`` without options."""
     return ["torch.compile" if is_compile(item) else ast.unparse(item) for item in function.decorator_list]
 
 
 def _own_calls(function: Function, *, always: bool) -> set[str]:
-    """Return the methods and layers of ``self`` that a function calls, or only those that it always calls."""
+    """Return the members of ``self`` that a function calls, or only those that it ``always`` calls."""
     found = set()
     pending: list[tuple[ast.AST, bool]] = [(item, True) for item in function.body]
     while pending:
@@ -258,5 +258,5 @@ def _own_calls(function: Function, *, always: bool) -> set[str]:
 
 
 def _is_guarded(code: Code, node: ast.AST) -> bool:
-    """Tell whether a statement runs only where its file is the program: under ``if __name__ == ...``."""
+    """Tell whether a statement runs only if its file is the program: under ``if __name__ == ...``."""
     return any(isinstance(item, ast.If) and "__name__" in names(item.test) for item in code.around(node))

@@ -1,6 +1,7 @@
-"""Small programs that break graphs or are compiled again, for each code that the catalogue has rules for.
+"""Small programs that break graphs or are compiled again, for each code in the catalogue of rules.
 
-``«…»`` is around what the finding stands at. They have only what is about it, and are read, not run.
+``«…»`` marks the code that the finding is at. The programs are read, not run, and contain only what the
+finding needs.
 """
 
 from __future__ import annotations
@@ -154,7 +155,7 @@ def f(x):
 
 
 def _turned(name: str, value: str, line: str, head: str = "") -> str:
-    """Return a program that has turned off what torch could trace."""
+    """Return a program that sets an option of Dynamo so that torch does not trace a line."""
     text = _function(line, head=head)
     return text.replace("import torch\n\n\n", f"import torch\n\ntorch._dynamo.config.{name} = {value}\n\n\n")
 
@@ -262,7 +263,7 @@ BREAKS: Final[dict[str, str | tuple[str, ...]]] = {
     "GB9561": _function("y = y + («sizes * 3»)[0]", "x, sizes", 'x, array.array("i", [1, 2])', _ARRAY),
     "GB9493": _function("y = y + «sizes[1]»", "x, sizes", 'x, array.array("i", [1, 2])', _ARRAY),
 }
-"""Programs by the id of the graph break."""
+"""Sample programs by the id of the graph break."""
 _OPAQUE: Final = """\
 import torch
 from scipy import ndimage
@@ -277,10 +278,10 @@ def f(x):
     return «smooth(x)» + 1
 """
 OTHER_BREAKS: Final = (
-    ("What breaks the graph is computed from arguments that are no tensors", _HOISTED),
-    ("A function cannot be traced: it leaves torch", _OPAQUE),
+    ("The value that breaks the graph is computed from arguments that are not tensors", _HOISTED),
+    ("Torch cannot trace a function that uses another library", _OPAQUE),
 )
-"""Programs for ids that no rule names, with what they are about."""
+"""Sample programs for ids without rules, each with its cause."""
 
 _AGAIN: Final = "import torch\n\n\n@torch.compile\ndef f(x, n=1):\n    return «{}» * 2\n\n\n{}\n"
 _LOOP: Final = "for batch in batches:\n    f(batch{})"
@@ -310,33 +311,33 @@ RECOMPILES: Final[tuple[tuple[str, str, Remedy], ...]] = (
     ("The size of a tensor changes", _AGAIN.format("x", _LOOP.format("")),
      Remedy("mark", ("torch._dynamo.mark_dynamic(x, 0)",))),
     ("A number changes", _AGAIN.format("n", "for step in range(9):\n    f(data, step)"), Remedy("dynamic")),
-    ("A size is 0 or 1 at times", _AGAIN.format("x", _LOOP.format("")),
+    ("A size is sometimes 0 or 1", _AGAIN.format("x", _LOOP.format("")),
      Remedy("mark-unbacked", ("torch._dynamo.decorators.mark_unbacked(x, 0)",))),
-    ("The type of a tensor's elements changes", _AGAIN.format("x", "f(images)\nf(masks)"),
+    ("The dtype of a tensor changes", _AGAIN.format("x", "f(images)\nf(masks)"),
      Remedy("convert", ("x.to(torch.float32)",))),
     ("The memory layout of a tensor changes", _AGAIN.format("x", "f(images)\nf(images.mT)"),
      Remedy("one-layout", ("x.contiguous()",))),
-    ("A function is made anew", _AGAIN.format("n", _LOOP.format(", lambda y: y + 1")), Remedy("make-once")),
-    ("A number of the optimizer changes",
+    ("Each call gets a new function", _AGAIN.format("n", _LOOP.format(", lambda y: y + 1")),
+    Remedy("make-once")), ("The learning rate of an optimizer changes",
      _AGAIN.format("x", "optimizer = torch.optim.SGD(weights, lr=0.1)\nf(batch)\n"
                    'optimizer.param_groups[0]["lr"] = 0.01\nf(batch)'),
      Remedy("tensor-learning-rate")),
-    ("An optional tensor is None at times",
+    ("An optional tensor is sometimes None",
      _AGAIN.format("n", "weight = torch.rand(4)\nf(batch, n=weight)\nf(batch, n=None)"),
      Remedy("neutral-tensor")),
-    ("A list of tensors has another length",
+    ("The length of a list of tensors changes",
      _LIST,
      Remedy("stack")),
-    ("A size is the number of turns of a loop",
+    ("A size is the length of a loop",
      _SUM,
      Remedy("whole-tensor")),
-    ("A number is a tensor at times", _AGAIN.format("n", "f(batch, 3)\nf(batch, scale)"),
+    ("A number is sometimes a tensor", _AGAIN.format("n", "f(batch, 3)\nf(batch, scale)"),
      Remedy("number-as-tensor", ("torch.tensor(n, dtype=torch.int64)",))),
-    ("A state of torch is set after the first call",
+    ("Global state of torch is set after the first call",
      _AGAIN.format("x", "f(batch)\ntorch.set_num_threads(1)\nf(batch)"),
      Remedy("set-earlier", ("torch.set_num_threads(...)",))),
     ("The last batch is smaller",
      _AGAIN.format("x", "for batch in torch.utils.data.DataLoader(data, 8):\n    f(batch)"),
      Remedy("drop-last")),
 )  # fmt: skip
-"""What changes between calls, in words, with a program and the remedy that advice names for it."""
+"""Causes of recompilations in words, each with a sample program and the remedy that the advice names."""

@@ -1,4 +1,4 @@
-"""The search for fixes: the candidates of each finding, and the best one of them."""
+"""The search for fixes: the candidates of each finding, and the best candidate."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .operators.rule import calls_wanted, refusal
 from .prover import WAITS, Prover
 
 Candidates = Callable[[Finding, Context], Sequence[Fix]]
-"""Returns the candidates for the fix of a finding, the best first."""
+"""A function that returns the candidate fixes for a finding, the best first."""
 
 _MOST_CANDIDATES = 4
 """How many candidates of one finding are tried."""
@@ -29,21 +29,21 @@ class Try:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A finding, and the candidates that were tried for it, the best first; empty if there are none."""
+    """A finding, with the candidates that were tried for it, the best first."""
 
     finding: Finding
     tries: tuple[Try, ...]
     refused: str = ""
-    """Why what cannot be traced cannot be an operator of torch, as a sentence without its end."""
+    """Why the code that torch cannot trace cannot be a custom operator, as a clause; empty if unknown."""
 
     def best(self, safety: Sequence[Safety] = ("safe", "unsafe")) -> Try | None:
-        """Return the first verified candidate, those that keep behaviour first."""
+        """Return the first verified candidate; candidates that preserve behavior come first."""
         verified = [item for item in self.tries if item.verdict.verified and item.fix.safety in safety]
         return min(verified, key=lambda item: item.fix.safety != "safe", default=None)
 
     @property
     def waits(self) -> bool:
-        """Whether all that is against an edit is that nobody has asked for the run that confirms it."""
+        """Whether a candidate only lacks the confirming run, which starts on request."""
         return self.best() is None and any(item.verdict.reason == WAITS for item in self.tries)
 
     @property
@@ -53,16 +53,16 @@ class Tried:
         return best.verdict.removes if best is not None else (0, 0)
 
     def steps(self, safety: Sequence[Safety]) -> list[Try]:
-        """Return the candidates that a plan can have: verified ones, then those that only reveal breaks."""
+        """Return the candidates that a plan can use: the best verified one, then those that reveal breaks."""
         allowed = [item for item in self.tries if item.fix.safety in safety]
         revealing = [item for item in allowed if item.verdict.reveals]
         return [*filter(None, [self.best(safety)]), *revealing]
 
 
 def root_of(item: Tried, tried: Iterable[Tried]) -> Tried | None:
-    """Return the finding with whose verified edit another one goes, if it has none of its own.
+    """Return the finding whose verified edit also removes this one, if this one has no other edit.
 
-    The same edit for both is that of the first.
+    If both findings have the same edit, it belongs to the first finding.
     """
     own = item.best()
     for root in tried:
@@ -79,10 +79,10 @@ def root_of(item: Tried, tried: Iterable[Tried]) -> Tried | None:
 async def try_finding(
     prover: Prover, base: State, state: State, finding: Finding, candidates: Candidates
 ) -> Tried:
-    """Try the candidates for a finding until one is verified that keeps behaviour.
+    """Try the candidates for a finding until a verified one preserves behavior.
 
-    If none is, the calls around the finding are observed, for those that rest on them. The whole compiler
-    runs for the candidate alone that would be the best one, since that takes long.
+    If no candidate is verified, the calls around the finding are observed, for candidates that need
+    observations. The slow run with the whole compiler is made only for the best candidate.
     """
     context = Context(state.report, state.report.files)
     tries: list[Try] = []
@@ -122,12 +122,12 @@ async def try_finding(
 
 
 def _unconfirmed(item: Try) -> Try:
-    reason = "the whole compiler was not run with it, since another edit is verified"
+    reason = "not run with the whole compiler, because another edit is verified"
     return replace(item, verdict=replace(item.verdict, verified=False, reason=reason, tried=False))
 
 
 async def try_all(prover: Prover, base: State, candidates: Candidates) -> AsyncIterator[Tried]:
-    """Try the candidates for each finding by itself; yields each as soon as it is tried."""
+    """Try the candidates for each finding separately; yield each finding as soon as it is tried."""
     tasks = [
         asyncio.ensure_future(try_finding(prover, base, base, finding, candidates))
         for finding in prover.fixable(base.report)
@@ -141,12 +141,12 @@ async def try_all(prover: Prover, base: State, candidates: Candidates) -> AsyncI
 
 
 def fix_first(tried: Iterable[Tried]) -> list[Tried]:
-    """Put findings in the order in which they are to be fixed: what removes most comes first."""
+    """Sort findings into the order in which to fix them: the fix that removes most comes first."""
     return sorted(tried, key=lambda item: item.removes, reverse=True)
 
 
 def gain(before: Counts, after: Counts) -> str:
-    """Say what an edit changes: ``3 graphs → 1, 2 breaks → 0``; empty if it is nothing that is counted."""
+    """Write how an edit changes the counts: ``3 graphs → 1, 2 breaks → 0``; empty if no count changes."""
     pairs = (
         ("break", before.breaks, after.breaks),
         ("graph", before.graphs, after.graphs),

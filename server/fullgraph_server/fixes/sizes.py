@@ -1,4 +1,4 @@
-"""The smallest set of marks under which a program, and sizes that are added, are compiled once."""
+"""The smallest set of marks under which a program is compiled once, for its own and for added sizes."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _WRITTEN: Final[dict[RemedyKind, str]] = {
     "mark-unbacked": "torch._dynamo.decorators.mark_unbacked",
 }
 _MOST_SETS = 24
-"""How many sets of marks, and other edits, are tried for one recompilation."""
+"""The number of sets of marks, and of other edits, that are tried for one recompilation."""
 _MOST_MARKS = 4
-"""The number of sizes of which all sets are tried; of more, single ones, pairs, and all."""
+"""Up to this number of marks, all sets are tried; of more marks, only single ones, pairs, and all."""
 _MOST_STEPS = 8
 SOURCES: Final = "TORCH_COMPILE_DYNAMIC_SOURCES"
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Mark:
-    """A size that can be marked: dimension ``dim`` of the tensor that the function knows as ``tensor``."""
+    """A size that can be marked: dimension ``dim`` of the tensor that the function calls ``tensor``."""
 
     tensor: str
     dim: int
@@ -47,24 +47,24 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What was found out about the sizes of a program: the fixes, in order, and what they lead to."""
+    """The result of a search for marks: the fixes, in order, and the states before and after them."""
 
     base: State
     last: State
     fixes: tuple[Fix, ...] = ()
     nondeterminism: str = ""
-    """Why nothing can be compared, as a sentence; empty if it can."""
+    """Why results cannot be compared, as a sentence; empty if they can."""
     reasons: tuple[str, ...] = ()
-    """Why edits that were tried for the recompilations that are left do not do."""
+    """Why the edits that were tried for the remaining recompilations failed."""
 
     @property
     def unknown(self) -> str:
-        """Why sizes that were asked for are no sizes of the program; empty if they are."""
+        """Why the requested sizes are not sizes of the program; empty if they are."""
         return next((item.words for item in self.base.sizes if item.outcome == "unknown"), "")
 
     @property
     def left(self) -> list[Finding]:
-        """The recompilations that are left."""
+        """The recompilations that remain."""
         return _recompilations(self.last.report)
 
     @property
@@ -74,7 +74,7 @@ class Sizes:
 
 
 async def find_sizes(prover: Prover, added: Sequence[AddedSizes]) -> Sizes:
-    """Run a program with other sizes, and search for the marks under which it is compiled least often."""
+    """Run a program with added sizes, and search for the marks that cause the fewest compilations."""
     prover.added = tuple(added)
     base = await prover.as_it_is()
     found = Sizes(base, base)
@@ -92,9 +92,9 @@ async def find_sizes(prover: Prover, added: Sequence[AddedSizes]) -> Sizes:
 
 
 async def _step(prover: Prover, found: Sizes, named: Sequence[str]) -> Sizes:
-    """Add the fix after which least is compiled again; of several the smallest. Without one, say why."""
+    """Add the smallest fix that leaves the fewest recompilations; if there is none, set ``reasons``."""
     best, fewest = found, counts_of(found.last.report).recompiles
-    breaks = counts_of(found.base.report).breaks  # what runs eagerly is not compiled again
+    breaks = counts_of(found.base.report).breaks  # a new break would hide recompilations
     reasons: dict[str, str] = {}
     for fix in _candidates(found.last.report, named):
         state = await prover.with_fixes(found.last, [fix])
@@ -107,30 +107,30 @@ async def _step(prover: Prover, found: Sizes, named: Sequence[str]) -> Sizes:
         if not problem and recompiles < fewest:
             best, fewest = replace(found, last=state, fixes=(*found.fixes, fix), reasons=()), recompiles
         elif best is found:
-            reasons.setdefault(fix.title, f"{fix.title}: {problem or 'it is compiled as often'}")
+            reasons.setdefault(fix.title, f"{fix.title}: {problem or 'the program recompiles as often'}")
         if not fewest:
             break
     return best if best is not found else replace(found, reasons=tuple(reasons.values()))
 
 
 def refused_mark(report: Report) -> str:
-    """Say that torch refuses a mark, in its own words; empty if it does not."""
+    """Say in torch's words that torch rejects a mark; empty if it does not."""
     problem = report.problem
     if problem is None or problem.code != "size-constraint":
         return ""
     error, _, said = problem.explanation.partition(": ")
-    return f"torch refuses a mark ({error}): {said.removesuffix('.')}"
+    return f"torch rejects a mark ({error}): {said.removesuffix('.')}"
 
 
 def _candidates(report: Report, named: Sequence[str]) -> list[Fix]:
-    """Return what may help against the recompilations of a run, the smallest sets of marks first."""
+    """Return candidate fixes for the recompilations of a run, the smallest sets of marks first."""
     context = Context(report, report.files)
     found = (size_candidates(finding, context, named)[:_MOST_SETS] for finding in _recompilations(report))
     return _distinct(itertools.chain.from_iterable(found))
 
 
 def _distinct(fixes: Iterable[Fix]) -> list[Fix]:
-    """Leave out fixes that make the same edits as an earlier one."""
+    """Leave out fixes with the same edits as an earlier fix."""
     found: dict[tuple[Edit, ...], Fix] = {}
     for fix in fixes:
         found.setdefault(fix.edits, fix)
@@ -154,7 +154,7 @@ def size_candidates(finding: Finding, context: Context, named: Sequence[str]) ->
 
 
 def marks_of(finding: Finding, context: Context, named: Sequence[str]) -> list[Mark]:
-    """Return the sizes to mark: those that are advised for the function, and those that varied (``x.0``)."""
+    """Return the sizes to mark: those in the advice on the function, and those that varied (``x.0``)."""
     frames = _frames(finding.compile_ids)
     alike = [item for item in context.report.findings if _frames(item.compile_ids) & frames]
     found = [mark for item in (finding, *alike) for remedy in item.remedies for mark in _marks(remedy)]
@@ -178,7 +178,7 @@ def written(kind: RemedyKind, marks: Iterable[Mark]) -> tuple[str, ...]:
 
 
 def times_compiled(frame: FrameReport) -> tuple[int, int]:
-    """Return how often a function was compiled, and in how many parts, of which a graph break makes more."""
+    """Return how often a function was compiled, and its number of parts, which graph breaks increase."""
     parts = Counter(item.partition("/")[0] for item in frame.compile_ids)
     return max(parts.values(), default=0), len(parts)
 
@@ -210,7 +210,7 @@ def _root(place: str) -> str:
 
 
 async def _without_needless(prover: Prover, found: Sizes) -> Sizes:
-    """Leave out marks of earlier steps that later ones made needless."""
+    """Drop marks of earlier steps that later steps made needless."""
     if len(found.fixes) < 2:
         return found  # smaller sets were tried before
     before = counts_of(found.last.report)
@@ -224,7 +224,7 @@ async def _without_needless(prover: Prover, found: Sizes) -> Sizes:
 
 
 def _added_marks(found: Sizes) -> list[tuple[Span, str]]:
-    """Return the lines with marks that were added: where they are in the last text, and their text."""
+    """Return the added lines with marks: their places in the last text, and their text."""
     names = [f"{name.rpartition('.')[2]}(" for name in _WRITTEN.values()]
     marks = []
     for filename, (before, after) in found.texts.items():
@@ -239,7 +239,10 @@ def _added_marks(found: Sizes) -> list[tuple[Span, str]]:
 
 
 async def dynamic_sources(prover: Prover, found: Sizes) -> str:
-    """Return a value of ``TORCH_COMPILE_DYNAMIC_SOURCES`` that does what the fixes do, tried by a run."""
+    """Return a value of ``TORCH_COMPILE_DYNAMIC_SOURCES`` with the same effect as the fixes.
+
+    A run confirms the value; empty if no value has that effect.
+    """
     if not found.texts or any(fix.rule not in ("mark-dynamic", "dynamic") for fix in found.fixes):
         return ""
     wanted = counts_of(found.last.report)
@@ -251,7 +254,7 @@ async def dynamic_sources(prover: Prover, found: Sizes) -> str:
 
 
 def _source_values(base: State) -> Iterator[str]:
-    """Yield values to try, those for single dimensions first: older versions of torch know none."""
+    """Yield values to try; values with single dimensions, which older torch does not support, come first."""
     varied = [name.rpartition(".") for item in base.sizes for name in (item.place, *item.along)]
     sized = dict.fromkeys((place, dim) for place, _, dim in varied if place and dim.isdigit())
     if sized:

@@ -1,8 +1,8 @@
-"""What an edit may change that no run of the program shows.
+"""Changes of behavior by an edit that no run of the program shows.
 
-A proof runs the program with the calls that it has. Other code may replace a method, add a hook, change a
-setting or set a mode of the process between two calls; no run shows what an edit does then. So the text of
-the edit is read: it has to call the same methods, and read the same variables as often.
+A proof runs the program with its present calls. Other code may replace a method, add a hook, change a setting
+or set a global mode between two calls, and no run shows the effect of an edit then. So the text of the edit
+is read: it has to call the same methods, and read the same variables as often.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from .rules.syntax import Code, Function, code_of, defined, parameters
 
 _OF_OBJECT = ("self", "cls")
 _WITHOUT_EFFECT = ("record_function", "nullcontext", "profile")
-"""Contexts in which code does the same."""
+"""Contexts that do not change the behavior of code."""
 _OF_COMPILER = ("torch._dynamo", "torch._inductor", "torch._functorch", "torch.compiler")
-"""What sets options of the compiler alone."""
+"""Modules that only set options of the compiler."""
 _GIVEN = "a function or module that it gets"
 _OF_CONTAINERS = frozenset(name for cls in (list, dict, set, str) for name in dir(cls) if name[0] != "_")
 _NAMING = (*SCOPES, ast.Import, ast.ImportFrom)
@@ -36,7 +36,7 @@ _READERS = ("getattr", "hasattr", "setattr", "delattr")
 
 
 def unshown(fix: Fix, files: Files) -> str:
-    """Say what an edit may change that no run shows, as a sentence without its end; empty if nothing."""
+    """Say what an edit may change without any run showing it, as a clause; empty if nothing."""
     found = (_reasons(_Version(old, files), _Version(new, files)) for old, new in edited_code(fix, files))
     return next(itertools.chain.from_iterable(found), "")
 
@@ -44,11 +44,11 @@ def unshown(fix: Fix, files: Files) -> str:
 def _reasons(before: _Version, after: _Version) -> Iterator[str]:
     old, new = functions_by_path(before.code), functions_by_path(after.code)
     changed = {path for path in old if path in new and ast.dump(old[path][0]) != ast.dump(new[path][0])}
-    # What a private function does is seen by the functions of the file that call it.
+    # The behavior of a private function matters only to the functions of the file that call it.
     private = {path for path in changed if _is_private(path) and not before.is_called_by_module(path)}
     for path, (function, is_local) in old.items():
         if path not in new:
-            yield f"`{path}` is gone, which others may call or override"
+            yield f"`{path}` is gone, but other code may call or override it"
         elif path not in private and (
             path in changed or private & {item.name for item in before.closure(function)}
         ):
@@ -61,20 +61,20 @@ def _of_function(
 ) -> Iterator[str]:
     (before, function), (after, edited_function) = old, new
     own = (item for item in before.methods() if item.name == function.name)
-    # A private method of one class alone is overridden by no other.
+    # No class overrides a private method that only one class has.
     is_own = is_local or (_is_private(path.rpartition(".")[2]) and len([*own]) == 1)
     if ast.dump(function.args) != ast.dump(edited_function.args) and not is_own:
-        yield f"`{path}` has other parameters, which its callers and overrides may not know"
+        yield f"`{path}` has other parameters, which its callers and overrides may not have"
     if decorators := _decorators(function) ^ _decorators(edited_function):
-        yield f"`{path}` is decorated in another way (`@{min(decorators)}`)"
+        yield f"`{path}` is decorated differently (`@{min(decorators)}`)"
     was, now = before.uses(function), after.uses(edited_function)
     if lost := was.replaceable - now.replaceable:
         name = _GIVEN if _GIVEN in lost else f"`{min(lost)}`"
-        yield f"`{path}` no longer calls {name}, which others may replace, hook or override"
+        yield f"`{path}` no longer calls {name}, which other code may replace, hook or override"
     if added := {
         name for name in now.replaceable - was.replaceable if name.endswith((".forward", ".__call__"))
     }:
-        yield f"`{path}` calls `{min(added)}` itself, past hooks and overrides"
+        yield f"`{path}` calls `{min(added)}` directly, past hooks and overrides"
     if unread := was.reads - now.reads:
         yield f"`{path}` no longer reads `{min(unread)}`, which may change between two calls"
     if changed := was.contexts ^ now.contexts:
@@ -83,18 +83,18 @@ def _of_function(
         if found:
             yield f"`{path}` {min(found)} only {words} the edit"
     if was.draws != now.draws:
-        yield f"`{path}` draws random numbers at another place"
+        yield f"`{path}` draws random numbers in another place"
     for text, places in was.placed.items():
         if text in now.placed and now.placed[text] != places:
-            yield f"`{text.splitlines()[0]}` in `{path}` stands in another `with` or `try`"
+            yield f"`{text.splitlines()[0]}` in `{path}` is in another `with` or `try`"
     if path.endswith("__init__"):
         for item in _added(function, edited_function):
             if names := after.variable_names(item):
-                yield f"`{path}` reads `{min(names)}` once: later changes are not seen"
+                yield f"`{path}` reads `{min(names)}` once: later changes have no effect"
 
 
 def _of_module(before: _Version, after: _Version) -> Iterator[str]:
-    """Say what is computed when the file is loaded, once, and what is done to the process then."""
+    """Yield changes of what the file computes once when it is loaded, and of its global side effects."""
     known = {ast.dump(item) for item in before.loaded()}
     read = {name for function in after.code.functions() for name in after.reads(function)}
     for item in after.loaded():
@@ -103,27 +103,27 @@ def _of_module(before: _Version, after: _Version) -> Iterator[str]:
         if isinstance(item, ast.Expr) and isinstance(item.value, ast.Call):
             path = after.library(dotted(item.value.func))
             if path and of_library(path) == "outside" and not path.startswith(_OF_COMPILER):
-                yield f"`{ast.unparse(item)}` holds for the whole process"
+                yield f"`{ast.unparse(item)}` applies to the whole process"
         elif isinstance(item, (ast.Assign, ast.AnnAssign)) and item.value is not None:
             targets = item.targets if isinstance(item, ast.Assign) else [item.target]
             of_libraries = [path for target in targets if (path := after.library(dotted(target)))]
             if any(not path.startswith(_OF_COMPILER) for path in of_libraries):
-                yield f"`{ast.unparse(item)}` holds for the whole process"
+                yield f"`{ast.unparse(item)}` applies to the whole process"
             is_read = bool(stored(item) & read) or after.code.definition(item) is not None
             if is_read and (used := after.variable_names(item.value)):
                 name = ast.unparse(targets[0])
-                yield f"`{name}` is made once, of `{min(used)}`: later changes are not seen"
+                yield f"`{name}` is made once, from `{min(used)}`: later changes have no effect"
     for part in (*after.driving(before), *before.driving(after)):
-        yield f"`{ast.unparse(part).splitlines()[0]}` is in no function, and was only run with its own values"
+        yield f"`{ast.unparse(part).splitlines()[0]}` is in no function, so it ran only with its own values"
 
 
 @dataclass(frozen=True)
 class _Uses:
-    """What a function does that others may have a part in, with the functions of the file that it calls.
+    """The behavior of a function that other code may influence, with the functions of the file that it calls.
 
-    ``replaceable`` are calls of what others may replace, ``reads`` the variables and attributes that it
-    reads, ``contexts`` those of its ``with`` statements, ``outside`` what it does beside its result, and
-    ``placed`` its own statements by their text, with the ``with`` and ``try`` around them.
+    ``replaceable`` are calls of functions that other code may replace, ``reads`` the variables and attributes
+    that it reads, ``contexts`` those of its ``with`` statements, ``outside`` its side effects. ``placed`` are
+    its own statements by their text, with the ``with`` and ``try`` around them.
     """
 
     replaceable: frozenset[str]
@@ -136,7 +136,7 @@ class _Uses:
 
 @dataclass(frozen=True, eq=False)
 class _Version:
-    """A file before an edit or after it."""
+    """A file, before or after an edit."""
 
     code: Code
     files: Files
@@ -145,18 +145,18 @@ class _Version:
         return meaning_of(self.code, path, self.files) if path else None
 
     def library(self, path: str) -> str:
-        """Return the full name of what a library has; empty for what it has not."""
+        """Return the full name of a member of a library; empty for any other name."""
         meaning = self.meaning(path)
         return meaning.path if isinstance(meaning, Outer) and "." in meaning.path else ""
 
     def loaded(self) -> Iterator[ast.stmt]:
-        """Yield the statements that run when the file is loaded, without those that have others in them."""
+        """Yield the simple statements that run when the file is loaded."""
         for item in self.code.all(ast.stmt):
             if not isinstance(item, BLOCKS) and self.code.function(item) is None:
                 yield item
 
     def driving(self, other: _Version) -> Iterator[ast.AST]:
-        """Yield what runs outside of functions here alone, without assignments to names that are new."""
+        """Yield the code outside functions that only this version has, without assignments to new names."""
         known = {_uncompiled(item) for item in other._parts()}
         names = set[str]().union(*map(stored, other.code.all(ast.stmt)))
         for item in self._parts():
@@ -165,7 +165,7 @@ class _Version:
                 yield item
 
     def _parts(self) -> Iterator[ast.AST]:
-        """Yield the statements outside of functions; of one with a body, the parts of its first line."""
+        """Yield the statements outside functions; for a statement with a body, the parts of its header."""
         for item in self.code.all(ast.stmt):
             is_text = isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant)
             if self.code.function(item) is not None or isinstance(item, _NAMING) or is_text:
@@ -175,7 +175,7 @@ class _Version:
                     yield part
 
     def _is_of_compiler(self, item: ast.AST) -> bool:
-        """Tell whether a statement compiles something, or sets options of the compiler alone."""
+        """Tell whether a statement compiles something, or only sets options of the compiler."""
         call = getattr(item, "value", None)
         if isinstance(item, (ast.Assign, ast.AnnAssign)):
             targets = item.targets if isinstance(item, ast.Assign) else [item.target]
@@ -186,7 +186,7 @@ class _Version:
         return path.endswith("compile") or self.library(path).startswith(_OF_COMPILER)
 
     def variable_names(self, node: ast.AST) -> set[str]:
-        """Return what a value is made of that may change: variables, attributes, the state of the process."""
+        """Return the changeable inputs of a value: variables, attributes, global state."""
         found: set[str] = set()
         if is_compile(node) or is_compile(getattr(node, "value", None)):
             return found
@@ -210,7 +210,7 @@ class _Version:
         return found
 
     def uses(self, function: Function) -> _Uses:
-        """Return what a function does that others may have a part in."""
+        """Return the behavior of a function that other code may influence."""
         around = self.closure(function)
         effects = effects_of(self.code, function, self.files)
         return _Uses(
@@ -230,7 +230,7 @@ class _Version:
         )
 
     def closure(self, function: Function) -> list[Function]:
-        """Return a function with the functions of the file that it calls by their names."""
+        """Return a function with all functions of the file that it calls by name, directly or not."""
         found: list[Function] = []
         pending = [function]
         while pending:
@@ -243,7 +243,7 @@ class _Version:
         return found
 
     def is_called_by_module(self, name: str) -> bool:
-        """Tell whether the file names a function outside of all functions, but to compile it."""
+        """Tell whether code outside functions uses a function, other than to compile it."""
         return any(
             item.id == name and isinstance(item.ctx, ast.Load) and self.code.function(item) is None
             for item in self.code.all(ast.Name)
@@ -259,7 +259,7 @@ class _Version:
         return function_here(self.code, path, self.files)
 
     def _replaceable(self, function: Function) -> Iterator[str]:
-        """Yield the calls of what others may replace, without the name of a local variable."""
+        """Yield the calls of functions that other code may replace, without the names of local variables."""
         own = _names_of(function)
         inner = {item.name for item in ast.walk(function) if isinstance(item, Function)}
         for call in self.code.all(ast.Call, function):
@@ -294,7 +294,7 @@ class _Version:
         return isinstance(meaning, Variable)
 
     def reads(self, function: Function) -> Iterator[str]:
-        """Yield the variables from outside of a function that it reads, and the attributes of its object."""
+        """Yield the variables outside a function that it reads, and the attributes of ``self`` or ``cls``."""
         own = _names_of(function)
         declared = {name for item in self.code.all(ast.Global, function) for name in item.names}
         for item in ast.walk(function):
@@ -329,7 +329,7 @@ class _Version:
 
     @cached_property
     def _members(self) -> set[str]:
-        """The names of methods of the workspace's classes, beside torch's own that they may override."""
+        """The names of methods of the workspace's classes, and of methods of torch that they may override."""
         return {item.name for item in self.methods()} | {"forward", "__call__"}
 
     @cached_property
@@ -342,7 +342,7 @@ class _Version:
 
     @cached_property
     def _assigned(self) -> set[str]:
-        """The names of attributes that are assigned anywhere: of functions, these are replaced."""
+        """The names of attributes that are assigned anywhere: a function with such a name may be replaced."""
         return {
             item.attr
             for code in self._codes()
@@ -363,7 +363,7 @@ class _Version:
 
 
 def _uncompiled(node: ast.AST) -> str:
-    """Return a text to compare code by, in which nothing is compiled."""
+    """Return a text for comparing code, without calls of ``torch.compile``."""
 
     class Without(ast.NodeTransformer):
         def visit_Call(self, call: ast.Call) -> ast.AST:
@@ -374,14 +374,14 @@ def _uncompiled(node: ast.AST) -> str:
 
 
 def _names_of(function: Function) -> set[str]:
-    """Return the names that a function binds, also in what is defined in it."""
+    """Return the names that a function binds, including those in nested functions."""
     inner = [item for item in ast.walk(function) if isinstance(item, (Function, ast.Lambda))]
     bound = {item.id for item in nodes_of(ast.Name, function) if isinstance(item.ctx, ast.Store)}
     return bound.union({item.name for item in inner if isinstance(item, Function)}, *map(parameters, inner))
 
 
 def _is_of_data(function: ast.Attribute) -> bool:
-    """Tell whether a method is one of tensors, or of Python's own containers."""
+    """Tell whether a method belongs to tensors or to Python's own containers."""
     return is_tensor_method(function) or (
         function.attr in _OF_CONTAINERS and dotted(function.value) != "self"
     )
@@ -392,7 +392,7 @@ def _is_private(path: str) -> bool:
 
 
 def _decorators(function: Function) -> set[str]:
-    """Return the last names of decorators, without those that compile."""
+    """Return the last parts of decorator names, without decorators that compile."""
     names = {ast.unparse(callee(item)) for item in function.decorator_list}
     return {name.rpartition(".")[2] for name in names} - {"compile", "disable"}
 

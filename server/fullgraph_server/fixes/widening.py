@@ -1,8 +1,8 @@
-"""What edits replace of whole functions, where single statements do not show that both do the same.
+"""The parts of whole functions that edits replace, if single statements do not show that both do the same.
 
-A value that becomes another one (a tensor, say, not a number) is followed to the end of the function. What an
-edit computes outside of it, for a new parameter or a new global, is computed at its beginning: in the words
-of the function, whose parameters take the place of the arguments.
+A value that an edit changes (to a tensor instead of a number, say) is followed to the end of the function. If
+an edit computes a value outside the function, for a new parameter or a new global, the value is computed at
+the beginning of the function instead, with the function's parameters in place of the arguments.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from .rules.syntax import Function
 
 
 def replaced_widely(source: SourceFile, edits: Sequence[Edit]) -> list[Replaced]:
-    """Return what edits replace, from the first statement that they change to the end of each function.
+    """Return the replaced statements, from the first changed statement to the end of each function.
 
-    There is one for each way in which the function is called.
+    There is one item for each way in which the function is called.
     """
     try:
         text = edited(source, edits)
@@ -52,7 +52,7 @@ def replaced_widely(source: SourceFile, edits: Sequence[Edit]) -> list[Replaced]
 
 
 def _functions(tree: ast.AST, path: str = "") -> Iterator[tuple[str, Function]]:
-    """Yield functions with their full names; those that are inside of one belong to it."""
+    """Yield functions with their full names, without functions that are nested in another function."""
     for child in ast.iter_child_nodes(tree):
         name = f"{path}.{getattr(child, 'name', '')}"
         if isinstance(child, Function):
@@ -62,7 +62,7 @@ def _functions(tree: ast.AST, path: str = "") -> Iterator[tuple[str, Function]]:
 
 
 def _prefixes(before: ast.Module, after: ast.Module, function: Function) -> list[str]:
-    """Return the statements that assign what edits compute outside of a function, for each of its calls."""
+    """Return assignments of the values that edits compute outside a function, for each of its calls."""
     every = (item for item in ast.walk(after) if isinstance(item, Function))
     matching = [item for item in every if item.name == function.name]
     if len(matching) != 1:
@@ -86,7 +86,7 @@ def _prefixes(before: ast.Module, after: ast.Module, function: Function) -> list
 
 
 def _assigned(call: ast.Call, function: Function, new: set[str]) -> tuple[str, ...]:
-    """Return assignments to new parameters, of what a call passes for them."""
+    """Return assignments to new parameters, with the values that a call passes."""
     names = [item.arg for item in parameters(function, rest=False)]
     if names[:1] == ["self"]:
         names = names[1:]
@@ -100,7 +100,7 @@ def _assigned(call: ast.Call, function: Function, new: set[str]) -> tuple[str, .
 
 
 class _Named(ast.NodeTransformer):
-    """Writes parameters in the place of the arguments that are passed for them."""
+    """A transformer that replaces arguments by the parameters for which they are passed."""
 
     def __init__(self, names: dict[str, str]) -> None:
         self._names = names

@@ -1,4 +1,4 @@
-"""What is said of fixes and their verdicts, in the editor and on the command line."""
+"""Words for fixes and their verdicts, in the editor and on the command line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .search import gain
 
 
 def verdict_words(verdict: Verdict, fix: Fix) -> str:
-    """Say what running the program with a fix has shown, in one line."""
+    """Write a verdict on one line."""
     if not verdict.tried:
         return f"not tried: {verdict.reason}"
     if not verdict.verified:
@@ -22,7 +22,7 @@ def verdict_words(verdict: Verdict, fix: Fix) -> str:
 
 
 def removal_words(verdict: Verdict) -> str:
-    """Say how many breaks and recompilations an edit removes: ``removes 5 of 7 breaks``; empty if none."""
+    """Write how many breaks and recompilations an edit removes: ``removes 5 of 7 breaks``; empty if none."""
     totals = (verdict.before.breaks, "break"), (verdict.before.recompiles, "recompilation")
     parts = [
         f"the {noun}" if total == 1 else f"{'all' if gone == total else f'{gone} of'} {total} {noun}s"
@@ -33,12 +33,12 @@ def removal_words(verdict: Verdict) -> str:
 
 
 def safety_words(fix: Fix) -> str:
-    """Say whether a fix keeps what the program does."""
+    """Write whether a fix preserves the behavior of the program."""
     return "safe" if fix.safety == "safe" else "unsafe: changes what the program does"
 
 
 def unified_diff(texts: Mapping[str, tuple[str, str]], folder: str) -> Iterator[str]:
-    """Yield the lines of a unified diff of texts, without their ends; paths are relative to the folder."""
+    """Yield the lines of a unified diff, without their ends; paths inside ``folder`` are relative to it."""
     for filename, (before, after) in texts.items():
         inside = filename.startswith(os.path.join(folder, ""))
         path = (os.path.relpath(filename, folder) if inside else filename).replace(os.sep, "/")

@@ -1,4 +1,4 @@
-"""Writing of proven texts into the user's files: all of them, or none."""
+"""Proven texts, written into the user's files: all of them, or none."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from ..workspace.source import read_source
 
 
 class UnwritableError(Exception):
-    """A file that cannot be written; the text is a sentence for the user."""
+    """Raised if a file cannot be written; the text is a sentence for the user."""
 
 
 def write_texts(texts: Mapping[str, tuple[str, str]]) -> None:
-    """Write texts, by file name the text that was proven from and the one that takes its place.
+    """Write texts: ``texts`` has the old and the new text of each file, by file name.
 
-    Line ends, byte order mark and encoding of each file stay. A file that has changed meanwhile is not
-    written, nor are the others then. Raises :class:`UnwritableError`.
+    Line ends, byte order mark and encoding of each file are preserved. If a file no longer has the old text,
+    no file is written. Raises :class:`UnwritableError`.
     """
     contents = {name: _prepared(Path(name), before, after) for name, (before, after) in texts.items()}
     for name, data in contents.items():
-        _replace(Path(os.path.realpath(name)), data)  # a link stays one
+        _replace(Path(os.path.realpath(name)), data)  # a symbolic link stays a link
 
 
 def _prepared(path: Path, before: str, after: str) -> bytes:
-    """Return the content that a file is to have."""
+    """Return the new content of a file."""
     source = read_source(str(path))
     if source is not None and source.cells and source.text.startswith(before):
-        # The run may have ended with an earlier cell: what follows stays.
+        # The run may have ended with an earlier cell: the later cells are unchanged.
         before, after = source.text, after + source.text[len(before) :]
     if source is None or source.text != before:
         raise UnwritableError(f"{path} has changed since it was read: nothing was written.")
@@ -53,12 +53,12 @@ def _prepared(path: Path, before: str, after: str) -> bytes:
 
 
 def _with_line_ends(raw: str, before: str, after: str) -> str:
-    """Return the new text with the line ends that the file has, those of new lines as most others."""
+    """Return the new text with the line ends of the file; new lines get the most frequent line end."""
     was = io.StringIO(raw, newline="").readlines()
     ends = Counter(line[len(line.rstrip("\r\n")) :] for line in was)
     usual = max((end for end in ends if end), key=lambda end: ends[end], default="\n")
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    if len(old) != len(was):  # it has characters that only some take for the end of a line
+    if len(old) != len(was):  # the text has characters that only ``str.splitlines`` treats as line ends
         return after.replace("\n", usual)
     lines: list[str] = []
     for kind, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -70,7 +70,7 @@ def _with_line_ends(raw: str, before: str, after: str) -> str:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Put the new content in the place of the file, whole or not at all."""
+    """Replace the content of a file atomically."""
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as stream:
             stream.write(data)

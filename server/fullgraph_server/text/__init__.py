@@ -1,19 +1,19 @@
-"""Texts that the editor and the terminal share: messages, advice, Markdown, names as the user wrote them.
+"""Texts that the editor and the terminal share: messages, advice, Markdown, names from the user's code.
 
 - ``messages``: the sentences of findings
 - ``advice``: hints about recompilations
-- ``tensor_advice``: those about tensors that change between calls
+- ``tensor_advice``: hints about tensors that change between calls
 - ``hints``: hints about graph breaks, CUDA graphs and modules of Lightning
-- ``known_errors``: what torch's developers answer to errors that end a program
+- ``known_errors``: explanations and hints for errors that end a program, by torch's developers
 - ``exports``: the sentences of findings about ``torch.export``
-- ``remedies``: what an advice says, as data
-- ``outlook``: what the compilations of a function say of a value that changed
+- ``remedies``: advice as data
+- ``outlook``: what the compilations of a function show about a value that changed
 - ``caches``: components of cache keys, how keys differ, reasons for a bypass
-- ``subjects``: what breaks a graph, as the user wrote it
-- ``source_names``: torch's names as the user wrote them
-- ``size_expressions``: conditions on sizes as the user wrote them
+- ``subjects``: the code that breaks a graph, as the user wrote it
+- ``source_names``: names of the user's code, from torch's names for the same values
+- ``size_expressions``: conditions on sizes, written as in the user's code
 - ``devices``: words for dry runs and GPUs
-- ``vllm``: what vLLM has compiled
+- ``vllm``: the parts of a graph that vLLM compiled, and their sizes
 - ``markdown``: Markdown with untrusted text escaped in it
 - ``durations``: durations and sizes in the largest unit
 - ``visible``: untrusted text on one line, with control characters shown

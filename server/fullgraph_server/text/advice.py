@@ -1,9 +1,10 @@
 """Hints about guards that fail between calls, each with the code to write.
 
-The tables at the end map each cause to a sentence, or to a function of the failure that makes one.
-``tests/cases/recompiles`` has a program for each cause, and applies the hint to it. The values that torch
-specializes on are in ``torch/_dynamo/variables/builder.py``, the guards in ``torch/_dynamo/guards.py`` and
-``torch/csrc/dynamo/guards.cpp``: the same in 2.13 and 2.15, except where a comment says otherwise.
+The tables at the end map each cause to a sentence, or to a function that writes the sentence from the
+failure. ``tests/cases/recompiles`` has a program for each cause, and applies the hint to it. The values that
+torch specializes on are in ``torch/_dynamo/variables/builder.py``, the guards in ``torch/_dynamo/guards.py``
+and ``torch/csrc/dynamo/guards.cpp``. Both are the same in 2.13 and 2.15, except where a comment says
+otherwise.
 """
 
 from __future__ import annotations
@@ -26,19 +27,16 @@ from .source_names import freed_object, written_name
 from .tensor_advice import AHEAD, ASKED, EVERY_SIZE, GRADIENTS, ONCE_EACH, OPTIONAL, STATIC
 
 _ONCE = "compiled once."
-"""The end of what only says why there are several graphs."""
-CALL_AHEAD = (
-    "Call it in the warm-up, where it must not fail; what `torch.compiler.reset()` has thrown away is gone."
-)
-_CHOSEN = "Each value of `{name}` is a graph of its own, compiled once."
+"""The end of a sentence that only explains why there are several graphs."""
+CALL_AHEAD = "Call it during the warm-up too; `torch.compiler.reset()` discards all earlier compilations."
+_CHOSEN = "Each value of `{name}` has its own graph, compiled once."
 _OF_FEW = f"{_CHOSEN} {AHEAD}"
 _GROWING = (
-    "`{name}` grows from call to call, and each length is a graph of its own: "
-    "keep it out of the compiled code."
+    "`{name}` grows from call to call, and each length has its own graph: keep it out of the compiled code."
 )
 _NEEDED = (
-    "The compiled code needs `{name}` as a number, for a loop, a branch, a shape or an operation: each is a "
-    "graph of its own, compiled once."
+    "The compiled code needs `{name}` as a number, for a loop, a branch, a shape or an operation: each "
+    "number has its own graph, compiled once."
 )
 _BY_DYNAMIC = f"Compile with `dynamic=True`{EVERY_SIZE.format(of='')}"
 _ENDS_BY_DYNAMIC = re.compile(
@@ -46,56 +44,61 @@ _ENDS_BY_DYNAMIC = re.compile(
 )
 _DYNAMIC_NUMBER = "Compile with `torch.compile(dynamic=True)`, to keep one graph for every number."
 _LOOKUP = (
-    "Torch compiles for the keys that are looked up in `{name}`, and not for the answer: decide `{code}` "
-    "ahead of the call, and pass the answer, which has two values."
+    "Torch guards on each key that is looked up in `{name}`, not on the result of the lookup: compute "
+    "`{code}` before the call, and pass the result, which has two values."
 )
-_ONE_TYPE = "Pass a number of one type in every call, `{code}`, and compile with `dynamic=True`."
+_ONE_TYPE = "Pass a number of the same type in every call, `{code}`, and compile with `dynamic=True`."
 _OF_MODULE = (
-    "Torch takes whole numbers of modules for constants. Where the code only computes with `{name}`, set "
+    "Torch treats integer attributes of modules as constants. If the code only computes with `{name}`, set "
     "`{setting}` and compile with `dynamic=True`."
 )
 _UNSPECIALIZED = "torch._dynamo.config.allow_unspec_int_on_nn_module = True"
-_CLASS_MADE = "Each call of `{maker}` makes a new class `{cls}`: define it once, outside of that function."
+_CLASS_MADE = (
+    "Each call of `{maker}` makes a new class `{cls}`: define the class once, outside that function."
+)
 _INDICES = (
-    "As an index, a list of numbers is a part of the graph, which each order of them needs anew: make it "
-    "outside of what is compiled, and pass a tensor, `torch.tensor({name})`."
+    "A list of numbers that is used as an index becomes part of the graph, so each new list needs a new "
+    "graph: convert it outside the compiled code, and pass the tensor, `torch.tensor({name})`."
 )
 _OF_GLOBAL = (
-    "Torch takes whole numbers of modules for constants. Where the code only computes with `{name}`, use a "
-    "tensor in its place: `{code}`."
+    "Torch treats global integers as constants. If the code only computes with `{name}`, use a tensor "
+    "instead: `{code}`."
 )
 _LEARNING_RATE = advised(
-    "Give the optimizer its learning rate as a tensor: write `{code}` around the number that it gets.",
+    "Pass the learning rate to the optimizer as a tensor: write `{code}` around the number.",
     Remedy("tensor-learning-rate", ("torch.tensor(...)",)),
 )
 _MOMENTUM = (
-    "A schedule that changes `{name}` has each step compiled: keep it, as with "
-    "`OneCycleLR(..., cycle_momentum=False)`, or leave the step uncompiled."
+    "A scheduler that changes `{name}` causes a compilation for each step: keep the value constant, as "
+    "`OneCycleLR(..., cycle_momentum=False)` does, or do not compile the step."
 )
 _OF_DEFAULT = (
-    "Torch takes the defaults of a function for constants: pass the value as an argument, in the place of "
-    "`{name}`."
+    "Torch treats default values of parameters as constants: pass the value as an argument instead of "
+    "using `{name}`."
 )
 _DROP_LAST = Advice(
-    "If it is the last batch that is smaller, leave it out: `DataLoader(..., drop_last=True)`.",
+    "If only the last batch is smaller, drop it: `DataLoader(..., drop_last=True)`.",
     (Remedy("drop-last"),),
 )
 _STACK = (
-    "Pass one tensor, `{code}`, with its first dimension marked as dynamic, and compute on the whole of it, "
-    "as in `{name}.sum(0)`: a loop over it is a graph for each length."
+    "Pass one tensor, `{code}`, with its first dimension marked as dynamic, and compute on the whole tensor, "
+    "as in `{name}.sum(0)`: a loop over its rows needs one graph for each length."
 )
 _A_TENSOR = "a tensor"
 _OF_LIST = re.compile(r"^(?P<list>.{1,200})\[\d{1,9}\]$")
 _DEFAULT = re.compile(r"\.__(?:kw)?defaults__\[")
 _OF_TORCH = re.compile(r"\['__import_torch\b|__import_torch_dot_|G\['torch'\]\._")
-"""What only torch has the name of: its own modules, as Dynamo imports them, and their private names."""
+"""Sources that only torch names: its own modules, as Dynamo imports them, and their private names."""
 RELATION = "RELATION"
-"""The kind of a guard on a condition on sizes in the code."""
+"""The kind of a guard on a condition on sizes, which the compiled code tests."""
 _MOMENTA = re.compile(r"\.param_groups\[\d+\]\['(?:momentum'\]|betas'\]\[0\])$")
 
 
 def recompile_advice(failure: GuardFailure, seen: Outlook) -> tuple[Advice, ...]:
-    """Advise on a guard that fails between calls, of which ``seen`` is known; no advice if none is sure."""
+    """Advise on a guard that fails between calls; return nothing if no advice is sure.
+
+    ``seen`` is what the compilations of the function say about the guarded value.
+    """
     cause = failure.changed if failure.changed in _BY_CHANGE else failure.kind
     is_learning_rate = failure.source.endswith("['lr']") and ".param_groups[" in failure.source
     rule = _LEARNING_RATE if is_learning_rate else _BY_CAUSE.get(cause)
@@ -115,7 +118,7 @@ def recompile_advice(failure: GuardFailure, seen: Outlook) -> tuple[Advice, ...]
 
 
 def past_limit(given: Iterable[Advice]) -> list[Advice]:
-    """Return advice without what does not hold past the recompile limit: nothing is compiled once there."""
+    """Return the advice that still holds past the recompile limit, where torch compiles nothing more."""
     kept = (
         replace(item, sentence=item.sentence.removesuffix(ONCE_EACH).rstrip())
         for item in given
@@ -125,10 +128,10 @@ def past_limit(given: Iterable[Advice]) -> list[Advice]:
 
 
 def common_advice(given: Iterable[Advice]) -> tuple[Advice, ...]:
-    """Choose from the advice on values that changed alike: one for all of them, if there is one."""
+    """Merge the advice on values that changed alike into one sentence, where one says it for all."""
     distinct = tuple(dict.fromkeys(given))
     if len(distinct) > 1 and all(_ENDS_BY_DYNAMIC.search(item.sentence) for item in distinct):
-        return (Advice(_BY_DYNAMIC, (Remedy("dynamic"),)),)  # the end of the others, too
+        return (Advice(_BY_DYNAMIC, (Remedy("dynamic"),)),)  # all of the sentences end with this option
     return distinct
 
 
@@ -154,7 +157,7 @@ def _value(failure: GuardFailure, seen: Outlook) -> str | Advice:
         both = Remedy("dynamic", (f"float({name})",)), Remedy("one-class", (f"float({name})",))
         return Advice(filled(_ONE_TYPE, code=f"float({name})"), both)
     if seen.serves and isinstance(value, int) and value in (0, 1):
-        return f"The numbers 0 and 1 are compiled apart, also where numbers are dynamic. {ONCE_EACH}"
+        return f"Torch compiles the numbers 0 and 1 separately, even if numbers are dynamic. {ONCE_EACH}"
     if seen.serves:
         by_dynamic = Advice(_DYNAMIC_NUMBER, (Remedy("dynamic"),))
         return filled(_NEEDED, name=name) if seen.is_dynamic else by_dynamic
@@ -173,7 +176,7 @@ def _value(failure: GuardFailure, seen: Outlook) -> str | Advice:
 
 
 def _needed(failure: GuardFailure, seen: Outlook) -> str:
-    """Advise on a number that is dynamic, but whose value the trace needed; other guards ask torch's own."""
+    """Advise on a dynamic number whose value the trace needed; other lambda guards are torch's own checks."""
     name = written_name(failure.source)
     if not isinstance(read_literal(failure.expected), (int, float)):
         return ""
@@ -184,7 +187,7 @@ def _needed(failure: GuardFailure, seen: Outlook) -> str:
 def _flag(failure: GuardFailure, _: Outlook) -> str:
     name = written_name(failure.source)
     if name.endswith(".training"):
-        return "Training and evaluation are two graphs, which is as it should be: each is compiled once."
+        return "Training and evaluation need two graphs. This is expected: each is compiled once."
     return filled(_OF_FEW, name=name)
 
 
@@ -193,24 +196,24 @@ def _length(failure: GuardFailure, seen: Outlook) -> str | Advice:
     if name.endswith("_hooks"):
         module, _, hooks = name.rpartition("._")
         register = Remedy("set-earlier", (f"{module}.register_{hooks[:-1]}(...)",))
-        return advised("Register hooks before the first call, and keep them: `{code}`.", register)
+        return advised("Register hooks before the first call, and do not remove them: `{code}`.", register)
     if failure.source.endswith("._modules"):
         append = Remedy("set-earlier", (f"{name}.append(...)",))
         return advised("Add all modules before the first call: `{code}`.", append)
     if seen.grows:
         return filled(_GROWING, name=name)
-    if failure.kind in ("", "DICT_LENGTH"):  # until torch 2.14, a dict counts without a guard of its own
+    if failure.kind in ("", "DICT_LENGTH"):  # until torch 2.14, no guard kind exists for a dict's length
         if seen.in_library:
             return ""
         return advised("Give `{name}` the same keys in every call.", Remedy("same-keys"), name=name)
     if seen.at_call and len(set(seen.items)) == 1 and str(len(seen.items)) == failure.expected:
         return advised(_STACK, Remedy("stack", (f"torch.stack({name})",)), name=name)
-    return "Each length is a graph of its own, compiled once."
+    return "Each length has its own graph, compiled once."
 
 
 def _keys(failure: GuardFailure, _: Outlook) -> Advice:
     return advised(
-        "Give `{name}` the same keys in the same order in every call, {expected} among them.",
+        "Give `{name}` the same keys in the same order in every call, including {expected}.",
         Remedy("same-keys"),
         name=written_name(failure.source),
         expected=failure.expected,
@@ -222,14 +225,13 @@ def _member(failure: GuardFailure, seen: Outlook) -> str | Advice:
     if seen.lookup:
         return filled(_LOOKUP, name=name, code=seen.lookup)
     if failure.kind.startswith("SET_"):
-        return f"Pass an equal set in every call, {failure.expected}: all that it holds is compared."
+        return f"Pass an equal set in every call, {failure.expected}: torch compares all of its items."
     member = failure.expected.partition(" ")[2]
     if name.endswith(".__dict__"):
         attribute = Remedy("assign-earlier", (f"{name.removesuffix('.__dict__')}.{read_literal(member)}",))
         return advised("Set `{code}` on the object itself, before the first call.", attribute)
-    with_it = f"{code_span(name)} be with {member}"
     return Advice(
-        f"Let {with_it}, or without it, in every call: the compiled code asks for it.",
+        f"Give {code_span(name)} {member} in every call, or in none: the compiled code looks for it.",
         (Remedy("assign-earlier", (member,)) if member.startswith(".") else Remedy("same-keys"),),
     )
 
@@ -238,14 +240,14 @@ def _class(failure: GuardFailure, seen: Outlook) -> str | Advice:
     name = written_name(failure.source)
     expected = failure.expected.removeprefix(TYPE)
     if failure.actual == "None" and name.endswith("()"):
-        return f"Keep what {code_span(name.removesuffix('()'))} refers to alive between calls."
+        return f"Keep the object that {code_span(name.removesuffix('()'))} refers to alive between calls."
     if failure.actual == _A_TENSOR or failure.actual.partition(".")[0] == "torch":
         return tensor_advice.tensor_of(name, seen.after) if expected in ("int", "float") else ""
     if failure.actual == failure.expected and "<locals>" in expected:
         maker, _, cls = expected.rpartition(".<locals>.")
         return filled(_CLASS_MADE, maker=maker.rpartition(".")[2], cls=cls)
     one = Remedy("one-class", (f"{expected.rpartition('.')[2]}(...)",))
-    return advised(f"Pass an object of one class in every call: `{{code}}`. {ONCE_EACH}", one)
+    return advised(f"Pass an object of the same class in every call: `{{code}}`. {ONCE_EACH}", one)
 
 
 def _optional(failure: GuardFailure, _: Outlook) -> str | Advice:
@@ -256,17 +258,17 @@ def _optional(failure: GuardFailure, _: Outlook) -> str | Advice:
 
 
 def _object(failure: GuardFailure, _: Outlook) -> str | Advice:
-    """Advise on another object of the same class: one that is made anew in each call, if it is a function."""
+    """Advise on another object of the same class: to make a function once, if each call makes a new one."""
     name = written_name(failure.source)
     if failure.expected in SAME_TENSOR:
-        return ""  # no call can be made ahead of time with a tensor that is made later
+        return ""  # an early call cannot pass a tensor that the program makes later
     if failure.expected == "the same function" or "<locals>" in failure.expected:
         return advised(_SAME_OBJECT, Remedy("make-once"), name=name)
     return filled(_CHOSEN, name=name)
 
 
 def _freed(failure: GuardFailure, _: Outlook) -> str | Advice:
-    """Advise on an object that was freed: the identity of a function made anew is needless."""
+    """Advise on an object that was freed; a function need not be made again for each call."""
     name = written_name(failure.source)
     if failure.expected == "the same function":
         return advised(_SAME_OBJECT, Remedy("make-once"), name=name)
@@ -284,7 +286,7 @@ def _state(failure: GuardFailure, _: Outlook) -> str | Advice:
         return "Set it once, before the first call."
     listed = " and ".join(map(code_span, settings))
     return Advice(
-        f"Set it once, before the first call, or to the same for every call: {listed}.",
+        f"Set it once, before the first call, or to the same value for every call: {listed}.",
         tuple(
             Remedy("set-earlier" if item.endswith(")") else "assign-earlier", (item,)) for item in settings
         ),
@@ -314,25 +316,26 @@ _WITHOUT_NAME = (
 )
 _Rule = str | Advice | Callable[[GuardFailure, Outlook], str | Advice]
 _SAME_OBJECT = (
-    f"Make it once, before the first call (`{{name}} = ...`), and pass that in every call. {ONCE_EACH}"
+    f"Make it once, before the first call (`{{name}} = ...`), and pass it in every call. {ONCE_EACH}"
 )
 _FREED = (
-    "The code is compiled for this very {object}, and what was compiled for one that is freed is lost. Keep "
-    "one for all calls; where each call has its own, call `torch.compiler.reset()` before you compile the "
-    "next one: lost compilations count towards the recompile limit."
+    "Torch compiles the code for this particular {object}, and discards the compilation when the {object} is "
+    "freed. Use the same {object} in all calls. If each call needs a new {object}, call "
+    "`torch.compiler.reset()` before you compile for the next one: discarded compilations count towards the "
+    "recompile limit."
 )
 _METADATA = (
-    "What `__tensor_flatten__` of `{name}` returns beside its tensors is part of the compiled code: each "
-    "value is a graph of its own. Leave out what does not decide how to compute; keep a number that varies "
-    "in a tensor."
+    "The metadata that `__tensor_flatten__` of `{name}` returns is part of the compiled code: each value has "
+    "its own graph. Leave out metadata that does not affect the computation; store a number that varies in "
+    "a tensor."
 )
 _SAME_MODES = Advice(
-    "Make every call under the same torch function modes (`with ...`); a default device is one: "
+    "Make every call under the same torch function modes (`with ...`). A default device is such a mode: call "
     "`torch.set_default_device(...)` once, before the first call.",
     (Remedy("same-modes"), Remedy("set-earlier", ("torch.set_default_device(...)",))),
 )
 _SAME_BACKEND = Advice(
-    "Make the backend once and pass that object every time: `torch.compile(..., backend=backend)`.",
+    "Make the backend once and pass the same object every time: `torch.compile(..., backend=backend)`.",
     (Remedy("make-once"),),
 )
 _BY_CHANGE: dict[str, _Rule] = {
@@ -360,7 +363,7 @@ _BY_KIND: dict[str, _Rule] = {
     "GLOBAL_STATE": _state,
     "LAMBDA_GUARD": _needed,
     "RANGE_ITERATOR_MATCH": (
-        "Pass the items as a tensor: `torch.tensor([*{name}])`, with a dimension that is dynamic."
+        "Pass the items as a tensor with a dynamic dimension: `torch.tensor([*{name}])`."
     ),
     "BACKEND_MATCH": _SAME_BACKEND,
     FREED: _freed,
@@ -372,4 +375,4 @@ _REWRITTEN = {
     *("DUPLICATE", "OBJECT_ALIASING", "TYPE_MATCH", "NONE_MATCH", "RANGE_ITERATOR_MATCH"),
     *("SET_CONTAINS", "DICT_CONTAINS", "HASATTR", "NO_HASATTR"),
 }
-"""What advice is about code that makes the call, and has to name a value there."""
+"""Causes whose advice changes the code that makes the call: it has to name the value there."""

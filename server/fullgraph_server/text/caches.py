@@ -61,7 +61,10 @@ _COMPONENTS: Final = {
         )
     },
 }
-"""Words for the components of a key, those that say most first; others go by torch's name, in between."""
+"""Words for the components of a cache key, the most telling first.
+
+Any other component has torch's name, and comes before ``grad_enabled``.
+"""
 _ORDER: Final = {name: place for place, name in enumerate(_COMPONENTS)}
 _BETWEEN: Final = _ORDER["grad_enabled"]
 _TENSOR_PROPERTY: Final = re.compile(r", (?=\w+=)")
@@ -74,22 +77,22 @@ _PROPERTIES: Final = {
     "stride": "the stride of",
 }
 _SYMBOL: Final = "('"
-"""How a number that is a symbol is written among inputs: ``('s77',)``."""
+"""The beginning of a symbolic number among inputs: ``('s77',)``."""
 _VALUE: Final = re.compile(r"(?<![\w.'])(?!(?:True|False|None|inf|nan)\b)[a-zA-Z_]\w*\b(?!\s*[=.(])")
-"""The name of a value in a call: no keyword, no function, no text."""
+"""The name of a value in a call, not of a keyword or function, and not within a string."""
 _NO_VALUES: Final = ("torch_version", "user_defined_triton_source", "triton_kernel_source_codes")
-"""Components whose texts are no use to a reader: checksums, and whole sources."""
+"""Components whose values do not help a reader: checksums, and whole source texts."""
 
 
 def order_of(component: str) -> int:
-    """Return the place of a component among those that differ: what explains others comes first."""
+    """Return the rank of a component among those that differ: a cause comes before its consequences."""
     return _ORDER.get(component, _BETWEEN)
 
 
 def difference(component: str, item: str, before: str | None, after: str | None) -> tuple[str, str, str, str]:
-    """Return the name of what differs, both values in short, and a clause that says so.
+    """Return the name of a component that differs, both values shortened, and a clause about them.
 
-    The values are empty where their texts say nothing; ``None`` is a component that a key lacks.
+    A value is empty if its text does not help a reader. ``None`` stands for a component that the key lacks.
     """
     name = code_span(f"{component}[{item}]" if item else component)
     if component in _COMPONENTS:
@@ -106,9 +109,9 @@ def difference(component: str, item: str, before: str | None, after: str | None)
             )
     old, new = short(old), short(new)
     if before is None and after is not None:
-        return name, "", new, f"{name} is a part of it"
+        return name, "", new, f"{name} is now part of the key"
     if after is None and before is not None:
-        return name, old, "", f"{name} is no part of it"
+        return name, old, "", f"{name} is no longer part of the key"
     if component in _NO_VALUES or old == new:
         return name, "", "", f"{name} differs"
     is_now, was = (code_span(value) if value else "empty" for value in (new, old))
@@ -116,7 +119,10 @@ def difference(component: str, item: str, before: str | None, after: str | None)
 
 
 def number_of_inputs(before: Sequence[str], after: Sequence[str]) -> tuple[str, str, str, str]:
-    """Say that graphs take other inputs, and whether sizes among them are dynamic."""
+    """Write that two graphs have different inputs, or different numbers of dynamic sizes among them.
+
+    Returns the same parts as :func:`difference`.
+    """
     old, new = (sum(text.startswith(_SYMBOL) for text in texts) for texts in (before, after))
     if old != new:
         is_are = "is" if new == 1 else "are"
@@ -127,12 +133,12 @@ def number_of_inputs(before: Sequence[str], after: Sequence[str]) -> tuple[str, 
 
 
 def same_operations(before: str, after: str) -> bool:
-    """Tell whether two graphs have the same operations, whatever their values are called."""
+    """Tell whether two graphs have the same operations, regardless of the names of their values."""
     return _unnamed(_operations(before)) == _unnamed(_operations(after))
 
 
 def operations_apart(before: str, after: str) -> tuple[str, str, str]:
-    """Return the first operations in which two graphs differ, and the name of the later one's result."""
+    """Return the first operation in which two graphs differ, in both, and the name of the later result."""
     one, other = _operations(before), _operations(after)
     pairs = enumerate(zip_longest(_unnamed(one), _unnamed(other)))
     place = next((place for place, (old, new) in pairs if old != new), max(len(one), len(other)))
@@ -142,20 +148,20 @@ def operations_apart(before: str, after: str) -> tuple[str, str, str]:
 
 
 def graph_sentence(before: str, after: str, *, same_code: bool) -> str:
-    """Say in a clause in which operation a graph differs from an earlier one."""
+    """Write a clause on the operation in which a graph differs from an earlier graph."""
     if before and after:
         return f"the graph has {code_span(short(after))} where it had {code_span(short(before))}"
     if after:
-        return f"the graph goes on with {code_span(short(after))} where it ended"
+        return f"the graph goes on with {code_span(short(after))}, where it ended before"
     if before:
-        return f"the graph ends where it went on with {code_span(short(before))}"
+        return f"the graph ends where it went on with {code_span(short(before))} before"
     if same_code:
-        return "the graph differs in what its code does not show, such as constants or kernels"
-    return "the graph has the same operations, on other values or with other results"
+        return "the graph differs in something that its code does not show, such as constants or kernels"
+    return "the graph has the same operations, with different inputs or outputs"
 
 
 def cached_words(states: Sequence[CacheState]) -> str:
-    """Say in a clause what came of a function's graphs in the cache of their code."""
+    """Write a clause on a function's graphs: how many are cache hits, misses and bypasses."""
     numbers = {words: states.count(state) for state, words in _CACHED.items() if state in states}
     return f"has {' and '.join(counted(number, *words) for words, number in numbers.items()) or 'no cache'}"
 
@@ -183,7 +189,7 @@ def _device(found: re.Match[str]) -> str:
 
 
 def _operations(text: str) -> list[tuple[str, str]]:
-    """Return the operations of a graph's code: the name of each result, and the call that makes it."""
+    """Return the operations of a graph's code as pairs: the name of a result, and the call that makes it."""
     lines = (line.partition(";  ")[0].strip().partition(" = ") for line in text.splitlines())
     return [
         (name, call.removeprefix("torch.ops."))
@@ -201,31 +207,35 @@ def _unnamed(operations: Sequence[tuple[str, str]]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Bypass:
-    """Why a cache does not hold a graph, what to do, and whether a setting is the cause, not the graph."""
+    """The reason why a cache does not store a graph, with advice.
+
+    ``of_setting`` says that the cause is a setting, not the graph.
+    """
 
     words: str
     advice: str = ""
     of_setting: bool = False
 
 
-_OPERATOR = "The other graphs stay in the caches: compile the code around `{name}` by itself."
+_OPERATOR = "Compile the code around `{name}` separately: the caches still store the other graphs."
 _PASS = (
     "Make it a subclass of a class of `torch._inductor.custom_graph_pass` whose `uuid()` returns a text that "
-    "changes whenever the pass does."
+    "changes whenever the pass changes."
 )
-_FREEZING = "Leave `torch._inductor.config.freezing` off where the time of a start counts."
+_FREEZING = "Leave `torch._inductor.config.freezing` off if startup time matters."
 _UNKNOWN = (
-    "If nothing but its arguments decides what it returns, name it in "
-    "`torch._inductor.config.unsafe_marked_cacheable_functions`, with a text that changes when it does."
+    "If its result depends only on its arguments, name it in "
+    "`torch._inductor.config.unsafe_marked_cacheable_functions`, with a text that changes whenever the "
+    "function changes."
 )
 _BYPASSES: Final = {
     r"Can't cache HigherOrderOperator: (?P<name>[\w.]+)": Bypass(
-        "the caches do not take the operator `{name}`", _OPERATOR
+        "the caches do not support the operator `{name}`", _OPERATOR
     ),
     r"Unsupported call_function target (?P<name>[\w.]+?)\.?\s+Function module: "
-    r"torch\.ops\.higher_order": Bypass("the caches do not take the operator `{name}`", _OPERATOR),
+    r"torch\.ops\.higher_order": Bypass("the caches do not support the operator `{name}`", _OPERATOR),
     r"Function module: (?P<module>[^,\s]*),\s*Function name: (?P<name>\w+)": Bypass(
-        "torch does not know whether a graph that calls `{module}.{name}` can be used again", _UNKNOWN
+        "torch does not know whether a graph that calls `{module}.{name}` can be reused", _UNKNOWN
     ),
     r"Unsupported (?P<name>pre grad|post grad|joint) custom pass": Bypass(
         "a custom pass (`torch._inductor.config`, {name}) does not identify itself by `uuid()`",
@@ -236,19 +246,19 @@ _BYPASSES: Final = {
         "the custom pass `{name}` does not identify itself by `uuid()`", _PASS, of_setting=True
     ),
     r"Cannot cache a graph with freezing enabled|Skipping graph with frozen constants": Bypass(
-        "freezing is on, which makes constants of weights", _FREEZING, of_setting=True
+        "freezing is on, which turns weights into constants", _FREEZING, of_setting=True
     ),
     r"mkldnn tensors unpickleable": Bypass(
         "it holds a tensor in oneDNN's layout, which cannot be stored", _FREEZING
     ),
     r"FX graph cache is not enabled": Bypass(
-        "the FX graph cache is off, which that needs",
+        "the FX graph cache, which this cache needs, is off",
         "Turn `torch._inductor.config.fx_graph_cache` on (`TORCHINDUCTOR_FX_GRAPH_CACHE=1`).",
         of_setting=True,
     ),
     r"SAC context_fn does not have a cache_hash attribute": Bypass(
         "the `context_fn` of a checkpoint does not identify itself",
-        "Give the `context_fn` an attribute `cache_hash`: a text that changes when what it decides does.",
+        "Give the `context_fn` an attribute `cache_hash`: a text that changes whenever its decisions change.",
     ),
     r"activation_memory_budget_(?P<name>runtime_estimator|solver) is a raw callable": Bypass(
         "`torch._functorch.config.activation_memory_budget_{name}` does not identify itself by `uuid()`",
@@ -256,19 +266,19 @@ _BYPASSES: Final = {
         of_setting=True,
     ),
     r"Cannot produce stable cache key for unpicklable type (?P<name>[\w.<>]+)": Bypass(
-        "a value of the type `{name}` is a part of its key, and cannot be pickled",
-        "Make it a tensor, a number or a text, or give its class what `pickle` needs.",
+        "a value of the type `{name}` is part of its key, and cannot be pickled",
+        "Make it a tensor, a number or a string, or make its class picklable.",
     ),
     r"Failed to pickle cache key": Bypass(
         "a part of its key cannot be pickled",
-        "torch's warning of that name (`Failed to pickle cache key`), with its traceback, says which.",
+        "torch's warning `Failed to pickle cache key` has a traceback that shows which part.",
     ),
     r"AOTAutogradCache requires triton 3\.2\.0": Bypass(
-        "the installed Triton is older than 3.2", "Install Triton 3.2 or a newer one.", of_setting=True
+        "the installed Triton is older than 3.2", "Install Triton 3.2 or newer.", of_setting=True
     ),
     r"Runtime constant folding": Bypass(
         "`torch._inductor.config.aot_inductor.use_runtime_constant_folding` is on",
-        "Turn it off where the time of a start counts.",
+        "Turn it off if startup time matters.",
         of_setting=True,
     ),
     r"Uncacheable nested region config '(?P<name>\w+)': callable value": Bypass(
@@ -279,7 +289,7 @@ _BYPASSES: Final = {
 
 
 def bypass_of(reason: str) -> Bypass:
-    """Explain torch's reason for a bypass; one that is not known stays as it is."""
+    """Explain torch's reason for a bypass; quote the first line of an unknown reason."""
     for pattern, bypass in _BYPASSES.items():
         if found := re.search(pattern, reason):
             values = found.groupdict()

@@ -9,14 +9,14 @@ from fullgraph_compiler.facts import DEVICES, Device, FilesDiscarded, RanDry
 
 _GIB = 2**30
 _SIGNALS = 2
-"""Transfers in a cycle of the memory clock: double data rate."""
+"""Transfers per cycle of the memory clock: double data rate."""
 
 _PROTECTIONS: Final = {
-    "landlock": "and Landlock refused those of native code and child processes",
-    "sandbox": "and macOS refused those of native code and child processes",
-    "python": "child processes and unknown native code were refused, and known libraries were not watched",
+    "landlock": "and Landlock blocked those of native code and child processes",
+    "sandbox": "and macOS blocked those of native code and child processes",
+    "python": "child processes and unknown native code were blocked, and known libraries were not watched",
 }
-"""What became of other writes than Python's in a run that had no namespace."""
+"""What happened to writes of other code than Python's in a run that had no namespace."""
 
 
 def brief(dry: RanDry) -> str:
@@ -33,12 +33,12 @@ def sentence(dry: RanDry) -> str:
 
 
 def left_out_words(parts: Sequence[str]) -> str:
-    """Write which parts of the compiler a run did without."""
+    """Write which parts of the compiler did not run."""
     return f"{' and '.join(parts)} not run"
 
 
 def files_words(discarded: FilesDiscarded) -> str:
-    """Write ``no file was changed`` by the program, with the limits of that statement."""
+    """Write ``no file was changed``, with what limits that statement."""
     places = ", ".join(discarded.read_only)
     notes = []
     if discarded.by != "namespace":
@@ -50,7 +50,7 @@ def files_words(discarded: FilesDiscarded) -> str:
 
 
 def bandwidth(device: Device) -> float:
-    """Return the bandwidth of a GPU's memory, in bytes a second."""
+    """Return the bandwidth of a GPU's memory, in bytes per second."""
     return device.memory_clock * 1000 * _SIGNALS * device.bus_width / 8
 
 

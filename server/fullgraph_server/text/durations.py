@@ -1,4 +1,4 @@
-"""Durations and sizes in the largest unit of which there is about one, with three digits; shares."""
+"""Durations and sizes with three digits, in the largest unit that leaves a number of about 1 or more."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def percent(share: float) -> str:
 
 
 def scaled(number: float, kilo: int, units: Sequence[str]) -> str:
-    """Write a number with three digits, in the largest unit of which there is about one."""
+    """Write a number with three digits, in the smallest unit that leaves a number below 1000."""
     *smaller, largest = units
     for unit in smaller:
         if number < 999.5:

@@ -1,4 +1,4 @@
-"""The sentences of findings about ``torch.export``, and about sizes that ``mark_dynamic`` marks."""
+"""The sentences of findings about ``torch.export``, and about sizes marked by ``mark_dynamic``."""
 
 from __future__ import annotations
 
@@ -13,47 +13,52 @@ from .size_expressions import written_size
 from .source_names import written_name
 
 ConditionKind: TypeAlias = Literal["tensor", "assertion", "branch", "loop", "operation", "number"]
-"""What decides by a condition: a branch or an ``assert`` by a tensor, a branch by a number, a ``while`` loop,
-or an operation of torch.
+"""The code that needs a condition.
 
-``number`` is no condition, but a number that has to be known.
+``tensor`` and ``assertion`` are a branch and an ``assert`` on a tensor, ``branch`` is a branch on a number,
+``loop`` a ``while`` loop, ``operation`` an operation of torch. ``number`` is not a condition, but a number
+that the export needs.
 """
 
 _MOST = 3
 _WORD = re.compile(r"\w+")
 _CHECK = (
-    "If it holds for all inputs, write `torch._check({condition})` on a line above: the program asserts it."
+    "If it holds for all inputs, write `torch._check({condition})` on a line above: the exported program "
+    "then asserts it."
 )
 _CHECK_NOT = "If it never holds: `torch._check({opposite})`."
 _NAME_FIRST = (
-    "Keep the number that torch calls {names} in a variable first, and use that in what follows: each "
-    "reading of a tensor is a number of its own."
+    "Assign the number that torch calls {names} to a variable first, and use the variable below: torch gives "
+    "each read of a tensor a new symbol."
 )
-_IN_LIBRARY = "This is decided in the code of a library: what follows is about a change there, not here."
+_IN_LIBRARY = "The condition is in the code of a library: the other hints are about a change there, not here."
 _SYMBOLIC = (
-    "`int()`, `range()` and the like need a number that is known while exporting. `x.item()` gives one that "
-    "stands for any (`x.to(torch.int64).item()`, a whole one): use it for sizes, slices and conditions; a "
-    "loop over it has to become operations on tensors."
+    "`int()`, `range()` and the like need a number that is known during the export. `x.item()` returns a "
+    "symbolic number (`x.to(torch.int64).item()` an integer): use it for sizes, slices and conditions, and "
+    "replace a loop over it by operations on tensors."
 )
-_COND = "If both can be, make both branches part of the program: `torch.cond({condition}, ...)`"
+_COND = "If it can be true or false, make both branches part of the program: `torch.cond({condition}, ...)`"
 _WHERE = (
     "Make both branches part of the program: `torch.where` for values, `torch.cond({condition}, ...)` for "
     "code."
 )
 _LOGICAL = (
-    "Make both branches part of the program: `torch.where` for values, `torch.cond` for code. Its condition "
-    "is one tensor: `torch.logical_and`, `torch.logical_or` and `torch.logical_not` stand for `and`, `or` "
-    "and `not`."
+    "Make both branches part of the program: `torch.where` for values, `torch.cond` for code. The condition "
+    "has to be one tensor: write `torch.logical_and`, `torch.logical_or` and `torch.logical_not` instead of "
+    "`and`, `or` and `not`."
 )
 _LOOP = "Make the loop part of the program: `torch.while_loop` calls its body as long as a condition holds."
-_ASSERT = "Write `torch._check(({condition}).item())` in the place of the `assert`: the program asserts it."
+_ASSERT = (
+    "Write `torch._check(({condition}).item())` instead of the `assert`: the exported program then asserts "
+    "it."
+)
 _ASSERT_PARTS = (
-    "Write a `torch._check` for each part of the condition in the place of the `assert`, with `.item()` "
-    "behind the tensor: the program asserts it."
+    "Instead of the `assert`, write a `torch._check` for each part of the condition, with `.item()` after "
+    "the tensor: the exported program then asserts it."
 )
 _REGISTER = (
-    'Register one: `@torch.library.register_fake("{operator}")` above a function that takes what the '
-    "operator takes, and returns an empty tensor of the shape and dtype of its result, such as "
+    'Register one: write `@torch.library.register_fake("{operator}")` above a function that has the '
+    "parameters of the operator and returns an empty tensor with the shape and dtype of its result, such as "
     "`torch.empty_like(x)`."
 )
 _CORRECT = (
@@ -62,25 +67,25 @@ _CORRECT = (
 )
 _BUFFER = (
     'If later calls read it, make it a buffer: `self.register_buffer("{name}", ...)` in `__init__`, with the '
-    "size that it gets."
+    "size that it has here."
 )
-_RETURN_IT = "If only code outside reads it, return it from the module instead."
-MAKE_FIRST = "Make it in `__init__`, or set it anew after the export."
+_RETURN_IT = "If only code outside the module reads it, return it from the module instead."
+MAKE_FIRST = "Make it in `__init__`, or set it again after the export."
 _CHANGED = "not defined as mutable but was mutated"
-"""What ``SchemaCheckMode`` says (``torch/_subclasses/schema_check_mode.py``)."""
+"""Part of the error of ``SchemaCheckMode`` (``torch/_subclasses/schema_check_mode.py``)."""
 _DECLARE = (
     "Name the argument in `mutates_args` of `torch.library.custom_op` (in a schema: `Tensor(a!)`), or change "
     "a copy of it; `torch.library.opcheck` tests the operator with real inputs."
 )
 _OF_TORCH = "`{operator}` is torch's own: report it at https://github.com/pytorch/pytorch/issues."
 _STATIC = (
-    "If it is always {value}, leave the dimension static: take it out of `dynamic_shapes`. If not, change "
+    "If it is always {value}, make the dimension static: remove it from `dynamic_shapes`. If not, change "
     "this code so that it does not depend on the number. `Dim.AUTO` lets the export decide."
 )
 _EXAMPLE = (
-    "The example has {value} there, and `torch.export` takes a size of 0 or 1 in the example for a constant. "
-    "Export with an example that has 2 or more. If it is always {value}, leave the dimension static: take it "
-    "out of `dynamic_shapes`."
+    "The example has size {value} there, and `torch.export` treats a size of 0 or 1 in an example as a "
+    "constant. Export with an example that has size 2 or more. If the size is always {value}, make the "
+    "dimension static: remove it from `dynamic_shapes`."
 )
 _ALL_NAMES = (
     "Name each argument, with `None` for one without a dynamic size: here {missing} {is_or_are} missing."
@@ -89,53 +94,53 @@ _NAMED = (
     "If `{parameter}` is a parameter with `**`, export a module around this one whose `forward` has a "
     "parameter `{key}`, and passes it on."
 )
-_NO_ARGUMENT = "Take {names} out: the call passes no argument of that name."
+_NO_ARGUMENT = "Remove {names}: the call passes no argument of that name."
 _RANGE = (
-    "Give the `Dim` only sizes for which it holds, change this code so that it holds for all, or use "
-    "`Dim.AUTO`: the export then decides, and the program checks its inputs."
+    "Give the `Dim` a range in which the condition holds, change this code so that it holds for all sizes, "
+    "or use `Dim.AUTO`: the export then chooses the range, and the program checks its inputs."
 )
 DRAFT_SIZES = (
-    "Where this is against a `Dim`, draft_export has made the size `Dim.AUTO`, while `torch.export.export` "
-    "raises: give the `Dim` a `min` or `max`, or use `Dim.AUTO`."
+    "If this contradicts a `Dim`, draft_export uses `Dim.AUTO` for the size, but `torch.export.export` "
+    "raises an error: give the `Dim` a `min` or `max`, or use `Dim.AUTO`."
 )
 _NO_MARK = (
-    "If it is always {value}, do not mark it ({mark}). `maybe_mark_dynamic` in its place compiles for the "
-    "size that the code needs, and raises nothing."
+    "If it is always {value}, do not mark it ({mark}). Or use `maybe_mark_dynamic`, which compiles for the "
+    "size that the code needs and raises no error."
 )
 _ANY_SIZE = (
-    "If it varies, this code has to hold for every size: a tensor that it is combined with here needs the "
-    "same dynamic size, and nothing may need the number itself."
+    "If it varies, this code has to work for every size: a tensor that is combined with it here needs the "
+    "same dynamic size, and no code may need the number itself."
 )
-_NO_NUMBER = "If it varies, this code has to hold for every size: nothing in it may need the number itself."
+_NO_NUMBER = "If it varies, this code has to work for every size: none of it may need the number itself."
 _WRITE_SIZE = (
     "If it varies, and the `{value}` in `{call}` stands for it, write the size there instead{as_in}."
 )
 _MARKED_RANGE = (
-    "Mark only sizes for which it holds ({mark}), change this code so that it holds for all, or leave `min` "
-    "and `max` out: what the code asks of the size is then a guard."
+    "Mark a range in which the condition holds ({mark}), change this code so that it holds for all sizes, or "
+    "leave `min` and `max` out: the condition then becomes a guard."
 )
 FULL_REASON = (
-    "A log does not hold the exception of an export: run the program with `fullgraph check`, which sees it."
+    "A log does not contain the exception of an export: run the program with `fullgraph check` to see it."
 )
-IN_LOG_OF_FAILED = (f"If this is against a `Dim`: {_RANGE[0].lower()}{_RANGE[1:]}", FULL_REASON)
+IN_LOG_OF_FAILED = (f"If this contradicts a `Dim`: {_RANGE[0].lower()}{_RANGE[1:]}", FULL_REASON)
 
 
 def undecided(condition: str, problem: ExportProblem, *, kind: ConditionKind, names: Sequence[str]) -> str:
-    """Write that a condition or number depends on data; ``names`` are the variables that it does by."""
+    """Write that a condition or number depends on data, through the variables ``names``."""
     if kind == "number":
         if problem.detail:
             return (
-                f"draft_export takes {problem.detail} for the number that {code_span(condition)} needs here"
+                f"draft_export assumes the number {problem.detail}, which {code_span(condition)} needs here"
             )
-        return f"export has to know the number that {code_span(condition)} needs, which only data decide"
+        return f"export needs a concrete value for {code_span(condition)}, which depends on data"
     listed = " and ".join(map(code_span, names))
     why = "it depends on data"
     if kind not in ("tensor", "assertion") and names:
-        why = f"it depends on data, through {listed}"  # such as a tensor, one of whose sizes it is about
+        why = f"it depends on data, through {listed}"  # such as a tensor, if the condition is on its size
         if {*names} <= {*_WORD.findall(condition)}:
-            why = f"{listed} {'is' if len(names) == 1 else 'are'} known from data only"
+            why = f"{listed} {'depends' if len(names) == 1 else 'depend'} on data"
     if problem.detail in ("True", "False"):
-        return f"draft_export takes {code_span(condition)} for {problem.detail.lower()} here: {why}"
+        return f"draft_export assumes that {code_span(condition)} is {problem.detail.lower()} here: {why}"
     return f"export cannot decide {code_span(condition)}: {why}"
 
 
@@ -149,9 +154,9 @@ def undecided_hints(
     unnamed: Sequence[str],
     in_library: bool,
 ) -> tuple[str, ...]:
-    """Advise on a condition; ``taken`` is what draft_export took it for, if it did.
+    """Advise on a condition; ``taken`` is the value that draft_export assumed, or empty.
 
-    ``value`` is the condition as code for a value, if it alone decides.
+    ``value`` is the condition as an expression, if the condition alone decides; else empty.
     """
     if kind == "number":
         return (_IN_LIBRARY, _SYMBOLIC) if in_library else (_SYMBOLIC,)
@@ -176,12 +181,12 @@ def undecided_hints(
 
 
 def mismatched_kernel(operator: str, reason: str) -> str:
-    """Write that the result of an operator is not what its fake kernel says."""
-    return f"the fake kernel of {code_span(operator)} does not fit its result: {reason}"
+    """Write that the result of an operator differs from the result of its fake kernel."""
+    return f"the fake kernel of {code_span(operator)} does not match its result: {reason}"
 
 
 def assigned_hints(attribute: str) -> tuple[str, ...]:
-    """Advise on an attribute that is assigned a tensor."""
+    """Advise on an attribute to which the exported code assigns a tensor."""
     name = attribute.rpartition(".")[2]
     if not name.isidentifier():
         return (_RETURN_IT,)
@@ -196,20 +201,20 @@ def kernel_hints(operator: str, *, missing: bool) -> tuple[str, ...]:
 
 
 def operator_hints(fault: OperatorFault) -> tuple[str, ...]:
-    """Advise on an operator that differs from what it declares."""
+    """Advise on an operator whose behavior differs from its declaration."""
     return (_DECLARE,) if _CHANGED in fault.said else kernel_hints(fault.name, missing=False)
 
 
 def specialized(size: str, value: str, dimension: str) -> str:
-    """Write that a size which was marked dynamic became a number."""
+    """Write that a size became a number although it is marked dynamic."""
     marked = f"{code_span(dimension)} is dynamic" if dimension and size else "it is marked dynamic"
     return f"{code_span(size or dimension)} becomes {value} here, though {marked}"
 
 
 def restricted(condition: str, dimension: str) -> str:
-    """Write that not all sizes of a dimension do."""
+    """Write that not all sizes of a dimension satisfy a condition."""
     of = f" of {code_span(dimension)}" if dimension else ""
-    return f"export requires {code_span(condition)} here, which not all sizes{of} fulfil"
+    return f"export requires {code_span(condition)} here, which not all sizes{of} satisfy"
 
 
 def also(conditions: Sequence[str]) -> str:
@@ -220,7 +225,7 @@ def also(conditions: Sequence[str]) -> str:
 
 
 def size_hints(value: str, suggestions: Sequence[str]) -> tuple[str, ...]:
-    """Advise on a dimension that cannot be dynamic as it is marked."""
+    """Advise on a dimension that cannot be dynamic in the way that the program marks it."""
     if value in ("0", "1"):
         return (_EXAMPLE.format(value=value),)
     torchs = f"torch suggests {', '.join(map(code_span, suggestions))}." if suggestions else ""
@@ -229,8 +234,8 @@ def size_hints(value: str, suggestions: Sequence[str]) -> tuple[str, ...]:
 
 
 def other_range(size: str, marked: tuple[str, str], inferred: tuple[str, str]) -> str:
-    """Write that a size is marked for a range that has nothing in common with what the code allows."""
-    return f"{code_span(size)} is marked {_range(*marked)}, and the program needs it {_range(*inferred)}"
+    """Write that the marked range of a size and the range that the code allows do not overlap."""
+    return f"{code_span(size)} is marked {_range(*marked)}, but the program needs it {_range(*inferred)}"
 
 
 def _range(low: str, high: str) -> str:
@@ -241,7 +246,7 @@ def _range(low: str, high: str) -> str:
 
 
 def wrong_keys(arguments: Sequence[str], keys: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """Return a title and advice on ``dynamic_shapes`` that does not name the arguments of a call."""
+    """Return a title and advice on ``dynamic_shapes`` whose keys differ from the arguments of the call."""
     missing = [name for name in arguments if name not in keys]
     other = [key for key in keys if key not in arguments]
     given, wanted = (", ".join(map(code_span, names)) for names in (keys, arguments))
@@ -251,7 +256,7 @@ def wrong_keys(arguments: Sequence[str], keys: Sequence[str]) -> tuple[str, tupl
         names = " and ".join(map(code_span, other))
         return title, (
             named,
-            f"Else name the arguments as the function does: {code_span(missing[0])}, not {names}.",
+            f"Otherwise use the parameter names of the function: {code_span(missing[0])}, not {names}.",
         )
     hints = []
     if missing:
@@ -265,7 +270,8 @@ def wrong_keys(arguments: Sequence[str], keys: Sequence[str]) -> tuple[str, tupl
 def mark_hints(source: str, value: str, *, call: str, alone: bool) -> tuple[str, ...]:
     """Advise on a size that is marked for ``torch.compile``; ``value`` is the number that it becomes.
 
-    ``call`` writes that number; empty if no code does. ``alone`` says that the code has one tensor.
+    ``call`` is the code that contains the number; empty if no code does. ``alone`` says that the code uses
+    only one tensor.
     """
     name, _, dimension = written_name(source).removesuffix("]").rpartition(".size()[")
     bounds = "" if value else ", min=..., max=..."
@@ -279,7 +285,7 @@ def mark_hints(source: str, value: str, *, call: str, alone: bool) -> tuple[str,
 
 
 def failed(fact: ExportFailed, message: str) -> str:
-    """Write that an export failed; a log only says where it came to."""
+    """Write that an export failed; a log only shows how far the export came."""
     if fact.error:
         return (
             f"torch.export fails: {fact.error}: {message}" if message else f"torch.export fails: {fact.error}"

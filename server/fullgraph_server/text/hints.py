@@ -1,4 +1,4 @@
-"""Hints about graph breaks, CUDA graphs that are not made, and modules of Lightning that are compiled."""
+"""Hints about graph breaks, skipped CUDA graphs, and compiled modules of Lightning."""
 
 from __future__ import annotations
 
@@ -11,28 +11,32 @@ from .markdown import code_span
 
 _CUDAGRAPH_HINTS = {
     "mutated inputs": "Return the new value from compiled code instead of writing into its inputs.",
-    "cpu device": "Move the tensor to the GPU ahead of the compiled code; make it with `device=x.device`.",
+    "cpu device": "Move the tensor to the GPU before the compiled code, or make it with `device=x.device`.",
     "multiple devices": "Keep compiled code on one GPU.",
-    "incompatible op": "Move the operation out of the compiled function, or use another one.",
-    "dynamic shapes": "Pad inputs to a few sizes, or mark sizes as static: a CUDA graph is of one size.",
+    "incompatible op": "Move the operation out of the compiled function, or use another operation.",
+    "dynamic shapes": "Pad inputs to a few sizes, or mark sizes as static: a CUDA graph has fixed sizes.",
 }
 
 _REPORT = re.compile(r"Please (?:report|open) an issue(?: to PyTorch)?\.?")
 _UNAVOIDABLE = re.compile(r"Avoid calling (?:the function )?`\w+\.(?:step|zero_grad|backward)`\.?")
-"""Torch's hint to do without what a training step is for."""
+"""Torch's hint to avoid a call that a training step cannot do without."""
 _DEBUG_CONTEXT = "using the debug context"
-"""A hint that sends to a text which only those see who develop torch."""
+"""Part of a hint that refers to a text which only torch's own developers see."""
 RETURNS_ALIAS = "-to-output aliasing detected"
-"""What torch says of a function of a higher-order operator that returns an input or a view of one."""
+"""Torch's words if a function of a higher-order operator returns an input or a view of one."""
 RETURN_A_COPY = "Return a copy of it: add `.clone()`."
 WRITES_INPUT = "Encountered input mutation during higher order op tracing"
 RETURN_A_NEW_ONE = "Compute a new tensor instead of writing into the input, and return it from the function."
 _ABOUT_TORCH = re.compile(r"^Set |torch\._dynamo\.config|TORCH|issue to PyTorch|earlier graph break")
-"""Hints that are about settings or torch itself, rather than the code where the graph breaks."""
+"""Hints about settings or torch itself, instead of the code where the graph breaks."""
 
 
 def break_hints(hints: Sequence[str], *, in_library: bool) -> tuple[str, ...]:
-    """Choose from torch's hints on a graph break: a library's code stays, and a report comes last."""
+    """Return torch's useful hints on a graph break.
+
+    For a library's code, hints to change that code are left out. A hint to report an issue is returned only
+    if there is no other hint.
+    """
     possible = [
         hint
         for hint in hints
@@ -44,7 +48,7 @@ def break_hints(hints: Sequence[str], *, in_library: bool) -> tuple[str, ...]:
 
 
 def compile_networks(cls: str, networks: Sequence[Network]) -> str:
-    """Advise to compile the networks of a ``LightningModule`` of this class, and not the whole."""
+    """Advise to compile the networks of a ``LightningModule`` of this class instead of the whole module."""
     one = len(networks) == 1
     ways = [_compiled(item.name, in_place=item.in_place) for item in networks]
     renamed = [code_span(f"{item.name}._orig_mod.") for item in networks if not item.in_place]
@@ -61,5 +65,5 @@ def _compiled(name: str, *, in_place: bool) -> str:
 
 
 def cudagraph_hints(reason: str) -> tuple[str, ...]:
-    """Advise on a reason why no CUDA graph is made (``torch/_inductor/cudagraph_utils.py``)."""
+    """Return hints for the reason why torch skips CUDA graphs (``torch/_inductor/cudagraph_utils.py``)."""
     return tuple(hint for words, hint in _CUDAGRAPH_HINTS.items() if words in reason)

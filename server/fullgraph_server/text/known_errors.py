@@ -1,6 +1,6 @@
-"""Errors of programs that do not go with `torch.compile`, with what torch's developers answer.
+"""Known errors of programs under `torch.compile`, with the explanations and hints of torch's developers.
 
-The words are those of torch 2.11 to 2.15, each with its file, or of Python.
+The patterns match the messages of torch 2.11 to 2.15, each with its file, or of Python.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class KnownError:
-    """An error by its message and, where that says too little, by the file in which it is raised.
+    """An error, known by its message and, if the message is too general, by the file that raises it.
 
-    The explanation and the hint hold for every program that raises it; with ``in_program``, nothing is said
-    unless the program's text shows the cause. The title, if any, stands in the place of torch's message.
+    The explanation and the hint hold for every program that raises the error. With ``in_program``, they are
+    shown only if the program's text shows the cause. The title, if any, replaces torch's message.
     """
 
     name: str
@@ -54,24 +54,25 @@ _KNOWN: Final = (
     KnownError(
         "state-names",
         r"^Error\(s\) in loading state_dict for (?P<name>\w+):\s(?s:.){0,400}?_orig_mod\.",
-        "A module that `torch.compile` returned has `_orig_mod.` in the names of its state.",
-        "Save and load the state of the module that was compiled, `compiled._orig_mod`, or compile with "
-        "`module.compile()`, which keeps the names.",
+        "A module that `torch.compile` returns has `_orig_mod.` in the keys of its state_dict.",
+        "Save and load the state_dict of the original module, `compiled._orig_mod`, or compile with "
+        "`module.compile()`, which does not change the keys.",
     ),
     # _library/utils.py
     KnownError(
         "operator-aliases",
         r"^(?P<name>\S+) \(with implementation in .*\): The output of this custom operator \(1\) must not",
-        "What a custom operator returns may share memory with none of its inputs, nor with another result.",
-        "Return a copy of it, made with `.clone()`.",
+        "The result of a custom operator may not share memory with its inputs or with its other results.",
+        "Return a copy, made with `.clone()`.",
     ),
     # _functorch/_aot_autograd/runtime_wrappers.py
     KnownError(
         "double-backward",
         "aot_autograd does not currently support double backward",
-        "AOTAutograd does not support double backward: nothing differentiates the gradient of compiled code.",
-        "Compute the gradient within what is compiled, with `torch.func.grad`. "
-        'Or leave uncompiled what is differentiated twice, or compile it with `backend="eager"`.',
+        "AOTAutograd does not support double backward: the gradient of compiled code cannot be "
+        "differentiated.",
+        "Compute the gradient inside the compiled function, with `torch.func.grad`. "
+        'Or do not compile code that is differentiated twice, or compile it with `backend="eager"`.',
     ),
     # csrc/autograd/saved_variable.cpp, which the backward meets that AOTAutograd traces
     KnownError(
@@ -79,9 +80,9 @@ _KNOWN: Final = (
         r"needed for gradient computation has been modified by an inplace operation: "
         r"\[[^\]\n]{0,100}\]\]?, which is output \d{1,4} of (?P<name>\w{1,100})",
         "The backward needs a value that the function changes in place. AOTAutograd traces the backward at "
-        "the first call, so the error comes here, even if `backward()` is never called.",
-        "Compute a new tensor instead of writing into that one, or write into a copy, made with `.clone()`. "
-        "Where no gradient is needed, call the function within `torch.no_grad()`.",
+        "the first call, so the error is raised here, even if `backward()` is never called.",
+        "Compute a new tensor instead of writing into that tensor, or write into a copy, made with "
+        "`.clone()`. If no gradient is needed, call the function within `torch.no_grad()`.",
         r"^(?!.*[/\\]torch[/\\]autograd[/\\])",
     ),
     # _library/autograd.py
@@ -89,17 +90,17 @@ _KNOWN: Final = (
         "operator-without-backward",
         r"Trying to backward through (?P<name>[\w.]{1,200}) but no autograd formula was registered",
         "The operator has no backward.",
-        "Give it one with `register_autograd`. Where no gradient is needed, call it within "
+        "Register a backward with `register_autograd`. If no gradient is needed, call the operator within "
         "`torch.no_grad()`, or on `.detach()` of its inputs.",
     ),
     # aten/src/ATen/FunctionalizeFallbackKernel.cpp
     KnownError(
         "operator-declares-alias",
         r"custom \(non-ATen\) operator whose output has alias annotations: (?P<name>[\w.:]{1,200})\(",
-        "Its schema says that the result shares memory with an argument, which AOTAutograd cannot take for a "
-        "custom operator.",
-        "If the operator writes into that argument, let it return nothing (`-> ()` in the schema), and go on "
-        "with the argument. Else return a copy, made with `.clone()`, and write `-> Tensor`.",
+        "Its schema says that the result shares memory with an argument, which AOTAutograd does not support "
+        "for custom operators.",
+        "If the operator writes into that argument, let it return nothing (`-> ()` in the schema), and use "
+        "the argument afterwards. Otherwise return a copy, made with `.clone()`, and write `-> Tensor`.",
         title="the operator `{name}` declares that its result shares memory with an argument",
     ),
     # csrc/autograd/saved_variable.cpp, csrc/autograd/VariableTypeUtils.h, c10/core/TensorImpl.h
@@ -107,27 +108,28 @@ _KNOWN: Final = (
         "inference-tensor",
         "Inference tensors cannot be saved for backward|"
         "Inplace update to inference tensor outside InferenceMode is not allowed",
-        "A tensor that was made within `torch.inference_mode()` cannot take part in what needs gradients, "
-        "nor be written to elsewhere.",
+        "A tensor that was made within `torch.inference_mode()` cannot be used in a computation that needs "
+        "gradients, and cannot be written to outside that mode.",
         "Use `torch.no_grad()` instead of `torch.inference_mode()`, or use a copy of the tensor, made with "
-        "`.clone()` outside of `torch.inference_mode()`.",
+        "`.clone()` outside `torch.inference_mode()`.",
     ),
     # _functorch/_aot_autograd/runtime_wrappers.py
     KnownError(
         "donated-buffer",
         "compiled with non-empty donated buffers which requires create_graph=False",
-        "The first backward of this compiled code kept nothing for another one: it was compiled so that it "
-        "reuses the memory of what it needs.",
-        "Set `torch._functorch.config.donated_buffer = False` ahead of the first backward, or pass "
-        "`retain_graph=True` to each backward of this code, the first one too.",
+        "This compiled backward can run only once: torch compiled it to reuse the memory of its saved "
+        "tensors.",
+        "Set `torch._functorch.config.donated_buffer = False` before the first backward, or pass "
+        "`retain_graph=True` to every backward of this code, including the first.",
     ),
     # _functorch/_aot_autograd/runtime_wrappers.py
     KnownError(
         "compiled-backward-in-transform",
         "compiled backward function within vmap/grad/vjp",
-        "A transform of `torch.func` cannot go through the backward of compiled code.",
-        "Compile a gradient of `torch.func`, such as `torch.compile(torch.func.jacrev(f))`: to wrap "
-        "`torch.autograd.grad` and its `vmap` in `torch.compile` does not help. Or leave it uncompiled.",
+        "A transform of `torch.func` cannot be applied to the backward of compiled code.",
+        "Compile the transform itself, such as `torch.compile(torch.func.jacrev(f))`; wrapping "
+        "`torch.autograd.grad` and its `vmap` in `torch.compile` does not help. Or do not compile the "
+        "function.",
     ),
     # csrc/functorch and c10: the wrapper of a transform, which AOTAutograd asks for its storage
     KnownError(
@@ -139,7 +141,7 @@ _KNOWN: Final = (
     KnownError(
         "backward-again",
         "Trying to backward through the graph a second time",
-        "All results of one compiled graph share one backward, which frees what it has saved.",
+        "All results of one compiled graph share one backward, which frees its saved tensors.",
         "Call `backward()` once, on the sum of the losses.",
         r"[/\\]_functorch[/\\]_aot_autograd[/\\]",
     ),
@@ -148,61 +150,63 @@ _KNOWN: Final = (
         "jit-trace",
         r"torch\.jit\.trace a dynamo-optimized function",
         "`torch.jit.trace` cannot look into compiled code.",
-        "Trace what is not compiled: of a module that `torch.compile` returned, `compiled._orig_mod`.",
+        "Trace the original, uncompiled code: `compiled._orig_mod` of a module that `torch.compile` "
+        "returned.",
     ),
     # _dynamo/eval_frame.py
     KnownError(
         "fx-trace",
         "FX to symbolically trace a dynamo-optimized function",
         "`torch.fx` cannot look into compiled code.",
-        "Trace what is not compiled: of a module that `torch.compile` returned, `compiled._orig_mod`.",
+        "Trace the original, uncompiled code: `compiled._orig_mod` of a module that `torch.compile` "
+        "returned.",
     ),
     # _dynamo/eval_frame.py
     KnownError(
         "compiled-twice",
         "already has a get_compiler_config attribute",
-        "This function has the attributes of a compiled one: `functools.wraps` has copied them.",
-        "Compile the wrapper alone, and give it the function that is not compiled.",
+        "This function has the attributes of a compiled function: `functools.wraps` copied them.",
+        "Compile the wrapper only, and let it wrap the uncompiled function.",
     ),
     # _dynamo/eval_frame.py: ``OptimizedModule.__len__``
     KnownError(
         "module-length",
         r"^(?P<name>\w+) does not support len\(\)",
-        "A compiled module is asked for its length, which this one has not. `if module:`, `bool(module)`, "
-        "`and` and `or` ask for that, too.",
-        "Write `module is not None` where it is tested, or compile in place, with `module.compile()`.",
+        "The program takes the length of a compiled module, which has none. `if module:`, `bool(module)`, "
+        "`and` and `or` take the length, too.",
+        "Test `module is not None` instead, or compile in place, with `module.compile()`.",
         r"[/\\]_dynamo[/\\]eval_frame\.py$",
     ),
     # optim/lr_scheduler.py
     KnownError(
         "assigned-step",
         "'function' object has no attribute '__func__'",
-        "A schedule wraps the method `step` of the optimizer, which is a function once it was assigned.",
-        "Make the schedule ahead of `optimizer.step = torch.compile(optimizer.step)`.",
+        "A scheduler wraps the method `step` of the optimizer, but the assigned `step` is a plain function.",
+        "Make the scheduler before `optimizer.step = torch.compile(optimizer.step)`.",
         r"[/\\]optim[/\\]lr_scheduler\.py$",
     ),
     # _dynamo/eval_frame.py, _dynamo/guards.py
     KnownError(
         "recompilation-forbidden",
         "Detected recompile when torch.compile stance is 'fail_on_recompile'",
-        "The stance `fail_on_recompile` makes an error of it.",
-        'Make such a call ahead of `torch.compiler.set_stance("fail_on_recompile")`.',
+        "The stance `fail_on_recompile` turns every recompilation into an error.",
+        'Make such a call before `torch.compiler.set_stance("fail_on_recompile")`.',
     ),
     # _dynamo/backends/distributed.py: ``DDPOptimizer.compile_fn``
     KnownError(
         "number-over-bucket",
         r"backend='compile_fn' raised:\s*AttributeError: '(?:int|float)' object has no attribute 'meta'",
-        "`DistributedDataParallel` cuts the graph at its buckets, and a number goes over a cut.",
+        "`DistributedDataParallel` splits the graph at its buckets, and a number crosses a split.",
         "Set `torch._dynamo.config.optimize_ddp = False`: the graph stays whole, and gradients are sent at "
-        "its end. Or keep the number in a tensor.",
+        "its end. Or store the number in a tensor.",
     ),
     # fx/experimental/symbolic_shapes.py: ``compute_unbacked_bindings``, of an operator's fake result
     KnownError(
         "lost-number",
         r"Pending unbacked symbols \{[^}\n]{1,200}\} not in returned outputs",
-        "torch itself makes a number of a tensor here, and then finds it in no result: an internal error of "
-        "torch, and not of an operator of this program, which defines none.",
-        "Make numbers of such tensors first, with `.item()` or `.tolist()`, and say what holds of them: "
+        "Torch itself reads a number from a tensor here, and then finds the number in no result. This is an "
+        "internal error of torch, not of a custom operator: this program defines none.",
+        "Read the numbers from such tensors first, with `.item()` or `.tolist()`, and state their bounds: "
         "`torch._check(n >= 0)`.",
         in_program=True,
     ),
@@ -220,28 +224,28 @@ _KNOWN: Final = (
     KnownError(
         "loaded-module",
         r"^Weights only load failed\.[\s\S]{0,2000}?torch\._dynamo\.eval_frame\.OptimizedModule",
-        "The file holds a compiled module as a whole, which `torch.load` refuses by default.",
-        "Save the state alone, `torch.save(compiled._orig_mod.state_dict(), path)`, and load it into a "
+        "The file contains a whole compiled module, which `torch.load` refuses to load by default.",
+        "Save only the state_dict, `torch.save(compiled._orig_mod.state_dict(), path)`, and load it into a "
         "module: `module.load_state_dict(torch.load(path))`.",
     ),
     # _inductor/exc.py: ``InvalidCxxCompiler``
     KnownError(
         "no-compiler",
         r"No working C\+\+ compiler found in torch\._inductor\.config\.cpp\.cxx",
-        "TorchInductor has a C++ compiler compile what it writes for the CPU, and finds none.",
-        "Install one, such as g++, or set the environment variable `CXX` to the path of one.",
+        "TorchInductor needs a C++ compiler for its CPU code, and finds none.",
+        "Install a C++ compiler, such as g++, or set the environment variable `CXX` to the path of one.",
     ),
     # _dynamo/trace_rules.py
     KnownError(
         "forbidden",
         "Attempt to trace forbidden callable",
-        "This function may not be called in compiled code.",
-        "Call it ahead of the compiled call, on what is passed.",
+        "Compiled code may not call this function.",
+        "Call it before the compiled call, on the arguments.",
     ),
 )
 
 
 def known_error(message: str, filename: str) -> KnownError | None:
-    """Return what is known of an error that was raised in a file."""
+    """Return the known error with this message, raised in this file; ``None`` for an unknown error."""
     found = (item for item in _KNOWN if re.search(item.message, message) and re.search(item.file, filename))
     return next(found, None)

@@ -1,6 +1,6 @@
-"""Text from programs and logs in Markdown, so that none of it becomes a link, an image, HTML or a heading.
+"""Markdown with text from programs and logs, which never becomes a link, an image, HTML or a heading.
 
-All text that is not a constant of ours goes into Markdown through one of these functions.
+All text that is not a constant of Fullgraph goes into Markdown through one of these functions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _SPECIAL = re.compile(
     r"|(?<=/)/|(?<=\bwww)\.|(?<=\w)@(?=\w))"  # editors would make links of these
 )
 _BLOCK = re.compile(r"[-+=](?=[-+=\s]|$)")
-"""A list, a rule or an underlined heading, at the beginning of a line."""
+"""The beginning of a line that Markdown would read as a list, a rule or the underline of a heading."""
 _NUMBER = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
 _BACKTICKS = re.compile(r"`+")
 _BAR = re.compile(r"(?<!\\)\\*\|")
@@ -29,14 +29,14 @@ def code_span(text: str) -> str:
     """Write text as code within a line."""
     line = visible(_one_line(text))
     fence = "`" * (_longest_run(line) + 1)
-    # Markdown takes one blank from both ends; a backtick may not touch the fence.
+    # Markdown strips one blank from both ends; a backtick may not touch the fence.
     padded = line.startswith(" ") and line.endswith(" ") and not line.isspace()
     pad = " " if not line or padded or line.startswith("`") or line.endswith("`") else ""
     return f"{fence}{pad}{line}{pad}{fence}"
 
 
 def filled(template: str, **values: str) -> str:
-    """Fill a template with values; its parts in backticks become code, even if values have backticks."""
+    """Fill a template with values; its parts in backticks become code, even if the values have backticks."""
     parts = (part.format(**values) for part in template.split("`"))
     return "".join(code_span(part) if index % 2 else part for index, part in enumerate(parts))
 
@@ -68,7 +68,7 @@ def fenced(language: str, text: str) -> str:
 
 
 def paragraphs(text: str) -> str:
-    """Write text as paragraphs; those that torch has indented become blocks of code."""
+    """Write text as paragraphs; a paragraph that torch indented becomes a block of code."""
     blocks = (block for block in text.split("\n\n") if block.strip())
     return "\n\n".join(
         fenced("text", textwrap.dedent(block))
@@ -79,9 +79,10 @@ def paragraphs(text: str) -> str:
 
 
 def table(rows: Sequence[Sequence[str]], alignment: str) -> str:
-    """Write a table of GitHub's Markdown, its head first; ``alignment`` has ``<`` or ``>`` for each column.
+    """Write a table in GitHub's Markdown; the first row is the header.
 
-    The cells are Markdown. Bars in them are escaped: they would end a cell even within code.
+    ``alignment`` has ``<`` or ``>`` for each column. The cells are Markdown; bars in them are escaped,
+    because a bar ends a cell even within code.
     """
     cells = [[_BAR.sub(_within_cell, cell) for cell in row] for row in rows]
     rule = ["--:" if side == ">" else "---" for side in alignment]
@@ -90,13 +91,13 @@ def table(rows: Sequence[Sequence[str]], alignment: str) -> str:
 
 
 def link(text: str, uri: str) -> str:
-    """Write a link to a URI that the server has made or :func:`torch_page` has accepted."""
+    """Write a link to a URI that the server made or that :func:`torch_page` accepted."""
     address = quote(uri, safe=_URL_CHARACTERS, errors="surrogatepass")
     return f"[{_plain(_one_line(text))}]({address})"
 
 
 def torch_page(url: str) -> str:
-    """Return a URL if it is one of torch's own pages, else an empty string: a log can hold any URL."""
+    """Return a URL if it is one of torch's own pages, else an empty string: a log can contain any URL."""
     return url if _TORCH_PAGE.fullmatch(url) else ""
 
 
@@ -128,7 +129,7 @@ def _plain(text: str) -> str:
 
 
 def _begun(line: str) -> str:
-    """Escape the beginning of a line that would be a list, a heading or a rule."""
+    """Escape the beginning of a line that Markdown would read as a list, a heading or a rule."""
     if _BLOCK.match(line):
         return f"\\{line}"
     return _NUMBER.sub(r"\1\\\2", line, count=1) if _NUMBER.match(line) else line

@@ -1,4 +1,4 @@
-"""The sentences of findings."""
+"""The titles, explanations and advice of findings, as sentences."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _SHORT = 200
 _SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[A-Z`])")
 _CODE = re.compile(r"[=<>(]|\b_|torch\.| is ")
 _WHOLE = {
-    "BACKEND_MATCH": "the backend is another object",
-    "TORCH_FUNCTION_MODE_STACK": "the torch function modes around the call are others",
+    "BACKEND_MATCH": "the backend is a different object",
+    "TORCH_FUNCTION_MODE_STACK": "the torch function modes around the call changed",
     "DUPLICATE": "`{name}` and `{other}` are now the same tensor",
     "OBJECT_ALIASING": "`{name}` and `{other}` are no longer the same object",
-    "DEFAULT_DEVICE": "the default device is another",
-    "DIMENSION_DYNAMIC_MARKING_GUARD": "a tensor's sizes are marked as dynamic or static in another way",
+    "DEFAULT_DEVICE": "the default device changed",
+    "DIMENSION_DYNAMIC_MARKING_GUARD": "a tensor's sizes are marked as dynamic or static differently",
 }
 """Sentences for guards that do not compare one value with another."""
 _UNNAMED = {
-    "DUPLICATE": "two values, not both with a name here, are now the same tensor",
-    "OBJECT_ALIASING": "two values, not both with a name here, are no longer the same object",
+    "DUPLICATE": "two values, at least one without a name here, are now the same tensor",
+    "OBJECT_ALIASING": "two values, at least one without a name here, are no longer the same object",
 }
 """Sentences for values that have no name in the code, such as those from before a graph break."""
 _SAME_TENSOR = "the same tensor as another value"
@@ -50,29 +50,29 @@ _ASKED = {
     "OBJECT_ALIASING": _SAME_TENSOR,
     "RANGE_ITERATOR_MATCH": "the same range",
 }
-"""What guards ask that have no expected value: torch's check says which keys and items."""
+"""Conditions of guards that have no expected value: torch's check says which keys and items."""
 _VALUES = ("EQUALS_MATCH", "CONSTANT_MATCH", "BOOL_MATCH", "TRUE_MATCH", "FALSE_MATCH")
 """Kinds of guards that compare with a value."""
 _OPERATOR = re.compile(r"(?:is|in|not) |[!<>=]=|[<>]")
 _MEMBERS = {"DICT_CONTAINS": "key", "SET_CONTAINS": "item", "HASATTR": "attribute", "NO_HASATTR": "attribute"}
-"""What guards on something that a value has, or lacks, call that."""
+"""The noun for the member that a value has or lacks, by the kind of the guard."""
 _WITH = re.compile(r"(with|without) (.+)", re.DOTALL)
 _NO_ATTRIBUTE = re.compile(r"'\w+' object has no attribute '\w+'")
-"""What Python says where evaluating a guard raises an error, which may be about no value of the program."""
+"""Python's message if evaluating a guard raises an error, which may be about no value of the program."""
 _ONE_KIND = {
     SPECIALIZED: "TENSOR_MATCH",
     "TRUE_MATCH": "BOOL_MATCH",
     "FALSE_MATCH": "BOOL_MATCH",
-    "LAMBDA_GUARD": "EQUALS_MATCH",  # of a number that the code needs, once it was made dynamic
+    "LAMBDA_GUARD": "EQUALS_MATCH",  # on a number that the code needs, after torch made it dynamic
 }
-"""Kinds of guards on one property of a value, by which of its values was met first."""
+"""Kinds of guards that check the same property: which kind torch uses depends on the first value it saw."""
 _LIMIT_HINT = (
     "Raise `torch._dynamo.config.{setting}` if this many versions of `{function}` are meant to exist."
 )
 
 REMOVE_BREAK = (
-    "Remove the graph break on {line}: this value is only guarded because the code behind that break is "
-    "compiled by itself."
+    "Remove the graph break on {line}: this value is only guarded because the code after that break is "
+    "compiled separately."
 )
 WANTS_ARGUMENTS = (
     "If it wants other arguments: `Analyze with Arguments…` in the editor, "
@@ -88,7 +88,7 @@ ENDINGS: Final[Mapping[Status, str]] = {
     "cancelled": "stopped",
     "not-started": "could not start",
 }
-"""How a run ended, of a program: the words of terminals and editors, but for an end that needs none."""
+"""How the run of a program ended, in words for terminals and editors; an ordinary end has no words."""
 
 
 def counted(number: int, one: str, many: str = "") -> str:
@@ -102,7 +102,7 @@ def first_line(text: str) -> str:
 
 
 def brief(text: str) -> str:
-    """Return the sentences at the beginning of a text that fit on a short line: one at least."""
+    """Return the first sentences of a text that fit on a short line, at least one."""
     first, *others = _SENTENCE_END.split(first_line(text))
     for sentence in others:
         if len(first) + len(sentence) >= _SHORT:
@@ -112,21 +112,21 @@ def brief(text: str) -> str:
 
 
 def with_reason(reason: str, explanation: str) -> str:
-    """Put torch's short reason of a graph break ahead of its explanation, unless that has the same words."""
+    """Put torch's short reason for a graph break before its explanation, unless that repeats the reason."""
     if reason.lower() in explanation.lower():
         return explanation
     return f"{reason.rstrip('.')}. {explanation}" if explanation else reason
 
 
 def runs_eagerly(function: str, *, resumed: bool) -> str:
-    """Write that Dynamo compiles nothing of a function, or nothing of what follows an earlier break."""
+    """Write that a function runs eagerly, or the rest of it after an earlier graph break."""
     return f"the {'rest' if resumed else 'whole'} of {code_span(function)} runs eagerly"
 
 
 def likewise(sources: Sequence[str], own: str, functions: Sequence[str]) -> str:
-    """Add to a message which other values changed in the same way as ``own``, the one that it is about.
+    """Write which other values changed like ``own``, the value that a message is about, as its end.
 
-    ``functions`` are those in which the others changed; empty for one that goes on behind a graph break.
+    ``functions`` are the functions in which the other values changed; the name of a resume function is empty.
     """
     if not sources:
         return ""
@@ -139,14 +139,14 @@ def likewise(sources: Sequence[str], own: str, functions: Sequence[str]) -> str:
 
 
 def alike(values: Sequence[tuple[str, str]]) -> str:
-    """List values that changed alike, by their sources, with their places; empty if there are none."""
+    """List values that changed alike, given as pairs of source and place; empty if there are none."""
     shown = [f"{_named(source)} ({place})" for source, place in values[:_MOST_VALUES]]
     more = f", and {len(values) - _MOST_VALUES} more" if len(values) > _MOST_VALUES else ""
     return f"Likewise: {', '.join(shown)}{more}." if shown else ""
 
 
 def what_changed(message: str) -> str:
-    """Return the part of a recompilation message that does not depend on the number of recompilations."""
+    """Return the part of a recompilation's message that does not depend on how often it happened."""
     return message.partition(": ")[2]
 
 
@@ -177,7 +177,7 @@ def change(failures: Sequence[GuardFailure]) -> str:
 
 
 def is_unevaluated(reason: str) -> bool:
-    """Tell whether a reason is the error of a guard that could not be evaluated, and names no cause."""
+    """Tell whether a reason is the error of a guard that torch could not evaluate: it names no cause."""
     return bool(_NO_ATTRIBUTE.fullmatch(first_line(reason)))
 
 
@@ -190,7 +190,7 @@ def _torchs_words(reason: str) -> str:
 
 
 def guard_words(kind: str, expected: str, source: str) -> str:
-    """Say what a guard asks of a value; torch's kind of guard where there are no words for it."""
+    """Write what a guard requires of a value, or else torch's name for the kind of guard."""
     if kind == "DIMENSION_DYNAMIC_MARKING_GUARD":
         return "the same sizes marked as dynamic or static"
     if kind == METADATA:
@@ -206,14 +206,14 @@ def guard_words(kind: str, expected: str, source: str) -> str:
 
 def _was_and_is(subject: str, expected: Sequence[str], actual: Sequence[str]) -> str:
     if {*actual} == {*expected} and len({*actual}) == 1:
-        return f"{subject} was {expected[0]}, is now another one of that name"
+        return f"{subject} was {expected[0]}, is now a different object with that name"
     if len({*actual}) == 1:
         return f"{subject} was {expected[0]}, is now {actual[0]}"
     return f"{subject} was {expected[0]}, then {_listed(_distinct(actual), 'and')}"
 
 
 def _members(subject: str, noun: str, actual: Sequence[str]) -> str:
-    """Write what a value has now and lacked before, or the other way round; empty if that is not known."""
+    """Write which members a value gained or lost; empty if that is not known."""
     found = [_WITH.fullmatch(each) for each in _distinct(actual)]
     pairs = [(each[1] == "with", each[2]) for each in found if each]
     if len(pairs) < len(found):
@@ -231,9 +231,9 @@ def _members(subject: str, noun: str, actual: Sequence[str]) -> str:
 
 
 def without_graph_message(fact: CallsWithoutGraph) -> str:
-    """Write that nothing was compiled, in the calls of a function or in the whole program."""
+    """Write that torch compiled nothing, in the calls of a function or in the whole program."""
     if fact.function and not fact.calls:
-        return f"{code_span(fact.function)} was compiled, and the program never called it compiled"
+        return f"{code_span(fact.function)} was compiled, but the program never called the compiled version"
     if fact.function:
         counts = f"no graph was captured in {counted(fact.calls, 'call')} of {code_span(fact.function)}"
         return f"{counts}: it runs eagerly" + (f", since {code_span(fact.off)} is set" if fact.off else "")
@@ -245,13 +245,13 @@ def without_graph_message(fact: CallsWithoutGraph) -> str:
 
 
 UNCALLED = (
-    "Compiled code runs in calls of what `torch.compile` returns, or of a module itself, `module(...)`: the "
-    "plain function, and other methods of a module, run uncompiled."
+    "Compiled code runs if you call the object that `torch.compile` returns, or the module itself, "
+    "`module(...)`. The original function, and other methods of a module, run uncompiled."
 )
 
 
 def went_on(explanation: str) -> str:
-    """Add to an explanation of an error, at the end of its first paragraph, that the program went on."""
+    """Add to the first paragraph of an error's explanation that the program went on."""
     first, gap, rest = explanation.partition("\n\n")
     return f"{first} The program went on after this error.".lstrip() + gap + rest
 
@@ -268,7 +268,7 @@ def changed_with(together: Sequence[Sequence[GuardFailure]]) -> str:
 
 
 def other_failures(failures: Sequence[GuardFailure]) -> str:
-    """Add to the cause of recompilations what else failed, in other compilations; empty if nothing did."""
+    """Write which guards failed in other compilations of the same call; empty if none did."""
     named = [failure for failure in failures if not is_unevaluated(failure.reason)]
     found = (change(cause) for cause in _by_cause(named)[:_MOST_VALUES])
     changes = [text for text in found if text != _NO_REASON]
@@ -276,7 +276,7 @@ def other_failures(failures: Sequence[GuardFailure]) -> str:
 
 
 def limit_explanation(again: Sequence[GuardFailure], last: Sequence[GuardFailure]) -> str:
-    """List the causes of a function's recompilations, the most frequent first, then that of the last call."""
+    """List the causes of a function's recompilations, the most frequent first, the last call's at the end."""
     causes = _by_cause(again)[:_MOST_VALUES]
     lines = [f"It was compiled again{_times(len(cause))} because {change(cause)}." for cause in causes]
     if last:
@@ -291,9 +291,9 @@ def limit_advice(
     function: str,
     together: Sequence[Sequence[GuardFailure]] = (),
 ) -> tuple[Advice, ...]:
-    """Advise on a function that is compiled too often, what helps most first.
+    """Advise on a function that hit the recompile limit; the most helpful advice comes first.
 
-    ``together`` is what changes with the most frequent cause.
+    ``together`` are the changes that come with the most frequent cause.
     """
     causes = _by_cause(failures)
     given = list(dict.fromkeys(item for cause in causes for item in advice_on(cause[0])))
@@ -312,7 +312,7 @@ def _by_cause(failures: Sequence[GuardFailure]) -> list[list[GuardFailure]]:
 
 
 def cause_of(failure: GuardFailure) -> tuple[object, ...]:
-    """Return the property of a guarded value that failed: equal for all its changes."""
+    """Return a key for the property that a failed guard checks: equal for all changes of that property."""
     kind = _ONE_KIND.get(failure.kind, failure.kind)
     if failure.kind in _WHOLE and not failure.source:
         return (kind,)  # reasons differ each time, for a changed backend
@@ -329,7 +329,7 @@ def _own(value: str) -> str:
 
 
 def _flags(failure: GuardFailure) -> list[tuple[str, str, str]]:
-    """Return each part of the process's state that changed, with both values; they may be unknown."""
+    """Return each part of the global state that changed, with both values; an unknown value is empty."""
     flags = failure.changed.split()
     values = [
         value.split(", ") if value else [""] * len(flags) for value in (failure.expected, failure.actual)
@@ -338,7 +338,7 @@ def _flags(failure: GuardFailure) -> list[tuple[str, str, str]]:
 
 
 def _state(changes: Sequence[tuple[str, str, str]]) -> str:
-    """Write how one part of the process's state changed in several recompilations."""
+    """Write how one part of the global state changed in several recompilations."""
     names, expected, actual = zip(*changes, strict=True)
     name = names[0].replace("_", " ")
     return _was_and_is(name, expected, actual) if all(expected) and all(actual) else f"{name} changed"
@@ -353,7 +353,7 @@ def _subject(failure: GuardFailure) -> str:
 
 
 def _named(source: str) -> str:
-    """Name a guarded value as the user wrote it, in so far as it has a name."""
+    """Name a guarded value as the user wrote it, or say that it has no name there."""
     name = written_name(source)
     return code_span(name) if name else "a value from before a graph break"
 

@@ -1,8 +1,8 @@
-"""What the compilations of a function say of a guarded value that changed, and so of what would help.
+"""What the compilations of a function show about a guarded value that changed, and about what would help.
 
-Torch makes a size or a number that changed dynamic in the next compilation. Had it been so from the start,
-the first graph would have been that of the later compilation: it would have served both calls, if what it
-assumes of sizes holds for the earlier one.
+If a size or a number changed, torch makes it dynamic in the next compilation. Had it been dynamic from the
+start, the first graph would have been the graph of the later compilation. That graph would have served both
+calls, if its conditions on sizes hold for the earlier call.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ _ITEM = re.compile(r"\[\d+\]")
 _NUMBERS = (f"{TYPE}int", f"{TYPE}float")
 DYNAMIC = "dynamic"
 _BY_CHANCE = "duck sizing added this equality"
-"""What torch writes behind a condition that two sizes are still equal (``symbolic_shapes.py``)."""
+"""Torch's comment on the condition that two sizes are still equal (``symbolic_shapes.py``)."""
 _STATIC = "'_dynamo_static_indices', set()).issubset("
-"""What the guard on a tensor with ``mark_static`` has (``DIMENSION_DYNAMIC_MARKING_GUARD``)."""
+"""Part of the guard on a tensor with ``mark_static`` (``DIMENSION_DYNAMIC_MARKING_GUARD``)."""
 _COUNTED = re.compile(rf"{LENGTH}(\d{{1,18}})")
 _FEWEST_STEPS = 4
-"""Lengths by which a list is taken to grow with every call."""
+"""The number of lengths, each one more than the last, from which a list counts as growing with every call."""
 _CACHE = f"{TYPE}transformers.cache_utils."
 
 
 _PARTS_OF_MODULE = re.compile(r"(?:\.__dict__\['|\.)_(?:modules|parameters|buffers)\b")
-"""What only modules have, behind the source of one: torch asks for it in one of two ways, by version."""
+"""Attributes that only modules have, after a module's source, in both spellings of torch's guards."""
 Version = Sequence[GuardInstalled]
 """The guards of one compilation of a function."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A guarded tensor; ``shape`` and ``stride`` have numbers, or ``dynamic``."""
+    """A guarded tensor; each entry of ``shape`` and ``stride`` is a number, or ``dynamic``."""
 
     dtype: str
     shape: tuple[str, ...]
@@ -50,14 +50,14 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What is known of a guarded value that changed, beside the guard that failed.
+    """The facts about a guarded value that changed, in addition to the guard that failed.
 
-    ``at_call``: the code that makes the call has it, and ``sizes``, under the names of the compiled code.
-    ``sizes`` are the dimensions that changed, by tensor, where a later compilation guards it. ``serves``
-    tells whether the graph of a later compilation would have served the earlier call: ``None`` if torch did
-    not try, as it does not for a number that belongs to a module. ``alone``: nothing but ``sizes`` became
-    dynamic. ``is_asked``: the code asks for the size or number. ``has_twin``: another size was
-    the same by chance. ``is_own``: code of the user's own made a number of the size that changed.
+    ``at_call``: the calling code has the value and the tensors of ``sizes``, under the names of the compiled
+    code. ``sizes`` are the dimensions that changed, by tensor, if a later compilation guards the tensor.
+    ``serves``: the graph of a later compilation would have served the earlier call; ``None`` if torch made no
+    such graph, as for a number that belongs to a module. ``alone``: nothing but ``sizes`` became dynamic.
+    ``is_asked``: the code has a condition on the size or number. ``has_twin``: another size was equal by
+    chance. ``is_own``: the user's own code turned the changed size into a number.
     """
 
     at_call: bool = True
@@ -67,55 +67,55 @@ class Outlook:
     serves: bool | None = None
     alone: bool = True
     at_start: bool = True
-    """Whether the first call has what ``sizes`` are of: a mark on what it makes would raise an error."""
+    """Whether the first call has the tensors of ``sizes``: else a mark before that call raises an error."""
     is_asked: bool = True
     has_twin: bool = False
     is_dynamic: bool = False
-    """Whether the first compilation had dynamic sizes: it was asked for them."""
+    """Whether the first compilation had dynamic sizes, because the program requested them."""
     is_static: bool = False
     """Whether the program marks sizes of the tensor as static, which takes precedence over dynamic ones."""
     of_module: bool = False
-    """Whether it is reached by a module, by the guards on what else only modules have."""
+    """Whether the value belongs to a module: the guards on that object name attributes only modules have."""
     static_line: str = ""
     """The line, in words, that compiles the function with ``dynamic=False``."""
     before: Tensor | None = None
     after: Tensor | None = None
     items: tuple[Tensor, ...] = ()
-    """The tensors in a list or tuple."""
+    """The tensors in the value, if it is a list or tuple."""
     has_loader: bool = False
     """Whether the call is made in a file that loads batches."""
     is_cache: bool = False
-    """Whether it belongs to a cache of keys and values of transformers."""
+    """Whether the value belongs to a key-value cache of transformers."""
     is_own: bool = True
     among_others: bool = False
     """Whether the function was also compiled again for changes of other values."""
     lookup: str = ""
-    """The code that asks whether a variable key is in it, if the function needs nothing else of it."""
+    """The code that tests whether a variable key is in the value, if the function uses nothing else of it."""
     unrolled: str = ""
-    """The recurrent layer that made a number of the size, ``nn.GRU``."""
+    """The recurrent layer that turned the size into a number, such as ``nn.GRU``."""
     allowing: str = ""
     """The line, in words, that sets ``allow_rnn``."""
     indexes: bool = False
-    """Whether the line of the guard has the number as an index."""
+    """Whether the line of the guard uses the number as an index."""
     no_gradients: bool = False
-    """Whether all compilations are for a mode without gradients."""
+    """Whether gradients are disabled in all compilations."""
     grows: bool = False
-    """Whether each compilation is for one more item than the one before."""
+    """Whether each compilation is for one item more than the previous compilation."""
     is_optional: bool = False
-    """Whether what it belongs to is ``None`` in some call."""
+    """Whether the object that the value belongs to is ``None`` in some call."""
     in_library: bool = False
     """Whether a function of a library was compiled."""
 
 
 def _is_of_module(source: str, version: Version) -> bool:
-    """Tell whether a value is reached by a module, ``L['self'].step``: there are guards on its submodules."""
+    """Tell whether a value such as ``L['self'].step`` belongs to a module: guards name its submodules."""
     found = ((guard.source, _PARTS_OF_MODULE.search(guard.source)) for guard in version)
     modules = {text[: part.start()] for text, part in found if part}
     return any(source.startswith((f"{module}.", f"{module}[")) for module in modules)
 
 
 def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> Outlook:
-    """Tell what a function's compilations, by id and in their order, say of a guard that failed."""
+    """Read from a function's compilations, by id and in order, what they show about a guard that failed."""
     source, size = failure.source, f"{failure.source}.size()[{failure.dimension}]"
     ids = list(versions)
     first = versions.get(failure.compile_id, ())
@@ -182,7 +182,7 @@ def _dynamic_sizes(version: Version) -> set[tuple[str, int]]:
 
 
 def _marked(first: Version, sizes: Iterable[tuple[str, tuple[int, ...]]]) -> set[tuple[str, int]]:
-    """Return the sizes that are dynamic once ``sizes`` are marked: those were so before, or are equal."""
+    """Return the sizes that are dynamic if ``sizes`` are marked, with those that were dynamic before."""
     return _dynamic_sizes(first) | {
         (name, dimension) for name, dimensions in sizes for dimension in dimensions
     }
@@ -191,9 +191,9 @@ def _marked(first: Version, sizes: Iterable[tuple[str, tuple[int, ...]]]) -> set
 def changed_sizes(
     compile_id: str, before: Version, after: Version, *, follows: bool
 ) -> Iterator[GuardFailure]:
-    """Yield each size that a compilation, ``compile_id``, asks for and that another one is not for.
+    """Yield each size that the compilation ``compile_id`` guards and another compilation does not accept.
 
-    A size that became dynamic is known to have changed only if the one ``follows`` the other.
+    A size that is dynamic in the other compilation counts as changed only if that compilation ``follows``.
     """
     old, new = _tensors(before), _tensors(after)
     for source, dimensions in _changed(old, new):
@@ -213,7 +213,7 @@ def changed_sizes(
 
 
 def changed_types(compile_id: str, before: Version, after: Version) -> Iterator[GuardFailure]:
-    """Yield the data type of each tensor that a compilation asks for and that another one is not for."""
+    """Yield the dtype of each tensor that has another dtype in the guards of another compilation."""
     new = _tensors(after)
     for source, old in _tensors(before).items():
         if source in new and new[source].dtype != old.dtype:
@@ -228,7 +228,7 @@ def _grows(source: str, versions: Iterable[Version]) -> bool:
 
 
 def length_of(guard: GuardInstalled) -> int | None:
-    """Return the length that a guard asks for; a check without words asks for nothing to be in it."""
+    """Return the length that a guard requires, 0 for a check without an expected value; else ``None``."""
     found = _COUNTED.fullmatch(guard.expected)
     if found:
         return int(found[1])
@@ -238,7 +238,7 @@ def length_of(guard: GuardInstalled) -> int | None:
 def _has_twin(
     size: str, before: Mapping[str, Tensor], sizes: tuple[tuple[str, tuple[int, ...]], ...], later: Version
 ) -> bool:
-    """Tell whether others were the same by chance: those do not change, or need not be equal."""
+    """Tell whether other sizes were equal by chance: they do not change, or nothing requires the equality."""
     numbers = {
         f"{name}.size()[{dimension}]": number
         for name, tensor in before.items()
@@ -251,25 +251,26 @@ def _has_twin(
 
 
 def _is_free(failure: GuardFailure, version: Version) -> bool:
-    """Tell whether a compilation is for any value of what changed."""
+    """Tell whether a compilation treats the changed value as dynamic."""
     if failure.changed == "size":
         tensor = _tensors(version).get(failure.source)
         dimension = failure.dimension or 0
         return tensor is not None and tensor.shape[dimension : dimension + 1] == (DYNAMIC,)
-    # A graph for every whole number serves no other one.
+    # A graph for every integer does not accept a float.
     free = _NUMBERS[-1:] if isinstance(read_literal(failure.expected), float) else _NUMBERS
     return any(guard.source == failure.source and guard.expected in free for guard in version)
 
 
 def _conditions(version: Version) -> Iterator[str]:
-    """List what a compilation assumes of sizes and numbers."""
+    """List the conditions on sizes and numbers that a compilation guards."""
     return (guard.code.partition(" #")[0].strip() for guard in version if guard.kind == "LAMBDA_GUARD")
 
 
 def _asked(failure: GuardFailure, size: str, later: Iterable[Version]) -> Iterator[str]:
-    """List what the code asked of what changed, in all compilations that are for any value of it.
+    """List the guards on the changed value in every compilation that treats it as dynamic.
 
-    Where the answers differ, one graph does not serve every value, though the last one may be for the first.
+    If they contradict each other, no single graph serves every value, even if the last graph accepts the
+    first.
     """
     name = size if failure.changed == "size" else failure.source
     return (
@@ -295,7 +296,7 @@ def _parts(text: str) -> tuple[str, ...]:
 
 
 def _values(version: Version) -> Mapping[str, int | float]:
-    """Map the sizes and numbers that a compilation is for, as torch writes them, to their values."""
+    """Map the sizes and numbers that a compilation guards, in torch's notation, to their values."""
     values = {guard.source: read_literal(guard.expected) for guard in version if guard.kind in VALUES}
     for source, tensor in _tensors(version).items():
         for part, numbers in (("size", tensor.shape), ("stride", tensor.stride)):
@@ -306,7 +307,7 @@ def _values(version: Version) -> Mapping[str, int | float]:
 def _changed(
     before: Mapping[str, Tensor], after: Mapping[str, Tensor]
 ) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """List the sizes that were numbers, and are dynamic later or other numbers."""
+    """List the sizes that were numbers before, and are dynamic or different numbers after."""
     changed = []
     for source, tensor in before.items():
         later = after.get(source)

@@ -1,4 +1,4 @@
-"""What to write against a recompilation, as data: sentences of advice and edits are made of it."""
+"""Remedies against recompilations as data, from which sentences of advice and edits are built."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .markdown import code_span, filled
 from .source_names import written_name
 
 _MOST_TOGETHER: Final = 3
-"""Values that change together on which there is advice."""
+"""How many of the values that change together get advice."""
 RemedyKind: TypeAlias = Literal[
     "mark",
     "mark-unbacked",
@@ -39,9 +39,9 @@ RemedyKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """One thing to do, with what is to be written for it: ``torch._dynamo.mark_dynamic(x, 0)``.
+    """One thing to do, with the code to write for it: ``torch._dynamo.mark_dynamic(x, 0)``.
 
-    ``setting`` is the assignment that it takes beside it.
+    ``setting`` is an assignment that the remedy needs in addition.
     """
 
     kind: RemedyKind
@@ -51,10 +51,10 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """A sentence on what to do, and the remedies that it names, in its order; none where no edit is known.
+    """A sentence on what to do, with the remedies that it names, in order; empty if no edit is known.
 
-    Where each remedy alone is enough, ``apart`` has a sentence for each. ``helps`` is set once the program
-    ran with it. What only ``explains`` names nothing to do.
+    If each remedy alone is enough, ``apart`` has a sentence for each remedy. ``helps`` says that the program
+    ran with the advice, and the advice helped. ``explains`` says that the sentence names nothing to do.
     """
 
     sentence: str
@@ -65,16 +65,16 @@ class Advice:
 
     @property
     def told(self) -> str:
-        """The sentence, with what it is worth."""
+        """The sentence, with a note if the advice was not tried."""
         return self.sentence if self.explains or self.helps else f"{self.sentence} {NOT_TRIED}"
 
 
 NOT_TRIED: Final = "(Not tried.)"
-"""What stands behind advice that the program was not run with."""
+"""The note after advice with which the program was not run."""
 
 
 def left_of(given: Advice, left: Sequence[Remedy]) -> list[Advice]:
-    """Return what some remedies of a piece of advice leave of it."""
+    """Reduce advice to some of its remedies, if it has a sentence for each; else return it unchanged."""
     if not given.apart or len(left) == len(given.remedies):
         return [given]
     pairs = zip(given.apart, given.remedies, strict=True)
@@ -84,18 +84,18 @@ def left_of(given: Advice, left: Sequence[Remedy]) -> list[Advice]:
 
 
 def advised(template: str, remedy: Remedy, **values: str) -> Advice:
-    """Make advice of a template, whose ``{code}`` and ``{setting}`` are those of the remedy."""
+    """Fill a template of advice: ``{code}`` and ``{setting}`` come from the remedy."""
     code = remedy.code[0] if remedy.code else ""
     return Advice(filled(template, code=code, setting=remedy.setting, **values), (remedy,))
 
 
 def sentences(given: Iterable[Advice]) -> tuple[str, ...]:
-    """Return the sentences of several pieces of advice."""
+    """Return the sentences of several pieces of advice, with their notes."""
     return tuple(item.told for item in given)
 
 
 def is_mended_by_dynamic(given: Sequence[Remedy]) -> bool:
-    """Tell whether compiling with dynamic sizes or numbers is enough, with nothing else to be done."""
+    """Tell whether compiling with dynamic sizes or numbers is enough, without any other change."""
     return Remedy("dynamic") in given and Remedy("whole-tensor") not in given
 
 
@@ -110,7 +110,7 @@ def advice_on_all(
     together: Sequence[Sequence[GuardFailure]],
     advice_on: Callable[[GuardFailure], tuple[Advice, ...]],
 ) -> tuple[Advice, ...]:
-    """Add the advice on values that change with the one that ``given`` is for: else they fail next."""
+    """Add advice on the values that change together with the advised one: their guards would fail next."""
     every = list(given)
     for failure in (same[0] for same in together[:_MOST_TOGETHER]):
         done = {remedy for item in every for remedy in item.remedies}

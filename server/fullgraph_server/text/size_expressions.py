@@ -1,7 +1,7 @@
 """Conditions on sizes, written as in the user's code.
 
-Torch writes such a condition as SymPy prints it (``Eq(Mod(s77, 2), 0)``). This is parsed as Python; symbols
-are replaced by the sizes that they stand for, functions by operators.
+Torch writes such a condition as SymPy prints it (``Eq(Mod(s77, 2), 0)``). The text is parsed as Python; each
+symbol is replaced by the size that it stands for, each function by an operator.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _OPERATORS: Mapping[str, ast.operator] = {
     "FloorDiv": ast.FloorDiv(),
     "CleanDiv": ast.FloorDiv(),
 }
-"""The functions in ``torch/utils/_sympy/functions.py`` that are operators in Python."""
+"""The functions of ``torch/utils/_sympy/functions.py`` that Python has operators for."""
 _ARITHMETIC: Mapping[type[ast.operator], Callable[[Any, Any], int | float]] = {
     ast.Add: add,
     ast.Sub: sub,
@@ -87,7 +87,7 @@ def relation_of(text: str) -> ast.Compare | None:
 
 
 def readable_condition(text: str) -> str:
-    """Write torch's comparison of sizes or of values as in the user's code; empty for torch's own checks."""
+    """Write torch's comparison of sizes or values as in the user's code; empty for torch's own checks."""
     tree = relation_of(text) or parse_expression(text)
     own = any(
         isinstance(node, ast.Name) and node.id.startswith(("_", "torch"))
@@ -98,7 +98,7 @@ def readable_condition(text: str) -> str:
 
 @lru_cache(maxsize=16384)
 def sides_of(relation: ast.Compare) -> tuple[str, ...]:
-    """Return a normal form, equal for ``a < b`` and ``b > a``."""
+    """Return a normal form of a comparison, equal for ``a < b`` and ``b > a``."""
     if len(relation.ops) > 1:
         return (ast.unparse(relation),)
     left, right = ast.unparse(relation.left), ast.unparse(relation.comparators[0])
@@ -119,7 +119,7 @@ def parts_of(relation: ast.Compare) -> tuple[set[str], set[int]]:
 
 
 def held(condition: str, values: Mapping[str, int | float]) -> bool | None:
-    """Tell whether a guard held for ``values``, which are by source; return ``None`` if that is unknown."""
+    """Tell whether a guard held for ``values``, a mapping from source to value; ``None`` if unknown."""
     tree = parse_expression(condition)
     try:
         return bool(_value(tree, values)) if isinstance(tree, ast.Compare) else None
@@ -128,7 +128,7 @@ def held(condition: str, values: Mapping[str, int | float]) -> bool | None:
 
 
 def _value(node: ast.expr, values: Mapping[str, int | float]) -> int | float:
-    """Evaluate a condition; raise ``KeyError`` for what it does not know."""
+    """Evaluate a condition; raise ``KeyError`` for an unknown value or operator."""
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
         return node.value
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -148,7 +148,7 @@ class _Writer(ast.NodeTransformer):
         self._sizes = sizes
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        # torch has names of its own for values that have none.
+        # torch invents names for values that have no name in the program.
         return parse_expression(self._sizes.get(node.id, "")) or node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:

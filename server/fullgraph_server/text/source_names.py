@@ -14,9 +14,9 @@ _MEMBER = re.compile(r"""\.(?:_modules|_parameters|_buffers|__dict__)\[(['"])(\w
 _WRAPPED = re.compile(
     r"^(?:___from_numpy\((.+)\)|list\(dict\.keys\((.+)\)\)\[\d+\]|(.+)\.(?:__code__|_modules))$"
 )
-"""Parts of a named value that Dynamo guards: an array, a key of a dict, code, the parts of a module."""
+"""Sources that belong to a named value: a NumPy array, a key of a dict, code, submodules."""
 _CLOSURE = re.compile(r"^.*\.__closure__\[\d+\]\.(?!cell_contents\b)")
-"""What comes before the name of a closure's variable."""
+"""The text before the name of a closure's variable."""
 _STACK_VALUE = re.compile(r"^_*stack\d+\b")
 
 
@@ -24,7 +24,7 @@ _STACK_VALUE = re.compile(r"^_*stack\d+\b")
 def written_name(source: str) -> str:
     """Write a guarded expression as in the user's code: ``self.scale`` for ``L['self'].scale``.
 
-    Empty for a value that has no name there, such as one on the interpreter's stack.
+    The name is empty for a value without a name there, such as a value on the interpreter's stack.
     """
     wrapped = _WRAPPED.match(source)
     name = _BUILTIN.sub(r"\1", wrapped[wrapped.lastindex or 0] if wrapped else source)
@@ -35,7 +35,7 @@ def written_name(source: str) -> str:
 
 
 def freed_object(expected: str) -> str:
-    """Name what a compilation was for, from its guard: ``the same object (torch.optim.sgd.SGD)``."""
+    """Name the object in a guard's expected value: ``SGD`` for ``the same object (torch.optim.sgd.SGD)``."""
     if expected == "the same function":
         return "function"
     name = expected.partition("(")[2].rstrip(")").rpartition(".")[2]

@@ -1,4 +1,4 @@
-"""What breaks a graph, as the user wrote it: the title of a finding begins with it."""
+"""The code that breaks a graph, as the user wrote it: the title of a finding begins with it."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ _DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _LONGEST = 60
 _BRANCHES_ON_DATA = "GB0170"
 _ALIASES = "GB0040"
-"""What a function of a higher-order operator returns, if the innermost place is in that function."""
+"""The break at the result of a higher-order operator's function, if the innermost call is in it."""
 _OF_NO_LINE = frozenset({
     "GB0019", "GB0039", "GB0092", "GB0093", "GB0199", "GB0209", "GB0212", "GB0219", "GB0274", "GB0279",
     "GB0295", "GB0370", "GB1297", "GB1319", "GB2533", "GB3343", "GB4501", "GB8335", "GB9528",
 })  # fmt: skip
-"""Breaks that Dynamo meets when it ends a graph, whatever line it is at: a backend that fails, a value that
-is still needed and cannot be made again."""
+"""Breaks that Dynamo finds when it ends a graph, regardless of the current line: a backend that fails, a
+value that is still needed and cannot be rebuilt."""
 
 
 def break_subject(node: ast.AST, line: str, code: str, said: str, *, innermost: bool) -> str:
-    """Name a syntax node at which Dynamo stopped, whose first line is ``line``.
+    """Name the syntax node at which Dynamo stopped; ``line`` is its first line.
 
-    Empty where that is not the cause, or too long. ``said`` are torch's words: a function stands for its call
-    only if they name it, since else an argument may be the cause. A node that is not ``innermost`` calls a
-    function that Dynamo stopped in.
+    The name is empty if the node is not the cause, or its text is too long. ``said`` are torch's words: a
+    call is named by its function only if they name that function, because otherwise an argument may be the
+    cause. A node that is not ``innermost`` calls a function in which Dynamo stopped.
     """
     if code in _OF_NO_LINE:
         return ""
@@ -52,7 +52,7 @@ def break_subject(node: ast.AST, line: str, code: str, said: str, *, innermost: 
 
 
 def _compared(node: ast.AST) -> ast.AST:
-    """Return what a condition compares with constants, whose data it must depend on; else the condition."""
+    """Return the side of a condition that is compared with constants, else the whole condition."""
     if isinstance(node, ast.Compare) and all(map(_is_constant, node.comparators)):
         return node.left
     return node
@@ -63,7 +63,7 @@ def _is_constant(node: ast.expr) -> bool:
 
 
 def _text(node: ast.AST, line: str) -> str:
-    """Return the text of a node; empty if it is long or has several lines."""
+    """Return the text of a node; empty if the text is long or has several lines."""
     start, end = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", 0)
     if getattr(node, "lineno", 0) != getattr(node, "end_lineno", None) or end - start > _LONGEST:
         return ""

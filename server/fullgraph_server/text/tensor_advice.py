@@ -14,40 +14,40 @@ from .remedies import Advice, Remedy, advised
 from .source_names import written_name
 
 AHEAD = "To compile them early, call the function once for each."
-ONCE_EACH = f"Each is a graph of its own, compiled once. {AHEAD}"
-ASKED = f"The compiled code asks for this size: the two answers are two graphs. {ONCE_EACH}"
+ONCE_EACH = f"Each has its own graph, compiled once. {AHEAD}"
+ASKED = f"The compiled code tests this size: the two outcomes need two graphs. {ONCE_EACH}"
 OPTIONAL = (
-    "Pass a tensor as `{name}` in every call, in the place of `None` one that changes nothing: "
+    "Pass a tensor as `{name}` in every call. Instead of `None`, pass a tensor that changes nothing: "
     "`torch.ones(...)` to multiply with, `torch.zeros(...)` to add."
 )
 EVERY_SIZE = ", to keep one graph for every size{of}."
 _ONE_TYPE_OF_DATA = (
-    "Convert it before the compiled call, if results may have another type and precision: `{code}`."
+    "Convert it before the compiled call, if results may have another dtype and precision: `{code}`."
 )
 STATIC = (
-    "With `dynamic=False` ({line}), each {what} of `{name}` is a graph of its own: leave it out, or compile "
+    "With `dynamic=False` ({line}), each {what} of `{name}` has its own graph: remove the option, or compile "
     "with `dynamic=True`."
 )
-GRADIENTS = "With and without gradients are two graphs, which is as it should be: each is compiled once."
-_UNUSED = "No gradients are computed in these calls, and torch compiles for each all the same: pass `{code}`."
+GRADIENTS = "Calls with and without gradients need two graphs. This is expected: each is compiled once."
+_UNUSED = "These calls compute no gradients, but torch still compiles for `requires_grad`: pass `{code}`."
 _NO_DUCK = "torch.fx.experimental._config.use_duck_shape = False"
-_DUCK = "Set `{setting}`: sizes that are equal in the first call are otherwise taken for one."
+_DUCK = "Set `{setting}`: otherwise torch assumes that sizes which are equal in the first call stay equal."
 _UNROLLED = (
-    "The code makes a number of {size}, so that each size is a graph of its own. Where that is a loop over "
-    "it, use operations on the whole tensor{also}; else pad to a few sizes."
+    "The code uses {size} as a Python number, so each size has its own graph. If it is the length of a loop, "
+    "use operations on the whole tensor{also}; otherwise pad to a few sizes."
 )
 _UNROLLED_LAYER = (
-    "Torch unrolls `{layer}` over the steps of a sequence, so that each length is a graph of its own, also "
-    "with dynamic sizes. Pad to one length, or leave `allow_rnn`{where} off: the graph then breaks there, "
-    "and the layer runs as one operator."
+    "Torch unrolls `{layer}` over the steps of a sequence, so each length has its own graph, even with "
+    "dynamic sizes. Pad to one length, or leave `allow_rnn`{where} off: the graph then breaks there, and the "
+    "layer runs as one operator."
 )
 _NO_STATIC = "torch._dynamo.config.force_parameter_static_shapes = False"
 _PARAMETER = (
     "Set `{setting}`, since parameters are static otherwise, and call {marks} before the compiled call."
 )
-_UNBACKED = "Call `{code}` before the compiled call: a size of 0 or 1 is compiled apart otherwise."
-_NO_PARAMETER = "Where its gradient is not needed, pass the plain tensor in every call: `{code}`."
-_STATIC_SIZE = "The program marks this size as static: each is a graph of its own, compiled once."
+_UNBACKED = "Call `{code}` before the compiled call: otherwise torch compiles a size of 0 or 1 separately."
+_NO_PARAMETER = "If its gradient is not needed, pass the plain tensor in every call: `{code}`."
+_STATIC_SIZE = "The program marks this size as static: each size has its own graph, compiled once."
 _STATIC_CACHE = (
     'Generate with `cache_implementation="static"`: the cache has one size then, instead of growing.'
 )
@@ -56,10 +56,10 @@ _KINDS_OF_NUMBERS = {
     **dict.fromkeys(("torch.float", "torch.bfloat"), 1),
     "torch.complex": 2,
 }
-"""Data types without their sizes, in the order in which each can hold what those before it do."""
+"""Kinds of dtypes, without their widths, by rank: a kind can hold the values of each lower rank."""
 _MOST_MARKS = 2
 SPECIALIZED = "SPECIALIZED"
-"""The kind of a guard on a size that the code turned into a number, dynamic or not."""
+"""The kind of a guard on a size that the code turned into a number, whether or not the size is dynamic."""
 
 
 def size(failure: GuardFailure, seen: Outlook) -> str | Advice:
@@ -75,7 +75,7 @@ def size(failure: GuardFailure, seen: Outlook) -> str | Advice:
     listed = " and ".join(map(code_span, marks))
     if failure.expected in ("0", "1", "at least 2") or failure.actual in ("0", "1"):
         if seen.is_asked or len(marks) != 1:
-            return f"A size of 0 or 1 is compiled apart, also where it is dynamic. {ONCE_EACH}"
+            return f"Torch compiles a size of 0 or 1 separately, even if the size is dynamic. {ONCE_EACH}"
         unbacked = Remedy("mark-unbacked", (marks[0].replace("mark_dynamic", "decorators.mark_unbacked"),))
         return advised(_UNBACKED, unbacked)
     if failure.kind == SPECIALIZED:
@@ -95,11 +95,11 @@ def size(failure: GuardFailure, seen: Outlook) -> str | Advice:
         return _STATIC_SIZE
     if "force_parameter_static_shapes" in failure.reason:
         if not marks or "._parameters[" in failure.source:
-            return "Torch compiles for the sizes of parameters: each is a graph of its own, compiled once."
+            return "Torch specializes on the sizes of parameters: each size has its own graph, compiled once."
         return advised(_PARAMETER, Remedy("mark", marks, _NO_STATIC), marks=listed)
     if seen.static_line and name:
         return advised(STATIC, Remedy("dynamic"), what="size", name=name, line=seen.static_line)
-    # Without a graph that served both sizes, a mark may raise an error.
+    # If no graph served both sizes, a mark may raise an error.
     told: dict[Remedy, str] = {}
     if marks and seen.serves:
         told[Remedy("mark", marks)] = f"call {listed} before the compiled call"
@@ -115,7 +115,7 @@ def size(failure: GuardFailure, seen: Outlook) -> str | Advice:
 
 
 def is_last_batch(failure: GuardFailure, seen: Outlook) -> bool:
-    """Tell whether a smaller batch may be the last one of those that are loaded."""
+    """Tell whether a smaller batch may be the last one that the data loader yields."""
     is_batch = all(dimensions == (0,) for _, dimensions in seen.sizes) and failure.dimension == 0
     return (
         failure.changed == "size"
@@ -131,13 +131,13 @@ def _mark(source: str, dimensions: tuple[int, ...]) -> str:
 
 
 def rank(failure: GuardFailure, seen: Outlook) -> str | Advice:
-    """Advise on the number of dimensions, where one operation gives the one that was before."""
+    """Advise on the number of dimensions, if one operation restores the earlier number."""
     before, after = (tensor.shape if tensor else () for tensor in (seen.before, seen.after))
     joined = str(math.prod(map(int, after[:2]))) if all(map(str.isdecimal, after[:2])) else ""
     if before[:1] == ("1",) and _is_like(before[1:], after):
         method, does = "unsqueeze(0)", "adds one"
     elif after[:1] == ("1",) and _is_like(before, after[1:]):
-        method, does = "squeeze(0)", "takes one away"
+        method, does = "squeeze(0)", "removes one"
     elif len(after) > 1 and before[1:] == after[2:] and before[:1] == (joined,):
         method, does = "flatten(0, 1)", "joins two"
     else:
@@ -150,7 +150,7 @@ def rank(failure: GuardFailure, seen: Outlook) -> str | Advice:
 
 
 def _is_like(before: Sequence[str], after: Sequence[str]) -> bool:
-    """Tell whether two shapes can be the same."""
+    """Tell whether two shapes can be equal: a dynamic size equals every size."""
     return len(before) == len(after) and all(
         new in (old, DYNAMIC) for old, new in zip(before, after, strict=True)
     )
@@ -167,14 +167,14 @@ def stride(failure: GuardFailure, seen: Outlook) -> Advice:
     is_one = any(tensor and "1" in tensor.shape for tensor in (seen.before, seen.after))
     copy = "clone(memory_format=torch.contiguous_format)" if is_one else "contiguous()"
     return advised(
-        "Give it one memory layout before every compiled call: `{code}`. That may be a copy, so it "
-        "is not for what the call writes into.",
+        "Give it the same memory layout before every compiled call: `{code}`. This may make a copy, so do "
+        "not use it for a tensor that the call writes into.",
         Remedy("one-layout", (f"{written_name(failure.source)}.{copy}",)),
     )
 
 
 def dtype(failure: GuardFailure, _: Outlook) -> str | Advice:
-    """Advise to convert a tensor, where that neither loses what it holds nor makes a mask of indices."""
+    """Advise to convert a tensor, unless that loses information or turns indices into a mask."""
     kinds = [_KINDS_OF_NUMBERS.get(text.rstrip("0123456789")) for text in (failure.expected, failure.actual)]
     old, new = kinds
     if old is None or new is None or old < new:
@@ -188,13 +188,13 @@ def _converted(template: str, failure: GuardFailure, method: str) -> Advice:
 
 def device(failure: GuardFailure, _: Outlook) -> str | Advice:
     """Advise on a device."""
-    if "meta" in (failure.expected, failure.actual):  # where there are no numbers to be moved
+    if "meta" in (failure.expected, failure.actual):  # a meta tensor has no data that could be moved
         return ""
     return _converted("Move it before the compiled call: `{code}`.", failure, f'to("{failure.expected}")')
 
 
 def is_first_gradient(failure: GuardFailure) -> bool:
-    """Tell whether a tensor requires gradients and did not before: without, the program learns otherwise."""
+    """Tell whether a tensor newly requires gradients: advice against that would change the training."""
     return failure.changed == "requires_grad" and failure.expected == "False"
 
 
@@ -208,16 +208,16 @@ def requires_grad(failure: GuardFailure, seen: Outlook) -> str | Advice:
 
 
 def autograd(failure: GuardFailure, _: Outlook) -> str | Advice:
-    """Advise on tensors of inference mode, and others beside them."""
+    """Advise on calls that get tensors of inference mode and calls that get ordinary ones."""
     name = written_name(failure.source)
     if failure.expected == "on":
-        advice = "Pass a copy of what was made in inference mode: `{code}`, outside of that mode."
+        advice = "Pass a copy of the tensor that inference mode made: `{code}`, called outside that mode."
         return advised(advice, Remedy("one-layout", (f"{name}.clone()",)))
     return filled("Make `{name}` in `torch.inference_mode()` in every call.", name=name)
 
 
 def type_of_tensor(failure: GuardFailure, seen: Outlook) -> str | Advice:
-    """Advise on a value of another type in the place of a tensor."""
+    """Advise on a value of another type that some calls pass instead of a tensor."""
     name = written_name(failure.source)
     if failure.actual == "NoneType":
         return advised(OPTIONAL, Remedy("neutral-tensor"), name=name)
@@ -229,16 +229,16 @@ def type_of_tensor(failure: GuardFailure, seen: Outlook) -> str | Advice:
 
 
 def same_tensor(failure: GuardFailure, seen: Outlook) -> str | Advice:
-    """Advise on a tensor that is passed twice."""
+    """Advise on one tensor that some call passes as two arguments."""
     if failure.kind == "OBJECT_ALIASING" and seen.before is None:
         return ""  # a list, say
     other = written_name(failure.actual or failure.expected)
-    advice = "Pass two tensors in every call: `{code}` in the place of the second."
+    advice = "Pass two different tensors in every call: `{code}` instead of the second."
     return advised(advice, Remedy("one-layout", (f"{other}.clone()",)))
 
 
 def tensor_of(name: str, like: Tensor | None) -> str | Advice:
-    """Advise to pass a tensor without dimensions, of the type that is passed in other calls."""
+    """Advise to pass a tensor without dimensions, with the dtype of the tensor in other calls."""
     if like is None or like.shape:
         return ""
     remedy = Remedy("number-as-tensor", (f"torch.tensor({name}, dtype={like.dtype})",))

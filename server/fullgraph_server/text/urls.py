@@ -1,7 +1,7 @@
-"""URLs as they may be shown, logged and stored: without user, password, query and fragment.
+"""URLs in the form that may be shown, logged and stored: without user, password, query and fragment.
 
-A presigned URL is a key, and so is one with a password. Only :attr:`Url.address` has all of it, for who
-opens it.
+A presigned URL grants access, and so does a URL with a password. Only :attr:`Url.address` has the whole URL,
+for the code that opens it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
 _SCHEME: Final = r"[a-z][a-z0-9+.-]{1,30}"
 _CHAIN: Final = re.compile(rf"::(?={_SCHEME}://)", re.IGNORECASE)
-"""The joint of a chained URL: ``zip://a.log::https://host/job.zip``."""
+"""The separator of a chained URL: ``zip://a.log::https://host/job.zip``."""
 _PART: Final = re.compile(rf"({_SCHEME}:/+)(.*)", re.IGNORECASE | re.DOTALL)
 _NO_PORT: Final = re.compile(r":(?!\d*$)")
 _IN_TEXT: Final = re.compile(
@@ -26,19 +26,19 @@ _IN_TEXT: Final = re.compile(
 )
 _ENCODED: Final = re.compile(rf"{_SCHEME}%3a%2f%2f[^\s<>\"'`&]*", re.IGNORECASE)
 _QUERY: Final = re.compile(r"(?<=[\w/.%~-])\?[\w.~%+-]+=[^\s<>\"'`]*")
-"""The query of a URL that is shown without its server: ``/bucket/key?X-Amz-Signature=1``."""
+"""The query of a URL that is written without its server: ``/bucket/key?X-Amz-Signature=1``."""
 _AFTER: Final = ").,:;]}"
-"""Marks behind a URL that belong to the sentence around it."""
+"""Punctuation after a URL that belongs to the sentence around it."""
 _LEFT_OUT: Final = "…"
 _SHORT: Final = 4
-"""Secrets with fewer characters are left out only where they are words by themselves."""
+"""Secrets with fewer characters are removed only where they are whole words."""
 _LEAST_VALUE: Final = 3
-"""Shorter values of a query are no secrets."""
+"""Values of a query with fewer characters do not count as secrets."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Url:
-    """A URL that prints without its secrets: :func:`str` is the form to show; ``address`` has everything."""
+    """A URL whose :class:`str` has no secrets; ``address`` is the whole URL."""
 
     address: str
 
@@ -50,7 +50,7 @@ class Url:
 
     @property
     def name(self) -> str:
-        """The last part of the path; of a chained URL, of the file inside."""
+        """The last part of the path; for a chained URL, of the file inside the archive."""
         path = next(filter(is_url, _CHAIN.split(str(self))), "").partition("::")[0]
         return path.rstrip("/").rpartition("/")[2]
 
@@ -61,26 +61,26 @@ class Url:
 
 
 class LogFormatter(logging.Formatter):
-    """Formatter of log records, with their tracebacks, that leaves the secrets of URLs out."""
+    """A formatter of log records and their tracebacks that removes the secrets of URLs."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record as it may be written."""
+        """Return the text of the record without secrets."""
         return without_secrets(super().format(record))
 
 
 def is_url(place: str) -> bool:
-    """Tell whether a text is a URL, and no path."""
+    """Tell whether a text is a URL instead of a path."""
     return "://" in place
 
 
 def urls_in(words: Iterable[str]) -> list[Url]:
-    """Return the URLs that words of a command line end with, such as ``--scheduler=tcp://host:8786``."""
+    """Return the URLs at the ends of command-line words, such as ``--scheduler=tcp://host:8786``."""
     found = (re.search(rf"{_SCHEME}://.*", word, re.IGNORECASE | re.DOTALL) for word in words)
     return [Url(url[0]) for url in found if url]
 
 
 def without_secrets(text: str, urls: Iterable[Url] = ()) -> str:
-    """Return a text in which each URL may be shown, without the secrets of ``urls`` in any form."""
+    """Return a text without the secrets of its URLs, and without those of ``urls`` in any encoding."""
     secrets = dict[str, str]()
     for url in urls:
         text = text.replace(url.address, str(url))
@@ -98,7 +98,7 @@ def _shown_in_text(found: re.Match[str]) -> str:
 
 
 def _whole(part: str) -> str:
-    """Return a part of a chained URL, without what may be the first half of a password with a blank in it."""
+    """Return a part of a chained URL, cut where the first half of a password with a blank may stand."""
     prefix, location, *_ = _divided(part)
     server = re.sub(r"\[[^\[\]]*\]", "", location.partition("/")[0].partition("::")[0])
     is_odd = bool(prefix and _NO_PORT.search(server)) and not server.startswith("arn:")
@@ -110,11 +110,11 @@ def _shown(url: str) -> str:
 
 
 def _divided(part: str) -> tuple[str, str, str, str]:
-    """Divide a part of a chained URL: scheme, what may be shown of the rest, user with ``@``, and query."""
+    """Divide a part of a chained URL into scheme, location that may be shown, user with ``@``, and query."""
     found = _PART.match(part)
     prefix, rest = (found[1], found[2]) if found else ("", part)
     server = re.split(r"[/?#]", rest, maxsplit=1)[0]
-    # A password that is not encoded may have the characters that end the name of a server.
+    # An unencoded password may contain the characters that end the name of a server.
     around = server if "@" in server or not _NO_PORT.search(server) else rest
     user = around[: around.rfind("@") + 1]
     location = re.split(r"[?#]", rest[len(user) :], maxsplit=1)[0]
@@ -122,7 +122,7 @@ def _divided(part: str) -> tuple[str, str, str, str]:
 
 
 def _secrets(url: str) -> Iterator[tuple[str, str]]:
-    """Yield each secret of a URL, and what stands for it in a text: nothing if it is cut off a URL."""
+    """Yield each secret of a URL with its replacement, which is empty for a part that is cut off a URL."""
     for part in _CHAIN.split(url):
         _, _, user, query = _divided(part)
         names = [user[:-1], *user[:-1].split(":", 1)]
@@ -133,7 +133,7 @@ def _secrets(url: str) -> Iterator[tuple[str, str]]:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """Yield a secret as it is, decoded, encoded, and as a header has it."""
+    """Yield a secret unmodified, decoded, encoded, and in the Base64 form of an HTTP header."""
     for plain in (secret, unquote(secret), unquote_plus(secret)):
         data = plain.encode(errors="surrogateescape")
         yield from (plain, quote(data), quote(data, safe=""), quote_plus(data))

@@ -17,7 +17,7 @@ _ADDRESS: Final = re.compile(r"(?: object)? at 0x[0-9a-fA-F]+")
 
 
 def without_addresses(text: str) -> str:
-    """Take out where an object is in memory, which is another place in each run: ``<Net object at 0x7f>``."""
+    """Remove memory addresses, which differ in each run: ``<Net>`` for ``<Net object at 0x7f>``."""
     return _ADDRESS.sub("", text)
 
 
@@ -27,7 +27,7 @@ def visible(text: str) -> str:
 
 
 def visible_lines(text: str) -> str:
-    """Escape a text of several lines, whose ends stay."""
+    """Escape a text of several lines; the line ends stay unescaped."""
     return "\n".join(map(visible, text.split("\n")))
 
 

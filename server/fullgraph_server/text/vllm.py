@@ -1,4 +1,4 @@
-"""What vLLM has compiled: the parts of a graph, and the sizes that each was compiled for."""
+"""The parts of a graph that vLLM compiled, and the sizes that each part was compiled for."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Sizes: TypeAlias = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class VllmGraph:
-    """A graph that vLLM has split. ``parts`` are its submodules in their order, each with its sizes."""
+    """A graph that vLLM split; ``parts`` are its submodules in order, each with its sizes."""
 
     configured: VllmConfigured
     parts: tuple[tuple[str, Sizes], ...] = ()
 
 
 def vllm_graphs(facts: Iterable[object]) -> tuple[VllmGraph, ...]:
-    """Return the graphs that vLLM has split, in the order of their compilations."""
+    """Return the graphs that vLLM split, in the order of their compilations."""
     graphs: dict[str, VllmGraph] = {}
     for fact in facts:
         if isinstance(fact, VllmConfigured):
@@ -45,7 +45,7 @@ def _parts(parts: dict[str, Sizes], fact: VllmSplit | VllmPartCompiled) -> tuple
 
 
 def vllm_lines(graph: VllmGraph) -> Iterator[str]:
-    """Yield a heading, and a line for all parts that were compiled for the same sizes."""
+    """Yield a heading, then one line for each group of parts that were compiled for the same sizes."""
     configured = graph.configured
     name = " ".join(filter(None, ("vLLM:", configured.model, configured.prefix and f"({configured.prefix})")))
     splits = f", split at {', '.join(configured.splitting)}" if configured.splitting else ""

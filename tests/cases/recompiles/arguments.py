@@ -1,7 +1,7 @@
 """Another number of arguments."""
 
 # cause: length of `xs` was 2, is now 3
-# advice: graph of its own, compiled once
+# advice: has its own graph, compiled once
 # fix: none (each number of arguments is a graph of its own)
 
 import torch

@@ -1,7 +1,7 @@
 """Another number of positional arguments."""
 
 # cause: length of `tensors` was 2, is now 3
-# advice: graph of its own, compiled once
+# advice: has its own graph, compiled once
 # fix: none (each length is a graph of its own)
 
 import torch

@@ -1,6 +1,6 @@
 """A backend that is made anew for each call."""
 
-# cause: the backend is another object
+# cause: the backend is a different object
 # advice: backend=backend
 
 import torch

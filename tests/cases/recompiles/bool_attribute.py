@@ -1,7 +1,7 @@
 """A flag on a module that changes."""
 
 # cause: `self.flag` was True, is now False
-# advice: graph of its own, compiled once
+# advice: has its own graph, compiled once
 # fix: none (each value is a graph of its own)
 
 import torch

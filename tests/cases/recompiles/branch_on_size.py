@@ -1,7 +1,7 @@
 """The code takes another way for long inputs."""
 
 # cause: size of `x` at dimension 0 was 4, is now 16
-# advice: asks for this size
+# advice: tests this size
 # fix: none (the two sides of the branch are two graphs)
 
 import torch

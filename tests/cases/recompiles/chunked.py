@@ -1,7 +1,7 @@
 """Chunks of a size."""
 
 # cause: size of `x` at dimension 0 was 4, is now 8
-# advice: asks for this size
+# advice: tests this size
 # fix: none (each number of chunks is a graph of its own)
 
 import torch

@@ -1,6 +1,6 @@
 """The default device changes after the first call."""
 
-# cause: the torch function modes around the call are others
+# cause: the torch function modes around the call changed
 # advice: torch.set_default_device(
 
 import torch

@@ -1,7 +1,7 @@
 """A type as an argument."""
 
 # cause: `dtype` was torch.float64, is now torch.bfloat16
-# advice: graph of its own, compiled once
+# advice: has its own graph, compiled once
 # fix: none (each is a graph of its own)
 
 import torch

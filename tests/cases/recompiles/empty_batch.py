@@ -1,7 +1,7 @@
 """An empty batch among full ones."""
 
 # cause: size of `x` at dimension 0 was 4, is now 0
-# advice: size of 0 or 1 is compiled apart
+# advice: a size of 0 or 1 separately
 # fix: none (a size of 0 is a graph of its own)
 
 import torch

@@ -1,7 +1,7 @@
 """A member of an enum as an attribute."""
 
 # cause: `self.mode` was Mode.FAST, is now Mode.EXACT
-# advice: graph of its own, compiled once
+# advice: has its own graph, compiled once
 # fix: none (each member is a graph of its own)
 
 import enum

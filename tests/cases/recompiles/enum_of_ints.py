@@ -1,7 +1,7 @@
 """A member of an enum of numbers."""
 
 # cause: `order` was Order.FIRST, is now Order.SECOND
-# advice: graph of its own, compiled once
+# advice: has its own graph, compiled once
 # fix: none (each member is a graph of its own)
 
 import enum

@@ -1,7 +1,7 @@
 """A function is called with gradients and without."""
 
 # cause: grad mode was True, is now False
-# advice: as it should be
+# advice: This is expected
 # fix: none (with and without gradients are two graphs)
 
 import torch

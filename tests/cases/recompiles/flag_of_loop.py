@@ -1,7 +1,7 @@
 """A flag decides whether a value is updated."""
 
 # cause: `self.frozen` was False, is now True
-# advice: graph of its own, compiled once
+# advice: has its own graph, compiled once
 # fix: none (each is a graph of its own)
 
 import torch

@@ -1,7 +1,7 @@
 """A flag decides about a shape."""
 
 # cause: `keepdim` was True, is now False
-# advice: graph of its own, compiled once
+# advice: has its own graph, compiled once
 # fix: none (each is a graph of its own)
 
 import torch

@@ -1,6 +1,6 @@
 """A mode that sees all torch functions is on in one of two calls."""
 
-# cause: the torch function modes around the call are others
+# cause: the torch function modes around the call changed
 # advice: with
 
 import torch

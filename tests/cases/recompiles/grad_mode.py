@@ -1,7 +1,7 @@
 """The grad mode changes between calls: it has no line, so the finding stands on the function."""
 
 # cause: grad mode was True, is now False
-# advice: as it should be
+# advice: This is expected
 # fix: none (with and without gradients are two graphs)
 
 import torch

@@ -1,7 +1,7 @@
 """Another key is looked for in another dict: the answer is the same."""
 
 # cause: `cache` had the key 1, now lacks it
-# advice: `layer in cache` ahead of the call
+# advice: `layer in cache` before the call
 
 import torch
 

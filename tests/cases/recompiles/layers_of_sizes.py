@@ -1,7 +1,7 @@
 """Layers of other sizes go through the same compiled function."""
 
 # cause: size of `layer.bias` at dimension 0 was 3, is now 5
-# advice: compiles for the sizes of parameters
+# advice: specializes on the sizes of parameters
 # fix: none (each layer is a graph of its own)
 
 import torch

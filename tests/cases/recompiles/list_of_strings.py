@@ -1,7 +1,7 @@
 """A list of names that grows."""
 
 # cause: length of `names` was 1, is now 2
-# advice: graph of its own, compiled once
+# advice: has its own graph, compiled once
 # fix: none (each length is a graph of its own)
 
 import torch

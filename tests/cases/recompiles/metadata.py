@@ -1,7 +1,7 @@
 """A tensor subclass whose metadata change."""
 
 # cause: metadata of `x` was 2, is now 5
-# advice: What `__tensor_flatten__` of `x` returns
+# advice: The metadata that `__tensor_flatten__` of `x` returns
 # fix: none (each value is a graph of its own)
 
 import torch

@@ -1,7 +1,7 @@
 """No flag, then one."""
 
 # cause: `causal` was None, is now True
-# advice: graph of its own, compiled once
+# advice: has its own graph, compiled once
 # fix: none (each is a graph of its own)
 
 import torch

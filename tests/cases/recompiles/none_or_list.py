@@ -1,7 +1,7 @@
 """No list, then one."""
 
 # cause: `others` was None, is now type list
-# advice: graph of its own, compiled once
+# advice: has its own graph, compiled once
 # fix: none (each is a graph of its own)
 
 import torch

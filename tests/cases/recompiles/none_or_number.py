@@ -1,7 +1,7 @@
 """No number, then one."""
 
 # cause: `maximum` was None, is now 2.5
-# advice: graph of its own, compiled once
+# advice: has its own graph, compiled once
 # fix: none (each is a graph of its own)
 
 import torch

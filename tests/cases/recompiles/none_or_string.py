@@ -1,7 +1,7 @@
 """No string, then one."""
 
 # cause: `reduction` was None, is now 'sum'
-# advice: graph of its own, compiled once
+# advice: has its own graph, compiled once
 # fix: none (each is a graph of its own)
 
 import torch

@@ -1,7 +1,7 @@
 """A number of NumPy."""
 
 # cause: `scale` is no longer 2.0
-# advice: graph of its own, compiled once
+# advice: has its own graph, compiled once
 # fix: none (each is a graph of its own)
 
 import numpy as np

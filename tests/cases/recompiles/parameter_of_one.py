@@ -1,7 +1,7 @@
 """A layer with one output, and one with more."""
 
 # cause: size of `weight` at dimension 1 was 1, is now 3
-# advice: size of 0 or 1 is compiled apart
+# advice: a size of 0 or 1 separately
 # fix: none (a size of 1 is a graph of its own)
 
 import torch

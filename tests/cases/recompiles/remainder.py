@@ -1,7 +1,7 @@
 """The code asks whether a length is even."""
 
 # cause: `x.shape[0] % 2 == 0` no longer holds
-# advice: graph of its own, compiled once
+# advice: has its own graph, compiled once
 # fix: none (the two sides of the branch are two graphs)
 
 import torch

@@ -1,7 +1,7 @@
 """A tensor that wants gradients where the first one did not."""
 
 # cause: requires_grad of `x` was False, is now True
-# advice: as it should be
+# advice: This is expected
 # fix: none (with and without gradients are two graphs)
 
 import torch

@@ -1,7 +1,7 @@
 """A loop over a size is unrolled, which makes a number of a dynamic size."""
 
 # cause: size of `x` at dimension 0 was 3, is now 4
-# advice: makes a number of `x.shape[0]`
+# advice: uses `x.shape[0]` as a Python number
 
 import torch
 

@@ -1,7 +1,7 @@
 """One of two tensors has a size of one in the first call: it is broadcast."""
 
 # cause: size of `y` at dimension 0 was 1, is now 4
-# advice: size of 0 or 1 is compiled apart
+# advice: a size of 0 or 1 separately
 # fix: none (a size of 1 is broadcast)
 
 import torch

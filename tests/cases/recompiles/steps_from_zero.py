@@ -1,7 +1,7 @@
 """The number of a step counts from 0."""
 
 # cause: `step` was 0, is now any int
-# advice: 0 and 1 are compiled apart
+# advice: the numbers 0 and 1 separately
 # fix: none (a graph for 0, and one for all others)
 
 import torch

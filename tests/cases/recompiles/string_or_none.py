@@ -1,7 +1,7 @@
 """A string, then none."""
 
 # cause: `reduction` was 'sum', is now None
-# advice: graph of its own, compiled once
+# advice: has its own graph, compiled once
 # fix: none (each is a graph of its own)
 
 import torch

@@ -1,7 +1,7 @@
 """A function of torch as an argument."""
 
 # cause: `activation` is no longer the same object (builtin_function_or_method)
-# advice: graph of its own, compiled once
+# advice: has its own graph, compiled once
 # fix: none (each is a graph of its own)
 
 import torch

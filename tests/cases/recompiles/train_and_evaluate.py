@@ -1,7 +1,7 @@
 """A model is trained, and evaluated without gradients."""
 
 # cause: grad mode was True, is now False
-# advice: as it should be
+# advice: This is expected
 # fix: none (training and evaluation are two graphs)
 
 import torch

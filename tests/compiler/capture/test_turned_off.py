@@ -187,7 +187,7 @@ def test_what_was_compiled_and_never_called_is_named(made: str, name: str, tmp_p
 
     """
     (finding,) = found(dedent(source) + made, tmp_path)
-    assert finding.message == f"`{name}` was compiled, and the program never called it compiled"
+    assert finding.message == f"`{name}` was compiled, but the program never called the compiled version"
     assert (finding.kind, finding.of_run) == ("nothing-compiled", False)
     assert "run uncompiled" in finding.hints[0]
 

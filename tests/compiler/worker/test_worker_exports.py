@@ -30,7 +30,7 @@ FAILURES = {
     "a-number": (
         ("n = x.sum().to(torch.int64).item()", "if n > 3:", "    return x + 1", "return x - 1"),
         "(torch.ones(4),)",
-        ("if n > 3:", "data-dependent", "export cannot decide `n > 3`: `n` is known from data only"),
+        ("if n > 3:", "data-dependent", "export cannot decide `n > 3`: `n` depends on data"),
     ),
     "an-integer": (
         ("n = int(x.to(torch.int64).sum())", "return x[:n]"),
@@ -38,7 +38,7 @@ FAILURES = {
         (
             "n = int(x.to(torch.int64).sum())",
             "data-dependent",
-            "export has to know the number that `int(x.to(torch.int64).sum())` needs, which only data decide",
+            "export needs a concrete value for `int(x.to(torch.int64).sum())`, which depends on data",
         ),
     ),
     "a-tensor": (
@@ -57,7 +57,7 @@ FAILURES = {
         (
             "if x.shape[0] > 3:",
             "size-constraint",
-            "export requires `4 <= x.shape[0]` here, which not all sizes of `batch` fulfil",
+            "export requires `4 <= x.shape[0]` here, which not all sizes of `batch` satisfy",
         ),
     ),
     "an-operator": (

@@ -158,11 +158,11 @@ def _as_it_is(site: Path) -> None:
         (_as_it_is, ["torch"], "torch is the compiler itself: name a package that it compiles."),
         (_as_it_is, ["torch-layers"], "--package torch-layers is not an importable name"),
         (_as_it_is, ["nothing"], "There is no package nothing in this environment"),
-        (_as_it_is, ["train"], "train is the project's own code: without --package"),
-        (_own, ["layers"], "layers is the project's own code: without --package"),
+        (_as_it_is, ["train"], "train is the project's own code: run without --package"),
+        (_own, ["layers"], "layers is the project's own code: run without --package"),
         (_as_zip, ["layers"], "layers is in the zip file"),
-        (_without_source, ["layers"], "layers has no source in Python, only compiled code"),
-        (_compiled, ["layers"], "layers has no source in Python, only compiled code"),
+        (_without_source, ["layers"], "layers has no Python source, only compiled code"),
+        (_compiled, ["layers"], "layers has no Python source, only compiled code"),
     ],
 )
 def test_what_cannot_be_done_is_told(

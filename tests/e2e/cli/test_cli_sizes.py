@@ -74,7 +74,7 @@ def test_a_mark_that_torch_refuses_is_told_and_nothing_is_planned(tmp_path: Path
     path = written(tmp_path, text)
     run = sizes(path, "--apply")
     assert (run.returncode, path.read_text()) == (1, text)
-    refused = "torch refuses a mark (ConstraintViolationError): You marked L['x'].size()[0] as dynamic but"
+    refused = "torch rejects a mark (ConstraintViolationError): You marked L['x'].size()[0] as dynamic but"
     assert refused in run.stdout
     assert run.stdout.splitlines()[-1] == "no plan: the unmodified program does not finish"
 
@@ -84,7 +84,7 @@ def test_a_mark_that_torch_would_refuse_says_why_it_is_not_in_the_plan(tmp_path:
     path = written(tmp_path, PROGRAM.replace("x * n", "x * {8: 1, 12: n}[x.shape[0]]"))
     run = sizes(path, "--apply")
     assert (run.returncode, "mark_dynamic" in path.read_text()) == (1, False)
-    assert "before the call: torch refuses a mark (ConstraintViolationError): You marked L['x']" in run.stdout
+    assert "before the call: torch rejects a mark (ConstraintViolationError): You marked L['x']" in run.stdout
 
 
 @pytest.mark.slow

@@ -262,7 +262,7 @@ def test_a_forbidden_recompilation_has_a_cause(tmp_path: Path) -> None:
             ["recompiled: dtype of `shift` was torch.float32, is now torch.float64"],
         ),
         (NAN, ["recompiled: `factor` was nan, is now any float"]),
-        (MARKED, ["recompiled: a tensor's sizes are marked as dynamic or static in another way"]),
+        (MARKED, ["recompiled: a tensor's sizes are marked as dynamic or static differently"]),
     ],
 )
 def test_what_changed_is_told_in_words(tmp_path: Path, text: str, messages: list[str]) -> None:

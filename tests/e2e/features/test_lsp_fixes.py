@@ -241,7 +241,7 @@ async def test_what_may_end_an_error_is_tried_unasked(editor: Editor, tmp_path: 
     await editor.command("fullgraph.run", editor.uri)
     await tried(editor)  # waits for what is tried ahead of time
     message = finding(editor, "GB0170").message
-    assert message.endswith(", the program gets to its end.")
+    assert message.endswith(", the program finishes.")
     assert "Choose with `torch.where`: with `" in message
 
 

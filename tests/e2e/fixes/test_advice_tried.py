@@ -48,7 +48,7 @@ for dtype in (torch.float32, torch.float64, torch.float32):
     x, y = torch.ones(3, dtype=dtype), torch.ones(4, dtype=dtype)
     f(x, y)
 """
-CONVERT = "Convert it before the compiled call, if results may have another type and precision:"
+CONVERT = "Convert it before the compiled call, if results may have another dtype and precision:"
 LIMIT = """
 import torch
 
@@ -256,19 +256,19 @@ def test_a_break_comes_with_the_line_that_removes_it(tmp_path: Path) -> None:
 
 def test_an_error_comes_with_what_ends_it(tmp_path: Path) -> None:
     assert hints(tmp_path, BRANCH.format(", fullgraph=True"), "GB0170") == [
-        f"{WHERE}, the program gets to its end.",
-        "Without `fullgraph=True` (line 4), the program gets to its end, with 1 graph break.",
+        f"{WHERE}, the program finishes.",
+        "Without `fullgraph=True` (line 4), the program finishes, with 1 graph break.",
     ]
 
 
 def test_a_function_that_dynamo_fails_at_is_kept_out_of_graphs(tmp_path: Path) -> None:
-    way = "With `@torch.compiler.disable` above `rows` (line 4), the program gets to its end"
+    way = "With `@torch.compiler.disable` above `rows` (line 4), the program finishes"
     assert f"{way}, with 1 graph break." in hints(tmp_path, CAUGHT, "capture-error")
 
 
 def test_a_module_is_compiled_in_place_where_its_class_is_asked_for(tmp_path: Path) -> None:
     way = "With `head.compile(backend='eager')` instead of line 9"
-    assert f"{way}, the program gets to its end." in hints(tmp_path, BY_CLASS, "target-error")
+    assert f"{way}, the program finishes." in hints(tmp_path, BY_CLASS, "target-error")
 
 
 def test_an_error_of_the_program_is_told_to_be_one(tmp_path: Path) -> None:
@@ -277,7 +277,7 @@ def test_an_error_of_the_program_is_told_to_be_one(tmp_path: Path) -> None:
 
 def test_an_error_that_an_edit_brings_is_told_with_it(tmp_path: Path) -> None:
     (told,) = hints(tmp_path, RATE)
-    assert told.startswith("Give the optimizer its learning rate as a tensor")
+    assert told.startswith("Pass the learning rate to the optimizer as a tensor")
     assert "With it, line 15 raises TypeError: type Tensor doesn't define __round__ method." in told
 
 
@@ -300,6 +300,6 @@ def test_an_error_of_an_exported_program_is_not_said_to_be_the_programs(tmp_path
 
 
 def test_an_export_is_tried_with_other_sizes(tmp_path: Path) -> None:
-    way = "With `Dim.AUTO` instead of the `Dim` of line 9, the program gets to its end."
-    cost = "A size that the code needs as a number is then fixed."
+    way = "With `Dim.AUTO` instead of the `Dim` of line 9, the program finishes."
+    cost = "A size that the code needs as a number then becomes a constant."
     assert f"{way} {cost}" in hints(tmp_path, HALVED, "size-constraint")

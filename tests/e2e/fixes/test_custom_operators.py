@@ -339,8 +339,8 @@ REFUSED = {
         """,
         "stamp(x)",
         (
-            "`stamp` changes `Ledger.entries`, and torch leaves out a call of an operator whose result "
-            "nothing uses, and may use a result twice"
+            "`stamp` changes `Ledger.entries`, and torch removes an operator call whose result is "
+            "unused, and may reuse the result of an equal call"
         ),
     ),
     "an object": (
@@ -353,7 +353,7 @@ REFUSED = {
             return x * config.scale
         """,
         "scaled(x, Config())",
-        "`scaled` gets `Config` as `config`, which an operator of torch cannot have",
+        "`scaled` gets `Config` as `config`, which a custom operator cannot take",
     ),
     "sizes that depend on values": (
         """
@@ -361,7 +361,10 @@ REFUSED = {
             return torch.tensor([v for v in struct.unpack(f"{len(x)}f", x.numpy().tobytes()) if v > 0])
         """,
         "positive(x)",
-        "`positive` cannot be told from its arguments: the sizes of its results depend on values",
+        (
+            "`positive` has results that do not follow from its arguments: "
+            "the sizes of its results depend on values"
+        ),
     ),
     "a number": (
         """
@@ -369,7 +372,7 @@ REFUSED = {
             return int.from_bytes(hashlib.md5(x.numpy().tobytes()).digest()[:2], "big")
         """,
         "total(x)",
-        "`total` gives back `int`, and an operator of torch gives back tensors",
+        "`total` returns `int`, but a custom operator returns tensors",
     ),
 }
 
@@ -498,7 +501,7 @@ def test_what_gives_back_no_tensors_is_traced_without_its_python(
         """
     path = _written(Opaque("", function, program, (), "import hashlib"), tmp_path, binaries)
     [(tries, refused)] = proving.run(path, _tries)
-    assert refused == "`hashed` gets `tuple` as `names`, which an operator of torch cannot have"
+    assert refused == "`hashed` gets `tuple` as `names`, which a custom operator cannot take"
     assert [(item.fix.rule, item.fix.safety, item.verdict.verified) for item in tries] == [
         ("nonstrict-trace", "unsafe", True)
     ], tries

@@ -438,8 +438,8 @@ def test_sarif_lists_what_does_not_count_as_suppressed(half_known: Checked, fold
     assert len(model.Sarif.model_validate_json(text).runs[0].results or ()) == 3
 
 
-_REFUSED = "and Landlock refused those of native code and child processes"
-_NOT_WATCHED = "child processes and unknown native code were refused, and known libraries were not watched"
+_REFUSED = "and Landlock blocked those of native code and child processes"
+_NOT_WATCHED = "child processes and unknown native code were blocked, and known libraries were not watched"
 _NONE = "(no namespace, because this system has none: Python's writes were redirected"
 
 

@@ -202,7 +202,7 @@ async def test_the_report_has_what_caches_held_and_why_not() -> None:
     assert caches["counts"] == [{"name": "FX graph cache", "hits": 1, "misses": 1, "bypasses": 0}]
     (use,) = caches["uses"]
     assert (use["label"], use["location"].range.start.line) == ("step (0/0)", 1)
-    assert use["sentences"].endswith("`torch.compiler.config.cache_key_tag` is no part of it.")
+    assert use["sentences"].endswith("`torch.compiler.config.cache_key_tag` is no longer part of the key.")
     assert "caches" not in await performance_of(report(*FACTS))
 
 

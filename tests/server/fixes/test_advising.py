@@ -25,7 +25,7 @@ MARK, DYNAMIC = Remedy("mark", ("torch._dynamo.mark_dynamic(x, 0)",)), Remedy("d
 EITHER = Advice("Mark `x`, or compile so.", (MARK, DYNAMIC), ("Mark `x`.", "Compile so."))
 BOTH = Advice("Mark `x` and compile so.", (MARK, DYNAMIC))
 WITHOUT_EDIT = Advice("Call it in the warm-up.")
-REASON = Advice("Each is a graph of its own, compiled once.", explains=True)
+REASON = Advice("Each has its own graph, compiled once.", explains=True)
 
 
 def report(*given: Advice, **changes: object) -> Report:
@@ -63,7 +63,7 @@ def test_what_is_enough_alone_is_left_alone(mark: Outcome, dynamic: Outcome, hin
 
 
 def test_what_has_no_edit_was_not_tried_and_a_reason_needs_no_try() -> None:
-    hints = "Call it in the warm-up. (Not tried.)", "Each is a graph of its own, compiled once."
+    hints = "Call it in the warm-up. (Not tried.)", "Each has its own graph, compiled once."
     assert left(report(WITHOUT_EDIT, REASON)) == hints
 
 

@@ -106,7 +106,7 @@ def test_sizes_that_follow_no_rule_are_not_told(sizes: Sequence[tuple[int, int]]
 
 def test_types_that_follow_no_rule_are_not_told() -> None:
     calls = [call(tensor(3), to=tensor(3)), call(tensor(3, dtype="int64"), to=tensor(3, dtype="bool"))]
-    with pytest.raises(UnknownSizeError, match="the type of its results"):
+    with pytest.raises(UnknownSizeError, match="the dtype of its results"):
         made_result(["x"], calls, [item.result.tensors[0] for item in calls], "torch")
 
 
@@ -209,8 +209,8 @@ def _(x, k):
 """,
     ).replace("y = ranked(x + 1", "y = ranked_op(x + 1").replace("+ ranked(k=3", "+ ranked_op(k=3")
     assert fix.safety == "unsafe"
-    assert "The source of `slow` is not read" in fix.change
-    assert fix.title == "Make `ranked` an operator of torch"
+    assert "The source of `slow` was not read" in fix.change
+    assert fix.title == "Make `ranked` a custom operator"
     assert fix.operator is not None
     assert fix.operator.seen == "2 calls of it and 4 others with other values"
 
@@ -260,7 +260,7 @@ def test_only_functions_of_modules_become_operators(at: str) -> None:
     finding, context = context_of(text, at)
     assert calls_wanted(finding, context) == ()
     assert refusal(finding, context) == (
-        "`self.part` works on an object, which an operator of torch cannot have" if "self" in at else ""
+        "`self.part` works on an object, which a custom operator cannot take" if "self" in at else ""
     )
 
 
@@ -336,10 +336,13 @@ def test_what_no_call_has_shown_is_declared_from_the_source(name: str) -> None:
 @pytest.mark.parametrize(
     ("body_text", "sentence"),
     [
-        ("LEDGER.append(x)\n    return x * 2", "`ranked` changes `LEDGER`, and torch leaves out a call"),
-        ("if len(x) > 9:\n        print(x)\n    return x * 2", "`ranked` calls `print`, and torch leaves"),
-        ("global COUNT\n    COUNT += 1\n    return x * 2", "`ranked` changes `COUNT`, and torch leaves out"),
-        ("return noted(x)", "`ranked` changes `LEDGER`, and torch leaves out a call"),
+        (
+            "LEDGER.append(x)\n    return x * 2",
+            "`ranked` changes `LEDGER`, and torch removes an operator call",
+        ),
+        ("if len(x) > 9:\n        print(x)\n    return x * 2", "`ranked` calls `print`, and torch removes"),
+        ("global COUNT\n    COUNT += 1\n    return x * 2", "`ranked` changes `COUNT`, and torch removes"),
+        ("return noted(x)", "`ranked` changes `LEDGER`, and torch removes an operator call"),
     ],
 )
 def test_an_operators_side_effects_are_never_dropped(body_text: str, sentence: str) -> None:
@@ -355,10 +358,10 @@ def test_an_operators_side_effects_are_never_dropped(body_text: str, sentence: s
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("slow(x)[:k]", "x[:k]", "Its result is a copy, where the function may return `y` itself"),
+        ("slow(x)[:k]", "x[:k]", "Its result is a copy, but the function may return `y` itself"),
         ("slow(x)[:k]", "x * TABLE['a']", "It reads `TABLE`, which compiled code may change only after"),
         ("slow(x)[:k]", "x * Config.scale", "It reads `Config`, which compiled code may change only after"),
-        ("slow(x)[:k]", "lib.fast(x)", "The source of `lib.fast` is not read"),
+        ("slow(x)[:k]", "lib.fast(x)", "The source of `lib.fast` was not read"),
     ],
 )
 def test_an_operator_that_others_can_tell_is_unsafe(old: str, new: str, reason: str) -> None:
@@ -420,29 +423,32 @@ def test_gradients_come_from_a_second_operator() -> None:
         (CallsSeen(1, problem="draws random numbers"), "`ranked` draws random numbers"),
         (
             CallsSeen(1, (call(tensor(3), ValueSeen("other", text="Config"), to=tensor(3)),)),
-            "`ranked` gets `Config` as `k`, which an operator of torch cannot have",
+            "`ranked` gets `Config` as `k`, which a custom operator cannot take",
         ),
         (
             CallsSeen(1, (call(tensor(3), number(1), to=ValueSeen("float")),)),
-            "`ranked` gives back `float`, and an operator of torch gives back tensors",
+            "`ranked` returns `float`, but a custom operator returns tensors",
         ),
         (
             CallsSeen(1, (call(tensor(3), number(1), to=NONE),)),
-            "`ranked` gives back nothing, and changes no tensor: torch may leave it out",
+            "`ranked` returns nothing and changes no tensor: torch may remove the call",
         ),
         (
             CallsSeen(1, (call(tensor(3), number(1), to=tensor(3)), call(tensor(3), number(1), to=NONE))),
-            "`ranked` gives back results of several types, and an operator has one",
+            "`ranked` returns results of several types, but an operator has one result type",
         ),
         (
             CallsSeen(1, (call(tensor(3, grad=True, changed=True), number(1), to=tensor(3)),)),
-            "`ranked` changes a tensor in place while gradients are kept",
+            "`ranked` changes a tensor in place while gradients are recorded",
         ),
         (
             CallsSeen(
                 1, (call(tensor(3), number(1), to=tensor(2)), call(tensor(3), number(1), to=tensor(1)))
             ),
-            "`ranked` cannot be told from its arguments: the sizes of its results depend on values",
+            (
+                "`ranked` has results that do not follow from its arguments: "
+                "the sizes of its results depend on values"
+            ),
         ),
     ],
 )
@@ -561,7 +567,7 @@ def test_what_reads_nothing_that_may_change_is_traced_without_its_python(what: s
     names = ValueSeen("other", text="tuple")
     seen = CallsSeen(1, (CallSeen((tensor(3), names), result),), is_python=True)
     found, refused = offered(text, seen, 'opaque(x, ("a", "b"))')
-    assert refused == "`opaque` gets `tuple` as `names`, which an operator of torch cannot have"
+    assert refused == "`opaque` gets `tuple` as `names`, which a custom operator cannot take"
     assert [fix.rule for fix in found] == ["nonstrict-trace"] * is_offered
     if is_offered:
         new = edited(SourceFile(FILE, text), found[0].edits)

@@ -142,11 +142,11 @@ async def test_what_fullgraph_fails_at_twice_is_not_tried_rather_than_refused(tm
     [
         (["finished"], [""], "", "one run with TorchInductor"),
         (["raised", "finished"], [""], "with TorchInductor the program raises an error", ""),
-        (["raised", "raised"], [""], "it cannot be run with TorchInductor: without an edit, too", ""),
+        (["raised", "raised"], [""], "it cannot be run with TorchInductor: even without an edit", ""),
         (["crashed", "finished"], [""], "with TorchInductor the program crashes", ""),
         (["timeout", "finished"], [""], "with TorchInductor the program takes too long", ""),
         (["finished"] * 2, ["x", ""], "", "one run with TorchInductor"),
-        (["finished"] * 4, ["x", "x", ""], "", "which draws random numbers or rounds in another way"),
+        (["finished"] * 4, ["x", "x", ""], "", "which draws random numbers or rounds differently"),
         (["finished"] * 4, ["x"], "with TorchInductor results differ: x", ""),
     ],
     ids=["runs", "raises", "fails already", "crashes", "hangs", "as alone before", "random", "other results"],

@@ -46,29 +46,33 @@ TOLD = {
     "a constructor": (
         f"{INIT}        self.n = 1\n",
         f"{INIT}        super().__init__()\n        self.n = 1\n",
-        "`A.__init__` does more, which subclasses",
+        "`A.__init__` does more, which affects subclasses",
     ),
     "a method that may be overridden": (
         f"{METHOD}        if x.sum() > 0:\n            x = self.act(x)\n        return x * 1\n",
         f"{METHOD}        y = self.act(x)\n        return torch.where(x.sum() > 0, y, x) * 1\n",
-        "`self.act` runs in any case now, which an override",
+        "`self.act` now always runs, which affects an override",
     ),
     "torch.cond": (
         "def f(x):\n    return x.sin() if x.sum() > 0 else x.cos()\n",
         "def f(x):\n    return torch.cond(x.sum() > 0, lambda: x.sin(), lambda: x.cos())\n",
-        "`cond` raises where its branches differ",
+        "`cond` raises an error if its branches differ",
     ),
     "a setting": (
         "def f(x):\n    return x\n",
         "torch._dynamo.config.capture_scalar_outputs = True\n\ndef f(x):\n    return x\n",
-        "It holds for the whole process",
+        "The setting applies to the whole process",
     ),
     "a set of functions": (
         "def f(x):\n    return x\n",
         "torch._dynamo.config.reorderable_logging_functions.add(print)\n\ndef f(x):\n    return x\n",
-        "It holds for the whole process",
+        "The setting applies to the whole process",
     ),
-    "a state of torch": ("f = 1\n", "f = 1\ntorch.set_num_threads(1)\n", "It holds for the whole process"),
+    "a state of torch": (
+        "f = 1\n",
+        "f = 1\ntorch.set_num_threads(1)\n",
+        "The setting applies to the whole process",
+    ),
     "an import": (
         "def f(x):\n    import vendor\n    return vendor.a(x)\n",
         "import vendor\n\ndef f(x):\n    return vendor.a(x)\n",
@@ -77,7 +81,7 @@ TOLD = {
     "a name that means something else": (
         "def f(x):\n    from torch import sum\n    return sum(x)\n\ndef g(x):\n    return sum(x)\n",
         "from torch import sum\n\ndef f(x):\n    return sum(x)\n\ndef g(x):\n    return sum(x)\n",
-        "`sum` stands for what is imported in other functions",
+        "`sum` refers to the import in other functions",
     ),
     "a result that was the argument": (
         "def f(x):\n    if x.sum() > 0:\n        x = -x\n    return x\n",
@@ -92,37 +96,37 @@ TOLD = {
     "an argument that is changed": (
         "def f(x):\n    x = x + 1\n    return x * 2\n",
         "def f(x):\n    x += 1\n    return x * 2\n",
-        "`f` changes `x` in place now",
+        "`f` now changes `x` in place",
     ),
     "what it writes down": (
         "SEEN = []\ndef f(x):\n    SEEN.append(1)\n    return x * 2\n",
         "SEEN = []\ndef f(x):\n    return x * 2\n",
-        "`f` no longer does all that it did beside its result",
+        "`f` no longer has the same side effects",
     ),
     "a variable": (
         "o = torch.optim.SGD(w, lr=0.1)\n",
         "o = torch.optim.SGD(w, lr=torch.tensor(0.1))\n",
-        "`o` is another object for all that use it",
+        "`o` is a different object for all code that uses it",
     ),
     "a mark on what another function gets": (
         "def main(data):\n    for x in data:\n        f(x)\n        g(x)\n",
         f"def main(data):\n    for x in data:\n        {MARKED}\n        f(x)\n        g(x)\n",
-        "The mark stays with `x`",
+        "The mark stays on `x`",
     ),
     "a mark on a parameter": (
         "def main(x):\n    f(x)\n",
         "def main(x):\n    torch._dynamo.mark_dynamic(x, 0)\n    f(x)\n",
-        "The mark stays with `x`",
+        "The mark stays on `x`",
     ),
     "a copy of what is changed": (
         "@torch.compile\ndef f(x):\n    return x.mul_(2).sum()\n\nf(y.t())\n",
         "@torch.compile\ndef f(x):\n    return x.mul_(2).sum()\n\nf(y.t().contiguous())\n",
-        "`f` changes `x` in place: that is a copy now",
+        "`f` changes `x` in place, which is now a copy",
     ),
     "a copy of what is returned": (
         "def f(x):\n    return x.view(-1)\n\ng = torch.compile(f)\ng(y.t())\n",
         "def f(x):\n    return x.view(-1)\n\ng = torch.compile(f)\ng(y.t().contiguous())\n",
-        "`g` returns `x` itself: that is a copy now",
+        "`g` returns `x` itself, which is now a copy",
     ),
 }  # fmt: skip
 HIDDEN = {

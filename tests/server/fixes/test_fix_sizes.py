@@ -141,8 +141,8 @@ def test_what_is_compiled_less_often_is_kept_though_something_is_left() -> None:
     plan = found(Programs(lambda text: 1 if "mark_dynamic(x, 0)" in text else 3, varied("x.0", "y.0")))
     assert marks_in(plan.texts[FILE][1]) == [X0]
     assert len(plan.left) == 1
-    assert "Mark the size as dynamic before the call: it is compiled as often" in plan.reasons
-    assert "Mark the size as unknown before the call: results differ" in plan.reasons
+    assert "Mark the size as dynamic before the call: the program recompiles as often" in plan.reasons
+    assert "Mark the size as unbacked before the call: results differ" in plan.reasons
 
 
 def test_nothing_is_planned_that_does_not_help_or_gives_other_results() -> None:

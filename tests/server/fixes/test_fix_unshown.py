@@ -27,7 +27,7 @@ HIDDEN = {
     "a hook of a container": (
         f"{NET}{FORWARD}return self.body(x)\n",
         f"{NET}{FORWARD}for part in self.body:\n            x = part(x)\n        return x\n",
-        "`Net.forward` no longer calls `self.body`, which others may replace, hook or override",
+        "`Net.forward` no longer calls `self.body`, which other code may replace, hook or override",
     ),
     "hooks that forward goes past": (
         "def f(net, x):\n    return net(x)\n",
@@ -60,7 +60,7 @@ HIDDEN = {
             f"{LOG}DEBUG = log.isEnabledFor(10)\n\n"
             "def f(x):\n    if DEBUG:\n        x = x + 0\n    return x * 2\n"
         ),
-        "`DEBUG` is made once, of `log`",
+        "`DEBUG` is made once, from `log`",
     ),
     "a variable that is no longer read": (
         "SCALE = 2\n\ndef f(x):\n    return x * SCALE\n",
@@ -80,7 +80,7 @@ HIDDEN = {
     "a statement that moves into a mode": (
         "def f(x):\n    with torch.autocast('cpu'):\n        y = x @ x\n    z = y @ y\n    return z\n",
         "def f(x):\n    with torch.autocast('cpu'):\n        y = x @ x\n        z = y @ y\n    return z\n",
-        "`z = y @ y` in `f` stands in another `with` or `try`",
+        "`z = y @ y` in `f` is in another `with` or `try`",
     ),
     "a mode of the process": (
         "def f(x):\n    gc.disable()\n    y = x * 2\n    gc.enable()\n    return y\n",
@@ -90,12 +90,12 @@ HIDDEN = {
     "a mode of the process alone": (
         "def f(x):\n    return x * 2\n",
         "torch.set_flush_denormal(True)\n\ndef f(x):\n    return x * 2\n",
-        "`torch.set_flush_denormal(True)` holds for the whole process",
+        "`torch.set_flush_denormal(True)` applies to the whole process",
     ),
     "a setting of torch that is none of the compiler": (
         "def f(x):\n    return x * 2\n",
         "torch.backends.mkldnn.enabled = False\n\ndef f(x):\n    return x * 2\n",
-        "`torch.backends.mkldnn.enabled = False` holds for the whole process",
+        "`torch.backends.mkldnn.enabled = False` applies to the whole process",
     ),
     "a mode that is no longer asked for": (
         "def f(x):\n    return x * 2 if torch.is_grad_enabled() else x\n",
@@ -105,7 +105,7 @@ HIDDEN = {
     "a result that is kept": (
         "def f(x):\n    return x * 2\n",
         "@functools.cache\ndef f(x):\n    return x * 2\n",
-        "`f` is decorated in another way (`@cache`)",
+        "`f` is decorated differently (`@cache`)",
     ),
     "a parameter": (
         "def f(x):\n    return x * 2\n",
@@ -115,12 +115,12 @@ HIDDEN = {
     "random numbers": (
         "def f(x):\n    return x + torch.randn(2)\n",
         "def f(x):\n    return x\n",
-        "`f` draws random numbers at another place",
+        "`f` draws random numbers in another place",
     ),
     "what a function gets outside of functions": (
         "def f(*x):\n    return sum(x)\n\nx = [1]\nf(*x)\n",
         "def f(*x):\n    return sum(x)\n\nx = [1]\nx += [0] * 3\nf(*x)\n",
-        "`x += [0] * 3` is in no function, and was only run with its own values",
+        "`x += [0] * 3` is in no function, so it ran only with its own values",
     ),
     "what no longer runs outside of functions": (
         "def f(x):\n    return x\n\nx = [1]\nx.append(2)\nf(x)\n",

@@ -165,9 +165,9 @@ PLANTED = [
     ),
     (
         {"gm": GRAPH.replace("    sin = torch.ops.aten.sin.default(relu);  relu = None\n", "")},
-        "the graph ends where it went on with `aten.sin.default(relu)`",
+        "the graph ends where it went on with `aten.sin.default(relu)` before",
     ),
-    ({"a_new_component": "1"}, "`a_new_component` is a part of it"),
+    ({"a_new_component": "1"}, "`a_new_component` is now part of the key"),
 ]
 
 
@@ -319,7 +319,7 @@ def test_what_both_caches_leave_out_is_one_finding(log: Log) -> None:
     assert [(item.kind, item.message) for item in report.findings] == [
         (
             "cache-bypass",
-            "the graph of `forward` cannot be cached: the caches do not take the operator `cond`",
+            "the graph of `forward` cannot be cached: the caches do not support the operator `cond`",
         )
     ]
 
@@ -521,8 +521,8 @@ CHANGED = {
     ),
     "freezing": ([], f"{BOTH} is left out of the AOTAutograd cache: freezing is on"),
     "pass": ([], f"{BOTH} cannot be cached: a custom pass"),
-    "off": ([], f"{BOTH} is left out of the AOTAutograd cache: the FX graph cache is off"),
-    "operator": ([], "the graph of `chosen` cannot be cached: the caches do not take the operator `cond`"),
+    "off": ([], f"{BOTH} is left out of the AOTAutograd cache: the FX graph cache, which"),
+    "operator": ([], "the graph of `chosen` cannot be cached: the caches do not support the operator `cond`"),
     "cold": ([], ""),
     "warm": ([], ""),
 }

@@ -57,7 +57,7 @@ def test_each_failure_of_a_log_stands_on_its_line(version: str, tmp_path: Path) 
         ("export-error", "exports.py", 69),
     ]
     assert {finding.severity for finding in report.findings} == {"error"}
-    assert report.findings[0].message == "export cannot decide `n > 3`: `n` is known from data only"
+    assert report.findings[0].message == "export cannot decide `n > 3`: `n` depends on data"
     assert "torch._check(n > 3)" in report.findings[0].hints[0]
     assert "torch._check(n <= 3)" in report.findings[0].hints[0]
     assert report.findings[1].message == "an export that fails assumes `x.shape[0] == 4` here"
@@ -72,7 +72,7 @@ def test_what_a_draft_assumed_is_no_error(version: str, tmp_path: Path) -> None:
         ("data-dependent", "warning", 77),
         ("size-constraint", "information", 79),
     ]
-    assert report.findings[2].message.startswith("draft_export takes `n > 3` for true here")
+    assert report.findings[2].message.startswith("draft_export assumes that `n > 3` is true here")
     assert 'register_fake("shop::twice")' in report.findings[0].hints[0]
 
 
@@ -167,7 +167,7 @@ def test_a_number_without_a_variable_gets_one_first(tmp_path: Path) -> None:
     symbols = (f.DataSymbol("u0", here),)
     problem = f.ExportProblem("export/0", "data-dependent", "u0 > 5", symbols=symbols, stack=here)
     (finding,) = folded(tmp_path, problem, f.ExportFailed("export/0", "E", "m", cause="u0 > 5")).findings
-    assert finding.hints[0].startswith("Keep the number that torch calls `u0` in a variable first")
+    assert finding.hints[0].startswith("Assign the number that torch calls `u0` to a variable first")
     assert not any("torch.cond" in hint for hint in finding.hints)
 
 
@@ -194,7 +194,7 @@ def test_a_dimension_is_told_by_its_name_and_with_torchs_suggestion(tmp_path: Pa
     failed = f.ExportFailed("export/0", "UserError", "m", (), violations, suggestions)
     report = folded(tmp_path, guard, constant, failed)
     assert {finding.message for finding in report.findings} == {
-        "export requires `4 <= x.shape[0]` here, which not all sizes of `batch` fulfil",
+        "export requires `4 <= x.shape[0]` here, which not all sizes of `batch` satisfy",
         "`x.shape[1]` becomes 5 here, though `width` is dynamic",
     }
     assert all(finding.span.row == 7 for finding in report.findings)
@@ -228,7 +228,7 @@ CONFLICTS = (
         (
             "but export 0/1 specialized due to hint of 1 for dimension inputs['x'].shape[0].",
             "`x.shape[0]` becomes 1 here, though it is marked dynamic",
-            "an example that has 2 or more",
+            "an example that has size 2 or more",
         ),
         (
             "but tracing inferred a static shape of 6 for dimension inputs['x'][0].shape[1].",
@@ -253,14 +253,14 @@ def test_a_range_that_the_program_does_not_allow_is_told(tmp_path: Path) -> None
         "export/0", "ValueError", f"{CONFLICTS}\n{said} of [6, int_oo], for inputs['x'].shape[0]."
     )
     (finding,) = folded(tmp_path, failed).findings
-    assert finding.message == "`x.shape[0]` is marked to 4, and the program needs it from 6"
+    assert finding.message == "`x.shape[0]` is marked to 4, but the program needs it from 6"
 
 
 @pytest.mark.parametrize(
     ("arguments", "keys", "hint"),
     [
         (["start", "end"], ["end"], "here `start` is missing"),
-        (["x"], ["x", "z"], "Take `z` out"),
+        (["x"], ["x", "z"], "Remove `z`"),
         (["x", "kwargs"], ["x", "z"], "whose `forward` has a parameter `z`"),
     ],
 )
@@ -299,7 +299,7 @@ def test_sizes_in_a_condition_have_their_names(tmp_path: Path) -> None:
     symbols = (f.DataSymbol("u0", read_at),)
     problem = f.ExportProblem("export/0", "data-dependent", "Ne(8*u0, s7)", "False", symbols, here, sizes)
     (finding,) = folded(tmp_path, problem, f.ProgramExported("export/0")).findings
-    assert finding.message.startswith("draft_export takes `8 * n != x.shape[0]` for false here")
+    assert finding.message.startswith("draft_export assumes that `8 * n != x.shape[0]` is false here")
     assert "torch._check(8 * n == x.shape[0])" in finding.hints[0]
 
 

@@ -182,7 +182,7 @@ def test_an_error_about_the_result_of_an_operator_names_its_fake_kernel() -> Non
     finding = only(folded(*facts))
     assert finding.span.row == 4  # the call of the operator
     assert finding.message == (
-        "AssertionError: the fake kernel of `mine::op` does not fit its result: expected size 6==6"
+        "AssertionError: the fake kernel of `mine::op` does not match its result: expected size 6==6"
     )
     assert 'register_fake("mine::op")' in finding.hints[0]
 

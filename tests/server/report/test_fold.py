@@ -324,9 +324,9 @@ def test_a_mark_that_torch_refuses_stands_where_the_number_is_needed() -> None:
         ),
         (
             "x.view(n, -1)",
-            "If it varies, this code has to hold for every size: nothing in it may need the number",
+            "If it varies, this code has to work for every size: none of it may need the number",
         ),
-        ("x.sum(10) + y", "If it varies, this code has to hold for every size: a tensor that it is combined"),
+        ("x.sum(10) + y", "If it varies, this code has to work for every size: a tensor that is combined"),
     ],
 )
 def test_the_number_that_makes_a_constant_of_a_marked_size_is_named(code: str, hint: str) -> None:

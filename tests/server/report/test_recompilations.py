@@ -146,7 +146,7 @@ def test_values_that_change_together_are_told_and_advised_together() -> None:
     assert finding.message == "recompiled: `mode` was a, is now b"
     assert finding.explanation == "Changed with it: `flag` was True, is now False."
     assert [hint.partition(":")[0] for hint in finding.hints] == [
-        "Each value of `mode` is a graph of its own, compiled once.",
+        "Each value of `mode` has its own graph, compiled once.",
         "For `flag`, too",
     ]
 
@@ -227,7 +227,7 @@ def test_past_the_limit_advice_is_left_without_what_is_compiled_once() -> None:
     for cause, told in (
         (
             new,
-            ["Make it once, before the first call (`mode = ...`), and pass that in every call. (Not tried.)"],
+            ["Make it once, before the first call (`mode = ...`), and pass it in every call. (Not tried.)"],
         ),
         (flag, []),
     ):
@@ -258,7 +258,11 @@ def test_a_recompilation_without_a_reason_counts() -> None:
     ("source", "other", "told"),
     [
         ("L['x']", "L['y']", "`x` and `y` are no longer the same object"),
-        ("___stack0", "L['y']", "two values, not both with a name here, are no longer the same object"),
+        (
+            "___stack0",
+            "L['y']",
+            "two values, at least one without a name here, are no longer the same object",
+        ),
     ],
 )
 def test_values_without_a_name_are_told_without_one(source: str, other: str, told: str) -> None:

@@ -98,7 +98,7 @@ def test_a_size_that_became_a_number_is_not_advised_to_be_dynamic() -> None:
     assert plain.hints[0].startswith("Compile with `dynamic=True`")
     became = Specialization("0/1", "s77", ("L['a'].size()[0]",), "6", "range_refined", (CONDITION,))
     report = recompiled(became)
-    assert "makes a number of `a.shape[0]`" in report.findings[0].hints[0]
+    assert "uses `a.shape[0]` as a Python number" in report.findings[0].hints[0]
     assert [(item.text, item.reason) for item in report.sizes] == [("a.shape[0] == 6", "range_refined")]
     # A comparison leaves the other sizes dynamic.
     asked = replace(

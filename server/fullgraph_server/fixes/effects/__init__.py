@@ -1,6 +1,6 @@
-"""What functions do beside their results, read from their source: on every path, not only those that ran.
+"""Side effects of functions, read from their source on every path, not only on the paths that ran.
 
-- ``known``: functions of the standard library, torch and NumPy whose effects are known
-- ``names``: what the names of a file stand for, also in other files of the workspace
+- ``known``: functions of the standard library, torch and NumPy with known effects
+- ``names``: the meaning of names in a file, also from other files of the workspace
 - ``reading``: the effects of a function
 """

@@ -1,11 +1,11 @@
-"""The effects of functions whose source is not read: builtins, the standard library, torch and NumPy."""
+"""The effects of functions without readable source: builtins, the standard library, torch and NumPy."""
 
 from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias
 
 Effect: TypeAlias = Literal["fresh", "holds", "views", "changes", "draws", "outside", "unknown"]
-"""What a function does:
+"""The effect of a function:
 
 - ``fresh``: its result shares no memory with its arguments.
 - ``holds``: its result may be or contain its arguments.
@@ -26,7 +26,7 @@ PURE_MODULES: Final = _words(
     "dataclasses enum bisect heapq array numpy scipy types contextlib abc ast colorsys bz2 lzma gzip "
     "__future__ torchvision einops skimage sklearn"
 )
-"""Modules whose functions change nothing but what the tables below say."""
+"""Modules whose functions have no effects other than those in the tables below."""
 DRAWING_MODULES: Final = _words("random secrets uuid numpy.random scipy.stats")
 OUTSIDE_MODULES: Final = _words(
     "os sys time datetime pathlib io shutil tempfile glob subprocess socket logging warnings threading "
@@ -38,7 +38,7 @@ _OF_PATHS: Final = _words(
     "datetime.timedelta datetime.date datetime.datetime pathlib.PurePath io.BytesIO io.StringIO pickle.loads "
     "pickle.dumps logging.getLogger csv.reader"
 )
-"""Functions of those modules that only compute."""
+"""Functions of these modules that only compute."""
 
 VIEWS: Final = _words(
     "view view_as reshape reshape_as flatten unflatten ravel squeeze unsqueeze transpose t T mT H mH "
@@ -52,7 +52,7 @@ VIEWS: Final = _words(
     "as_subclass rename refine_names align_to requires_grad_ meshgrid rearrange nan_to_num to_dense grad "
     "rot90 slice_scatter ctypes memoryview astype __getitem__"
 )
-"""Functions and methods whose result may be in the memory of what they are called on."""
+"""Functions and methods whose result may share memory with their first argument or receiver."""
 CHANGES: Final = _words(
     "append extend insert remove pop clear sort reverse update setdefault popitem add discard appendleft "
     "popleft extendleft rotate heappush heappop heapify heapreplace heappushpop insort insort_left "
@@ -61,19 +61,19 @@ CHANGES: Final = _words(
     "load_state_dict step zero_grad train eval setattr delattr __setitem__ __setattr__ __delitem__ next send "
     "read readline readlines write writelines seek"
 )
-"""Functions and methods that change what they are called on, beside those whose names end in ``_``."""
+"""Functions and methods that change their first argument or receiver; names ending in ``_`` do so, too."""
 OF_LISTS_ONLY: Final = _words("add sort update put set resize fill partition reverse step get real imag")
-"""Of these, those that are methods of tensors, too, and change none."""
+"""Names in ``CHANGES`` that tensors have, too, as methods that change nothing."""
 NUMBERS: Final = _words(
     "shape dtype device ndim size numel stride layout requires_grad is_leaf is_cuda itemsize nbytes names "
     "training is_floating_point"
 )
-"""Attributes of tensors that are not in their memory."""
+"""Attributes of tensors that do not share the tensor's memory."""
 PLAIN_DECORATORS: Final = _words(
     "lru_cache cache wraps no_grad inference_mode enable_grad set_grad_enabled staticmethod classmethod "
     "property disable compile singledispatch contextmanager custom_op"
 )
-"""Decorators by which a function does what its source says."""
+"""Decorators that do not change the effects of a function."""
 _BUILTINS: Final[dict[str, Effect]] = {
     **dict.fromkeys(
         _words(
@@ -116,12 +116,12 @@ _OUTSIDE_OF_TORCH: Final = (
 
 
 def of_builtin(name: str) -> Effect:
-    """Return what a builtin does; exceptions and the like only hold their arguments."""
+    """Return the effect of a builtin; exceptions and the like only hold their arguments."""
     return _BUILTINS.get(name) or ("holds" if name[:1].isupper() else "unknown")
 
 
 def of_library(path: str) -> Effect:
-    """Return what a function of an installed library does, by its full name (``numpy.random.rand``)."""
+    """Return the effect of a library's function, by its full name (``numpy.random.rand``)."""
     owner, _, name = path.rpartition(".")
     root = path.partition(".")[0]
     if path in _OF_PATHS:
@@ -147,7 +147,7 @@ def of_library(path: str) -> Effect:
 
 
 def of_method(name: str, *, is_tensor: bool) -> Effect:
-    """Return what a method does to what it is called on, a tensor or array, or what may be a list."""
+    """Return the effect of a method, by its name; the receiver is a tensor or array, or may be a list."""
     if name in _RANDOM:
         return "draws"
     if name.endswith("_") and not name.endswith("__"):

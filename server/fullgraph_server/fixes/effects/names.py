@@ -1,4 +1,4 @@
-"""What the names of a file stand for: functions and classes of the workspace, or of libraries."""
+"""The meaning of names in a file: functions and classes of the workspace, or of libraries."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Defined:
 
 @dataclass(frozen=True)
 class Outer:
-    """A function of a library or a builtin: its full name, ``numpy.random.rand``; a builtin has no dot."""
+    """A function of a library, or a builtin, by its full name ``numpy.random.rand``; a builtin has no dot."""
 
     path: str
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable of a module, or what is in it: ``LEDGER.entries``; ``value`` is what the module assigns."""
+    """A variable of a module, or a part of it (``LEDGER.entries``); ``value`` is the assigned expression."""
 
     path: str
     value: ast.expr | None = None
@@ -43,7 +43,7 @@ Meaning = Defined | Outer | Variable
 
 
 def meaning_of(code: Code, path: str, files: Files, imports: Mapping[str, str] | None = None) -> Meaning:
-    """Return what a dotted name stands for in a file; ``imports`` are those of the function around it."""
+    """Return the meaning of a dotted name; ``imports`` are the imports of the function around it."""
     root, _, rest = path.partition(".")
     if imports and root in imports:
         return _imported(".".join(filter(None, (imports[root], rest))), files, code)
@@ -59,7 +59,7 @@ def meaning_of(code: Code, path: str, files: Files, imports: Mapping[str, str] |
 
 
 def function_here(code: Code, path: str, files: Files) -> Function | None:
-    """Return the function of a file that a dotted name stands for there, by itself or compiled."""
+    """Return the function of the same file that a dotted name refers to, compiled or not, or ``None``."""
     meaning = meaning_of(code, path, files)
     value = meaning.value if isinstance(meaning, Variable) else None
     if is_compile(value) and value.args:
@@ -70,7 +70,7 @@ def function_here(code: Code, path: str, files: Files) -> Function | None:
 
 @lru_cache(maxsize=64)
 def _variables(code: Code) -> Mapping[str, Sequence[ast.expr | None]]:
-    """Return what a module assigns to each of its variables, ``None`` for what no expression says."""
+    """Return the expressions that a module assigns to each variable; ``None`` for other bindings."""
     found: dict[str, list[ast.expr | None]] = {}
     for statement in code.all(ast.stmt):
         if code.function(statement) is not None or code.definition(statement) is not None:
@@ -93,7 +93,7 @@ def _of_class(code: Code, cls: Function | ast.ClassDef, member: str, path: str) 
 
 
 def _imported(path: str, files: Files, code: Code) -> Meaning:
-    """Return what an imported name stands for: in a file of the workspace, if one is that module."""
+    """Return the meaning of an imported name, from the workspace's file if a file is that module."""
     parts = path.lstrip(".").split(".")
     for length in range(len(parts), 0, -1):
         other = _module(tuple(parts[:length]), tuple(files))
@@ -107,7 +107,7 @@ def _imported(path: str, files: Files, code: Code) -> Meaning:
 
 @lru_cache(maxsize=256)
 def _module(parts: tuple[str, ...], filenames: tuple[str, ...]) -> str:
-    """Return the file of a module; empty if none or several may be it."""
+    """Return the file of a module; empty if no file matches, or more than one."""
     stem = "/".join(parts)
     ends = (f"/{stem}.py", f"/{stem}/__init__.py")
     found = [name for name in filenames if f"/{name}".replace("\\", "/").endswith(ends)]

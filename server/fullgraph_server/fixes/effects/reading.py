@@ -1,4 +1,4 @@
-"""The effects of a function, read from its source along every path, with those of what it calls."""
+"""The effects of a function and of the functions it calls, read from the source along every path."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .known import NUMBERS, OUTSIDE_MODULES, PLAIN_DECORATORS, Effect, of_builti
 from .names import Defined, Files, Outer, Variable, meaning_of
 
 Origins = frozenset[str]
-"""Whose memory a value may be in: names of parameters, and ``@name`` for variables of modules."""
+"""The owners of the memory of a value: names of parameters, and ``@name`` for variables of modules."""
 _FRESH: Origins = frozenset()
 _Values = dict[str, Origins]
 _MOST_DEPTH = 12
@@ -21,12 +21,12 @@ _MOST_DEPTH = 12
 
 @dataclass
 class Effects:
-    """What a function may do, on some path.
+    """The effects that a function may have on some path.
 
-    ``changes`` are the parameters that it changes in place, ``returns`` those in whose memory its result may
-    be. ``outside`` says what it does beyond that, as the ends of sentences (``changes `LEDGER.entries```),
-    ``unknown`` are the calls of which that is not known, as they are written. ``reads`` are the variables of
-    modules that it reads.
+    ``changes`` are the parameters that it changes in place, ``returns`` the parameters whose memory its
+    result may share. ``outside`` are its other side effects, as the ends of sentences
+    (``changes `LEDGER.entries```). ``unknown`` are the calls with unknown effects, in source form. ``reads``
+    are the variables of modules that it reads.
     """
 
     changes: set[str] = field(default_factory=set)
@@ -43,7 +43,7 @@ def effects_of(code: Code, function: Function, files: Files) -> Effects:
 
 
 def changes_before(code: Code, function: Function, node: ast.AST, names: set[str]) -> bool:
-    """Tell whether a function may change some of its arguments in place before it comes to a node."""
+    """Tell whether a function may change some of its arguments in place before it reaches a node."""
     first = next(item for item in code.around(node) if item in function.body)
     reader = _Reader(code, function, {}, {})
     values = {name: frozenset({name}) for name in parameters(function)}
@@ -52,7 +52,7 @@ def changes_before(code: Code, function: Function, node: ast.AST, names: set[str
 
 
 def is_fresh(code: Code, value: ast.expr, files: Files) -> bool:
-    """Tell whether a value has memory of its own: ``x * 2``, but not ``x`` or ``x.view(-1)``."""
+    """Tell whether a value has its own memory: ``x * 2``, but not ``x`` or ``x.view(-1)``."""
     function = ast.parse("def f(): pass").body[0]
     assert isinstance(function, ast.FunctionDef)
     own = {item.name for item in code.tree.body if isinstance(item, (Function, ast.ClassDef))}
@@ -64,7 +64,7 @@ def is_fresh(code: Code, value: ast.expr, files: Files) -> bool:
 
 
 class _Reader:
-    """Follows values through a function; each variable has the origins that it may have at a statement."""
+    """A reader that follows values through a function, with the possible origins of each variable."""
 
     def __init__(
         self, code: Code, function: Function | ast.Lambda, files: Files, known: dict[ast.AST, Effects]
@@ -94,7 +94,7 @@ class _Reader:
     # -- statements --------------------------------------------------------------------------------
 
     def block(self, statements: Iterable[ast.stmt], values: _Values) -> None:
-        """Follow statements, one after the other; ``values`` become those after them."""
+        """Follow statements in order; ``values`` is updated to the origins after them."""
         for statement in statements:
             self._statement(statement, values)
 
@@ -162,7 +162,7 @@ class _Reader:
                 self.found.outside[f"changes `{dotted(target) or dotted(target.value) or root.id}`"] = None
                 return
             self._change(self.value(target.value, values), target)
-            if root is not None:  # what is put into a list is in it
+            if root is not None:  # an item of a container shares its memory with the container
                 values[root.id] |= origins
 
     def _augmented(self, node: ast.AugAssign, values: _Values) -> None:
@@ -185,7 +185,7 @@ class _Reader:
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While, values: _Values) -> None:
         origins = self.value(node.test if isinstance(node, ast.While) else node.iter, values)
-        for _ in range(2):  # what a turn makes, the next one gets
+        for _ in range(2):  # the second pass sees values that the first iteration made
             before = dict(values)
             if not isinstance(node, ast.While):
                 self._store(node.target, origins, values)
@@ -203,7 +203,7 @@ class _Reader:
     # -- expressions -------------------------------------------------------------------------------
 
     def value(self, node: ast.expr, values: _Values) -> Origins:
-        """Return the origins of an expression, and take note of what it does."""
+        """Return the origins of an expression, and record its effects."""
         if isinstance(node, ast.Name):
             return self._variable(node.id, values)
         if isinstance(node, ast.Attribute):
@@ -300,7 +300,7 @@ class _Reader:
         return self._unknown(node)
 
     def _passed(self, item: ast.expr, node: ast.Call, every: Origins, values: _Values) -> None:
-        """Take over the effects of a function that is an argument: what gets it calls it."""
+        """Add the effects of a function that is passed as an argument: the callee may call it."""
         if not isinstance(item, ast.Name) or item.id in values:
             return
         meaning = meaning_of(self._code, item.id, self._files, self._imports)
@@ -310,7 +310,7 @@ class _Reader:
             self.found.outside[f"calls `{item.id}`"] = None
 
     def _method(self, node: ast.Call, given: Sequence[Origins], every: Origins, values: _Values) -> Origins:
-        """Call a method of a local value, or what an expression gives."""
+        """Follow a call of a method of a local value, or of the value of an expression."""
         if not isinstance(node.func, ast.Attribute):
             self.value(node.func, values)
             return self._unknown(node)
@@ -324,7 +324,7 @@ class _Reader:
     def _of_variable(
         self, node: ast.Call, path: str, given: Sequence[Origins], every: Origins, values: _Values
     ) -> Origins:
-        """Call a method of a variable of the module, whose class may be known."""
+        """Follow a call of a method of a module variable, whose class may be known."""
         owner, _, name = path.rpartition(".")
         meaning = meaning_of(self._code, owner, self._files, self._imports)
         origins = self.value(node.func.value, values)  # type: ignore[attr-defined]
@@ -401,7 +401,7 @@ class _Reader:
         every: Origins,
         words: Mapping[str | None, Origins] | None = None,
     ) -> Origins:
-        """Take over the effects of a function that is called with arguments of some origins."""
+        """Add the effects of a called function, with its parameters mapped to the arguments' origins."""
         names = [name for name in parameters(function) if name not in bound]
         is_sure = not any(isinstance(item, ast.Starred) for item in node.args) and None not in (words or {})
         origins = {**bound, **dict(zip(names, given, strict=False))}
@@ -429,7 +429,7 @@ class _Reader:
         words: Mapping[str | None, Origins],
         values: _Values,
     ) -> Origins:
-        """Follow a function that the function itself defines, with the variables around it."""
+        """Follow a call of a nested function, with the variables around it."""
         every = _FRESH.union(*given, *words.values())
         if function in self._busy or len(self._busy) > _MOST_DEPTH:
             return every
@@ -445,7 +445,7 @@ class _Reader:
         return returned
 
     def _unknown(self, node: ast.Call) -> Origins:
-        """Take note of a call of which nothing is known; what it returns is taken for new."""
+        """Record a call with unknown effects; its result counts as fresh."""
         self.found.unknown[ast.unparse(node.func)] = None
         return _FRESH
 

@@ -1,9 +1,9 @@
-"""What cannot be traced, made operators of torch: functions as a run has seen them called.
+"""Custom operators around functions that torch cannot trace, derived from the observed calls.
 
 - ``callees``: the functions around a finding, and the calls of them
-- ``reads``: what a function reads beside its arguments, and what of it may change
-- ``source``: what the source of a function says beyond the calls that were seen
-- ``rule``: which of them can be an operator, and the edits
+- ``reads``: the variables that a function reads in addition to its arguments, and whether they may change
+- ``source``: effects of a function that its source shows, in addition to the observed calls
+- ``rule``: the functions that can be an operator, and the edits
 - ``text``: the text of an operator, with its fake implementation
 - ``gradient``: the text of its gradient
 - ``result_sizes``: the sizes of results, as expressions of the arguments

@@ -1,4 +1,4 @@
-"""The functions around a finding that may be made operators, with the calls of them in their file."""
+"""The functions around a finding that may become operators, with the calls of them in their file."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .text import Called
 _OWN = ("torch", "ctx", "results", "found", "item", "tuple", "len", "sum", "min")
 """The names that an operator's text uses itself."""
 _MADE = ("compile", "custom_op", "triton_op")
-"""Decorators of functions that are compiled themselves, or operators already."""
+"""Decorators of functions that are compiled themselves, or that are operators already."""
 
 
 @dataclass(frozen=True)
 class Callee:
-    """A function of a module, and its calls in one file that give it the same arguments."""
+    """A function of a module, with its calls in one file that pass the same parameters."""
 
     code: Code
     written: Called
@@ -34,7 +34,7 @@ class Callee:
 
     @property
     def name(self) -> str:
-        """The name by which it is called, with the modules before it."""
+        """The name by which the calls name the function, with its modules."""
         return self.written.function
 
     @property
@@ -43,23 +43,23 @@ class Callee:
         return tuple(self.code.span(call) for call in self.calls)
 
     def passed(self, call: ast.Call) -> list[tuple[str, ast.expr]]:
-        """Return the names of parameters with what a call passes for them."""
+        """Return the names of parameters with the arguments that a call passes for them."""
         return list(
             zip(_names(self.code, call), [*call.args, *(item.value for item in call.keywords)], strict=True)
         )
 
     def ordered(self, call: ast.Call, seen: CallsSeen) -> CallsSeen:
-        """Return what was seen of one of the calls, with arguments in the order of the function's own."""
+        """Return the observations of one call, with arguments in the order of the function's parameters."""
         given = _names(self.code, call)
         if set(given) != set(self.written.names):
-            return seen  # of a function elsewhere: all calls are written alike
+            return seen  # a function of another module: all calls have the same form
         order = [given.index(name) for name in self.written.names]
         calls = [replace(one, arguments=tuple(one.arguments[index] for index in order)) for one in seen.calls]
         return replace(seen, calls=tuple(calls))
 
 
 def functions(finding: Finding, context: Context) -> Iterator[Callee]:
-    """Yield the functions around a finding, the innermost first: the one called there, then its callers."""
+    """Yield the functions around a finding, the innermost first: the called function, then its callers."""
     for code, call in dict.fromkeys(_calls(finding, context)):
         names, definition = _names(code, call), defined(code.tree.body, dotted(call.func))
         if len(set(names)) < len(names):
@@ -77,7 +77,7 @@ def functions(finding: Finding, context: Context) -> Iterator[Callee]:
 
 
 def method(finding: Finding, context: Context) -> str:
-    """Return the method that is called at a finding or above it, as it is written; empty if none is."""
+    """Return the method of ``self`` that is called at a finding, in source form; empty if there is none."""
     code, node = code_at(finding, context)
     own = [item for item in code.around(node) if isinstance(item, ast.Call)] if code and node else []
     for call in own:
@@ -87,7 +87,7 @@ def method(finding: Finding, context: Context) -> str:
 
 
 def _is_same(code: Code, item: ast.Call, call: ast.Call, definition: Function | None) -> bool:
-    """Tell whether a call gives the same function the same arguments; not one of the function itself."""
+    """Tell whether a call passes the same parameters to the same function, and is not a recursive call."""
     return (
         dotted(item.func) == dotted(call.func)
         and _is_of_module(item, code)
@@ -98,7 +98,7 @@ def _is_same(code: Code, item: ast.Call, call: ast.Call, definition: Function | 
 
 
 def _names(code: Code, call: ast.Call, wanted_names: Sequence[str] = ()) -> list[str]:
-    """Return names of parameters for the arguments of a call, in the order in which it is written."""
+    """Return names of parameters for the arguments of a call, in source order."""
     function = dotted(call.func)
     definition = defined(code.tree.body, function)
     own = list(wanted_names)
@@ -134,7 +134,7 @@ def _calls(finding: Finding, context: Context) -> Iterator[tuple[Code, ast.Call]
 
 
 def _first_compiled(finding: Finding, context: Context) -> int:
-    """Return the place in the stack of the function that is compiled: calls of it are not compiled."""
+    """Return the index in the stack of the compiled function: calls of that function are not compiled."""
     names = {
         item.function.rpartition(".")[2]
         for item in context.report.compilations
@@ -145,7 +145,7 @@ def _first_compiled(finding: Finding, context: Context) -> int:
 
 
 def _is_of_module(call: ast.AST, code: Code) -> TypeGuard[ast.Call]:
-    """Tell whether a node in a function calls one of the module or of an imported one, but none of torch."""
+    """Tell whether a node in a function calls a function of this or an imported module other than torch."""
     if not isinstance(call, ast.Call) or not (written := dotted(call.func)):
         return False
     root, function = written.partition(".")[0], code.function(call)

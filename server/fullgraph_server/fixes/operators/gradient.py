@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """A parameter of an operator; ``has_gradient`` says so of what is a tensor or a list of them."""
+    """A parameter of an operator; ``has_gradient`` can only be true for a tensor or a list of tensors."""
 
     name: str
     is_tensor: bool
@@ -17,19 +17,19 @@ class Argument:
 
     @property
     def starred(self) -> str:
-        """The parameter among others of which each is a tensor."""
+        """The parameter as an item of a flat list of tensors."""
         return f"*{self.name}" if self.is_list else self.name
 
     @property
     def needing(self) -> str:
-        """An expression for its tensors, of which gradients are asked for."""
+        """An expression for its tensors, detached and requiring gradients."""
         if self.is_list:
             return f"[item.detach().requires_grad_() for item in {self.name}]"
         return f"{self.name}.detach().requires_grad_()"
 
     @property
     def made(self) -> str:
-        """An expression for tensors of its sizes, in a list."""
+        """An expression for empty tensors with its sizes, as an item of a list."""
         if self.is_list:
             return f"*(item.new_empty(item.shape) for item in {self.name})"
         return f"{self.name}.new_empty({self.name}.shape)"
@@ -39,8 +39,9 @@ class Argument:
 class Gradient:
     """The gradient of an operator ``{base}_op``.
 
-    ``parameters`` is the text of its parameters, ``call`` that of the call of the function. ``flowing`` are
-    the results that gradients flow through, among ``several`` (``tuple``, ``list``) or of one (empty).
+    ``parameters`` is the text of its parameters, ``call`` the text of the call of the function. ``flowing``
+    are the indices of the results that gradients flow through. ``several`` is ``tuple`` or ``list`` if there
+    are several results; empty for one.
     """
 
     base: str
@@ -114,7 +115,7 @@ class Gradient:
 
 
 def no_gradient(base: str, arguments: int, *, several: bool) -> list[str]:
-    """Return definitions by which no result of an operator has a gradient."""
+    """Return definitions that make the results of an operator non-differentiable."""
     nothing, results = ", ".join(["None"] * arguments), "*output" if several else "output"
     return [
         f"def _{base}_setup(ctx, inputs, output):\n    ctx.mark_non_differentiable({results})",
@@ -124,15 +125,15 @@ def no_gradient(base: str, arguments: int, *, several: bool) -> list[str]:
 
 
 def registered(base: str) -> str:
-    """Return the registration of a gradient."""
+    """Return the statement that registers a gradient."""
     return f"{base}_op.register_autograd(_{base}_backward, setup_context=_{base}_setup)"
 
 
 def names_of(base: str) -> list[str]:
-    """Return the names that the definitions of an operator and its gradient have."""
+    """Return the names that the definitions of an operator and its gradient bind."""
     return [f"{base}_op", f"{base}_gradient_op", f"_{base}_setup", f"_{base}_backward"]
 
 
 def listed(texts: Sequence[str]) -> str:
-    """Join texts as a tuple, which needs brackets if there is one only."""
+    """Join texts as a tuple, which needs brackets if it has only one item."""
     return f"({texts[0]},)" if len(texts) == 1 else ", ".join(texts)

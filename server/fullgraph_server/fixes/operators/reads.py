@@ -1,4 +1,4 @@
-"""What a function reads beside its arguments, and what of it may change between calls."""
+"""The variables that a function reads in addition to its arguments, and whether they may change."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ..rules.calls import BUILTINS
 from ..rules.syntax import Code, Function, defined, parameters
 
 _CONSTANT_MODULES = ("torch", "math", "numpy", "np")
-"""Modules whose values stay as they are."""
+"""Modules whose values do not change."""
 _CHANGING_MODULES = ("os", "sys", "time", "datetime", "random", "secrets", "uuid")
-"""Modules whose functions give back something else without being given something else."""
+"""Modules whose functions may return different values for the same arguments."""
 _CHANGING_BUILTINS = ("open", "input", "globals", "vars")
 
 
 def reads_state(code: Code, name: str) -> bool:
-    """Tell whether a function of a module reads what may change: it, or one of the module that it calls.
+    """Tell whether a function of a module reads a value that may change, itself or in a called function.
 
-    Of a function elsewhere this is not known, and taken for no.
+    Functions of other modules are not followed, and count as reading none.
     """
     found, pending = set[str](), [name]
     while pending:
@@ -36,7 +36,7 @@ def reads_state(code: Code, name: str) -> bool:
 
 
 def _read(function: Function) -> Iterator[ast.Name]:
-    """Yield the names that the body of a function reads, and that are not its own."""
+    """Yield the names that the body of a function reads but does not bind."""
     inside = [node for statement in function.body for node in ast.walk(statement)]
     names = [node for node in inside if isinstance(node, ast.Name)]
     own = {*parameters(function), *(node.arg for node in inside if isinstance(node, ast.arg))}
@@ -46,7 +46,7 @@ def _read(function: Function) -> Iterator[ast.Name]:
 
 
 def _stays(code: Code, node: ast.Name) -> bool:
-    """Tell whether what a name leads to is the same in every call: a function, a constant."""
+    """Tell whether a name has the same value in every call, such as a function or a constant."""
     outer: ast.expr = node
     while isinstance(parent := code.parent(outer), ast.Attribute):
         outer = parent
@@ -63,7 +63,7 @@ def _stays(code: Code, node: ast.Name) -> bool:
 
 
 def _bound(node: ast.AST) -> set[str]:
-    """Return the names that a statement or an expression binds, wherever it stands."""
+    """Return the names that a statement or an expression binds, in any scope."""
     if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.withitem, ast.NamedExpr)):
         names = list(nodes_of(ast.Name, node))
         return {item.id for item in names if isinstance(item.ctx, ast.Store)}

@@ -1,4 +1,4 @@
-"""The sizes of results, as expressions of the arguments, that hold in all calls that were seen."""
+"""The sizes of results as expressions of the arguments that hold in all observed calls."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _Atoms = Mapping[str, tuple[int, ...]]
 
 
 class UnknownSizeError(Exception):
-    """The reason why the results of a function cannot be told from its arguments: the end of a sentence."""
+    """Raised if the results of a function do not follow from its arguments; the text is a clause."""
 
 
 def made_result(
     names: Sequence[str], calls: Sequence[CallSeen], results: Sequence[TensorSeen], torch: str
 ) -> str:
-    """Return an expression that makes a tensor like the result of each call, without its values.
+    """Return an expression for an empty tensor with the shape, dtype and device of the result of each call.
 
     Raises :class:`UnknownSizeError`.
     """
@@ -30,7 +30,7 @@ def made_result(
     if alike:
         return f"{alike[0]}.new_empty({size})"
     if len(set(dtypes)) > 1:
-        raise UnknownSizeError("the type of its results depends on more than the types of its arguments")
+        raise UnknownSizeError("the dtype of its results depends on more than the dtypes of its arguments")
     dtype = f"dtype={torch}.{dtypes[0]}"
     if beside:
         return f"{beside[0]}.new_empty({size}, {dtype})"
@@ -40,7 +40,7 @@ def made_result(
 
 
 def depends_on_values(calls: Sequence[CallSeen]) -> bool:
-    """Tell whether calls with the same types and sizes have results of other sizes."""
+    """Tell whether calls with the same dtypes and sizes have results of different sizes."""
     known: dict[object, object] = {}
     for call in calls:
         arguments = tuple(_form(value) for value in call.arguments)
@@ -61,7 +61,7 @@ def _form(value: ValueSeen) -> tuple[object, ...]:
 
 
 def _tensors(names: Sequence[str], calls: Sequence[CallSeen]) -> dict[str, list[TensorSeen]]:
-    """Return the tensors among the arguments of all calls, by the expression for them."""
+    """Return the tensors among the arguments of all calls, by their expressions."""
     found: dict[str, list[TensorSeen]] = {}
     for index, name in enumerate(names):
         values = [call.arguments[index] for call in calls]
@@ -127,7 +127,7 @@ def _atoms(
 
 
 def _expressions(atoms: _Atoms, wanted: tuple[int, ...], dim: int) -> Iterator[str]:
-    """Yield the expressions that hold in all calls, the simplest first; sizes of the same dimension first."""
+    """Yield the expressions that hold in all calls, the simplest first, and among them the same dimension."""
     holding = [name for name, values in atoms.items() if values == wanted]
     yield from sorted(holding, key=lambda name: not name.endswith(f".shape[{dim}]"))
     if len(set(wanted)) == 1:

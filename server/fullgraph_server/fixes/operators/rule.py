@@ -1,4 +1,4 @@
-"""What cannot be traced at all, made an operator of torch: as it is seen in the run, and checked."""
+"""The rule that turns a function that torch cannot trace into a custom operator, from observed calls."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ from .text import NoOperatorError, operator_text
 
 _OPERATOR = Fix(
     "custom-operator",
-    "Make it an operator of torch",
-    "Compiled code calls the function as it is; its results have the sizes that the new lines say.",
+    "Make it a custom operator",
+    "Compiled code calls the unmodified function; its results have the sizes that the new lines declare.",
     "safe",
     "https://docs.pytorch.org/docs/stable/library.html#torch.library.custom_op",
 )
 _NONSTRICT = Fix(
     "nonstrict-trace",
-    "Trace only what it computes with tensors",
-    "What the function reads beside its arguments is fixed when it is compiled, and its Python runs no more.",
+    "Trace only its tensor operations",
+    "Values other than its arguments are fixed when the function is compiled, and its Python code no longer "
+    "runs.",
     source="https://docs.pytorch.org/docs/stable/compile/programming_model.dynamo_nonstrict_trace.html",
 )
 _OTHERS = frozenset(
@@ -43,13 +44,13 @@ _OTHERS = frozenset(
         *("GB0142", "GB0066", "GB0262", "GB0221", "GB0263", "GB4315", "GB0119"),
     ]
 )
-"""Breaks at what is no computation: they are asked for, print, import, or enter a context."""
+"""Breaks at code that computes nothing: requested breaks, prints, imports, and contexts."""
 _SKIPPED = frozenset(["GB0007", "GB0008", "GB0009", "GB0098", "GB0099", "GB0147"])
-"""Breaks at functions of which Dynamo does not trace the Python."""
+"""Breaks at functions whose Python code Dynamo does not trace."""
 
 
 def calls_wanted(finding: Finding, context: Context) -> tuple[Span, ...]:
-    """Return the calls that have to be observed, to tell whether what they call can be an operator."""
+    """Return the calls to observe in a run, to tell whether the called functions can be operators."""
     if finding.kind != "graph-break" or finding.code in _OTHERS:
         return ()
     return tuple(dict.fromkeys(span for function in functions(finding, context) for span in function.spans))
@@ -57,7 +58,7 @@ def calls_wanted(finding: Finding, context: Context) -> tuple[Span, ...]:
 
 @dataclass(frozen=True)
 class _Offer:
-    """What can be done about one function: an operator, or why there is none; or only its tensors traced."""
+    """The fixes for one function: tracing its tensor operations, and an operator, or why there is none."""
 
     traced: Fix | None
     operator: Fix | None
@@ -65,7 +66,7 @@ class _Offer:
 
 
 def operators(finding: Finding, context: Context) -> Iterator[Fix]:
-    """Make the innermost function that can be one an operator, and call that; trace it, where that fits."""
+    """Offer to turn the innermost possible function into an operator, or to trace its tensor operations."""
     for offer in _offers(finding, context):
         if offer.traced is not None:
             yield offer.traced
@@ -75,19 +76,19 @@ def operators(finding: Finding, context: Context) -> Iterator[Fix]:
 
 
 def refusal(finding: Finding, context: Context) -> str:
-    """Say why no function around a finding can be an operator; empty if that is not known."""
+    """Say why no function around a finding can be an operator; empty if unknown."""
     reasons = [offer.refused for offer in _offers(finding, context) if offer.refused]
     if reasons:
         return reasons[-1]
     written = method(finding, context) if finding.code in _SKIPPED else ""
-    return f"`{written}` works on an object, which an operator of torch cannot have" if written else ""
+    return f"`{written}` works on an object, which a custom operator cannot take" if written else ""
 
 
 def _offers(finding: Finding, context: Context) -> Iterator[_Offer]:
-    """Yield what can be done about each function that was seen called."""
+    """Yield the fixes for each function that the run called."""
     for function in functions(finding, context):
         told = ((call, context.calls.get(function.code.span(call))) for call in function.calls)
-        # Without calls, nor a problem, the program does not come to it.
+        # A call with neither observations nor a problem was not reached.
         reached = {call: seen for call, seen in told if seen is not None and (seen.calls or seen.problem)}
         if not reached:
             continue
@@ -120,7 +121,7 @@ def _operator(function: Callee, calls: list[ast.Call], source: Source) -> Fix:
     is_array = seen.calls[0].result.kind == "array"
     return replace(
         _OPERATOR,
-        title=f"Make `{function.name}` an operator of torch",
+        title=f"Make `{function.name}` a custom operator",
         change=" ".join((_OPERATOR.change, *source.doubts)),
         safety="unsafe" if source.doubts else "safe",
         edits=(
@@ -140,7 +141,7 @@ def _traced(function: Callee, calls: list[ast.Call]) -> Fix:
 
 
 def _can_be_traced(function: Callee, calls: list[ast.Call], seen: CallsSeen) -> bool:
-    """Tell whether nothing of a function is lost when its operations on tensors alone are traced."""
+    """Tell whether tracing only the tensor operations of a function loses nothing."""
     return (
         seen.is_python
         and _is_used(function.code, calls)
@@ -155,12 +156,12 @@ def _is_used(code: Code, calls: list[ast.Call]) -> bool:
 
 
 def _changes(seen: CallsSeen) -> bool:
-    """Tell whether a function changes tensors that it gets."""
+    """Tell whether a function changes tensors among its arguments."""
     return any(tensor.changed for call in seen.calls for value in call.arguments for tensor in value.tensors)
 
 
 def _telling(calls: list[CallSeen]) -> list[CallSeen]:
-    """Leave out calls that were made and lead to nothing, where those of the program lead to something."""
+    """Leave out repeated calls with empty results, if all calls of the program have nonempty results."""
     full = [call for call in calls if not any(0 in tensor.shape for tensor in call.result.tensors)]
     return full if all(call.made or call in full for call in calls) else calls
 
@@ -174,7 +175,7 @@ def _edits(function: Callee, calls: list[ast.Call], name: str, text: str, blank:
 
 
 def _as_array(code: Code, call: ast.Call) -> tuple[Edit, ...]:
-    """Make an array of NumPy of the operator's tensor, or leave out what makes a tensor of the array next."""
+    """Convert the operator's tensor to a NumPy array, or remove the conversion back that follows."""
     statement = code.statement(call)
     following = code.following(statement)[:1] if statement is not None else []
     if isinstance(statement, ast.Assign) and statement.value is call and len(statement.targets) == 1:
@@ -198,7 +199,7 @@ def _basis(seen: CallsSeen) -> str:
 
 
 def _library_name(code: Code, name: str) -> str:
-    """Return a name in torch's library that the file does not have yet."""
+    """Return a qualified operator name that the file does not have yet."""
     stem = re.sub(r"\W", "_", Path(code.source.filename).stem, flags=re.ASCII)
     space = stem if stem[:1].isalpha() and stem not in _TAKEN else f"own_{stem}"
     return unused(f"{space}::{name}", lambda name: f'"{name}"' in code.source.text)
@@ -208,7 +209,7 @@ _TAKEN = ("aten", "at", "prim", "prims", "onnx", "torch", "c10", "inductor", "qu
 
 
 def _inserted(function: Callee, text: str, blank: int) -> tuple[Edit, ...]:
-    """Insert definitions behind the imports, and behind what makes the function."""
+    """Insert definitions after the imports, and after the statement that defines the function."""
     code, root = function.code, function.name.partition(".")[0]
     made = [item for item in code.tree.body if root in bound(item) or root in stored(item)][-1]
     imports, head = code.importing_torch(), code.imported("").span

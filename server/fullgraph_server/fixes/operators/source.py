@@ -1,4 +1,4 @@
-"""What the source of a function says of an operator, beside what was seen of its calls."""
+"""The effects of a function that its source shows, in addition to its observed calls."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from ..rules.calls import root_of
 from ..rules.syntax import Code, Function, code_of
 from .callees import Callee
 
-_LOST = "torch leaves out a call of an operator whose result nothing uses, and may use a result twice"
+_LOST = "torch removes an operator call whose result is unused, and may reuse the result of an equal call"
 
 
 @dataclass(frozen=True)
 class Source:
-    """What is known of a function that becomes an operator, from its source and from its calls."""
+    """The facts about a function that becomes an operator, from its source and from its calls."""
 
     seen: CallsSeen
-    """The calls, with what the source says that others may do: change arguments, return them, draw."""
+    """The calls, with the effects that the source shows: changed or returned arguments, random numbers."""
     refused: str = ""
-    """Why no operator can do what it does, as the end of a sentence; empty if one can."""
+    """Why the function cannot be an operator, as the end of a sentence; empty if it can."""
     doubts: tuple[str, ...] = ()
-    """What others can tell once it is an operator, as sentences; it is safe without any."""
+    """What other code can notice once the function is an operator, as sentences; empty for a safe fix."""
 
 
 def read(function: Callee, calls: Sequence[ast.Call], seen: CallsSeen, files: Files) -> Source:
-    """Return what is known of a function that is called at some places."""
+    """Return the facts about a function from its source and its observed calls."""
     effects, own = _effects(function, files)
     names = function.written.names
     outside = [
@@ -51,7 +51,7 @@ def read(function: Callee, calls: Sequence[ast.Call], seen: CallsSeen, files: Fi
 
 
 def _effects(function: Callee, files: Files) -> tuple[Effects, Code]:
-    """Return the effects of what is called, and the file in which its source is."""
+    """Return the effects of a called function, and the file that has its source."""
     meaning = meaning_of(function.code, function.name, files)
     if isinstance(meaning, Defined) and isinstance(meaning.node, Function):
         return effects_of(meaning.code, meaning.node, files), meaning.code
@@ -69,7 +69,7 @@ def _effects(function: Callee, files: Files) -> tuple[Effects, Code]:
 
 
 def _merged(call: CallSeen, changed: Sequence[bool], effects: Effects) -> CallSeen:
-    """Return a call as one that does all that the source says."""
+    """Return an observed call with all effects that the source shows."""
     arguments = zip(call.arguments, changed, strict=False)
     result = call.result
     if effects.returns and result.kind != "array":
@@ -89,13 +89,13 @@ def _changed(value: ValueSeen) -> ValueSeen:
 def _unread(effects: Effects) -> Iterator[str]:
     if effects.unknown:
         name = next(iter(effects.unknown))
-        yield f"The source of `{name}` is not read: if it does more than return a result, that may be lost."
+        yield f"The source of `{name}` was not read: its side effects, if it has any, may be lost."
 
 
 def _shared(
     function: Callee, calls: Sequence[ast.Call], effects: Effects, seen: Sequence[CallSeen], files: Files
 ) -> Iterator[str]:
-    """Say that a result is a copy of what the function returns, where something else has that memory."""
+    """Yield that the operator returns a copy, if the function's result shares memory with other values."""
     if not any(item.aliases for call in seen for item in call.result.tensors):
         return
     wanted = effects.returns & set(function.written.names)
@@ -104,16 +104,16 @@ def _shared(
             is_meant = name in wanted or not effects.returns
             if is_meant and not isinstance(value, ast.Constant) and not is_fresh(function.code, value, files):
                 yield (
-                    f"Its result is a copy, where the function may return `{ast.unparse(value)}` itself: "
-                    "a change of one is no longer one of the other."
+                    f"Its result is a copy, but the function may return `{ast.unparse(value)}` itself: "
+                    "changing one no longer changes the other."
                 )
                 return
     if any(name.startswith("@") for name in effects.returns):
-        yield "Its result is a copy, where the function may return a variable of its module."
+        yield "Its result is a copy, but the function may return a variable of its module."
 
 
 def _moved(effects: Effects, code: Code, files: Files) -> Iterator[str]:
-    """Say that an operator reads what functions change: compiled code may do so after its graph."""
+    """Yield that an operator reads a variable that compiled code may change only after its graph."""
     sources = [*filter(None, map(code_of, files.values()))]
     for name in sorted(effects.reads):
         meaning = meaning_of(code, name, files)

@@ -1,4 +1,4 @@
-"""The text of a custom operator of torch around a function, with its fake implementation and its gradient."""
+"""The text of a custom operator around a function, with its fake kernel and its gradient."""
 
 from __future__ import annotations
 
@@ -27,15 +27,14 @@ _FLOATING = ("float", "bfloat", "complex")
 
 
 class NoOperatorError(Exception):
-    """The reason why a function cannot be an operator, as the end of a sentence that begins with it."""
+    """Raised if a function cannot be an operator; the text follows the function's name in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A call as it is written: the function, and the names of parameters for its arguments.
+    """The form of a call in the source: the function, and the names of parameters for its arguments.
 
-    Those after the first ``positional`` are keywords. ``is_used`` says that something is done with what it
-    gives back.
+    Arguments after the first ``positional`` are keywords. ``is_used`` says that the program uses the result.
     """
 
     function: str
@@ -76,23 +75,23 @@ class _Operator:
         ]
         results = {(call.result.kind, call.result.is_tuple, len(call.result.tensors)) for call in calls}
         if len(results) > 1:
-            raise NoOperatorError("gives back results of several types, and an operator has one")
+            raise NoOperatorError("returns results of several types, but an operator has one result type")
         ((self._result, self._is_tuple, self._length),) = results
         if not called.is_used:
             self._result = "none"
         if self._result == "none" and not self._changed:
-            raise NoOperatorError("gives back nothing, and changes no tensor: torch may leave it out")
+            raise NoOperatorError("returns nothing and changes no tensor: torch may remove the call")
         self._draws = any(call.draws for call in calls)
         if self._result not in ("none", "tensor", "tensors", "array"):
             kind = calls[0].result.text or self._result
-            raise NoOperatorError(f"gives back `{kind}`, and an operator of torch gives back tensors")
+            raise NoOperatorError(f"returns `{kind}`, but a custom operator returns tensors")
 
     def text(self) -> str:
         """Return all definitions."""
         parts = [self._wrapper(), self._fake()]
         flows = None if self._result == "array" else self._flows()
         if self._draws and flows is not None and any(flows):
-            raise NoOperatorError("draws random numbers, and its gradient would draw others")
+            raise NoOperatorError("draws random numbers, and its gradient would draw different ones")
         if flows is not None and any(flows):
             parts += self._gradient(tuple(index for index, flow in enumerate(flows) if flow))
         elif flows is not None:
@@ -103,12 +102,12 @@ class _Operator:
     # -- arguments ---------------------------------------------------------------------------------
 
     def _kind(self, name: str) -> str:
-        """Return the type of a parameter, as it is written."""
+        """Return the type annotation of a parameter."""
         values = self._given[name]
         kinds = {value.kind for value in values}
         unfit = next((value.text for value in values if value.kind == "other"), None)
         if unfit is not None:
-            raise NoOperatorError(f"gets `{unfit}` as `{name}`, which an operator of torch cannot have")
+            raise NoOperatorError(f"gets `{unfit}` as `{name}`, which a custom operator cannot take")
         is_optional = "none" in kinds
         kinds.discard("none")
         if kinds == {"int", "float"}:
@@ -122,7 +121,7 @@ class _Operator:
         return ", ".join(f"{name}: {kind}" for name, kind in zip(self._names, self._kinds, strict=True))
 
     def _values(self) -> list[str]:
-        """Return the arguments for the function: lists become the tuples that it gets in the program."""
+        """Return the arguments for the function: lists become tuples where the program passes tuples."""
         return [
             f"tuple({name})" if all(value.is_tuple for value in values) else name
             for name, values in self._given.items()
@@ -160,7 +159,7 @@ class _Operator:
         return "\n".join(lines)
 
     def _suffix(self, index: int) -> str:
-        """Return what makes a result one of its own, with elements in the ordinary order."""
+        """Return the call that gives a result its own, contiguous memory; empty if it has that already."""
         seen = self._results(index)
         is_ordinary = all(item.contiguous for item in seen)
         if any(item.aliases for item in seen):
@@ -191,14 +190,14 @@ class _Operator:
                 for index in range(self._length)
             ]
         except UnknownSizeError as problem:
-            raise NoOperatorError(f"cannot be told from its arguments: {problem}") from None
+            raise NoOperatorError(f"has results that do not follow from its arguments: {problem}") from None
         given = made[0] if self._result in ("tensor", "array") else self._several(made)
         return "\n".join([*lines, f"    return {given}"])
 
     # -- gradients ---------------------------------------------------------------------------------
 
     def _flows(self) -> list[bool] | None:
-        """Tell for each result whether gradients flow through it; ``None`` where none can be asked for."""
+        """Tell for each result whether gradients flow through it; ``None`` if no result can have one."""
         calls = [
             call
             for call in self._calls
@@ -206,11 +205,11 @@ class _Operator:
         ]
         if self._changed:
             if any(not call.made for call in calls):
-                raise NoOperatorError("changes a tensor in place while gradients are kept")
+                raise NoOperatorError("changes a tensor in place while gradients are recorded")
             return None
         flows = {tuple(tensor.requires_grad for tensor in call.result.tensors) for call in calls}
         if len(flows) > 1:
-            raise NoOperatorError("gives back results that have a gradient in some calls only")
+            raise NoOperatorError("returns results that have a gradient only in some calls")
         is_number = all(
             tensor.dtype.startswith(_FLOATING) for call in calls for tensor in call.result.tensors[:1]
         )
@@ -221,7 +220,7 @@ class _Operator:
         """Return the definitions of the gradient of some results."""
         lists = self._kinds.count(_TYPES["tensors"])
         if "torch.Tensor | None" in self._kinds or lists > 1:
-            raise NoOperatorError("has gradients of arguments whose number varies")
+            raise NoOperatorError("has gradients for a varying number of arguments")
         several = ("tuple" if self._is_tuple else "list") if self._result == "tensors" else ""
         gradient = Gradient(
             self._base,

@@ -1,4 +1,4 @@
-"""Fixes of recompilations by arguments that are alike in every call."""
+"""Fixes of recompilations that make arguments alike in every call."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from .syntax import Code
 
 _NEUTRAL = Fix(
     "neutral-tensor",
-    "Pass a tensor that changes nothing",
+    "Pass a neutral tensor, of ones or zeros",
     "The compiled code computes with one more tensor: ones where it multiplies, zeros where it adds.",
     source="torch/_dynamo/guards.py",
 )
 _STACK = Fix(
     "stack",
-    "Pass one tensor in the place of a list",
+    "Pass one tensor instead of a list",
     "The list is copied into one tensor, whose first dimension is dynamic; an empty list raises an error.",
     source="https://docs.pytorch.org/docs/stable/generated/torch.stack.html",
-    replaces=False,  # new lines get a tensor, old ones a list: they have no values in common
+    replaces=False,  # the new lines get a tensor, the old lines a list: no value fits both
 )
 _WHOLE = Fix(
     "whole-tensor",
     "Compute on the whole tensor",
-    "One operation takes the place of one for each row: results may differ by rounding.",
+    "One operation replaces one operation per row: results may differ by rounding.",
     "safe",
     "https://docs.pytorch.org/docs/stable/generated/torch.sum.html",
 )
 
 
 def neutral_tensors(made: Compiled, name: str) -> Iterator[Fix]:
-    """Pass ones or zeros where some calls pass ``None`` as a tensor, like the tensor of another call."""
+    """Pass ones or zeros, shaped like the tensor of another call, where some calls pass ``None``."""
     code, kind = made.code, _neutral(made, name)
     passed = [made.arguments(call).get(name) for call in made.calls]
     like = next((value for value in passed if value is not None and not _is_none(value)), None)
@@ -55,7 +55,7 @@ def neutral_tensors(made: Compiled, name: str) -> Iterator[Fix]:
 
 
 def neutral_entries(made: Compiled, name: str) -> Iterator[Fix]:
-    """Give dicts that calls pass the keys of each other, with tensors that change nothing."""
+    """Add missing keys to the dicts that calls pass, with neutral tensors as values."""
     code = made.code
     dicts = [made.arguments(call).get(name) for call in made.calls]
     given = [
@@ -87,7 +87,7 @@ def neutral_entries(made: Compiled, name: str) -> Iterator[Fix]:
 
 
 def stacked(made: Compiled, name: str) -> Iterator[Fix]:
-    """Pass a list as one tensor, where the code only sums over it."""
+    """Pass a list as one tensor, if the code only sums over the list."""
     code, function = made.code, made.function
     if function is None:
         return
@@ -113,7 +113,7 @@ def stacked(made: Compiled, name: str) -> Iterator[Fix]:
 
 
 def whole_tensors(made: Compiled, dynamic: Sequence[Edit]) -> Iterator[Fix]:
-    """Compute a sum or mean over all rows of a tensor at once, in the place of one row after the other."""
+    """Compute a sum or mean over all rows of a tensor at once, instead of row by row."""
     code, function = made.code, made.function
     edits: list[Edit] = []
     for call in code.all(ast.Call, function) if function is not None else ():
@@ -129,7 +129,7 @@ def whole_tensors(made: Compiled, dynamic: Sequence[Edit]) -> Iterator[Fix]:
 
 
 def _rows(generator: ast.GeneratorExp) -> ast.expr | None:
-    """Return the tensor whose rows a generator gives: ``(x[i] for i in range(x.shape[0]))``."""
+    """Return the tensor whose rows a generator yields: ``(x[i] for i in range(x.shape[0]))``."""
     (part, *others), element = generator.generators, generator.elt
     if others or part.ifs or not isinstance(part.target, ast.Name):
         return None
@@ -145,7 +145,7 @@ def _rows(generator: ast.GeneratorExp) -> ast.expr | None:
 
 
 def _neutral(made: Compiled, name: str) -> str:
-    """Return what makes a tensor that changes nothing: by how the function computes with a parameter."""
+    """Return the function that makes a neutral tensor, from how the function computes with a parameter."""
     kinds: set[str] = set()
     for node in made.code.all(ast.BinOp, made.function) if made.function is not None else ():
         for side in (node.left, node.right):
@@ -156,7 +156,7 @@ def _neutral(made: Compiled, name: str) -> str:
 
 
 def _is_known(code: Code, call: ast.Call, value: ast.expr) -> bool:
-    """Tell whether the variables of a value have one where a call is made."""
+    """Tell whether the variables in an expression are bound where a call is made."""
     statement = code.statement(call)
     return statement is not None and all(
         name in BUILTINS or code.is_bound_before(statement, name) or name in code.imported_names

@@ -1,4 +1,4 @@
-"""The two arms of a branch, and statements that compute both and choose."""
+"""The two arms of a branch, and statements that compute both arms and choose a result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NO_TENSORS = (ast.List, ast.Dict, ast.Set, ast.JoinedStr, ast.Lambda, ast.Tuple
 
 @dataclass(frozen=True)
 class Step:
-    """An assignment to one name, or to an attribute with a dotted one."""
+    """An assignment to a variable, or to an attribute with a dotted name."""
 
     target: str
     value: ast.expr
@@ -27,7 +27,7 @@ class Step:
     """The operator of an assignment like ``x += 1``."""
 
     def text(self, code: Code, renamed: Mapping[str, str] | None = None) -> str:
-        """Write the value, with other names for some variables."""
+        """Return the value as text, with other names for some variables."""
         names = renamed or {}
         target, value = names.get(self.target, self.target), code.renamed(self.value, names)
         if not self.sign:
@@ -43,7 +43,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Arm:
-    """Assignments, and what is returned after them: ``None`` if nothing is."""
+    """The assignments of one arm, and the values that it returns; ``None`` if it returns nothing."""
 
     steps: tuple[Step, ...]
     returned: tuple[ast.expr, ...] | None = None
@@ -56,25 +56,25 @@ class Arm:
 
 @dataclass(frozen=True)
 class Chosen:
-    """What a branch gives: the targets that are used later, and how each is written."""
+    """A rewritten branch: its two arms, and the targets that are used later (``carried``)."""
 
     code: Code
     arms: tuple[Arm, Arm]
     carried: tuple[str, ...]
     is_inline: bool
     taken: str
-    """The name for the condition, if it has to be kept; else empty."""
+    """The variable for the condition; empty if the condition needs none."""
     in_place: bool = False
 
     def ways(self) -> Iterator[Chosen]:
-        """Yield the ways to write it: into the same tensors first, where ``x += 1`` does so."""
+        """Yield the ways to write the branch; the first is in-place if the arms are, as in ``x += 1``."""
         steps = [step for arm in self.arms for step in arm.steps if step.target in self.carried]
         if self.is_inline and steps and all(step.sign for step in steps):
             yield replace(self, in_place=True)
         yield self
 
     def lines(self, condition: str, choose: Callable[[str, str, str], str]) -> list[str]:
-        """Write the statements."""
+        """Return the new statements, with ``choose`` as the text of a choice by the condition."""
         lines = [f"{self.taken} = {bracketed(condition)}"] if self.taken else []
         condition = self.taken or condition
         renamed: list[dict[str, str]] = [{}, {}]
@@ -105,7 +105,7 @@ class Chosen:
 
 
 def read_arm(block: Sequence[ast.stmt]) -> Arm | None:
-    """Read the assignments of an arm; ``None`` if it holds anything else."""
+    """Read the assignments of an arm; ``None`` if the arm has any other statement."""
     steps: list[Step] = []
     for statement in block:
         if isinstance(statement, ast.Pass):
@@ -141,7 +141,7 @@ def is_no_tensor(node: ast.expr) -> bool:
 
 
 def chosen(code: Code, owner: ast.stmt, last: ast.stmt, arms: tuple[Arm, Arm]) -> Chosen | None:
-    """Tell how both arms are computed; ``None`` if that is not possible."""
+    """Work out how to compute both arms and choose; ``None`` if that is not possible."""
     returned = [arm.returned for arm in arms]
     if (returned[0] is None) != (returned[1] is None):
         return None
@@ -177,7 +177,7 @@ def chosen(code: Code, owner: ast.stmt, last: ast.stmt, arms: tuple[Arm, Arm]) -
 
 
 def _reads_inside(code: Code, owner: ast.stmt, last: ast.stmt, target: str) -> bool:
-    """Tell whether a later turn of the loop around reads a target within these statements."""
+    """Tell whether a later iteration of the enclosing loop reads a target within these statements."""
     loops = (ast.For, ast.AsyncFor, ast.While)
     function = code.function(owner)
     around = [item for item in code.around(owner) if item is not owner]
@@ -195,7 +195,7 @@ def _reads_inside(code: Code, owner: ast.stmt, last: ast.stmt, target: str) -> b
 
 
 def _is_inline(arms: tuple[Arm, Arm], carried: Iterable[str]) -> bool:
-    """Tell whether each value can be written where it is chosen, and nothing needs a name of its own."""
+    """Tell whether each value can be written inside its choice, without new variables."""
     targets = [{step.target for step in arm.steps} for arm in arms]
     wanted = list(carried)
     temporary = [found - set(wanted) for found in targets]

@@ -16,15 +16,15 @@ from .syntax import Code, bracketed
 _WHERE = Fix(
     "where",
     "Choose with `torch.where`",
-    "Both branches are computed, and the result is chosen by element.",
+    "Both branches are computed, and the result is chosen element by element.",
     "safe",
     "https://docs.pytorch.org/docs/stable/generated/torch.where.html",
 )
 _WHERE_OF_LAYERS = replace(
     _WHERE,
     rule="where-layers",
-    change="Both branches run: layers of the branch that is not taken update their state and draw random "
-    "numbers too.",
+    change="Both branches run: layers of the branch not taken update their state and draw random numbers, "
+    "too.",
     safety="unsafe",
 )
 _COND = Fix(
@@ -43,7 +43,7 @@ _LOOP = Fix(
 _ASSERT = Fix(
     "assert-async",
     "Check with `torch._assert_async`",
-    "It raises a `RuntimeError`, on a GPU later than here.",
+    "It raises a `RuntimeError`; on a GPU, it raises later than here.",
     source="torch/_dynamo/symbolic_convert.py",
     errors_differ=True,
 )
@@ -57,14 +57,14 @@ _SKIP = Fix(
 
 @dataclass(frozen=True)
 class _Test:
-    """A condition: ``guards`` are what is asked of Python before, ``text`` is the tensor."""
+    """A condition: ``guards`` are evaluated by Python first, ``text`` is the part on a tensor."""
 
     guards: tuple[ast.expr, ...]
     text: str
 
 
 def of_condition(code: Code, node: ast.expr) -> Iterator[Fix]:
-    """Offer what replaces a branch, loop or assertion that depends on the data of a tensor."""
+    """Offer replacements for a branch, loop or assertion that depends on the data of a tensor."""
     whole = _whole_test(code, node)
     owner = code.parent(whole)
     if isinstance(owner, ast.IfExp) and owner.test is whole:
@@ -86,7 +86,7 @@ branches = node_rule(ast.expr)(of_condition)
 
 
 def _whole_test(code: Code, node: ast.expr) -> ast.expr:
-    """Return the condition that a value belongs to, as a whole."""
+    """Return the whole condition that a value is a part of."""
     inner = node
     while True:
         outer = code.parent(inner)
@@ -108,7 +108,7 @@ def _whole_test(code: Code, node: ast.expr) -> ast.expr:
 
 
 def _test(code: Code, whole: ast.expr, node: ast.expr) -> _Test | None:
-    """Split a condition into what is asked of Python first, and the tensor."""
+    """Split a condition into the parts that Python evaluates first, and the part on a tensor."""
     if isinstance(whole, ast.BoolOp) and isinstance(whole.op, ast.And):
         index = next((i for i, value in enumerate(whole.values) if node in ast.walk(value)), 0)
         parts = [condition(code, value) for value in whole.values[index:]]
@@ -152,7 +152,7 @@ def _statement(code: Code, owner: ast.If, test: _Test) -> Iterator[Fix]:
 
 
 def _other_first(code: Code, owner: ast.If, test: _Test, arm: Arm) -> Iterator[Fix]:
-    """Compute the first arm, run all that ``else`` has, then choose: where that has branches of its own."""
+    """Compute the first arm, run the whole ``else``, then choose: for an ``else`` with further branches."""
     simple = (ast.Assign, ast.AugAssign, ast.If, ast.Pass)
     inside = [item for part in owner.orelse for item in nodes_of(ast.stmt, part)]
     values = [step.value for step in arm.steps]
@@ -205,7 +205,7 @@ def _by_cond(taken: str, first: str, second: str) -> str:
 
 
 def _fresh(text: str) -> str:
-    """Write what a branch of ``torch.cond`` returns: no tensor that was there before."""
+    """Write the result of a branch of ``torch.cond``, which may not return an existing tensor itself."""
     is_name = all(part.isidentifier() for part in text.split("."))
     return f"{text}.clone()" if is_name else text
 
@@ -213,7 +213,7 @@ def _fresh(text: str) -> str:
 def _replaced(
     code: Code, owner: ast.stmt, last: ast.stmt, guards: Sequence[ast.expr], lines: Sequence[str]
 ) -> tuple[Edit, ...]:
-    """Replace statements by others, with the comments that were among them, under conditions of Python."""
+    """Replace statements by new lines under conditions of Python, and preserve the comments among them."""
     end_row = last_row(last)
     indent, text = code.indentation(owner), "\n".join(lines)
     rows = (owner.lineno, end_row - 1)
@@ -252,10 +252,10 @@ def _expression(code: Code, owner: ast.IfExp) -> Iterator[Fix]:
 
 @node_rule(ast.Call, is_value=True)
 def tensor_checks(code: Code, node: ast.Call) -> Iterator[Fix]:
-    """Offer for ``torch._check_tensor_all(cond)``, which reads a number, what does not."""
+    """Replace ``torch._check_tensor_all(cond)``, which reads a number from the tensor, by an assertion."""
     if called(node) == "_check_tensor_all" and len(node.args) == 1 and not node.keywords:
         text = f"{dotted(node.func).rpartition('.')[0]}._assert_async({code.operand(node.args[0])}.all())"
-        # It computes nothing, and libraries call it in compiled code alone.
+        # The call computes nothing, and libraries make it in compiled code only.
         yield replace(_ASSERT, edits=(code.replaced(node, text),), replaces=False)
 
 
@@ -272,7 +272,7 @@ def _assertion(code: Code, owner: ast.stmt, test: _Test, message: ast.expr | Non
 
 
 def _loop(code: Code, owner: ast.While) -> Iterator[Fix]:
-    """Write a loop that computes one tensor again and again as a function of it."""
+    """Rewrite a loop that repeatedly computes one tensor from itself."""
     arm = read_arm(owner.body)
     text = condition(code, owner.test)
     if arm is None or arm.returned is not None or owner.orelse or len(arm.steps) != 1 or not text:

@@ -1,4 +1,4 @@
-"""The calls that made a function compile, and edits of them."""
+"""The calls that caused the compilations of a function, and edits of these calls."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Node = TypeVar("_Node", bound=ast.AST)
 
 @dataclass(frozen=True)
 class Compiled:
-    """The function that a finding is about, as it was compiled, and the calls of it that were seen."""
+    """The compiled function of a finding, with the calls of it that the run recorded."""
 
     code: Code
     function: Function | None
@@ -31,24 +31,25 @@ class Compiled:
         return self.function is not None and isinstance(self.code.parent(self.function), ast.ClassDef)
 
     def arguments(self, call: ast.Call) -> Mapping[str, ast.expr]:
-        """Return what a call passes as each parameter; without those behind ``*`` and ``**``."""
+        """Return the argument of each parameter in a call, without those passed by ``*`` and ``**``."""
         if self.function is None:
             return {}
         given = [item.arg for item in positional(self.function)]
         named = {word.arg: word.value for word in call.keywords if word.arg}
         values: list[ast.expr] = []
         for argument in call.args:
-            if isinstance(argument, (ast.Starred, ast.GeneratorExp)):  # its brackets may be those of the call
+            # The brackets of a generator may be those of the call.
+            if isinstance(argument, (ast.Starred, ast.GeneratorExp)):
                 break
             values.append(argument)
         return {**dict(zip(given[1:] if self.is_method else given, values, strict=False)), **named}
 
     def passed(self, name: str) -> list[ast.expr] | None:
-        """Return what calls pass as a parameter; ``None`` where one that was seen passes nothing.
+        """Return the arguments for a parameter in all calls; ``None`` if a recorded call passes none.
 
-        Beside the calls that were seen, these are those of the same with this parameter: they found a graph
-        that was compiled before. Where a call is an argument of another, only what was seen: edits would
-        overlap.
+        The run recorded only the calls that compiled. Other calls of the same function that pass this
+        parameter reused a graph, and are included, unless one call is an argument of another: then their
+        edits would overlap.
         """
         code = self.code
         seen = {(code.function(call), dotted(call.func)) for call in self.calls if dotted(call.func)}
@@ -62,7 +63,7 @@ class Compiled:
 
 
 def compiled(finding: Finding, context: Context) -> Compiled | None:
-    """Return the compiled function of a finding; ``None`` where its calls were not seen in one file."""
+    """Return the compiled function of a finding; ``None`` unless its recorded calls are in one file."""
     found = _compilations(finding, context)
     files = {item.caller.filename for item in found if item.caller is not None}
     code = code_of(context.files.get(files.pop())) if len(files) == 1 else None
@@ -78,7 +79,7 @@ def compiled(finding: Finding, context: Context) -> Compiled | None:
 
 
 def decorated(finding: Finding, context: Context) -> Compiled | None:
-    """Return the compiled function of a finding whose calls are in no code: example calls are in comments."""
+    """Return the compiled function of a finding without calls in code: example calls stand in comments."""
     found = _compilations(finding, context)
     code = code_of(context.files.get(found[0].span.filename)) if found else None
     function = _function(code, found) if code is not None else None
@@ -100,7 +101,7 @@ def _function(code: Code, found: Sequence[Compilation]) -> Function | None:
 
 
 def compiled_rule(rewrite: Callable[[Compiled, Node], Iterator[Fix]]) -> Rule:
-    """Make a rule of a function of what was compiled, and of the node of a finding in the same file."""
+    """Make a rule that passes on the compiled function and the finding's node, if both are in one file."""
 
     def rule(finding: Finding, context: Context) -> Iterator[Fix]:
         code, node = code_at(finding, context)
@@ -112,21 +113,21 @@ def compiled_rule(rewrite: Callable[[Compiled, Node], Iterator[Fix]]) -> Rule:
 
 
 def guarded_name(finding: Finding, made: Compiled) -> str:
-    """Return the variable that a finding about a value of a call stands at; empty if it stands elsewhere."""
+    """Return the variable at the place of a finding; empty if the finding is in another file."""
     node = made.code.at(finding.span) if finding.span.filename == made.code.source.filename else None
     root = root_of(node) if isinstance(node, ast.expr) else None
     return root.id if root is not None else ""
 
 
 def root_of(node: ast.expr) -> ast.Name | None:
-    """Return the variable that a value is a part of."""
+    """Return the variable at the root of an attribute or subscript, ``x`` for ``x.shape[0]``."""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         node = node.value
     return node if isinstance(node, ast.Name) else None
 
 
 def before_calls(made: Compiled, lines: Mapping[ast.Call, list[str]]) -> list[Edit] | None:
-    """Insert statements before calls; ``None`` where one cannot have any."""
+    """Insert statements before calls; ``None`` if that is impossible for a call."""
     edits: dict[tuple[int, str], Edit] = {}
     for call, written in lines.items():
         statement = made.code.statement(call)
@@ -140,7 +141,7 @@ def before_calls(made: Compiled, lines: Mapping[ast.Call, list[str]]) -> list[Ed
 
 
 def is_at_once(code: Code, call: ast.Call, statement: ast.stmt) -> bool:
-    """Tell whether a call is made once for its statement: in no lambda, comprehension or loop's condition."""
+    """Tell whether a statement makes a call once: not in a lambda, comprehension or loop condition."""
     inner: ast.AST = call
     for outer in code.around(call):
         if isinstance(outer, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
@@ -154,7 +155,7 @@ def is_at_once(code: Code, call: ast.Call, statement: ast.stmt) -> bool:
 
 
 def stable(code: Code, function: Function, names: set[str], until: ast.AST) -> bool:
-    """Tell whether names at a node still stand for what the caller passed, or for variables of the module."""
+    """Tell whether names at a node still refer to the caller's arguments or to variables of the module."""
     given = set(parameters(function))
     if not names <= given | code.module_names | BUILTINS:
         return False
@@ -176,7 +177,7 @@ BUILTINS = frozenset(dir(builtins))
 
 
 def all_calls(code: Code, function: Function) -> tuple[ast.Call, ...] | None:
-    """Return all calls of a function in its file; ``None`` if it is used in another way than by calls."""
+    """Return all calls of a function in its file; ``None`` if the file uses the function without calling."""
     calls: list[ast.Call] = []
     for node in nodes_of(ast.Name, code.tree):
         if node.id == function.name:
@@ -188,7 +189,7 @@ def all_calls(code: Code, function: Function) -> tuple[ast.Call, ...] | None:
 
 
 def compile_calls(code: Code, called: Sequence[ast.Call], function: Function | None) -> Iterator[ast.expr]:
-    """Yield where what is called is compiled: the decorator, or the call of ``torch.compile``."""
+    """Yield the decorators and calls of ``torch.compile`` that compile the called function."""
     decorators = list(function.decorator_list) if function is not None else []
     for call in called:
         root = call.func
@@ -203,13 +204,13 @@ def compile_calls(code: Code, called: Sequence[ast.Call], function: Function | N
         compiled_in_place = (item for item in code.all(ast.Call) if _compiles_itself(item, dotted(root)))
         yield from _visible(code, call, compiled_in_place)
     for decorator in dict.fromkeys(decorators):
-        inside = decorator.args if isinstance(decorator, ast.Call) else ()  # of functools.partial
+        inside = decorator.args if isinstance(decorator, ast.Call) else ()  # for functools.partial
         if is_compile(decorator) or any(map(_is_compile_name, map(dotted, (decorator, *inside)))):
             yield decorator
 
 
 def _named(code: Code, root: ast.expr) -> Iterator[Function | ast.Assign]:
-    """Yield what gives a variable its value, or an attribute, which is known by its last part."""
+    """Yield what binds a variable or attribute; an attribute is matched by its last part."""
     name = dotted(root).rpartition(".")[2]
     if isinstance(root, ast.Name):
         for function in code.functions():
@@ -222,10 +223,10 @@ def _named(code: Code, root: ast.expr) -> Iterator[Function | ast.Assign]:
 
 
 def _visible(code: Code, call: ast.Call, named: Iterable[_Node]) -> list[_Node]:
-    """Choose what a name in a call stands for: what is in its function, else in the next one around it.
+    """Choose what a name in a call refers to: the binding in the innermost function around the call.
 
-    What comes as a parameter, or is an attribute, may be anywhere: then it is sure only if one function has
-    all of that name.
+    A parameter or an attribute may be bound anywhere: then the answer is sure only if all bindings of that
+    name are in one function.
     """
     within: dict[Function | None, list[_Node]] = {}
     for node in named:
@@ -236,7 +237,7 @@ def _visible(code: Code, call: ast.Call, named: Iterable[_Node]) -> list[_Node]:
 
 
 def _compiles_itself(call: ast.Call, name: str) -> bool:
-    """Tell whether a call is ``model.compile()``, of the module of this name."""
+    """Tell whether a call is ``model.compile()`` on the module of this name."""
     is_method = isinstance(call.func, ast.Attribute) and call.func.attr == "compile" and not is_compile(call)
     return is_method and dotted(call.func).rpartition(".")[0] == name
 
@@ -253,7 +254,7 @@ def _is_compile_name(name: str) -> bool:
 
 
 def with_option(code: Code, node: ast.expr, name: str, value: str) -> Edit:
-    """Give ``torch.compile``, as a call or a decorator, or another call a keyword."""
+    """Set a keyword of ``torch.compile``, as a call or a bare decorator, or of any other call."""
     if not isinstance(node, ast.Call):
         return code.behind(node, f"({name}={value})")
     given = next((word.value for word in node.keywords if word.arg == name), None)
@@ -261,7 +262,7 @@ def with_option(code: Code, node: ast.expr, name: str, value: str) -> Edit:
 
 
 def with_keyword(code: Code, call: ast.Call, text: str) -> Edit:
-    """Add a keyword behind the last argument of a call."""
+    """Add a keyword after the last argument of a call."""
     last = max((*call.args, *(word.value for word in call.keywords)), key=_end, default=None)
     if last is not None:
         whole = code.text(call)
@@ -270,7 +271,7 @@ def with_keyword(code: Code, call: ast.Call, text: str) -> Edit:
             return Edit(span, f"{whole[:-1]}, {text})")
         end = code.span(last)
         tail = _tail(code, call, last)
-        # A bracket around the last argument closes first.
+        # The keyword goes after a bracket that closes around the last argument.
         return Edit(
             replace(end, row=tail[0], column=tail[1], end_row=tail[0], end_column=tail[1]), f", {text}"
         )
@@ -281,7 +282,7 @@ def with_keyword(code: Code, call: ast.Call, text: str) -> Edit:
 
 
 def _tail(code: Code, call: ast.Call, last: ast.expr) -> tuple[int, int]:
-    """Return the place behind the last argument and the brackets around it."""
+    """Return the place after the last argument and the brackets around it."""
     end, limit = code.span(last), code.span(call)
     row, column = end.end_row, end.end_column
     depth = 0

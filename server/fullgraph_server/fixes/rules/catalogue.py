@@ -1,6 +1,6 @@
-"""The catalogue: which rules are tried for a finding, in the order of preference.
+"""The catalogue: the rules that are tried for a finding, in order of preference.
 
-The ids are torch's (``torch/_dynamo/graph_break_registry.json``); a rule looks at the syntax at the finding.
+The ids come from torch (``torch/_dynamo/graph_break_registry.json``); a rule looks at the finding's syntax.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ _BREAKS: dict[str, tuple[Rule, ...]] = {
     **dict.fromkeys(("GB0203", "GB0811", "GB4411", "GB4880", "GB9458", "GB9561", "GB9493"), _arguments),
 }
 _OTHER_BREAKS: tuple[Rule, ...] = (python.own_breaks, printing.prints, *_hoisted)
-"""Rules for breaks that no id names: they look at the syntax alone."""
+"""Rules for breaks whose id is not in the table: they look at the syntax only."""
 _RECOMPILES: tuple[Rule, ...] = (recompilations.recompilations,)
 
 
@@ -102,7 +102,7 @@ def _offered(finding: Finding, context: Context) -> Iterator[Fix]:
 
 
 def _place(edit: Edit) -> tuple[int, int, bool, int, int]:
-    """Return a sort key by which an insertion comes behind a replacement that begins at its place."""
+    """Return a sort key that puts an insertion after a replacement that begins at the same place."""
     span = edit.span
     is_empty = (span.row, span.column) == (span.end_row, span.end_column)
     return span.row, span.column, is_empty, span.end_row, span.end_column

@@ -13,9 +13,9 @@ from .offering import INDEX, node_rule
 from .syntax import Code, Node
 
 _AROUND = Fix(
-    "around-call", "Enter the `with` around the call", "The whole call runs within it.", source=INDEX
+    "around-call", "Enter the `with` around the call", "The whole call runs within the context.", source=INDEX
 )
-_UNWRAP = Fix("without-context", "Leave the `with` out", "The block runs without its context manager.")
+_UNWRAP = Fix("without-context", "Remove the `with`", "The block runs without its context manager.")
 
 
 @compiled_rule
@@ -48,7 +48,7 @@ def around(made: Compiled, node: Node) -> Iterator[Fix]:
 
 @node_rule(ast.AST)
 def contexts(code: Code, node: ast.AST) -> Iterator[Fix]:
-    """Leave a ``with`` out whose context manager torch does not trace."""
+    """Remove a ``with`` whose context manager torch does not trace."""
     statement = next((item for item in code.around(node) if isinstance(item, ast.With)), None)
     if (
         statement is None
@@ -67,7 +67,7 @@ def contexts(code: Code, node: ast.AST) -> Iterator[Fix]:
 
 
 def unwrapped(code: Code, block: ast.With) -> Edit | None:
-    """Write the statements of a ``with`` without it; ``None`` where lines cannot be moved."""
+    """Write the statements of a ``with`` without it; ``None`` if their lines cannot be dedented."""
     if not code.is_first(block) or block.body[0].lineno == block.lineno:
         return None
     outer, inner = code.indentation(block), code.indentation(block.body[0])

@@ -1,4 +1,4 @@
-"""What expressions on tensors may do, as far as their syntax shows, and how they are written as tensors."""
+"""Side effects of expressions on tensors, as far as the syntax shows, and conditions written as tensors."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _BOOLEAN = frozenset(
 
 
 def is_pure(node: ast.AST) -> bool:
-    """Tell whether computing a node more or less often changes nothing but the time that it takes."""
+    """Tell whether it makes no difference, apart from time, how often a node is evaluated."""
     for item in ast.walk(node):
         if isinstance(item, (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await, ast.Lambda)):
             return False
@@ -51,7 +51,7 @@ def is_pure(node: ast.AST) -> bool:
 
 
 def may_run_twice(node: ast.AST) -> bool:
-    """Tell whether a node changes nothing beyond its value, but for a module's buffers and dropout."""
+    """Tell whether a node has no side effects, apart from a module's buffers and dropout."""
     for item in ast.walk(node):
         if isinstance(item, (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)):
             return False
@@ -63,7 +63,7 @@ def may_run_twice(node: ast.AST) -> bool:
 
 
 def condition(code: Code, node: ast.expr) -> str:
-    """Write a condition as a tensor of booleans; empty where it is surely none."""
+    """Write a condition as a tensor of booleans; empty if it is surely not a condition on a tensor."""
     inner = plain(node)
     if isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Not):
         text = condition(code, inner.operand)
@@ -89,14 +89,14 @@ def condition(code: Code, node: ast.expr) -> str:
 
 
 def beside(text: str) -> str:
-    """Write an expression beside an operator: in brackets unless it is a name or a call."""
+    """Write an expression as an operand: in brackets unless it is a name, a call or the like."""
     tight = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
     is_tight = "\n" not in text and isinstance(ast.parse(text, mode="eval").body, tight)
     return text if is_tight else f"({text})"
 
 
 def is_python(node: ast.expr) -> bool:
-    """Tell whether a condition asks for something other than the values of a tensor."""
+    """Tell whether a condition does not depend on the values of a tensor."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return is_python(node.operand)
     if isinstance(node, ast.BoolOp):
@@ -113,7 +113,7 @@ def is_python(node: ast.expr) -> bool:
 
 
 def plain(node: ast.expr) -> ast.expr:
-    """Return what ``bool(x)``, ``float(x)``, ``int(x)`` and ``x.item()`` convert; other nodes as they are."""
+    """Return ``x`` for ``bool(x)`` and ``x.item()``; return any other node unchanged."""
     while isinstance(node, ast.Call) and not node.keywords:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "item" and not node.args:
             node = node.func.value
@@ -125,7 +125,7 @@ def plain(node: ast.expr) -> ast.expr:
 
 
 def without_conversions(code: Code, node: ast.expr) -> Mapping[ast.AST, str]:
-    """Write the calls of ``item()`` in a node as the tensors that they convert."""
+    """Map the conversions in a node, such as calls of ``item()``, to the text of the tensors they convert."""
     found: dict[ast.AST, str] = {}
     for item in ast.walk(node):
         is_call = isinstance(item, ast.Call) and isinstance(item.func, ast.Attribute)
@@ -150,7 +150,7 @@ def _is_pure_call(call: ast.Call) -> bool:
 
 
 def is_tensor_method(function: ast.Attribute) -> bool:
-    """Tell ``self.weight.sum()`` from ``self.layer(x)``, ``self.sum()`` and ``seen.note(x)``."""
+    """Tell whether an attribute is a tensor method: ``self.weight.sum``, but not ``self.sum``."""
     return function.attr in _TENSOR_METHODS | _BOOLEAN and dotted(function.value) != "self"
 
 

@@ -1,4 +1,7 @@
-"""Fixes that compute before the compiled call, or once for the module, what torch does not trace."""
+"""Fixes that move code that torch does not trace out of the compiled function.
+
+The code then runs before the compiled call, or once when the module is imported.
+"""
 
 from __future__ import annotations
 
@@ -25,21 +28,21 @@ from .syntax import Code, Function, Node, bracketed, parameters
 
 _CONSTANT = Fix(
     "module-constant",
-    "Compute it once, for the module",
-    "It is computed when the module is imported, and is the same object in every call.",
+    "Compute it once, when the module is imported",
+    "Every call uses the same object, which is computed when the module is imported.",
     source=INDEX,
 )
 _PASSED = Fix(
     "pass-in",
     "Compute it before the call, and pass it",
-    "It is computed as the function is called, by the caller.",
+    "The caller computes it before each call.",
     "safe",
     INDEX,
 )
 _BEFORE = Fix(
     "before-call",
     "Do it before the call",
-    "It happens before the function runs, and not where it was.",
+    "It happens before the function runs, instead of inside the function.",
     source=INDEX,
 )
 _CONVERTED = Fix(
@@ -50,7 +53,7 @@ _CONVERTED = Fix(
 )
 _UNSCRIPTED = Fix(
     "unscripted",
-    "Pass the module itself",
+    "Pass the module without scripting it",
     "The module runs as Python, and is compiled with the rest.",
 )
 _IMPURE = (
@@ -64,12 +67,12 @@ _IMPURE = (
     "uuid.",
     "next.",
 )
-"""What is another thing each time: the beginnings of dotted names, with a dot behind."""
+"""Names of functions that return a different value each time: prefixes of dotted names, ending in a dot."""
 
 
 @compiled_rule
 def hoisted(made: Compiled, node: Node) -> Iterator[Fix]:
-    """Offer to compute a value before the call, or once."""
+    """Offer to compute a value before the call, or once for the module."""
     value = _value(made.code, node)
     if value is None:
         return
@@ -81,7 +84,7 @@ def hoisted(made: Compiled, node: Node) -> Iterator[Fix]:
 
 @compiled_rule
 def moved(made: Compiled, node: Node) -> Iterator[Fix]:
-    """Offer to do a statement before the call."""
+    """Offer to run a statement before the call."""
     statement = made.code.statement(node)
     if isinstance(statement, (ast.Expr, ast.Assign)) and (edits := _moved(made, statement)) is not None:
         yield replace(_BEFORE, edits=tuple(edits))
@@ -116,7 +119,7 @@ def converted(kind: str) -> Rule:
 
 
 def unscripted(finding: Finding, context: Context) -> Iterator[Fix]:
-    """Offer to pass a module as it was before ``torch.jit.script``."""
+    """Offer to pass the original module instead of the result of ``torch.jit.script``."""
     made = compiled(finding, context)
     if made is None:
         return
@@ -127,7 +130,7 @@ def unscripted(finding: Finding, context: Context) -> Iterator[Fix]:
 
 
 def _value(code: Code, node: ast.AST) -> ast.expr | None:
-    """Return the value that a finding is about: a call with what it is called on, or an expression."""
+    """Return the expression that a finding is about: a call with its receiver, or another expression."""
     if isinstance(node, ast.Assign):
         return node.value
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
@@ -139,7 +142,7 @@ def _value(code: Code, node: ast.AST) -> ast.expr | None:
 
 
 def _name_for(code: Code, value: ast.expr) -> str:
-    """Return a name for a value: of the variable that it is assigned to, or of what is called."""
+    """Return a name for a value: that of the variable it is assigned to, or of the called function."""
     parent = code.parent(value)
     target = parent.targets[0] if isinstance(parent, ast.Assign) and len(parent.targets) == 1 else None
     name = dotted(target) or called(value)
@@ -147,7 +150,7 @@ def _name_for(code: Code, value: ast.expr) -> str:
 
 
 def _constant(code: Code, value: ast.expr) -> list[Edit] | None:
-    """Give a value of the module a name before the function, if it needs nothing of the function."""
+    """Assign a value to a module variable before the function, if it needs nothing of the function."""
     place, function = code.of_module(value), code.function(value)
     read = map(dotted, ast.walk(value))
     if place is None or function is None or any(f"{path}.".startswith(_IMPURE) for path in read):
@@ -164,7 +167,7 @@ def _constant(code: Code, value: ast.expr) -> list[Edit] | None:
 
 
 def _passed(made: Compiled, value: ast.expr) -> list[Edit] | None:
-    """Make a value an argument: a new parameter, and what each call of the file passes for it."""
+    """Turn a value into an argument: add a parameter, and pass the value in each call of the file."""
     code, function = made.code, made.function
     if function is None or made.is_method or code.function(value) is not function:
         return None
@@ -219,11 +222,11 @@ def _passed(made: Compiled, value: ast.expr) -> list[Edit] | None:
 _AT_TIMES = (
     *COMPREHENSIONS, ast.Lambda, ast.If, ast.IfExp, ast.BoolOp, ast.For, ast.While, ast.Try, ast.Match,
 )  # fmt: skip
-"""What may compute what is in it never, or several times."""
+"""Syntax that may evaluate its parts never, or several times."""
 
 
 def _is_computed_always(code: Code, function: Function, value: ast.expr) -> bool:
-    """Tell whether a function computes a value exactly once in each call, as far as it returns at its end."""
+    """Tell whether a function evaluates a value exactly once in each call that runs to the end."""
     around = itertools.takewhile(lambda item: item is not function, code.around(value))
     earlier = (item for item in ast.walk(function) if isinstance(item, (ast.Return, ast.Raise)))
     returns = any(item.lineno < value.lineno for item in earlier)
@@ -231,7 +234,7 @@ def _is_computed_always(code: Code, function: Function, value: ast.expr) -> bool
 
 
 def _moved(made: Compiled, statement: ast.Expr | ast.Assign) -> list[Edit] | None:
-    """Do a statement before each call, with the values that the call passes."""
+    """Run a statement before each call, with the values that the call passes."""
     code, function = made.code, made.function
     if function is None or statement not in function.body or made.is_method:
         return None

@@ -1,4 +1,4 @@
-"""Rules that look at the node where a finding stands."""
+"""Helpers for rules that look at the node of a finding."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _Decorator: TypeAlias = Callable[[Callable[[Code, _Kind], Iterator[Fix]]], Rule]
 
 
 def code_at(finding: Finding, context: Context) -> tuple[Code | None, Node | None]:
-    """Return the file of a finding, if it parses, and the node that the finding stands at."""
+    """Return the file of a finding, if it parses, and the node at the finding's range."""
     code = code_of(context.files.get(finding.span.filename))
     return code, code.at(finding.span) if code else None
 
 
 def node_rule(kind: type[_Kind], *, is_value: bool = False) -> _Decorator[_Kind]:
-    """Make a rule of a function of the node that a finding stands at, where that is of a kind.
+    """Make a rule that calls the decorated function for findings at a node of this kind.
 
-    With ``is_value``, an expression that is a statement, or is returned, stands for its statement.
+    With ``is_value``, the function gets the expression of an expression statement or a ``return``.
     """
 
     def decorated(rewrite: Callable[[Code, _Kind], Iterator[Fix]]) -> Rule:
@@ -41,10 +41,10 @@ def node_rule(kind: type[_Kind], *, is_value: bool = False) -> _Decorator[_Kind]
 
 
 def in_library(finding: Finding) -> bool:
-    """Tell whether a finding is about a library's code: it stands at the user's own call that leads there."""
+    """Tell whether a finding is about a library's code: it is shown at the user's call that leads there."""
     return bool(finding.stack) and finding.stack[-1].filename != finding.span.filename
 
 
 def setting(code: Code, name: str) -> Edit | None:
-    """Turn a setting of Dynamo on behind the imports, unless the file speaks of it."""
+    """Turn on a setting of Dynamo after the imports; ``None`` if the file mentions the setting."""
     return None if code.mentions(name) else code.setting(f"torch._dynamo.config.{name} = True")

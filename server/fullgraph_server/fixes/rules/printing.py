@@ -20,13 +20,13 @@ _of_printing = partial(Fix, prints_differ=True, replaces=False)
 _REORDER = _of_printing(
     "reorder-print",
     "Let torch print after the graph",
-    "It prints at the end of the graph, and does not see what changed in between.",
+    "The output appears after the graph; an object that changes in between may print wrong values.",
     "safe",
     _CONFIG,
 )
 _IGNORE = _of_printing(
     "ignore-logging",
-    "Let torch leave the logging call out",
+    "Let torch skip the logging call",
     "Compiled code no longer logs this.",
     source=_CONFIG,
 )
@@ -39,25 +39,25 @@ _GUARD = _of_printing(
 _OPERATOR = _of_printing(
     "print-operator",
     "Print with torch's operator",
-    "It prints from within the graph, each time that the graph runs; tensors may be written otherwise.",
+    "The graph prints each time it runs; tensors may be formatted differently.",
     source="torch/_higher_order_ops/print.py",
 )
 _REMOVE = _of_printing(
     "remove-print",
-    "Remove it",
+    "Remove the call",
     "The program no longer prints or logs this.",
     source=INDEX,
 )
 _OUTPUT = ("print", "warnings.warn")
 _LEVELS = ("debug", "info", "warning", "warn", "error", "exception", "critical", "log")
-"""The methods of loggers; libraries add some that log a message once (``warning_once``)."""
+"""The methods of loggers; libraries add methods that log a message once (``warning_once``)."""
 _BUILTIN: Final = re.compile(r"[Bb]uiltin (?:operator )?`_?(print|warnings\.warn)`")
 _LOGGER: Final = re.compile(r"method: <\w+ ([\w.]+) \(\w+\)>\.(\w+)")
-"""What torch says of a library's code: the function that prints, or the logger and its method."""
+"""Torch's words for the logger and its method in a library's code."""
 
 
 def prints(finding: Finding, context: Context) -> Iterator[Fix]:
-    """Offer what helps where a graph breaks at ``print``, ``warnings.warn`` or a logging method."""
+    """Offer fixes for a graph break at ``print``, ``warnings.warn`` or a logging method."""
     if in_library(finding):
         yield from _settings(finding, context)
         return
@@ -83,9 +83,9 @@ def prints(finding: Finding, context: Context) -> Iterator[Fix]:
 
 
 def _is_in_root(finding: Finding, context: Context) -> bool:
-    """Tell whether a line is of the function that each of its compilations is of.
+    """Tell whether a line is in the compiled function itself, not in a function that Dynamo inlines.
 
-    Of a function that Dynamo traces within another one, torch 2.11 to 2.15 drops what is printed.
+    From an inlined function, torch 2.11 to 2.15 drops the printed text.
     """
     compiled = {
         (item.span.filename, item.function.rpartition(".")[2])
@@ -97,7 +97,7 @@ def _is_in_root(finding: Finding, context: Context) -> bool:
 
 
 def _settings(finding: Finding, context: Context) -> Iterator[Fix]:
-    """Offer the setting for what a library prints or logs, at the head of the user's own file."""
+    """Offer the setting for a library's prints or logs, at the top of the user's own file."""
     code, _ = code_at(finding, context)
     name, logger = _BUILTIN.search(finding.text), _LOGGER.search(finding.text)
     if code is not None and name is not None:
@@ -111,7 +111,7 @@ def _settings(finding: Finding, context: Context) -> Iterator[Fix]:
 
 
 def _set(code: Code, text: str, module: str) -> tuple[Edit, ...]:
-    """Insert a statement about a setting, with the import of a module that it names if it lacks."""
+    """Insert a statement that changes a setting, with the import of the module that it names if missing."""
     edit = code.setting(f"torch._dynamo.config.{text}")
     if module and not _is_imported(code, module):
         edit = replace(edit, text=f"import {module}\n{edit.text}")
@@ -131,7 +131,7 @@ def _is_imported(code: Code, name: str) -> bool:
 
 
 def _ignored(code: Code, call: ast.Call) -> Edit | None:
-    """Add the method to those that torch leaves out, behind the statement that makes the logger."""
+    """Add the method to the functions that torch skips, after the statement that makes the logger."""
     name = dotted(call.func)
     root = name.partition(".")[0]
     text = code.of_torch(f"torch._dynamo.config.ignore_logging_functions.add({name})")
@@ -150,7 +150,7 @@ def _guarded(code: Code, statement: ast.Expr) -> Edit:
 
 
 def _with_operator(code: Code, call: ast.Call) -> str:
-    """Write a call of ``print`` with a format string; empty where its form is another one."""
+    """Write a call of ``print`` with a format string; empty if it cannot be written so."""
     parts: list[str] = []
     values: list[str] = []
     if call.keywords or not call.args:

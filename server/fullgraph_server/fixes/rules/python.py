@@ -1,4 +1,4 @@
-"""Fixes of Python that Dynamo does not trace, by what stands in the place of it."""
+"""Fixes that replace Python code that Dynamo does not trace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .syntax import Code, Function, defined
 
 
 def turned(name: str, value: str) -> Rule:
-    """Make a rule that gives a setting of Dynamo another value: where the file sets it, else at its head."""
+    """Make a rule that changes a setting of Dynamo: where the file sets it, else at the top of the file."""
     fix = Fix(
         f"config-{name.replace('_', '-')}",
         f"Set `torch._dynamo.config.{name} = {value}`",
@@ -42,7 +42,7 @@ _RNN = turned("allow_rnn", "True")
 
 
 def recurrent(finding: Finding, context: Context) -> Iterator[Fix]:
-    """Let torch trace RNN, GRU and LSTM, where what is called may be one."""
+    """Let torch trace RNN, GRU and LSTM, if the called module may be one of them."""
     code, _ = code_at(finding, context)
     is_named = code is not None and any(code.mentions(name) for name in ("RNN", "GRU", "LSTM"))
     if is_named or in_library(finding):
@@ -55,7 +55,11 @@ _OWN_BREAK = Fix(
     "remove-break", "Remove the graph break", "Torch no longer ends a graph here.", "safe", INDEX
 )
 _HEAD = Fix(
-    "import-at-head", "Import at the head of the module", "It is imported when the module is.", "safe", INDEX
+    "import-at-head",
+    "Import at the top of the module",
+    "The import runs when the module is imported.",
+    "safe",
+    INDEX,
 )
 
 
@@ -71,7 +75,7 @@ def own_breaks(code: Code, node: ast.AST) -> Iterator[Fix]:
 
 @node_rule(ast.AST)
 def imports(code: Code, node: ast.AST) -> Iterator[Fix]:
-    """Move an import, with the ``try`` around it, to the head of the module."""
+    """Move an import, with the ``try`` around it, to the top of the module."""
     statement = code.statement(node)
     if not isinstance(statement, (ast.Import, ast.ImportFrom)) or code.function(statement) is None:
         return
@@ -99,7 +103,7 @@ def imports(code: Code, node: ast.AST) -> Iterator[Fix]:
 _TRACE = Fix(
     "trace-function",
     "Let torch trace the function",
-    "The function is compiled with the others, which its author ruled out.",
+    "Torch traces the function, although its author ruled that out.",
 )
 _MARKS = (
     "disable",
@@ -113,7 +117,7 @@ _MARKS = (
 
 @node_rule(ast.AST)
 def disabled(code: Code, node: ast.AST) -> Iterator[Fix]:
-    """Remove the decorator by which a function is not traced."""
+    """Remove the decorator that tells torch not to trace a function."""
     call = next((item for item in code.around(node) if isinstance(item, ast.Call)), None)
     name = called(call)
     for function in code.functions():
@@ -133,20 +137,24 @@ def disabled(code: Code, node: ast.AST) -> Iterator[Fix]:
 
 # -- small rewrites ------------------------------------------------------------------------------------
 
-_SUPER = Fix("call-super-init", "Call `super().__init__()`", "The module is set up as one.", "safe", INDEX)
-_BACKWARD = Fix("backward-name", "Name it `backward`", "It is the same method, by the older name.", "safe")
-_NO_JVP = Fix("without-jvp", "Leave the `jvp` out", "There is no forward-mode derivative any more.")
+_SUPER = Fix(
+    "call-super-init", "Call `super().__init__()`", "`nn.Module` initializes the module.", "safe", INDEX
+)
+_BACKWARD = Fix(
+    "backward-name", "Rename `vjp` to `backward`", "It is the same method, under its older name.", "safe"
+)
+_NO_JVP = Fix("without-jvp", "Remove `jvp`", "The function no longer has a forward-mode derivative.")
 _FAKE = Fix(
     "register-fake",
-    "Say what the operator returns",
-    "Torch takes the result for one like the first tensor; where it is not, compiled code is wrong.",
+    "Register a fake kernel for the operator",
+    "Torch assumes that the result looks like the first tensor; if it does not, compiled code is wrong.",
     source="https://docs.pytorch.org/docs/stable/library.html",
 )
 
 
 @node_rule(ast.AST)
 def super_init(code: Code, node: ast.AST) -> Iterator[Fix]:
-    """Insert ``super().__init__()`` in constructors of modules that lack it."""
+    """Insert ``super().__init__()`` into constructors of modules that lack the call."""
     own = code.definition(node)
     for cls in code.all(ast.ClassDef):
         if not any("Module" in dotted(item) for item in cls.bases):
@@ -169,7 +177,7 @@ def _is_text(statement: ast.stmt) -> bool:
 
 @node_rule(ast.AST)
 def functions_of_autograd(code: Code, node: ast.AST) -> Iterator[Fix]:
-    """Name the derivative as torch traces it."""
+    """Rename or remove derivatives of an ``autograd.Function`` that torch does not trace."""
     call = node if isinstance(node, ast.Call) else None
     owner = dotted(call.func).rpartition(".")[0] if call is not None else ""
     for cls in code.all(ast.ClassDef):
@@ -197,7 +205,7 @@ def _whole(code: Code, function: Function) -> Edit:
 
 @node_rule(ast.AST)
 def operators(code: Code, node: ast.AST) -> Iterator[Fix]:
-    """Register what a custom operator returns, where it has one tensor as its result."""
+    """Register a fake kernel for a custom operator that returns one tensor."""
     name = called(node)
     for function in code.tree.body:
         if not isinstance(function, Function) or function.name != name:

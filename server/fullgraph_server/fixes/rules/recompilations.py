@@ -1,4 +1,4 @@
-"""Fixes of recompilations: the remedies of a finding (``text/remedies.py``) as edits at the right line."""
+"""Fixes of recompilations: the remedies of a finding (``text/remedies.py``), as edits of the right lines."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PAGE = "https://docs.pytorch.org/docs/stable/compile/dynamic_shapes_core_concep
 _MARK = Fix(
     "mark-dynamic",
     "Mark the size as dynamic before the call",
-    "One graph serves every size; torch raises an error if the code asks for one size.",
+    "One graph serves every size; torch raises an error if the code needs one particular size.",
     "safe",
     _PAGE,
     replaces=False,
@@ -40,8 +40,8 @@ _MARK = Fix(
 _UNBACKED = replace(
     _MARK,
     rule="mark-unbacked",
-    title="Mark the size as unknown before the call",
-    change="One graph serves every size, 0 and 1 too; torch raises an error if the code asks for the size.",
+    title="Mark the size as unbacked before the call",
+    change="One graph serves every size, including 0 and 1; torch raises an error if the code tests it.",
 )
 _DYNAMIC = replace(
     _MARK,
@@ -51,7 +51,7 @@ _DYNAMIC = replace(
 )
 _SETTING = Fix(
     "setting",
-    "Set what torch compiles for",
+    "Change what torch specializes on",
     "The setting holds for everything that is compiled afterwards.",
     "safe",
     "torch/_dynamo/config.py",
@@ -60,7 +60,7 @@ _SETTING = Fix(
 _ARGUMENT = Fix(
     "convert-argument",
     "Pass the same kind of value in every call",
-    "The compiled function gets a converted value: results may have another type, layout or place.",
+    "The compiled function gets a converted value: results may have another dtype, layout or device.",
     source="torch/_dynamo/guards.py",
 )
 _LAYOUT = replace(
@@ -74,24 +74,24 @@ _NUMBER = replace(
     _ARGUMENT,
     rule="number-as-tensor",
     title="Pass the number as a tensor",
-    change="The compiled function gets a tensor in every call, and computes in the tensor's precision.",
+    change="The compiled function gets a tensor in every call, and computes in the precision of that tensor.",
 )
 _RATE = Fix(
     "tensor-learning-rate",
-    "Give the optimizer a tensor as learning rate",
-    "The learning rate is a tensor for all that read it: set it with `fill_`, not by assignment.",
+    "Pass the learning rate to the optimizer as a tensor",
+    "All code that reads the learning rate gets a tensor: change it with `fill_`, not by assignment.",
     source="https://docs.pytorch.org/tutorials/recipes/compiling_optimizer_lr_scheduler.html",
 )
 _DROP = Fix(
     "drop-last",
-    "Leave out the last, smaller batch",
+    "Drop the last, smaller batch",
     "The samples of the last, smaller batch are not used.",
     source="https://docs.pytorch.org/docs/stable/data.html",
 )
 
 
 def recompilations(finding: Finding, context: Context) -> Iterator[Fix]:
-    """Offer what the advice of a recompilation names, where it belongs."""
+    """Offer the remedies that the advice on a recompilation names, as edits."""
     made = compiled(finding, context)
     if made is None:
         return
@@ -103,7 +103,7 @@ def recompilations(finding: Finding, context: Context) -> Iterator[Fix]:
 
 
 def compiled_otherwise(finding: Finding, context: Context, remedy: Remedy) -> Iterator[Fix]:
-    """Offer the edits of a remedy that is about sizes for the function of a recompilation."""
+    """Offer the edits of a remedy about sizes, for the function of a recompilation."""
     made = compiled(finding, context)
     if made is None and remedy.kind == "dynamic":
         made = decorated(finding, context)
@@ -112,7 +112,7 @@ def compiled_otherwise(finding: Finding, context: Context, remedy: Remedy) -> It
 
 
 def _compiled_otherwise(made: Compiled, remedy: Remedy) -> Iterator[Fix]:
-    """Mark sizes, compile with dynamic ones, or set what torch compiles for."""
+    """Mark sizes, compile with ``dynamic=True``, or change what torch specializes on."""
     settings = [made.code.setting(remedy.setting)] if remedy.setting else []
     if remedy.kind == "setting":
         yield replace(_SETTING, edits=tuple(settings))
@@ -130,7 +130,7 @@ def _compiled_otherwise(made: Compiled, remedy: Remedy) -> Iterator[Fix]:
 
 
 def _changed_otherwise(made: Compiled, remedy: Remedy, name: str) -> Iterator[Fix]:
-    """Change what calls pass as ``name``, or what is set and made before them."""
+    """Change the argument ``name`` of the calls, or the state that is set before them."""
     code = remedy.code[0] if remedy.code else ""
     if (change := _CHANGES.get(remedy.kind)) is not None:
         yield from change(made, name, code)
@@ -139,7 +139,7 @@ def _changed_otherwise(made: Compiled, remedy: Remedy, name: str) -> Iterator[Fi
 
 
 def _converting(made: Compiled, kind: RemedyKind, call: ast.Call, name: str) -> Iterator[Fix]:
-    """Convert what calls pass."""
+    """Convert an argument of the calls, by a kind of remedy."""
     if kind == "number-as-tensor":
         yield from _as_tensor(made, call)
     elif kind == "one-class":
@@ -161,7 +161,7 @@ def _converting(made: Compiled, kind: RemedyKind, call: ast.Call, name: str) -> 
 
 
 def expression(text: str) -> ast.expr | None:
-    """Return the syntax of an expression; ``None`` if a text is none."""
+    """Return the syntax tree of an expression; ``None`` if the text is not an expression."""
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError):
@@ -169,7 +169,10 @@ def expression(text: str) -> ast.expr | None:
 
 
 def _marked(made: Compiled, marks: list[ast.Call]) -> list[Edit] | None:
-    """Mark tensors before each call, by the names that they have there; those that have none get one."""
+    """Mark tensors before each call, under their names there; a tensor without a name gets a variable.
+
+    Returns ``None`` if a tensor cannot be named, or no statement can be inserted before a call.
+    """
     code, edits = made.code, list[Edit]()
     lines: dict[ast.Call, list[str]] = {}
     for call in made.calls:
@@ -209,11 +212,11 @@ def _own(made: Compiled) -> set[str]:
 
 
 def _dynamic(made: Compiled) -> list[Edit]:
-    """Compile with dynamic sizes wherever the function is compiled."""
+    """Pass ``dynamic=True`` wherever the function is compiled."""
     edits: list[Edit] = []
     for node in dict.fromkeys(compile_calls(made.code, made.calls, made.function)):
         given = {word.arg: made.code.text(word.value) for word in getattr(node, "keywords", ())}
-        if None not in given and given.get("dynamic") != "True":  # `**options` may have one
+        if None not in given and given.get("dynamic") != "True":  # `**options` may contain `dynamic`
             edits.append(with_option(made.code, node, "dynamic", "True"))
     return edits
 
@@ -222,7 +225,7 @@ def _dynamic(made: Compiled) -> list[Edit]:
 
 
 def _converted(made: Compiled, remedy: Remedy) -> list[Edit]:
-    """Pass ``float(n)`` where numbers are to be of one type."""
+    """Pass ``float(n)`` if the remedy converts numbers to one type."""
     for text in remedy.code:
         node = expression(text)
         if isinstance(node, ast.Call) and len(node.args) == 1:
@@ -231,7 +234,7 @@ def _converted(made: Compiled, remedy: Remedy) -> list[Edit]:
 
 
 def _wrapped(made: Compiled, template: ast.expr, place: ast.expr) -> list[Edit] | None:
-    """Write an advice's expression in the place of an argument, around what each call passes."""
+    """Replace an argument by the expression of a remedy, around the value that each call passes."""
     code, text = made.code, ast.unparse(template)
     passed = made.passed(place.id) if isinstance(place, ast.Name) else None
     if not isinstance(place, ast.Name) or passed is None:
@@ -248,7 +251,7 @@ _CONTAINERS = ("list", "tuple", "float")
 
 
 def _learning_rate(made: Compiled) -> Iterator[Fix]:
-    """Give every optimizer of the file a tensor, and write later rates into it."""
+    """Pass a tensor to every optimizer of the file, and write later learning rates into it."""
     code, edits = made.code, list[Edit]()
     for node in ast.walk(code.tree):
         if isinstance(node, ast.Call) and ".optim" in f".{dotted(node.func)}":
@@ -278,7 +281,7 @@ def _drop_last(made: Compiled) -> Iterator[Fix]:
 
 
 def _ranked(made: Compiled, template: ast.Call, place: ast.expr) -> Iterator[Fix]:
-    """Change the rank in the last call alone, or where it is another one."""
+    """Change the rank in the last call; a single call changes it only for tensors that have dimensions."""
     code, root = made.code, root_of(place)
     if root is None:
         return
@@ -296,7 +299,7 @@ def _ranked(made: Compiled, template: ast.Call, place: ast.expr) -> Iterator[Fix
 
 
 def _as_tensor(made: Compiled, template: ast.Call) -> Iterator[Fix]:
-    """Pass ``torch.tensor(n, dtype=...)`` in the calls that pass a number."""
+    """Pass ``torch.as_tensor(n, dtype=...)`` instead of a number."""
     code = made.code
     if isinstance(template.args[0], ast.Constant):
         yield from _global_number(made)
@@ -313,7 +316,7 @@ def _as_tensor(made: Compiled, template: ast.Call) -> Iterator[Fix]:
 
 
 def _global_number(made: Compiled) -> Iterator[Fix]:
-    """Assign tensors to a module's variable in the place of whole numbers."""
+    """Assign tensors instead of integers to a variable of the module."""
     code, edits = made.code, list[Edit]()
     if made.function is None:
         return
@@ -327,11 +330,11 @@ def _global_number(made: Compiled) -> Iterator[Fix]:
         numbers = [item for item in found if isinstance(item, ast.Constant) and type(item.value) is int]
         edits += [code.replaced(item, code.of_torch(f"torch.tensor({code.text(item)})")) for item in numbers]
     if edits:
-        yield replace(_NUMBER, edits=tuple(edits), change="The variable is a tensor.")
+        yield replace(_NUMBER, edits=tuple(edits), change="The variable becomes a tensor.")
 
 
 def _of_one_class(made: Compiled, name: str, template: ast.Call) -> Iterator[Fix]:
-    """Convert a sequence to the type that the first call passes, in the calls that pass another one."""
+    """Convert the sequence that the second call passes to the type that the first call passes."""
     if dotted(template.func) not in _CONTAINERS or len(made.calls) < 2:
         return
     for call in made.calls[1:]:
@@ -355,4 +358,4 @@ _CHANGES: Final[Mapping[RemedyKind, Callable[[Compiled, str, str], Iterator[Fix]
     "tensor-learning-rate": lambda made, *_: _learning_rate(made),
     "drop-last": lambda made, *_: _drop_last(made),
 }
-"""What changes calls, by the kind of a remedy: gets what was compiled, a parameter and the remedy's code."""
+"""The function for each kind of remedy: it gets the compiled function, a parameter and the remedy's code."""

@@ -1,4 +1,4 @@
-"""Fixes that write a call as torch traces it."""
+"""Fixes that rewrite a call into a form that torch traces."""
 
 from __future__ import annotations
 
@@ -12,20 +12,28 @@ from .offering import node_rule
 from .syntax import Code
 
 _NUMPY = Fix(
-    "other-numpy", "Use a function that torch traces", "It computes the same.", "safe", "torch/_numpy"
+    "other-numpy",
+    "Use a NumPy function that torch traces",
+    "It computes the same result.",
+    "safe",
+    "torch/_numpy",
 )
-_DRAW = Fix("torch-random", "Draw with torch", "The numbers come from torch's generator: they are others.")
-_KEY = Fix("keyword", "Pass the argument by its name", "It is the same call.", "safe")
+_DRAW = Fix(
+    "torch-random",
+    "Draw random numbers with torch",
+    "Torch's generator draws different numbers than NumPy's.",
+)
+_KEY = Fix("keyword", "Pass the argument by name", "The call is the same.", "safe")
 _COPIES = Fix("distinct-inputs", "Pass a copy the second time", "The function gets two tensors.", "safe")
-_DICT = Fix("plain-dict", "Make a plain dict", "It is what the class makes.", "safe")
+_DICT = Fix("plain-dict", "Make a plain dict", "The class makes a plain dict, too.", "safe")
 _GRAD = Fix(
-    "requires-grad", "Ask for `requires_grad`", "A tensor that requires gradients by itself has no `grad_fn`."
+    "requires-grad", "Test `requires_grad` instead", "A leaf tensor that requires gradients has no `grad_fn`."
 )
 _CONSTANT_MESSAGE = Fix(
-    "constant-message", "Give a constant message", "The message no longer has the values."
+    "constant-message", "Use a constant message", "The message no longer contains the values."
 )
 _FRESH = Fix("fresh-result", "Return a new tensor from the branch", "The branch returns a copy.", "safe")
-_OPERANDS = Fix("operands", "Pass the operands as a tuple", "They come in this order.", "safe")
+_OPERANDS = Fix("operands", "Pass the operands as a tuple", "The branches get them in this order.", "safe")
 
 
 _UFUNCS = {
@@ -40,7 +48,7 @@ _UFUNCS = {
 
 @node_rule(ast.Call)
 def numpy_calls(code: Code, node: ast.Call) -> Iterator[Fix]:
-    """Use functions of NumPy that torch traces, and torch's random numbers."""
+    """Use NumPy functions that torch traces, and random numbers of torch."""
     module, _, name = dotted(node.func).partition(".")
     if name in _UFUNCS and module in ("np", "numpy") and len(node.args) == 1 and not node.keywords:
         text = f"{module}.{_UFUNCS[name]}({code.argument(node.args[0])}, axis=0)"
@@ -66,7 +74,7 @@ def numpy_calls(code: Code, node: ast.Call) -> Iterator[Fix]:
 
 @node_rule(ast.AST)
 def small_rewrites(code: Code, node: ast.AST) -> Iterator[Fix]:
-    """Write a call as torch traces it."""
+    """Rewrite one of several small patterns into a form that torch traces."""
     call = node if isinstance(node, ast.Call) else None
     if call is not None and called(call) == "groupby" and len(call.args) == 2 and not call.keywords:
         yield replace(_KEY, edits=(code.replaced(call.args[1], f"key={code.text(call.args[1])}"),))
@@ -110,7 +118,7 @@ def _copies(code: Code, call: ast.Call) -> list[Edit]:
 
 @node_rule(ast.Call)
 def plain_dicts(code: Code, node: ast.Call) -> Iterator[Fix]:
-    """Make a dict in the place of a ``TypedDict``."""
+    """Make a ``dict`` instead of a ``TypedDict``."""
     if not node.args and node.keywords and isinstance(node.func, ast.Name):
         yield replace(_DICT, edits=(code.replaced(node.func, "dict"),))
 
@@ -136,7 +144,7 @@ def conditional_results(code: Code, node: ast.Call) -> Iterator[Fix]:
 
 @node_rule(ast.AST)
 def copied_results(code: Code, node: ast.AST) -> Iterator[Fix]:
-    """Return copies from a function of a higher-order operator, where the finding stands at its result."""
+    """Return copies from a function of a higher-order operator, if the finding is at its result."""
     if isinstance(node, ast.Call) and called(node) in ("cond", "while_loop"):
         return
     results = node.elts if isinstance(node, ast.Tuple) else [node]

@@ -1,4 +1,4 @@
-"""Fixes of operations whose size depends on data: what masks select, and how often elements are repeated."""
+"""Fixes of operations whose output size depends on data, such as masks as indices and repeated elements."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHAPES = Fix(
 _FILL = Fix(
     "masked-fill",
     "Write through the mask without an index",
-    "All elements are computed, and those under the mask are taken.",
+    "All elements are computed, and the mask selects among them.",
     "safe",
     "https://docs.pytorch.org/docs/stable/generated/torch.where.html",
 )
@@ -50,15 +50,15 @@ _REDUCED: Final[Mapping[str, tuple[Fix, str]]] = {
             replace(
                 _SUM,
                 rule=f"masked-{name}",
-                title="Ask under the mask with `torch.where`",
-                change=f"All elements are asked, with {number} outside of the mask.",
+                title=f"Apply `{name}` under the mask with `torch.where`",
+                change=f"`{name}` tests all elements, with {number} outside of the mask.",
             ),
             number,
         )
         for name, number in (("any", "0"), ("all", "1"))
     },
 }
-"""How a selection is reduced, with the element that changes nothing."""
+"""The fix for each reduction of a selection, with the neutral element of the reduction."""
 _MEAN = replace(
     _SUM,
     rule="masked-mean",
@@ -76,12 +76,12 @@ _MASK = replace(
     _FILL,
     rule="mask-index",
     title="Write through the mask itself",
-    change="The elements are chosen by the mask in the place of their indices.",
+    change="The mask chooses the elements, instead of their indices.",
 )
 _REPEATED = Fix(
     "repeat-output-size",
-    "Give the size of the output",
-    "The number of elements is computed from the data by itself.",
+    "Pass the size of the output",
+    "A separate operation computes the number of elements from the data.",
     "safe",
     "https://docs.pytorch.org/docs/stable/generated/torch.repeat_interleave.html",
 )
@@ -95,7 +95,7 @@ _BINCOUNT = Fix(
 
 @node_rule(ast.expr, is_value=True)
 def shapes(code: Code, node: ast.expr) -> Iterator[Fix]:
-    """Offer what keeps ``nonzero``, masks as indices and the like from breaking a graph."""
+    """Offer fixes that stop ``nonzero``, masks as indices and the like from breaking a graph."""
     found = _selection(code, node)
     if found is not None:
         yield from _selected(code, found)
@@ -178,7 +178,7 @@ def _as_mask(code: Code, node: ast.expr) -> str:
 
 
 def _selected(code: Code, found: _Selection) -> Iterator[Fix]:
-    """Compute on all elements what is computed of those that are selected."""
+    """Offer to compute a reduction or assignment of the selected elements on all elements."""
     parent = code.parent(found.node)
     if isinstance(parent, ast.Assign) and parent.value is found.node and len(parent.targets) == 1:
         target, source = parent.targets[0], found.node
@@ -212,7 +212,7 @@ def _is_name(text: str) -> bool:
 
 
 def _uses(code: Code, node: ast.expr) -> list[ast.expr]:
-    """Return where a value is used: itself, or the variable that it alone is assigned to."""
+    """Return the uses of a value: the node itself, or the reads of a variable that holds only this value."""
     parent = code.parent(node)
     if not isinstance(parent, ast.Assign) or len(parent.targets) != 1:
         return [node]
@@ -224,7 +224,7 @@ def _uses(code: Code, node: ast.expr) -> list[ast.expr]:
 
 
 def _reduction(code: Code, node: ast.expr) -> str:
-    """Return the method without arguments that is called on a value; empty if it is used otherwise."""
+    """Return the method that is called on a value without arguments; empty for any other use."""
     method = code.parent(node)
     call = code.parent(method) if method is not None else None
     if not isinstance(method, ast.Attribute) or not isinstance(call, ast.Call) or call.func is not method:
@@ -233,14 +233,14 @@ def _reduction(code: Code, node: ast.expr) -> str:
 
 
 def _indexed(code: Code, node: ast.expr) -> Iterator[Fix]:
-    """Write ``x[mask.nonzero(as_tuple=True)] = y`` by the mask."""
+    """Rewrite ``x[mask.nonzero(as_tuple=True)] = y`` as ``x[mask] = y``."""
     outer, mask = code.parent(node), _nonzero(node)
     if mask is not None and isinstance(outer, ast.Subscript) and isinstance(outer.ctx, ast.Store):
         yield replace(_MASK, edits=(code.replaced(node, _as_mask(code, mask)), *code.importing_torch()))
 
 
 def _sized(code: Code, node: ast.expr) -> Iterator[Fix]:
-    """Write ``len(x.nonzero())`` and ``x.nonzero().shape[0]`` with ``count_nonzero``."""
+    """Rewrite ``len(x.nonzero())`` and ``x.nonzero().shape[0]`` with ``count_nonzero``."""
     if called(node) != "nonzero" or not isinstance(node, ast.Call) or node.keywords:
         return
     if not isinstance(node.func, ast.Attribute) or len(node.args) > 1:
@@ -259,7 +259,7 @@ def _sized(code: Code, node: ast.expr) -> Iterator[Fix]:
 
 
 def _repeated(code: Code, node: ast.expr) -> Iterator[Fix]:
-    """Give ``repeat_interleave`` the size of its output."""
+    """Pass ``output_size`` to ``repeat_interleave``."""
     if called(node) != "repeat_interleave" or not isinstance(node, ast.Call):
         return
     is_function = isinstance(node.func, ast.Attribute) and dotted(node.func.value) == (code.torch or "torch")
@@ -275,7 +275,7 @@ def _repeated(code: Code, node: ast.expr) -> Iterator[Fix]:
 
 
 def _counted(code: Code, node: ast.expr) -> Iterator[Fix]:
-    """Write ``torch.bincount(x, minlength=n)`` by ``scatter_add``."""
+    """Rewrite ``torch.bincount(x, minlength=n)`` with ``scatter_add``."""
     if called(node) != "bincount" or not isinstance(node, ast.Call):
         return
     values = {word.arg: word.value for word in node.keywords}

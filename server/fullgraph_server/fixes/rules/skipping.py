@@ -1,7 +1,7 @@
-"""Fixes of layers that are skipped at random (LayerDrop): each runs, and its result is taken or left.
+"""Fixes of layers that are skipped at random (LayerDrop): each layer runs, and its result is used or dropped.
 
-The idiom of transformers (``models/bart/modeling_bart.py``, after arXiv 1909.11556): a number is drawn, and
-a flag says whether the layer is skipped, or there is a ``continue``.
+The idiom comes from transformers (``models/bart/modeling_bart.py``, after arXiv 1909.11556): the program
+draws a number, and skips the layer by a flag or a ``continue``.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from .syntax import Code, bracketed
 _SKIP = Fix(
     "skip-by-where",
     "Run the layer, and choose its result with `torch.where`",
-    "A layer that is skipped runs all the same: it takes its time, its random numbers are drawn, and what is "
-    "not finite in it reaches gradients.",
+    "A skipped layer runs all the same: it takes time and draws random numbers, and its non-finite values "
+    "reach gradients.",
     source="https://docs.pytorch.org/docs/stable/generated/torch.where.html",
     runs_skipped=True,
 )
@@ -31,28 +31,28 @@ _LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Aw
 
 @dataclass(frozen=True)
 class _Skip:
-    """A part of a block that is skipped, as it is written anew from ``first`` to ``last``."""
+    """The skipped part of a block, which is rewritten from statement ``first`` to ``last``."""
 
     first: ast.stmt
     last: ast.stmt
     part: Sequence[ast.stmt]
     rows: tuple[int, int]
-    """The rows of the part, with comments before it."""
+    """The first and last row of the part, including comments before it."""
     flag: str
     """The variable that says whether the part is skipped."""
     written: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    """Other lines for some rows."""
+    """The new lines for some rows."""
     also: str = ""
-    """What has to hold, too, for the part to be skipped."""
+    """A further condition for the part to be skipped."""
     is_drawn: bool = False
-    """Whether the flag is a tensor in any case."""
+    """Whether the flag is always a tensor."""
     indent: str = ""
-    """The indentation of the part, if it is not that of ``first``."""
+    """The indentation of the part, if it differs from that of ``first``."""
 
 
 @node_rule(ast.expr)
 def skipped(code: Code, node: ast.expr) -> Iterator[Fix]:
-    """Offer to run a layer that is skipped at random, and to choose its result."""
+    """Offer to run a layer that is skipped at random, and to choose its result by ``torch.where``."""
     owner = code.statement(node)
     if not isinstance(owner, ast.If) or owner.orelse or node not in set(ast.walk(owner.test)):
         return
@@ -63,7 +63,7 @@ def skipped(code: Code, node: ast.expr) -> Iterator[Fix]:
 
 
 def skipped_or(rule: Rule) -> Rule:
-    """Make a rule that offers this for skipped layers, and what another rule does for all else."""
+    """Make a rule that offers this fix for skipped layers, and another rule's fixes for all other code."""
 
     def either(finding: Finding, context: Context) -> Iterator[Fix]:
         found = list(skipped(finding, context))
@@ -134,7 +134,7 @@ def _jump(code: Code, first: ast.stmt, owner: ast.If, flag: str) -> _Skip | None
 def _conditional(
     code: Code, first: ast.stmt, owner: ast.If, flag: str, written: dict[int, tuple[str, ...]]
 ) -> _Skip | None:
-    """Read ``if not flag: ...``; an ``if flag: continue`` at the end of the block has no effect then."""
+    """Read ``if not flag: ...``; an ``if flag: continue`` at the end of the block is then needless."""
     if isinstance(owner.test, ast.Name) and owner.orelse:
         return _otherwise(code, first, owner, flag, written)
     also, head = _other(code, owner.test, flag, negated=True), last_row(owner.test)
@@ -166,7 +166,7 @@ def _otherwise(
 ) -> _Skip | None:
     """Read ``if flag: outputs = (None, None)`` with the layer as its ``else``.
 
-    What takes the place of the layer's outputs has to be read only if they are collected.
+    The stand-ins for the layer's outputs may be read only where outputs are collected.
     """
     stand_ins = {name for item in owner.body for name in stored(item)}
     users = [item for item in code.following(owner) if stand_ins & names(item)]
@@ -195,7 +195,7 @@ def _outputs(part: Sequence[ast.stmt]) -> set[str]:
 
 
 def _initial(code: Code, first: ast.stmt, flag: str) -> ast.stmt:
-    """Return the statement that sets a flag to false before it is decided, else the first itself."""
+    """Return the last statement before ``first`` that sets a flag to false, else ``first``."""
     block = code.block(first)
     before = [item for item in block[: block.index(first)] if _sets_flag(item, value=False)]
     return next((item for item in reversed(before) if flag in stored(item)), first)
@@ -204,7 +204,7 @@ def _initial(code: Code, first: ast.stmt, flag: str) -> ast.stmt:
 def _collecting(statements: Sequence[ast.stmt]) -> str:
     """Return the condition under which statements collect outputs, as in ``if output_attentions:``.
 
-    A layer that is skipped adds nothing there, which no tensor can say.
+    A skipped layer adds nothing to the outputs, and a tensor cannot express that.
     """
     asked = [item for item in statements if isinstance(item, ast.If) and not item.orelse]
     found = dict.fromkeys(item.test.id for item in asked if isinstance(item.test, ast.Name))
@@ -214,7 +214,7 @@ def _collecting(statements: Sequence[ast.stmt]) -> str:
 
 
 def _decided(code: Code, owner: ast.If, flag: str, test: str) -> dict[int, tuple[str, ...]]:
-    """Write a branch as an assignment of its condition to the flag."""
+    """Rewrite a branch as an assignment of its condition to the flag."""
     written: dict[int, tuple[str, ...]] = dict.fromkeys(range(owner.lineno, last_row(owner) + 1), ())
     comment = "".join(f"  {text}" for text in code.comments(owner.lineno, owner.lineno))
     written[owner.lineno] = (f"{code.indentation(owner)}{flag} = {bracketed(test)}{comment}",)
@@ -222,7 +222,7 @@ def _decided(code: Code, owner: ast.If, flag: str, test: str) -> dict[int, tuple
 
 
 def _other(code: Code, test: ast.expr, flag: str, *, negated: bool) -> str | None:
-    """Return what has to hold beside a flag for a part to be skipped; ``None`` if it does not decide."""
+    """Return the further condition for a part to be skipped; ``None`` if the test is not on the flag."""
     kind = ast.Or if negated else ast.And
     is_several = isinstance(test, ast.BoolOp) and isinstance(test.op, kind)
     first, *others = test.values if is_several and isinstance(test, ast.BoolOp) else [test]
@@ -237,14 +237,14 @@ def _other(code: Code, test: ast.expr, flag: str, *, negated: bool) -> str | Non
 
 
 def _is_drawn(code: Code, skip: _Skip) -> bool:
-    """Tell whether a random number is drawn before the part: else both arms are computed as any others."""
+    """Tell whether the block draws a random number before the part; else the branch is an ordinary one."""
     block = code.block(skip.first)
     before = block[: block.index(skip.part[0]) if skip.part[0] in block else block.index(skip.last)]
     return any(called(node) in RANDOM for item in before for node in ast.walk(item))
 
 
 def _edit(code: Code, skip: _Skip) -> Edit | None:
-    """Write the block anew: the flag as a tensor, the part in any case, then the choice."""
+    """Rewrite the block: the flag as a tensor, the part unconditionally, then the choice."""
     if any(isinstance(node, _LEAVES) for item in skip.part for node in ast.walk(item)):
         return None
     kept = [
@@ -281,7 +281,7 @@ def _edit(code: Code, skip: _Skip) -> Edit | None:
 
 
 def _begin(code: Code, statement: ast.stmt) -> int:
-    """Return the first row after a statement that is not blank."""
+    """Return the first non-blank row after a statement."""
     row = last_row(statement) + 1
     while not code.source.line(row).strip():
         row += 1

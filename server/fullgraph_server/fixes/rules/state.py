@@ -1,4 +1,4 @@
-"""Fixes of recompilations by what is set, registered or made before a call."""
+"""Fixes of recompilations that set, register or make something before a call instead of after it."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from .calls import Compiled, is_at_once
 _ONCE = Fix(
     "make-once",
     "Make it once, before the loop",
-    "It is made once, and the same object is used in every turn.",
+    "It is made once, and every iteration uses the same object.",
     "safe",
     "torch/_dynamo/guards.py",
 )
 _ONE_FOR_ALL = replace(
     _ONCE,
-    change="It is made once: what one turn changes of it, or counts with it, the next ones find.",
+    change="It is made once: the next iterations see what an iteration changes in it.",
     safety="unsafe",
 )
 _EARLIER = Fix(
     "set-earlier",
     "Do it before the first call",
-    "It holds for the first call, too.",
+    "It applies to the first call, too.",
     source="torch/csrc/dynamo/guards.cpp",
 )
 
 
 def earlier(made: Compiled, setter: str) -> Iterator[Fix]:
-    """Move what sets the process's state, or registers hooks or layers, before the first call."""
+    """Move a call that sets global state, or registers hooks or layers, before the first compiled call."""
     code, wanted = made.code, setter.rpartition(".")[2]
     place, following = _after_call(made)
     later = [
@@ -55,7 +55,7 @@ def earlier(made: Compiled, setter: str) -> Iterator[Fix]:
 
 
 def _after_call(made: Compiled) -> tuple[ast.stmt, list[ast.stmt]]:
-    """Return the statement of the first call, and those of its block in later lines."""
+    """Return the statement of the first call, with the statements of its block in later lines."""
     place = made.code.statement(made.calls[0])
     assert place is not None, "a call is in a statement"
     return place, [item for item in made.code.following(place) if item.lineno > place.lineno]
@@ -77,7 +77,7 @@ def earlier_undone(made: Compiled) -> Iterator[Fix]:
 
 
 def earlier_attribute(made: Compiled, text: str) -> Iterator[Fix]:
-    """Set an attribute before the first call that is otherwise set behind it."""
+    """Set an attribute before the first call, if the program sets it after that call."""
     code, member = made.code, text.rpartition(".")[2]
     place, following = _after_call(made)
     for node in following:
@@ -94,7 +94,7 @@ def earlier_attribute(made: Compiled, text: str) -> Iterator[Fix]:
 
 
 def made_once(made: Compiled, name: str) -> Iterator[Fix]:
-    """Make an argument before a loop where each turn makes another one, if the loop does not change it."""
+    """Make an argument before a loop whose iterations each make a new one, if it does not depend on them."""
     code = made.code
     for call in made.calls:
         statement = code.statement(call)
@@ -125,6 +125,6 @@ def made_once(made: Compiled, name: str) -> Iterator[Fix]:
 
 
 def _once(value: ast.expr) -> Fix:
-    """Tell apart what has no state, such as a function, and what turns may change."""
+    """Return the safe fix for a value without state, such as a function, else the unsafe fix."""
     is_plain = isinstance(value, (ast.Lambda, ast.Constant, ast.Name, ast.Attribute))
     return _ONCE if is_plain or called(value) == "partial" else _ONE_FOR_ALL

@@ -1,4 +1,4 @@
-"""The syntax around a finding, and edits of it that leave other characters as they are."""
+"""The syntax around a finding, and edits of it that leave all other characters unchanged."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, eq=False)
 class Code:
-    r"""A file that parses, with what surrounds each node. Texts of nodes have ``\\n`` between lines."""
+    r"""A file that parses, with the parents of each node. Texts of nodes have ``\\n`` between lines."""
 
     source: SourceFile
     tree: ast.Module
@@ -46,7 +46,7 @@ class Code:
     # -- finding nodes ---------------------------------------------------------------------------------
 
     def at(self, span: Span) -> Node | None:
-        """Return the innermost node of exactly this range, else the largest from its start."""
+        """Return the innermost node with exactly this range, else the largest node that starts there."""
         from_start = [
             node
             for node in self.source.nodes_at(span.row)
@@ -56,11 +56,11 @@ class Code:
         return exact[-1] if exact else next(iter(from_start), None)
 
     def parent(self, node: ast.AST) -> ast.AST | None:
-        """Return what a node is a part of."""
+        """Return the parent of a node; ``None`` for the module."""
         return self._parents.get(node)
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
-        """Yield a node, then what it is in, up to the module."""
+        """Yield a node, then its ancestors up to the module."""
         inner: ast.AST | None = node
         while inner is not None:
             yield inner
@@ -71,7 +71,7 @@ class Code:
         return next((item for item in self.around(node) if isinstance(item, ast.stmt)), None)
 
     def function(self, node: ast.AST) -> Function | None:
-        """Return the innermost function that a node is in; not the one that the node itself defines."""
+        """Return the innermost function around a node; not the function that the node itself defines."""
         around = (item for item in self.around(node) if item is not node)
         return next((item for item in around if isinstance(item, Function)), None)
 
@@ -88,7 +88,7 @@ class Code:
         return (node for node in ast.walk(self.tree) if isinstance(node, Function))
 
     def block(self, statement: ast.stmt) -> list[ast.stmt]:
-        """Return the statements among which a statement stands."""
+        """Return the block that a statement is in, as a list of statements."""
         parent = self.parent(statement)
         for block in blocks(parent) if parent else ():
             if statement in block:
@@ -120,7 +120,7 @@ class Code:
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
     def operand(self, node: ast.expr, inner: Mapping[ast.AST, str] | None = None) -> str:
-        """Return the text of an expression, in brackets where it stands beside an operator or a dot."""
+        """Return the text of an expression, in brackets if it needs them next to an operator or a dot."""
         text = (inner or {}).get(node) or self.text(node, inner)
         tight = (
             ast.Name,
@@ -142,64 +142,64 @@ class Code:
         return f"({text})" if loose and not text.startswith("(") else text
 
     def assigned(self, node: ast.expr, inner: Mapping[ast.AST, str] | None = None) -> str:
-        """Return the text of an expression as what is assigned: in brackets where it has several lines."""
+        """Return the text of an expression as an assigned value, in brackets if it has several lines."""
         return bracketed(self.argument(node, inner))
 
     def renamed(self, node: Node, names: Mapping[str, str]) -> str:
-        """Return the text of an expression as an argument, or of a statement, with other names for some."""
+        """Return the text of a node as an argument or a statement, with some variables renamed."""
         return self.argument(
             node, {item: names[item.id] for item in nodes_of(ast.Name, node) if item.id in names}
         )
 
     def indentation(self, statement: ast.stmt) -> str:
-        """Return the white space before a statement, as far as its line has only that."""
+        """Return the white space at the beginning of a statement's line."""
         line = self.source.line(statement.lineno)
         return line[: len(line) - len(line.lstrip(" \t\f"))]
 
     def is_first(self, statement: ast.stmt) -> bool:
-        """Tell whether nothing but white space stands before a statement in its line."""
+        """Tell whether only white space precedes a statement on its line."""
         row = first_row(statement)
         column = self.span(statement).column if row == statement.lineno else 1
         is_continued = self.source.line(row - 1).endswith("\\") if row > 1 else False
         return not self.source.line(row)[: column - 1].strip() and not is_continued
 
     def is_elif(self, statement: ast.stmt) -> bool:
-        """Tell whether a statement is the ``elif`` of another one."""
+        """Tell whether a statement is the ``elif`` of another ``if``."""
         return isinstance(statement, ast.If) and self.text(statement).startswith("elif")
 
     def is_alone(self, statement: ast.stmt) -> bool:
-        """Tell whether the lines of a statement hold nothing else but a comment."""
+        """Tell whether the lines of a statement contain nothing else but a comment."""
         end = self.span(statement)
         rest = self.source.line(end.end_row)[end.end_column - 1 :].strip()
         return self.is_first(statement) and (not rest or rest.startswith("#"))
 
     def comments(self, first: int, last: int) -> list[str]:
-        """Return the comments in rows, in their order."""
+        """Return the comments in a range of rows, in order."""
         return [text for row, text in self._comments.items() if first <= row <= last]
 
     # -- edits -----------------------------------------------------------------------------------------
 
     def replaced(self, node: Node, text: str, last: Node | None = None) -> Edit:
-        """Replace a node, or all from it to a later one."""
+        """Replace a node, or everything from it to a later node."""
         return Edit(self.span(node, last), text)
 
     def ahead(self, node: Node, text: str) -> Edit:
-        """Insert text in front of a node."""
+        """Insert text before a node."""
         span = self.span(node)
         return Edit(replace(span, end_row=span.row, end_column=span.column), text)
 
     def behind(self, node: Node | ast.arg, text: str) -> Edit:
-        """Insert text behind a node."""
+        """Insert text after a node."""
         span = self.span(node)
         return Edit(replace(span, row=span.end_row, column=span.end_column), text)
 
     def under(self, header: str, statement: ast.stmt) -> Edit:
-        """Put a statement of one line under a header, such as that of a ``with``."""
+        """Put a one-line statement under a header, such as that of a ``with``."""
         indent = self.indentation(statement) + self.unit(statement)
         return self.ahead(statement, f"{header}:\n{indent}")
 
     def before(self, statement: ast.stmt, lines: Iterable[str]) -> Edit | None:
-        """Insert statements before another one; ``None`` where no line can be added."""
+        """Insert statements before a statement; ``None`` where no line can be added."""
         row, column = first_row(statement), self.span(statement).column
         written = list(lines)
         if self.is_elif(statement):
@@ -215,7 +215,7 @@ class Code:
         return Edit(Span(self.source.filename, row, column, row, column), text)
 
     def after(self, statement: ast.stmt, lines: Iterable[str]) -> Edit | None:
-        """Insert statements after another one; ``None`` where no line can be added."""
+        """Insert statements after a statement; ``None`` where no line can be added."""
         span, written = self.span(statement), list(lines)
         if isinstance(statement, _COMPOUND) or not self.is_alone(statement):
             if isinstance(statement, _COMPOUND) or not all(is_simple(line) for line in written):
@@ -227,7 +227,7 @@ class Code:
         return Edit(place, "".join(f"\n{indent}{line}" for line in written))
 
     def removed(self, statement: ast.stmt) -> Edit:
-        """Remove a statement: its lines, or ``pass`` in its place where the block would be empty."""
+        """Remove a statement, or replace it by ``pass`` if its block would be empty."""
         block, span = self.block(statement), self.span(statement)
         if len(block) == 1 and not isinstance(self.parent(statement), ast.Module):
             return Edit(span, "pass")
@@ -249,7 +249,7 @@ class Code:
         return Edit(span, "pass")
 
     def appended(self, call: ast.Call, text: str) -> Edit:
-        """Add an argument at the end of a call, behind a comma that is there already."""
+        """Add an argument at the end of a call, after an existing trailing comma."""
         span, inside = self.span(call), self.text(call)[:-1].rstrip()
         row, column = span.end_row, span.end_column - 1
         is_empty = not call.args and not call.keywords
@@ -257,7 +257,7 @@ class Code:
         return Edit(Span(span.filename, row, column, row, column), f"{separator}{text}")
 
     def imported(self, line: str) -> Edit:
-        """Insert a line behind the imports at the head of the module, which it may use."""
+        """Insert a line after the imports at the top of the module: it may use them."""
         head = self.tree.body[: self._head]
         if not head:
             row = 1
@@ -278,7 +278,7 @@ class Code:
 
     @property
     def torch(self) -> str:
-        """The name of torch in this module; empty if its head does not import it."""
+        """The name of torch in this module; empty if the imports at its top lack torch."""
         for statement in self.tree.body[: self._head]:
             for item in statement.names if isinstance(statement, ast.Import) else ():
                 if item.name == "torch" and item.asname:
@@ -288,21 +288,21 @@ class Code:
         return ""
 
     def setting(self, text: str) -> Edit:
-        """Insert a statement about ``torch`` behind the imports, with the import if it lacks."""
+        """Insert a statement that uses ``torch`` after the imports, with the import of torch if missing."""
         if self.torch:
             return self.imported(self.of_torch(text))
         return self.imported(f"import torch\n\n{text}")
 
     def of_torch(self, text: str) -> str:
-        """Write code with the name that torch has in this module."""
+        """Rewrite code to use this module's name for torch."""
         return re.sub(r"(?<![\w.])torch\b(?=\.)", self.torch or "torch", text)
 
     def importing_torch(self) -> tuple[Edit, ...]:
-        """Insert the import of torch if it lacks."""
+        """Insert the import of torch if it is missing."""
         return () if self.torch else (self.imported("import torch"),)
 
     def unit(self, statement: ast.stmt) -> str:
-        """Return the indentation that a block has here."""
+        """Return the indentation of one block level around a statement."""
         for outer in self.around(statement):
             parent = self.parent(outer)
             if isinstance(outer, ast.stmt) and isinstance(parent, ast.stmt):
@@ -314,7 +314,7 @@ class Code:
     # -- names -----------------------------------------------------------------------------------------
 
     def is_read_later(self, statement: ast.stmt, name: str) -> bool:
-        """Tell whether a variable may be read after a statement: also in the next turn of a loop."""
+        """Tell whether a variable may be read after a statement, or in the next iteration of a loop."""
         scope = self.function(statement) or self.tree
         inside = set(ast.walk(statement))
         end = (last_row(statement), statement.end_col_offset or 0)
@@ -333,7 +333,7 @@ class Code:
         return False
 
     def is_bound_before(self, statement: ast.stmt, name: str) -> bool:
-        """Tell whether a variable surely has a value where a statement begins, as far as blocks show."""
+        """Tell whether a variable is surely bound where a statement begins, as far as blocks show."""
         function = self.function(statement)
         if function is not None and name in parameters(function):
             return True
@@ -354,15 +354,15 @@ class Code:
         return False
 
     def mentions(self, name: str) -> bool:
-        """Tell whether the code has a name anywhere, as that of a variable, an attribute or a keyword."""
+        """Tell whether the file uses a name anywhere, for a variable, an attribute or a keyword."""
         return name in self._used
 
     def meaning(self, node: ast.AST | None) -> str:
-        """Return a dotted name with the module that its first name was imported from."""
+        """Return a dotted name in full, with the module that its first part was imported from."""
         return resolved(node, self.imports)
 
     def new_name(self, wanted: str) -> str:
-        """Return a name that nothing in the file has yet."""
+        """Return a name that the file does not use yet."""
         return unused(wanted, self.mentions)
 
     @cached_property
@@ -377,7 +377,7 @@ class Code:
 
     @cached_property
     def imports(self) -> Mapping[str, str]:
-        """The full names of what is imported anywhere in the file, by the names that it has there."""
+        """The full names of everything that the file imports, by their local names."""
         return imports(self.tree)
 
     @cached_property
@@ -391,7 +391,7 @@ class Code:
 
     @cached_property
     def _head(self) -> int:
-        """The number of statements at the head: docstring and imports, as far as torch is imported there."""
+        """The number of statements at the top: the docstring, and the imports up to that of torch."""
         head = int(ast.get_docstring(self.tree) is not None)
         for index, statement in enumerate(self.tree.body[head:], head):
             if _is_import(statement):
@@ -434,18 +434,18 @@ _COMPOUND = (
 
 @lru_cache(maxsize=32)
 def code_of(source: SourceFile | None) -> Code | None:
-    """Return the code of a file; ``None`` if there is none, or it does not parse."""
+    """Return the code of a file; ``None`` if there is no file, or it does not parse."""
     return Code(source, source.tree) if source is not None and source.tree is not None else None
 
 
 def unused(wanted: str, is_used: Callable[[str], bool]) -> str:
-    """Return a name that is not used yet: the wanted one, or else with a number behind it."""
+    """Return the wanted name, with a number appended if the name is used already."""
     numbered = (f"{wanted}_{number}" for number in itertools.count(2))
     return next(name for name in itertools.chain([wanted], numbered) if not is_used(name))
 
 
 def defined(body: Iterable[ast.stmt], name: str) -> Function | None:
-    """Return the function of a name that a block defines."""
+    """Return the function with this name that a block defines."""
     return next((item for item in body if isinstance(item, Function) and item.name == name), None)
 
 
@@ -460,7 +460,7 @@ def parameters(function: AnyFunction) -> list[str]:
 
 
 def is_simple(line: str) -> bool:
-    """Tell whether a line is a statement that can share its line with others."""
+    """Tell whether a text is a statement that can share a line with other statements."""
     try:
         body = ast.parse(line).body
     except SyntaxError:

@@ -1,4 +1,4 @@
-"""Fixes of what changes or makes tensors in ways that torch does not trace."""
+"""Fixes of code that changes or makes tensors in ways that torch does not trace."""
 
 from __future__ import annotations
 
@@ -15,28 +15,26 @@ from .syntax import Code, defined, parameters
 _CLONE = Fix(
     "clone",
     "Copy the tensor with `clone`",
-    "The copy is a part of the graph; it requires no gradient, even if the tensor does.",
+    "The copy is part of the graph; it requires no gradient, even if the tensor does.",
     source="https://docs.pytorch.org/docs/stable/generated/torch.clone.html",
 )
 _COPY = Fix(
     "write-through",
     "Write into the tensor with `copy_`",
-    "The values are copied; the tensor keeps its memory.",
+    "The values are copied into the memory of the tensor.",
     "safe",
 )
-_NEW = Fix(
-    "new-tensor", "Make a new tensor", "The name stands for a new tensor; the old one stays as it was."
-)
+_NEW = Fix("new-tensor", "Make a new tensor", "The name refers to a new tensor; the old tensor is unchanged.")
 _RANDINT = Fix("randint-like", "Draw with `torch.randint_like`", "The numbers are in a new tensor.", "safe")
 _POSITIONAL = Fix("positional", "Pass the bounds by position", "It draws the same numbers.", "safe")
 
 
-_NOT_SHARED = " It does not take over the memory, shape or type of the value."
+_NOT_SHARED = " The tensor does not take over the memory, shape or dtype of the value."
 
 
 @node_rule(ast.Call)
 def deepcopies(code: Code, node: ast.Call) -> Iterator[Fix]:
-    """Copy a tensor with ``clone`` in the place of ``copy.deepcopy``."""
+    """Copy a tensor with ``clone`` instead of ``copy.deepcopy``."""
     if called(node) == "deepcopy" and len(node.args) == 1:
         yield replace(_CLONE, edits=(code.replaced(node, f"{code.operand(node.args[0])}.detach().clone()"),))
 
@@ -64,7 +62,7 @@ def out_arguments(code: Code, node: ast.Call) -> Iterator[Fix]:
 
 
 def _without(code: Code, call: ast.Call, name: str) -> str:
-    """Write a call without its last keyword, if that has a name and stands behind others; else empty."""
+    """Write a call without its last keyword, if that is ``name`` and not the only argument; else empty."""
     kept = [*call.args, *(word.value for word in call.keywords[:-1])]
     if not call.keywords or call.keywords[-1].arg != name or not kept:
         return ""
@@ -93,7 +91,7 @@ def data_assignments(code: Code, node: ast.AST) -> Iterator[Fix]:
 
 @node_rule(ast.Call)
 def resized(code: Code, node: ast.Call) -> Iterator[Fix]:
-    """Reshape a tensor in the place of ``resize_``."""
+    """Reshape a tensor instead of using ``resize_``."""
     if not isinstance(node.func, ast.Attribute):
         return
     methods = {"resize_": "reshape", "resize_as_": "reshape_as"}
@@ -111,7 +109,7 @@ def resized(code: Code, node: ast.Call) -> Iterator[Fix]:
 
 @node_rule(ast.Call)
 def random_fills(code: Code, node: ast.Call) -> Iterator[Fix]:
-    """Draw with ``torch.randint_like`` in the place of ``random_``."""
+    """Draw with ``torch.randint_like`` instead of ``random_``."""
     if not isinstance(node.func, ast.Attribute) or node.keywords:
         return
     if node.func.attr != "random_" or not 1 <= len(node.args) <= 2 or not is_pure(node.func.value):
@@ -141,12 +139,14 @@ def uniform_fills(code: Code, node: ast.Call) -> Iterator[Fix]:
             yield replace(_POSITIONAL, edits=(Edit(replace(span, column=span.column - 2), text),))
 
 
-_LOCAL = Fix("local-copy", "Keep the moved tensor in a variable", "The attribute keeps its device and type.")
+_LOCAL = Fix(
+    "local-copy", "Assign the moved tensor to a variable", "The attribute keeps its device and dtype."
+)
 
 
 @node_rule(ast.AST)
 def moved_attributes(code: Code, node: ast.AST) -> Iterator[Fix]:
-    """Assign ``self.x.to(...)`` to a variable, which the rest of the function reads for ``self.x``."""
+    """Assign ``self.x.to(...)`` to a variable, which the rest of the function reads instead of ``self.x``."""
     statement, function = code.statement(node), code.function(node)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or function is None:
         return
@@ -166,13 +166,15 @@ def moved_attributes(code: Code, node: ast.AST) -> Iterator[Fix]:
 
 
 _NO_GRADIENT = Fix(
-    "without-requires-grad", "Make the tensor without `requires_grad`", "The new tensor collects no gradient."
+    "without-requires-grad",
+    "Make the tensor without `requires_grad`",
+    "The new tensor accumulates no gradient.",
 )
-_NOT_REQUIRED = Fix(
-    "without-requires-grad", "Leave out `requires_grad`", "The tensor collects no gradient of its own."
+_NOT_REQUIRED = Fix("without-requires-grad", "Remove `requires_grad`", "The tensor accumulates no gradient.")
+_REQUIRED = Fix(
+    "require-later", "Call `requires_grad_()` on the tensor", "A separate call requests gradients.", "safe"
 )
-_REQUIRED = Fix("require-later", "Ask for gradients by a method", "It is a call of its own.", "safe")
-_PLAIN = Fix("no-parameter", "Use the tensor itself", "It is a tensor, no parameter.")
+_PLAIN = Fix("no-parameter", "Use a plain tensor", "The value is a tensor, not a parameter.")
 
 
 @node_rule(ast.Call)
@@ -185,7 +187,7 @@ def created(code: Code, node: ast.Call) -> Iterator[Fix]:
 
 @node_rule(ast.AST)
 def required(code: Code, node: ast.AST) -> Iterator[Fix]:
-    """Leave out ``x.requires_grad = True`` and ``x.requires_grad_()`` of a tensor that was just made."""
+    """Remove ``x.requires_grad = True`` and ``x.requires_grad_()``."""
     statement = code.statement(node)
     if isinstance(statement, ast.Assign) and dotted(statement.targets[0]).endswith(".requires_grad"):
         yield replace(_NOT_REQUIRED, edits=(code.removed(statement),))
@@ -201,7 +203,7 @@ def required(code: Code, node: ast.AST) -> Iterator[Fix]:
 
 @node_rule(ast.Call)
 def new_parameters(code: Code, node: ast.Call) -> Iterator[Fix]:
-    """Use the tensor of ``nn.Parameter(x)`` itself."""
+    """Use the tensor ``x`` instead of ``nn.Parameter(x)``."""
     if called(node) == "Parameter":
         if len(node.args) == 1 and not isinstance(node.args[0], ast.Starred):
             text = f"{code.operand(node.args[0])}.detach()"
@@ -221,7 +223,7 @@ _INITIAL = Fix(
 
 @node_rule(ast.AST)
 def registered(code: Code, node: ast.AST) -> Iterator[Fix]:
-    """Make a parameter in ``__init__`` that ``forward`` makes of constants."""
+    """Make a parameter in ``__init__`` if ``forward`` makes it from constants."""
     statement, cls = code.statement(node), code.definition(node)
     function = code.function(node)
     if statement is None or cls is None or function is None or not code.is_alone(statement):

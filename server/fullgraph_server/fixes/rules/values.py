@@ -1,4 +1,4 @@
-"""Fixes where a value of a tensor becomes a Python number or a size, and of sizes that depend on data."""
+"""Fixes of code that turns data of tensors into Python numbers or sizes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .syntax import Code
 _CONFIG = "torch/_dynamo/config.py"
 _STAY = Fix(
     "stay-tensor",
-    "Keep it a tensor",
+    "Keep the value a tensor",
     "The value stays a tensor instead of a Python number, in the tensor's own precision.",
     "safe",
     "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.item.html",
@@ -45,8 +45,8 @@ _UNBIND = Fix(
 )
 _CLASSES = Fix(
     "one-hot-classes",
-    "Give the number of classes",
-    "The number of classes is computed from the data by itself.",
+    "Pass the number of classes",
+    "A separate operation computes the number of classes from the data.",
     "safe",
     "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.one_hot.html",
 )
@@ -61,7 +61,7 @@ _SIZES = frozenset(
 
 @node_rule(ast.expr, is_value=True)
 def scalars(code: Code, node: ast.expr) -> Iterator[Fix]:
-    """Offer what keeps ``x.item()``, ``float(x)`` and the like from breaking a graph."""
+    """Offer fixes that stop ``x.item()``, ``float(x)`` and the like from breaking a graph."""
     yield from of_condition(code, node)
     scalar = setting(code, "capture_scalar_outputs")
     kept = _kept(code, node)
@@ -79,7 +79,7 @@ def scalars(code: Code, node: ast.expr) -> Iterator[Fix]:
 
 @node_rule(ast.Call, is_value=True)
 def lists(code: Code, node: ast.Call) -> Iterator[Fix]:
-    """Offer what keeps ``x.tolist()`` from breaking a graph."""
+    """Offer fixes that stop ``x.tolist()`` from breaking a graph."""
     scalar = setting(code, "capture_scalar_outputs")
     if isinstance(node.func, ast.Attribute) and node.func.attr == "tolist":
         value = code.operand(node.func.value)
@@ -90,7 +90,7 @@ def lists(code: Code, node: ast.Call) -> Iterator[Fix]:
 
 @node_rule(ast.Call, is_value=True)
 def one_hot(code: Code, node: ast.Call) -> Iterator[Fix]:
-    """Offer the number of classes for ``one_hot``, which otherwise looks at the data."""
+    """Offer to pass the number of classes to ``one_hot``, which otherwise reads the data."""
     if len(node.args) != 1 or node.keywords:
         return
     scalar = setting(code, "capture_scalar_outputs")
@@ -105,7 +105,7 @@ def one_hot(code: Code, node: ast.Call) -> Iterator[Fix]:
 
 
 def _kept(code: Code, node: ast.expr) -> Edit | None:
-    """Leave a conversion out."""
+    """Remove a conversion to a Python number; ``None`` if a node is not such a conversion."""
     if not isinstance(node, ast.Call) or node.keywords:
         return None
     if isinstance(node.func, ast.Attribute) and node.func.attr == "item" and not node.args:
@@ -121,7 +121,7 @@ def _kept(code: Code, node: ast.expr) -> Edit | None:
 
 
 def _name_of(code: Code, node: ast.expr) -> tuple[ast.stmt, str] | None:
-    """Return the assignment that gives a value a name, and the name."""
+    """Return the assignment that names a value, with the name; ``None`` if the value has no name."""
     statement = code.parent(node)
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         name = dotted(statement.targets[0])
@@ -130,7 +130,7 @@ def _name_of(code: Code, node: ast.expr) -> tuple[ast.stmt, str] | None:
 
 
 def _is_size(code: Code, node: ast.expr) -> bool:
-    """Tell whether a number, or the variable that it is assigned to, is used for a size or an index."""
+    """Tell whether a number, or the variable that it is assigned to, is used as a size or an index."""
     named = _name_of(code, node)
     if named is None:
         return _used_as_size(code, node)

@@ -1,6 +1,6 @@
 """Tries of advice: the program runs with it, and the report drops advice that does not help.
 
-It also runs with general ways out of an error (``ways_out.py``), and the report names those that help.
+The program also runs with general ways out of an error (``ways_out.py``); the report names the helpful ones.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FindingKey: TypeAlias = tuple[str, str, str, Span]
 
 @dataclass(frozen=True, slots=True)
 class RemedyOutcome:
-    """Whether a remedy helps; ``then`` names the error that ended only the run with it."""
+    """Whether a remedy helps; ``then`` names the error that ended the run only with the remedy."""
 
     outcome: Outcome
     then: str = ""
@@ -37,34 +37,34 @@ class RemedyOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """The outcomes of remedies, and the results of ways out, by their finding."""
+    """The outcomes of remedies and the results of ways out, by finding."""
 
     remedies: Mapping[tuple[_FindingKey, Remedy], RemedyOutcome] = field(default_factory=dict)
     ways_out: Mapping[_FindingKey, tuple[TryResult, ...]] = field(default_factory=dict)
 
 
 _LONGEST: Final = 20.0
-"""The seconds that a run may take, with its imports, and after which no other try begins."""
+"""The seconds that a run may take, including imports, and after which no further try begins."""
 _LONGEST_OF_BREAKS: Final = 8.0
-"""The seconds after which no other try against a graph break begins: the program works all the same."""
+"""The seconds after which no further try against a graph break begins: the program works anyway."""
 _AT_ITS_END: Final = (*GOES_ON, "raised")
 _MOST_WAYS: Final = 2
-"""The number of edits that are tried of a remedy."""
+"""The number of edits that are tried for one remedy."""
 
 
 def can_be_tried(report: Report) -> bool:
-    """Tell whether to try a report's advice: it names edits, the run is short, and nobody notices another."""
+    """Tell whether to try a report's advice: it has edits, and another run is short and unnoticed."""
     is_short = report.status in _AT_ITS_END and report.seconds <= _LONGEST
     return is_short and not report.reaches_others and any(_tries(report, item) for item in report.findings)
 
 
 async def outcomes_of(prover: Prover, report: Report) -> Outcomes:
-    """Run the program with what may help against each finding of a report, for as long as there is time."""
+    """Run the program with the remedies and ways out for each finding, as long as there is time."""
     base = State({text.filename: text.text for text in prover.plan.texts}, report, "", Path())
     end = monotonic() + _LONGEST
     again = await prover.as_it_is()
     if again.failure or _to_try(again.report) != _to_try(report):
-        return Outcomes()  # each run of it differs
+        return Outcomes()  # two runs of the program differ
     remedies: dict[tuple[_FindingKey, Remedy], RemedyOutcome] = {}
     ways: dict[_FindingKey, tuple[TryResult, ...]] = {}
     for finding in report.findings:
@@ -90,7 +90,7 @@ def _to_try(report: Report) -> Counter[_FindingKey]:
 
 
 def _tries(report: Report, finding: Finding) -> bool:
-    """Tell whether there is something to try against a finding."""
+    """Tell whether there is a remedy or a way out to try for a finding."""
     return bool(finding.remedies) or may_help(finding, report)
 
 
@@ -113,7 +113,7 @@ async def _outcomes(
     fixes = [ways[remedy][0] for remedy in together]
     is_possible = len(fixes) > 1 and are_apart(edit for fix in fixes for edit in fix.edits)
     if is_possible and monotonic() < end:
-        # Of values that change together, one alone helps nothing.
+        # If values change together, a remedy for one of them does not help.
         became.update(dict.fromkeys(together, await _became(prover, base, finding, [fixes], end)))
     return became
 
@@ -121,7 +121,7 @@ async def _outcomes(
 async def _became(
     prover: Prover, base: State, finding: Finding, tries: Sequence[Sequence[Fix]], end: float
 ) -> RemedyOutcome:
-    """Run the program with each of some sets of edits, until one helps or the time is over."""
+    """Run the program with each set of fixes, until one helps or the time is over."""
     became = RemedyOutcome("unknown")
     for fixes in tries:
         if monotonic() >= end:
@@ -141,7 +141,7 @@ def _ways(report: Report, finding: Finding, remedy: Remedy) -> Sequence[Fix]:
 
 
 def _left(finding: Finding, outcomes: Outcomes) -> Finding:
-    """Leave the advice on a finding that helped, or else what was not tried."""
+    """Return a finding with the advice that helped or was not tried, and with the results of ways out."""
     advice: list[Advice] = []
     is_helped = False
     for item in finding.advice:
@@ -160,7 +160,7 @@ def _left(finding: Finding, outcomes: Outcomes) -> Finding:
         else:
             advice += [_with_error(one, became) for remedy in raising[:1] for one in left_of(item, [remedy])]
     if is_helped:
-        # That it has to be so is refuted.
+        # A remedy helped, so an explanation that nothing can be done is wrong.
         advice = _as_first([item for item in advice if not item.explains])
     given = sentences(finding.advice)
     others = tuple(hint for hint in finding.hints if hint not in given)
@@ -179,7 +179,7 @@ def _as_first(advice: Sequence[Advice]) -> list[Advice]:
 
 
 def _with_error(advice: Advice, became: Mapping[Remedy, RemedyOutcome]) -> Advice:
-    """Say which error comes with a piece of advice: it may be all that is left to mend."""
+    """Add to advice the error that occurs with it: that error may be the only remaining problem."""
     then = next(one.then for one in became.values() if one.then)
     return replace(advice, sentence=f"{advice.sentence} With it, {then}.", helps=True)
 
@@ -187,7 +187,7 @@ def _with_error(advice: Advice, became: Mapping[Remedy, RemedyOutcome]) -> Advic
 def _with_results(hints: Sequence[str], results: Sequence[TryResult], text: str) -> tuple[str, ...]:
     """Replace hints by the results of tries that name the same code.
 
-    Where a try helps, torch's own hints, which stand in its ``text``, are left out.
+    If a try helps, torch's own hints, which are part of ``text``, are left out.
     """
     given = [item.sentence for item in results if item.sentence]
     if any(item.sentence and item.whole for item in results):

@@ -1,4 +1,4 @@
-"""Tries of ways out of an error or a break: each is a run of the program, whose result is a sentence."""
+"""Tries of ways out of an error or a graph break: each runs the program, and gives a sentence."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ from ..prover import Prover
 from .ways_out import WayOut, unwrapped, ways_out
 
 _OF_LINE: Final = ("line", "unshown")
-"""The kinds of ways out that write lines anew, of which results have to agree."""
+"""The kinds of ways out that rewrite lines: their results have to agree with the earlier ones."""
 _MOST_HELPING: Final = 2
-"""The number of ways out that are told of one finding."""
+"""The number of helpful ways out that are reported for one finding."""
 GOES_ON: Final = ("finished", "exited")
-"""The statuses of a run that got to its end."""
+"""The statuses of a run that finished without an error."""
 _DISABLE: Final = "TORCHDYNAMO_DISABLE=1"
-"""What torch's hints name to run a program uncompiled."""
-_PASSES: Final = "Uncompiled, the program gets to its end."
-_PASSES_UNWRAPPED: Final = "Without `torch.compile`, the program gets to its end."
+"""The setting by which torch's hints run a program uncompiled."""
+_PASSES: Final = "Uncompiled, the program finishes."
+_PASSES_UNWRAPPED: Final = "Without `torch.compile`, the program finishes."
 _FAILS_TOO: Final = "Uncompiled, the program fails in the same way."
 _FAILS_OTHERWISE: Final = "Uncompiled, the program fails, too: {message}"
 
 
 @dataclass(frozen=True, slots=True)
 class TryResult:
-    """What a run with a way out has shown, as a sentence; empty if it did not help.
+    """The result of a run with a way out, as a sentence; empty if the way out did not help.
 
-    ``names`` is the code by which hints name the same.
+    ``names`` are the code snippets by which hints name the same way out.
     """
 
     names: tuple[str, ...]
     sentence: str = ""
     helps: bool = False
     whole: bool = False
-    """Whether it says all that is to be written: then other hints say less."""
+    """Whether the sentence says everything to write: then it replaces all other hints."""
 
 
 @dataclass(frozen=True, slots=True)
 class _UncompiledRun:
-    """How a program runs uncompiled: the run, if it gets to its end, and else a sentence on its error."""
+    """The uncompiled run of a program: its state if it finishes, and a sentence on its outcome."""
 
     state: State | None = None
     sentence: str = ""
@@ -56,16 +56,16 @@ class _UncompiledRun:
 async def try_ways_out(
     prover: Prover, base: State, finding: Finding, again: State, end: float
 ) -> AsyncIterator[TryResult]:
-    """Run the program with each way out of an error or a break, and yield what that has shown.
+    """Run the program with each way out of an error or a graph break, and yield the results.
 
-    ``again`` is a run of the program as it is. No other way out is tried after ``end``, as
-    :func:`time.monotonic` counts.
+    ``again`` is a run of the unmodified program. No further way out is tried after ``end``, a time of
+    :func:`time.monotonic`.
     """
     ways = ways_out(finding, Context(base.report, base.report.files))
     if not ways or monotonic() >= end:
         return
     is_error = finding.severity == "error"
-    # An uncompiled run makes exports, too: that it fails says nothing of them.
+    # An uncompiled run still exports, so its failure says nothing about the export.
     is_compiled = is_error and finding.kind != "export-error"
     plain = await _uncompiled(prover, base, finding) if is_compiled else _UncompiledRun(again)
     left = deque(ways if plain.state is not None else ())
@@ -83,7 +83,7 @@ async def try_ways_out(
         if after.failure or way.parts:
             continue
         if sentence and must_agree and not await _agree(prover, way, plain.state, after):
-            continue  # that says nothing against it: results may differ in each run
+            continue  # this is no objection to the way out: results may differ in each run
         helping += [way] if sentence else []
         following = _following(way, base.report, after.report, finding.span.filename)
         yield TryResult(way.names, sentence or following, bool(sentence), whole=way.kind == "line")
@@ -93,13 +93,13 @@ async def try_ways_out(
 
 
 def _is_enough(less: WayOut, more: WayOut) -> bool:
-    """Tell whether a way out that helps makes another one needless: a part of it, or another such line."""
+    """Tell whether a helpful way out makes another needless: it is a part of it, or also rewrites lines."""
     is_part = set(less.edits).issubset(more.edits)
     return is_part or (less.kind in _OF_LINE and more.kind in _OF_LINE)
 
 
 def helps(finding: Finding, before: Report, after: Report) -> bool:
-    """Tell whether a finding is gone with an edit, and nothing became worse."""
+    """Tell whether an edit removes a finding, and nothing becomes worse."""
     drifts = drifts_of(before, after)
     if gone(finding, before, after, drifts):
         return False
@@ -108,7 +108,7 @@ def helps(finding: Finding, before: Report, after: Report) -> bool:
 
 
 def new_error(finding: Finding, before: Report, after: Report) -> str:
-    """Say which error ends a program with an edit for a finding, and does not without; empty if none does."""
+    """Say which error ends the program only with the edit; empty if there is none."""
     if before.status not in GOES_ON or after.status != "raised":
         return ""
     errors = (item for item in after.findings if item.severity == "error")
@@ -120,7 +120,7 @@ def new_error(finding: Finding, before: Report, after: Report) -> str:
 
 
 async def _uncompiled(prover: Prover, base: State, finding: Finding) -> _UncompiledRun:
-    """Run the program uncompiled, and where it fails, once more with what ``torch.compile`` is given."""
+    """Run the program uncompiled; if it fails, run it again with ``torch.compile`` removed."""
     plain = await prover.with_fixes(base, [], How(uncompiled=True))
     if _is_at_its_end(plain):
         return _UncompiledRun(plain, _PASSES)
@@ -136,7 +136,7 @@ async def _uncompiled(prover: Prover, base: State, finding: Finding) -> _Uncompi
 
 
 async def _agree(prover: Prover, way: WayOut, before: State | None, after: State) -> bool:
-    """Tell whether compiled calls give what they gave before, or uncompiled where an error ended them."""
+    """Tell whether compiled calls return the earlier results, or the uncompiled ones if there are none."""
     if before is None:
         return False
     try:
@@ -151,7 +151,7 @@ def _is_at_its_end(state: State) -> bool:
 
 
 def _result(way: WayOut, finding: Finding, before: Report, state: State) -> str:
-    """Say what a run with a way out has shown; empty if it did not help."""
+    """Write the result of a run with a way out as a sentence; empty if it did not help."""
     is_error, after = finding.severity == "error", state.report
     if not helps(finding, before, after) and not (is_error and _goes_on(finding, before, after)):
         return ""
@@ -159,7 +159,7 @@ def _result(way: WayOut, finding: Finding, before: Report, state: State) -> str:
     if not (counts.graphs or after.exports) or (before.status == "raised" and not _is_at_its_end(state)):
         return ""
     ends_it = is_error and before.status == "raised"
-    shown = "the program gets to its end" if ends_it else f"this {'error' if is_error else 'break'} is gone"
+    shown = "the program finishes" if ends_it else f"this {'error' if is_error else 'break'} is gone"
     left = f", with {counted(counts.breaks, 'graph break')}" if ends_it and counts.breaks else ""
     fewer = counts_of(before).recompiles - counts.recompiles
     if fewer > 0 and not is_error:
@@ -168,7 +168,7 @@ def _result(way: WayOut, finding: Finding, before: Report, state: State) -> str:
 
 
 def _following(way: WayOut, before: Report, after: Report, filename: str) -> str:
-    """Name the error or break that follows if a setting that torch names is not enough, with a hint."""
+    """Name the error or break that follows a setting named by torch, with a hint; empty if none does."""
     if way.kind != "named":
         return ""
     found = (item for item in after.findings if item.severity == "error" or item.kind == "graph-break")
@@ -185,7 +185,10 @@ def _is_known(finding: Finding, report: Report) -> bool:
 
 
 def _line(finding: Finding, before: Report, after: Report, filename: str) -> str:
-    """Name the line of a finding of a run with an edit, as it is without, on a finding in a file."""
+    """Name the line of a finding in the edited run by its row in the original text.
+
+    ``filename`` is the file of the finding that will show the name.
+    """
     source = before.files.get(finding.span.filename)
     if source is None or finding.of_run:
         return ""
@@ -194,7 +197,7 @@ def _line(finding: Finding, before: Report, after: Report, filename: str) -> str
 
 
 def _goes_on(finding: Finding, before: Report, after: Report) -> bool:
-    """Tell whether a program goes on where an error ended it, or does without one that it caught."""
+    """Tell whether a program that an error ended now finishes, or no longer meets an error that it caught."""
     if before.status == "raised":
         return after.status in GOES_ON
     errors = [

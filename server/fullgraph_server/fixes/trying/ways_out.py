@@ -1,6 +1,6 @@
-"""Ways out of an error or a break: what a developer of torch would try on any program, as edits.
+"""Ways out of an error or a graph break: edits that a developer of torch would try on any program.
 
-Each is a guess. Only what a run of the program with it has shown is told (``tries.py``).
+Each way out is a guess. Only results of runs with it are reported (``tries.py``).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..rules.syntax import Code, Function, code_of
 _SETTING: Final = re.compile(
     r"\b(torch\._(?:dynamo|inductor|functorch)\.config\.\w{1,80}) ?= ?(True|False)\b"
 )
-"""A setting as torch's hints have it: ``torch._dynamo.config.capture_scalar_outputs = True``."""
+"""A setting as torch's hints write it: ``torch._dynamo.config.capture_scalar_outputs = True``."""
 _CONFIG: Final = re.compile(r"^torch\.(?:[\w.]+\.)?_?config\.\w+$")
 _SOURCE: Final = (
     "https://docs.pytorch.org/docs/main/user_guide/torch_compiler/torch.compiler_troubleshooting.html"
@@ -44,36 +44,36 @@ _KNOWN_SETTINGS: Final = (
     "torch._dynamo.config.trace_autograd_ops = True",
     "torch._functorch.config.donated_buffer = False",
 )
-"""Settings that torch's developers name in answers to reports of errors."""
+"""Settings that torch's developers suggest in answers to reports of errors."""
 _MOST_EDITS: Final = 2
-"""The number of fixes that are tried of one finding."""
+"""The number of fixes that are tried for one finding."""
 _MOST_PLACES: Final = 3
-"""The number of places that are changed one at a time."""
+"""Up to this number of places, each place is also changed alone."""
 _MOST_LINES: Final = 2
 _LONGEST_LINE: Final = 100
-"""The number and the length of lines that are shown as they are to be written."""
-_EACH_SIZE: Final = "Each size is then compiled by itself."
-_MAY_BE_FIXED: Final = "A size that the code needs as a number is then fixed."
+"""The largest number and length of new lines that are quoted in full."""
+_EACH_SIZE: Final = "Torch then compiles each size separately."
+_MAY_BE_FIXED: Final = "A size that the code needs as a number then becomes a constant."
 
 Kind: TypeAlias = Literal["line", "unshown", "named", "other"]
-"""``line`` writes the line of a finding anew, ``unshown`` more than is told; ``named`` makes a setting that
-torch names."""
+"""``line`` rewrites the line of a finding, ``unshown`` writes more lines than are quoted, ``named`` makes a
+setting that torch names."""
 
 
 @dataclass(frozen=True, slots=True)
 class WayOut:
-    """A change of the program that may end an error, as a clause, with the code by which hints name it."""
+    """A change of the program that may remove an error, as a clause, with the code by which hints name it."""
 
     change: str
     names: tuple[str, ...]
     edits: tuple[Edit, ...]
     kind: Kind = "other"
     cost: str = ""
-    """What it changes of the program's behaviour, as a sentence; empty if nothing."""
+    """The change of the program's behavior, as a sentence; empty if there is none."""
     errors_differ: bool = False
     """Whether the edited lines may raise another error than before."""
     parts: tuple[WayOut, ...] = ()
-    """What it is made of, each to be tried by itself if all together help; empty if it is one thing."""
+    """Its parts, each of which is tried alone if all of them together help; empty for a single change."""
 
     @property
     def fix(self) -> Fix:
@@ -83,7 +83,7 @@ class WayOut:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """An edit of a file, and the node whose line is named."""
+    """An edit of a file, with the node whose line is named."""
 
     code: Code
     node: ast.expr | ast.stmt
@@ -91,7 +91,7 @@ class _Change:
 
 
 def may_help(finding: Finding, report: Report) -> bool:
-    """Tell whether there may be something to try against a finding, without looking for it."""
+    """Tell whether there may be a way out for a finding, by a quick check."""
     if finding.kind == "graph-break":
         return has_rules(finding) or bool(_SETTING.search("".join((*finding.hints, finding.text))))
     is_of_compiler = finding.kind != "target-error" or (report.status == "raised" and _compiles_any(report))
@@ -99,13 +99,13 @@ def may_help(finding: Finding, report: Report) -> bool:
 
 
 def _compiles_any(report: Report) -> bool:
-    """Tell whether a program compiled or exported something, or has what would."""
+    """Tell whether a program compiled or exported something, or its text calls a ``compile``."""
     texts = (source.text for source in report.files.values() if source is not None)
     return bool(report.compilations or report.exports) or any("compile(" in text for text in texts)
 
 
 def ways_out(finding: Finding, context: Context) -> list[WayOut]:
-    """Return what to try against an error, or against a break, the best first."""
+    """Return the ways out to try for an error or a graph break, the best first."""
     codes = list(_codes(finding, context)) if may_help(finding, context.report) else []
     if not codes:
         return []
@@ -135,7 +135,7 @@ def ways_out(finding: Finding, context: Context) -> list[WayOut]:
 
 
 def unwrapped(files: Mapping[str, SourceFile | None]) -> Fix:
-    """Make ``torch.compile`` return what it is given, as a call and as a decorator."""
+    """Return a fix that makes ``torch.compile`` return its argument, as a call and as a decorator."""
     edits: list[Edit] = []
     for source in files.values():
         code = code_of(source)
@@ -152,16 +152,16 @@ def unwrapped(files: Mapping[str, SourceFile | None]) -> Fix:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Names lines as they are named on a finding in a file."""
+    """The names of lines as a finding in the file ``filename`` shows them."""
 
     filename: str
 
     def line(self, code: Code, node: ast.expr | ast.stmt) -> str:
-        """Name the line of a node, with its file if that is another one."""
+        """Name the line of a node, with the file if it is another file."""
         return row_of(code.source, node.lineno, self.filename)
 
     def lines(self, changes: Sequence[_Change]) -> str:
-        """Name the lines of changes, each once."""
+        """Name the lines of changes, each line once."""
         named = list(dict.fromkeys(self.line(item.code, item.node) for item in changes))
         if len(named) > 1 and all(item.startswith("line ") for item in named):
             named = [item.removeprefix("line ") for item in named]
@@ -171,7 +171,7 @@ class _Place:
     def ways(
         self, changes: Sequence[_Change], clause: Callable[[str], str], names: tuple[str, ...], cost: str = ""
     ) -> Iterator[WayOut]:
-        """Change each of a few places by itself, then all of them; ``clause`` gets the words for lines."""
+        """Yield ways out that change each of a few places alone, then all; ``clause`` gets their lines."""
         sets = [[item] for item in changes] if 1 < len(changes) <= _MOST_PLACES else []
         for some in [*sets, *([list(changes)] if changes else [])]:
             edits = tuple(item.edit for item in some)
@@ -179,7 +179,7 @@ class _Place:
 
 
 def _codes(finding: Finding, context: Context) -> Iterator[Code]:
-    """Yield the files that an error came through, its own first, and that of the target."""
+    """Yield the files that an error came through, beginning with its own, and the file of the target."""
     names = [
         finding.span.filename,
         *(call.filename for call in reversed(finding.stack)),
@@ -195,7 +195,7 @@ def _calls(code: Code, names: Sequence[str]) -> Iterator[ast.Call]:
 
 
 def _compiles(code: Code) -> Iterator[ast.expr]:
-    """Yield the calls of ``torch.compile`` that are in no other one, and it alone as a decorator."""
+    """Yield the outermost calls of ``torch.compile``, and its uses as a bare decorator."""
     calls = list(_calls(code, _COMPILE))
     for call in calls:
         if not any(outer in calls for outer in code.around(code.parent(call) or code.tree)):
@@ -205,7 +205,7 @@ def _compiles(code: Code) -> Iterator[ast.expr]:
 
 
 def _without(way: WayOut, whole: Sequence[WayOut]) -> WayOut:
-    """Leave ``fullgraph=True`` out everywhere, too, since the way breaks the graph."""
+    """Also remove ``fullgraph=True`` everywhere, because the way out breaks the graph."""
     if not whole:
         return way
     return replace(
@@ -214,7 +214,7 @@ def _without(way: WayOut, whole: Sequence[WayOut]) -> WayOut:
 
 
 def _named_settings(finding: Finding, code: Code) -> Iterator[WayOut]:
-    """Set what torch names itself."""
+    """Yield the settings that torch's own hints name."""
     said = "\n".join((*finding.hints, finding.explanation, finding.text))
     for name, value in dict.fromkeys(_SETTING.findall(said)):
         text = f"{name} = {value}"
@@ -222,7 +222,7 @@ def _named_settings(finding: Finding, code: Code) -> Iterator[WayOut]:
 
 
 def _fixes(finding: Finding, context: Context) -> Iterator[WayOut]:
-    """Edit the line as the catalogue of breaks has it; an error of ``fullgraph=True`` is such a break."""
+    """Yield fixes from the catalogue of graph breaks; an error of ``fullgraph=True`` is such a break."""
     for fix in candidates(replace(finding, kind="graph-break"), context)[:_MOST_EDITS]:
         lines = _new_lines(fix, context, finding.span.filename)
         is_short = 0 < len(lines) <= _MOST_LINES and all(len(line) <= _LONGEST_LINE for _, line in lines)
@@ -236,7 +236,7 @@ def _fixes(finding: Finding, context: Context) -> Iterator[WayOut]:
 
 
 def _shown(lines: Sequence[tuple[str, str]]) -> str:
-    """Quote lines, those that replace the same one together: `` `a` and `b` (line 3) ``."""
+    """Quote lines, grouped by the line that they replace: `` `a` and `b` (line 3) ``."""
     places: dict[str, list[str]] = {}
     for place, line in lines:
         places.setdefault(place, []).append(code_span(line))
@@ -244,9 +244,9 @@ def _shown(lines: Sequence[tuple[str, str]]) -> str:
 
 
 def _new_lines(fix: Fix, context: Context, filename: str) -> list[tuple[str, str]]:
-    """List the lines that a fix writes, but imports, with words for what each replaces.
+    """List the lines that a fix writes, without imports, each with the name of the line that it replaces.
 
-    The list is empty where two edits are of one line.
+    The list is empty if two edits are on one line.
     """
     rows = [(edit.span.filename, row) for edit in fix.edits for row in {edit.span.row, edit.span.end_row}]
     if len(rows) > len(set(rows)):
@@ -260,7 +260,7 @@ def _new_lines(fix: Fix, context: Context, filename: str) -> list[tuple[str, str
 
 
 def _written(edit: Edit, source: SourceFile) -> Iterator[str]:
-    """Yield the lines of a file that an edit makes others, as they are then; imports are left out."""
+    """Yield the lines that an edit changes, in their new form, without imports."""
     span = edit.span
     first, last = source.line(span.row), source.line(span.end_row)
     old = [source.line(row) for row in range(span.row, span.end_row + 1)]
@@ -281,7 +281,7 @@ def _without_fullgraph(codes: Sequence[Code], place: _Place) -> Iterator[WayOut]
 
 
 def _default_settings(codes: Sequence[Code], place: _Place) -> Iterator[WayOut]:
-    """Leave out one setting of torch's compiler that the program makes."""
+    """Remove one setting of torch's compiler that the program makes."""
     for code in codes:
         for statement in code.all(ast.Assign):
             if len(statement.targets) == 1 and _CONFIG.search(code.meaning(statement.targets[0])):
@@ -291,7 +291,7 @@ def _default_settings(codes: Sequence[Code], place: _Place) -> Iterator[WayOut]:
 
 
 def _maybe_marked(finding: Finding, codes: Sequence[Code], place: _Place) -> Iterator[WayOut]:
-    """Mark sizes as dynamic where the code lets them be, or without a range."""
+    """Mark sizes with ``maybe_mark_dynamic``, or without a range."""
     if "mark_dynamic" not in "".join((*finding.hints, finding.text)):
         return
     found = [(code, call) for code in codes for call in _calls(code, (_MARK,)) if len(call.args) == 2]
@@ -326,7 +326,7 @@ def _marking(code: Code, call: ast.Call, name: str) -> str:
 
 
 def _in_place(codes: Sequence[Code], place: _Place) -> Iterator[WayOut]:
-    """Compile modules in place, which keeps their classes and the names of their states."""
+    """Compile modules in-place, which preserves their classes and the keys of their state_dicts."""
     for code in codes:
         for statement in code.all(ast.Assign):
             call, name = statement.value, dotted(statement.targets[0])
@@ -351,7 +351,7 @@ def _in_place(codes: Sequence[Code], place: _Place) -> Iterator[WayOut]:
 def _compiled_with(
     option: str, codes: Sequence[Code], place: _Place, effect: str = "", cost: str = ""
 ) -> Iterator[WayOut]:
-    """Give ``torch.compile`` an option."""
+    """Pass an option to ``torch.compile``."""
     name, _, value = option.partition("=")
     found = [
         _Change(code, call, with_option(code, call, name, value))
@@ -362,14 +362,14 @@ def _compiled_with(
 
 
 def _known_settings(code: Code) -> WayOut:
-    """Make the settings that mend errors now and then: those that torch has and the program does not make."""
+    """Make the settings that sometimes cure errors, if torch has them and the program does not set them."""
     own = {code.meaning(target) for node in code.all(ast.Assign) for target in node.targets}
     parts = []
     for text in _KNOWN_SETTINGS:
         name = text.partition(" ")[0]
         if name not in own:
             config, _, option = name.rpartition(".")
-            # Torch imports some of these modules only when they are asked for.
+            # Torch imports some of these modules only on demand.
             guarded = f"import {config}\nif hasattr({config}, '{option}'): {text}"
             parts.append(WayOut(f"With {code_span(text)}", (name,), (code.imported(guarded),)))
     edits = tuple(edit for part in parts for edit in part.edits)
@@ -377,7 +377,7 @@ def _known_settings(code: Code) -> WayOut:
 
 
 def _exported_otherwise(codes: Sequence[Code], place: _Place) -> Iterator[WayOut]:
-    """Export by Dynamo or without it, or with sizes that may become constants."""
+    """Export with the other value of ``strict``, or with sizes that may become constants."""
     for code in codes:
         calls = list(_calls(code, _EXPORT))
         for call in calls:
@@ -401,14 +401,14 @@ def _is_dim(code: Code, node: ast.expr) -> bool:
 
 
 def _dim_of(node: ast.expr) -> ast.expr:
-    """Return how ``Dim`` is written in ``Dim("b")`` or ``Dim.DYNAMIC``."""
+    """Return the node of ``Dim`` itself in ``Dim("b")`` or ``Dim.DYNAMIC``."""
     return (
         node.func if isinstance(node, ast.Call) else node.value if isinstance(node, ast.Attribute) else node
     )
 
 
 def _disabled(finding: Finding, context: Context, place: _Place) -> Iterator[WayOut]:
-    """Keep one function out of the compiled code, the innermost first."""
+    """Disable compilation of one function, the innermost first."""
     for call in reversed(_inside(finding, context)):
         code = code_of(context.files.get(call.filename))
         function = _function_at(code, call) if code is not None else None
@@ -425,7 +425,7 @@ def _disabled(finding: Finding, context: Context, place: _Place) -> Iterator[Way
 
 
 def _inside(finding: Finding, context: Context) -> list[Call]:
-    """Return the calls of a stack below the function that is compiled, or below any that is."""
+    """Return the calls of a stack below the compiled function of the finding, or below any compiled one."""
     frames = {item.partition("/")[0] for item in finding.compile_ids}
     roots = {
         (item.span.filename, item.function.rpartition(".")[2])
@@ -438,7 +438,7 @@ def _inside(finding: Finding, context: Context) -> list[Call]:
 
 
 def _function_at(code: Code, call: Call) -> Function | None:
-    """Return the function that a call of a stack is in, unless compiled code itself defines it."""
+    """Return the function that a call of a stack is in, unless it is nested in another function."""
     around = [item for item in code.functions() if covers(item, call.row)]
     function = max(around, key=lambda item: item.lineno, default=None)
     if function is None or function.name != call.function.rpartition(".")[2]:
@@ -447,6 +447,6 @@ def _function_at(code: Code, call: Call) -> Function | None:
 
 
 def _is_of_operator(code: Code, function: Function) -> bool:
-    """Tell whether a function is that of a custom operator, or its fake kernel: Dynamo does not trace it."""
+    """Tell whether a function implements a custom operator or a fake kernel: Dynamo does not trace it."""
     names = (code.meaning(callee(item)) for item in function.decorator_list)
     return any(name.startswith(_OPERATORS) for name in names)

@@ -800,13 +800,13 @@ def test_who_decides_a_lookup_ahead_of_the_call_passes_no_key() -> None:
     (found,) = (item for item in looked_up(LOOKED_UP) if item.kind == "recompile")
     assert found.explanation == "Changed with it: `layer` was 1, is now 2."
     (hint,) = found.hints
-    assert "decide `layer in cache` ahead of the call, and pass the answer" in hint
+    assert "compute `layer in cache` before the call, and pass the result" in hint
 
 
 def test_an_answer_alone_is_not_enough_where_items_are_used() -> None:
     text = LOOKED_UP.replace("return x + 1", "return x + cache[layer]")
     (found,) = (item for item in looked_up(text) if item.kind == "recompile")
-    assert "ahead of the call, and pass the answer" not in " ".join(found.hints)
+    assert "before the call, and pass the result" not in " ".join(found.hints)
 
 
 def test_a_limit_names_the_fullgraph_that_makes_an_error_of_it() -> None:

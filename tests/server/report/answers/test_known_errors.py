@@ -36,7 +36,7 @@ def raised(message: str, file: str) -> ProgramRaised:
         (SECOND, "_functorch/_aot_autograd/subclass_codegen.py", "on the sum of the losses"),
         ("compile_wrapper already has a get_compiler_config attribute", "_dynamo/eval_frame.py", "wrapper"),
         ("Net does not support len()", "_dynamo/eval_frame.py", "is not None"),
-        ("'function' object has no attribute '__func__'", "optim/lr_scheduler.py", "ahead of"),
+        ("'function' object has no attribute '__func__'", "optim/lr_scheduler.py", "before"),
         (
             "backend='compile_fn' raised:\nAttributeError: 'float' object has no attribute 'meta'",
             "_dynamo/backends/distributed.py",
@@ -91,4 +91,4 @@ def test_what_is_forbidden_in_compiled_code_is_no_bug_of_torch() -> None:
     )
     finding = only(failure)
     assert "bug" not in finding.explanation
-    assert finding.hints == ("Call it ahead of the compiled call, on what is passed.",)
+    assert finding.hints == ("Call it before the compiled call, on the arguments.",)
