@@ -1,5 +1,5 @@
-// Bundles what the extension consists of, with its libraries: the client, the thread that draws graphs, and
-// the page of reports with its style. The licences of the libraries come with them.
+// Bundles the parts of the extension with their libraries and licences: the client, the thread that draws
+// graphs, and the page of reports with its style.
 import { build } from "esbuild";
 import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 
@@ -37,14 +37,14 @@ const folders = inputs.map((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+
 const notices = await Promise.all([...new Set(folders.filter(Boolean))].sort().map(notice));
 await writeFile("dist/LICENSES.txt", notices.join("\n"));
 
-// The command line writes pages of traces with the same files.
+// The command line uses the same files to write pages of traces.
 const page = "server/fullgraph_server/cli/exports/page";
 await mkdir(page, { recursive: true });
 for (const name of ["report.js", "report.css", "drawer.js", "LICENSES.txt"]) {
   await copyFile(`dist/${name}`, `${page}/${name}`);
 }
 
-/** What a bundled library says of its licence. */
+/** The licence text of a bundled library. */
 async function notice(folder) {
   const { name, version, license } = JSON.parse(await readFile(`${folder}/package.json`, "utf8"));
   const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));

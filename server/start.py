@@ -1,7 +1,7 @@
-"""Starts the language server with the libraries that come with it: ``python -I -S start.py``.
+"""Start the language server with its bundled libraries: ``python -I -S start.py``.
 
-Isolated, so that neither the environment nor a file of the workspace can take the place of a module. The
-syntax of this file is old, so that an old Python gets as far as to say what is wrong.
+Python runs isolated, so that neither the environment nor a file of the workspace can replace a module. This
+file uses old syntax, so that an old Python can still report the problem.
 """
 
 # ruff: noqa: E402, UP031, UP036

@@ -50,7 +50,7 @@ test("a menu of an item that was listed anew says so", async () => {
   shown.length = 0;
   const handler = commands.registered.get("fullgraph.addToProject") as () => Promise<unknown>;
   await handler();
-  expect(shown).toEqual(["The view has changed meanwhile: please choose again."]);
+  expect(shown).toEqual(["The view has changed in the meantime: please choose again."]);
 });
 
 test("menus, keys and titles speak of what there is", () => {

@@ -44,12 +44,12 @@ import type { Targets } from "./targets/targets";
 import { mapRemoteFolder } from "./traces/tracePaths";
 import type { Traces } from "./traces/traces";
 
-/** Not in the manifest: it can be chosen among the targets. */
+/** Not in the manifest: an item in the list of targets. */
 const SHOW_ALL = "fullgraph.showResultsOfAll";
 
 type Handler = (...args: never[]) => unknown;
 
-/** Register every command of the manifest. Those that need an argument get the node of the view. */
+/** Register every command of the manifest. Commands that need an argument get the node of the view. */
 export function registerCommands(
   extension: ExtensionContext,
   context: ClientContext,
@@ -151,7 +151,7 @@ export function registerCommands(
   };
   return Object.entries(handlers).map(([id, handler]) => commands.registerCommand(id, handler));
 
-  /** Those that take more than a target have a handler of their own above. */
+  /** Analyses that need more than a target have their own handlers above. */
   function analysisHandler({ command, opens }: Analysis): Handler {
     return (named?: unknown) =>
       opens === "report"
@@ -160,17 +160,17 @@ export function registerCommands(
   }
 }
 
-/** A command for an item of a view. VS Code passes none if the view was listed anew while a menu was open. */
+/** A command for an item of a view. VS Code passes no item if the view was refreshed while a menu was open. */
 function onItem<Item>(act: (item: Item) => unknown): (item?: Item) => unknown {
   return (item) =>
     item === undefined
       ? window.showInformationMessage(
-          l10n.t("The view has changed meanwhile: please choose again."),
+          l10n.t("The view has changed in the meantime: please choose again."),
         )
       : act(item);
 }
 
-/** Before the server is ready there is nothing to stop or to clear; later there would be something else. */
+/** Run a command now or not at all: before the server is ready there is nothing to stop or to clear. */
 async function nowOrNever(server: Server, command: string): Promise<unknown> {
   return server.state.kind === "ready" ? server.command(command) : undefined;
 }
@@ -185,7 +185,7 @@ async function toggleRunOnSave(server: Server): Promise<void> {
   }
 }
 
-/** Show the results of one target alone, in the files that it ran, or of all again. */
+/** Show only the results of one target in the files that it ran, or the results of all targets again. */
 async function showResultsOf(server: Server): Promise<void> {
   const target = await pickTarget(server, l10n.t("Fullgraph: Show Results of…"), {
     qualifies: ({ state }) => state !== undefined,

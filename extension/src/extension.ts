@@ -20,7 +20,7 @@ import { Targets } from "./targets/targets";
 import { Traces } from "./traces/traces";
 import { isOn } from "./shared/words";
 
-/** As much of package.json as is read. */
+/** The parts of package.json that are read. */
 interface Manifest {
   contributes: { languageModelTools: { name: string; displayName: string }[] };
 }

@@ -1,13 +1,13 @@
-"""The pytest plugin: tests that say what torch.compile may make of them (docs/pytest.md).
+"""The pytest plugin: tests that limit graph breaks and recompilations (docs/pytest.md).
 
-Every pytest in an environment that has Fullgraph imports this module: it imports nothing else until a test
-uses it.
+Every pytest run in an environment with Fullgraph imports this module. It imports nothing else until a test
+uses the plugin.
 
-- ``limits``: what a test asks for
-- ``observing``: what is compiled while a test runs, and the parts of it that are judged
-- ``verdict``: the comparison of the two
-- ``hooks``: the hooks of a suite that has such tests
-- ``summary``: what ``pytest --fullgraph`` tells at its end
+- ``limits``: the limits that a test sets
+- ``observing``: the facts of a test while it runs, and the parts of it that are judged
+- ``verdict``: the comparison of facts and limits
+- ``hooks``: the hooks of a suite that uses the plugin
+- ``summary``: the report at the end of ``pytest --fullgraph``
 """
 
 from __future__ import annotations
@@ -27,31 +27,30 @@ _HOOKS = "fullgraph-hooks"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options."""
-    group = parser.getgroup("fullgraph", "what torch.compile makes of the tests (Fullgraph)")
+    group = parser.getgroup("fullgraph", "torch.compile in tests (Fullgraph)")
     group.addoption(
         "--fullgraph",
         action="store_true",
-        help="Tell at the end what torch.compile did in all tests: graph breaks and recompilations.",
+        help="Report the graph breaks and recompilations of all tests at the end.",
     )
     group.addoption(
         "--fullgraph-baseline",
         metavar="FILE",
-        help="A file of known findings, which are not told. Default: baseline of pyproject.toml.",
+        help="A file of known findings, which are not reported. Default: baseline of pyproject.toml.",
     )
     group.addoption(
         "--fullgraph-update-baseline",
         action="store_true",
-        help="Write what is found into the baseline.",
+        help="Write the findings into the baseline.",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker; begin if all tests are to be observed."""
+    """Register the marker; with ``--fullgraph``, install the hooks and the summary."""
     config.addinivalue_line(
         "markers",
-        f"{MARKER}: fail if torch.compile breaks or compiles again more often than that while the test runs,"
-        " captures another number of graphs, or nothing at all; with own_code, breaks in libraries do not"
-        " count.",
+        f"{MARKER}: fail if the test has more graph breaks or recompilations than that, captures a different"
+        " number of graphs, or compiles nothing at all; with own_code, breaks in libraries do not count.",
     )
     if config.option.fullgraph:
         _hooks(config)
@@ -64,20 +63,20 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin if a test has the marker."""
+    """Install the hooks if a test has the marker."""
     if any(item.get_closest_marker("fullgraph") for item in items):
         _hooks(config)
 
 
 @pytest.fixture
 def fullgraph(request: pytest.FixtureRequest) -> Iterator[Callable[..., Part]]:
-    """Judge parts of a test: each is a ``with`` on a call of this with the arguments of the marker."""
+    """Limit parts of a test: call it in a ``with`` statement, with the arguments of the marker."""
     with _hooks(request.config).observed(request.node) as observation:
         yield observation.part
 
 
 def _hooks(config: pytest.Config) -> Hooks:
-    """Return the hooks of a suite that uses the plugin."""
+    """Return the plugin's hooks; register them on the first call."""
     from .hooks import Hooks
 
     hooks: Hooks | None = config.pluginmanager.get_plugin(_HOOKS)

@@ -1,4 +1,4 @@
-"""The hooks of a suite with tests that are judged, or all of which are observed."""
+"""The hooks of a test suite that uses the plugin: some or all of its tests are observed."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 _OBSERVATION = pytest.StashKey["Observation"]()
 TOLD = "fullgraph"
-"""The attribute of a report that has the facts of a test: pytest-xdist takes it to the main process."""
-_NO_TORCH = "What torch.compile does cannot be judged: this environment has no torch."
-_UNJUDGED = "The test fails by itself: what it compiled was not judged."
+"""The report attribute with the facts of a test, which pytest-xdist sends to the main process."""
+_NO_TORCH = "The use of torch.compile cannot be checked: this environment has no torch."
+_UNJUDGED = "The test itself failed: its graph breaks and recompilations were not checked."
 
 
 class Hooks:
@@ -37,7 +37,7 @@ class Hooks:
 
     @contextlib.contextmanager
     def observed(self, item: pytest.Item) -> Iterator[Observation]:
-        """Observe a test, once."""
+        """Observe a test; return its observation if the test is observed already."""
         if _OBSERVATION in item.stash:
             yield item.stash[_OBSERVATION]
             return
@@ -55,7 +55,7 @@ class Hooks:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        """Observe a test with its fixtures."""
+        """Observe a test together with its fixtures."""
         is_observed = self._all or item.get_closest_marker("fullgraph")
         with contextlib.ExitStack() as stack:
             if is_observed and importlib.util.find_spec("torch") is not None:
@@ -64,7 +64,7 @@ class Hooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Refuse a marker that asks for nothing that can be judged."""
+        """Fail a test whose marker has invalid arguments, or that has no torch."""
         marker = item.get_closest_marker("fullgraph")
         if marker is None:
             return
@@ -73,11 +73,11 @@ class Hooks:
         try:
             limits_of(marker.args, marker.kwargs)
         except TypeError as error:
-            raise pytest.fail.Exception(f"The marker cannot be used: {error}.", pytrace=False) from None
+            raise pytest.fail.Exception(f"The marker is invalid: {error}.", pytrace=False) from None
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        """Judge a test that has the marker."""
+        """Judge a test with the marker."""
         marker = item.get_closest_marker("fullgraph")
         if marker is None:
             return (yield)
@@ -88,7 +88,7 @@ class Hooks:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[Any]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Tell a verdict on the guilty line; add to the last report of a test what is told at the end."""
+        """Show a verdict on the line that caused it; add the facts to the last report of a test."""
         report = yield
         error = call.excinfo.value if call.excinfo else None
         if isinstance(error, LimitExceededError):
@@ -103,7 +103,7 @@ class Hooks:
 def _tell(
     report: pytest.TestReport, item: pytest.Item, call: pytest.CallInfo[Any], error: LimitExceededError
 ) -> None:
-    """Make a report tell a verdict's text alone, on the guilty line; of an expected failure, the reason."""
+    """Reduce a report to the verdict's text, on the line that caused it; also in an xfail's reason."""
     assert call.excinfo is not None
     shown, (first, *_) = call.excinfo.getrepr(style="value"), str(error).splitlines()
     place = shown.reprcrash

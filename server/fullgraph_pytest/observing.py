@@ -1,4 +1,4 @@
-"""What torch compiles while a test runs: only listened to, so that nothing is compiled otherwise."""
+"""The compilations of a test, observed by listening only, so that the test compiles unchanged."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _NO_FINDINGS = (
     GraphPart,
     PhasesTimed,
 )
-"""Facts, large ones among them, that no finding of a test is made of: what caches hold differs by machine."""
+"""Facts that lead to no finding of a test: some are large, and the contents of caches differ by machine."""
 
 
 class Observation:
-    """What is compiled in one test, with its fixtures."""
+    """The facts of the compilations in one test and its fixtures."""
 
     def __init__(self, target: Target, workspace: Workspace) -> None:
         self.target, self.workspace = target, workspace
@@ -49,11 +49,11 @@ class Observation:
         self._listener = TraceListener(self._take)
 
     def listening(self) -> AbstractContextManager[None]:
-        """Listen for a while."""
+        """Return a context manager that records facts while it is active."""
         return trace_compat.listening(self._listener)
 
     def part(self, *positional: Any, **named: Any) -> Part:
-        """Return the part of the test that begins with a ``with``: it has to keep these limits."""
+        """Return a context manager for a part of the test that must stay within these limits."""
         __tracebackhide__ = True
         return Part(self, limits_of(positional, named))
 
@@ -70,13 +70,13 @@ class Observation:
                 self._facts.append(fact)
 
     def _is_of_others(self, fact: Fact) -> bool:
-        """Tell whether only what other tests compiled made a function compile again, in this process."""
+        """Return whether a recompilation is due only to compilations of earlier tests in the process."""
         failures = fact.failures if isinstance(fact, (Recompile, RecompileLimit)) else ()
         return bool(failures) and self._begun.isdisjoint(failure.compile_id for failure in failures)
 
 
 class Part:
-    """A part of a test that is judged at its end, unless it raises: then that is what the test tells."""
+    """A part of a test that is judged at its end, unless it raises an exception of its own."""
 
     def __init__(self, observation: Observation, limits: Limits) -> None:
         self._observation, self._limits = observation, limits
@@ -89,7 +89,7 @@ class Part:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Judge the part. Raises :class:`.verdict.LimitExceededError`."""
+        """Judge the part. Raises :class:`.verdict.LimitExceededError` if it exceeds its limits."""
         __tracebackhide__ = True
         if error is None:
             facts, own = self._observation.facts(), self._observation

@@ -1,4 +1,4 @@
-"""What ``pytest --fullgraph`` tells at its end: the findings of all tests, each once."""
+"""The report at the end of ``pytest --fullgraph``: the findings of all tests, each once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .verdict import check, texts
 
 @dataclass
 class _Seen:
-    """A finding, as the first test that has it tells it, and all tests that have it."""
+    """A finding from the first test that has it, with the names of all tests that have it."""
 
     checked: Checked
     finding: Finding
@@ -47,13 +47,13 @@ class Summary:
         self._facts: dict[str, tuple[Fact, ...]] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take the facts of a test."""
+        """Store the facts of a test."""
         told: Any = getattr(report, TOLD, None)
         if told:
             self._facts[report.nodeid] = from_json(told)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Tell the findings."""
+        """Print the findings."""
         terminalreporter.write_sep("=", "torch.compile in all tests")
         for line in self._lines():
             terminalreporter.write_line(line)
@@ -86,7 +86,7 @@ class Summary:
 
 
 def _merged(findings: Iterable[tuple[Checked, Finding]]) -> list[_Seen]:
-    """Merge what several tests have."""
+    """Merge equal findings of several tests; sort them by place."""
     merged: dict[tuple[object, ...], _Seen] = {}
     for checked, finding in findings:
         key = finding.kind, finding.code, finding.span, finding.message
@@ -110,5 +110,5 @@ def _known(config: pytest.Config, root: Path) -> KnownFindings | None:
 
 
 def _of_pytest(message: str) -> str:
-    """Name the option of pytest instead of that of ``fullgraph check``."""
+    """Return a message of ``fullgraph check`` with the name of the pytest option."""
     return message.replace("--update-baseline", "--fullgraph-update-baseline")

@@ -1,4 +1,4 @@
-"""The verdict on a test: what it compiled, against what it asks for."""
+"""The verdict on a test: its facts compared with its limits."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from fullgraph_server.workspace.workspace import Workspace
 from .limits import Limits
 
 _NOTHING: Final = (
-    "Nothing was compiled: either nothing is called that torch.compile returned, or all of it was compiled "
-    "before, by another test or further up. Call torch.compiler.reset() first to have it compiled again."
+    "Nothing was compiled: either no compiled function is called, or all functions were compiled before, "
+    "by another test or earlier in this one. Call torch.compiler.reset() first to compile them again."
 )
 
 
 class LimitExceededError(AssertionError):
-    """What a test compiled exceeds its limits, or is too little; ``span`` is the guilty code, if any."""
+    """A test exceeds its limits, or compiles too little; ``span`` is the code that causes it, if any."""
 
     def __init__(self, text: str, span: Span | None) -> None:
         super().__init__(text)
@@ -37,14 +37,17 @@ class LimitExceededError(AssertionError):
 
 
 def check(facts: Sequence[Fact], target: Target, workspace: Workspace) -> Checked:
-    """Fold the facts of a test."""
+    """Return the report of a test's facts."""
     return Checked(target, fold(target.id, 1, "", facts, workspace, target.filename), workspace)
 
 
 def verdict(
     facts: Sequence[Fact], begin: int, limits: Limits, target: Target, workspace: Workspace
 ) -> LimitExceededError | None:
-    """Judge the facts from ``begin`` on; those before them are of the same test, and tell causes."""
+    """Judge the facts from ``begin`` on; ``None`` if they are within the limits.
+
+    Earlier facts are from the same test: they explain the causes of recompilations.
+    """
     part = {fact.compile_id for fact in facts[begin:] if isinstance(fact, FrameStarted)}
     if not part and limits.graphs != 0:
         return LimitExceededError(_NOTHING, None)
@@ -67,7 +70,7 @@ def verdict(
         guilty += again
     if graphs != limits.graphs and (limits.graphs is not None or not graphs):
         asked = "at least one" if limits.graphs is None else f"graphs={limits.graphs}"
-        sentences.append(f"{counted(graphs, 'graph')}, where {asked} is asked for.")
+        sentences.append(f"{counted(graphs, 'graph')}, where {asked} is expected.")
     if not sentences:
         return None
     told = [item for item in findings if item in breaks or item in again]
@@ -76,7 +79,7 @@ def verdict(
 
 
 def texts(checked: Checked, findings: Iterable[Finding]) -> Iterator[str]:
-    """Write findings as ``fullgraph check`` does."""
+    """Yield each finding as text, in the format of ``fullgraph check``."""
     for finding in findings:
         out = io.StringIO()
         print_finding(clean_console(out), checked, finding)

@@ -1,4 +1,4 @@
-"""The kinds of findings: a row has everything that commands and the editor know of a kind."""
+"""The kinds of findings: one row holds everything that commands and the editor need to know about a kind."""
 
 from __future__ import annotations
 
@@ -35,17 +35,18 @@ FindingKind: TypeAlias = Literal[
 Summary: TypeAlias = Literal["", "itself", "eager", "failure", "problem"]
 """How a target's summary in VS Code counts a finding.
 
-``itself`` has the name of its kind, ``eager`` is a function that runs eagerly (with severity error: a
-failure). ``problem`` goes by severity: an error is a failure, a warning a problem, a note is not counted.
+``itself``: under the name of its kind. ``eager``: as a function that runs eagerly (with severity error: as
+a failure). ``problem``: by severity; an error is a failure, a warning a problem, a note is not counted.
 """
 
 Stable: TypeAlias = Literal["message", "cause", "function"]
-"""What of a message is the same in every run: all but numbers and paths, the failed guard, the function."""
+"""The part of a message that is equal in every run: the text without numbers and paths, the failed guard,
+or the function."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A row: the names of a kind, its meaning, and how its findings are counted, compared and treated."""
+    """A kind of finding: its names, its meaning, and how its findings are counted and compared."""
 
     one: str
     many: str
@@ -53,41 +54,41 @@ class Kind:
     meaning: str
     """One sentence, as in docs/findings.md."""
     url: str = f"{_DOCS}/compile/programming_model.html"
-    """PyTorch's page about it."""
+    """PyTorch's page about the kind."""
 
     summary: Summary = ""
-    """How a target's summary in VS Code counts its findings; empty if it leaves them out."""
+    """How a target's summary in VS Code counts these findings; empty if it leaves them out."""
     stable: Stable = "message"
-    """What baselines and comparisons keep of a message."""
+    """The part of a message by which baselines and comparisons recognize a finding."""
     seen_by: str = "compilation"
-    """The noun of a finding's count."""
+    """The noun for a finding's count."""
     sums_compilations: bool = False
-    """Whether each compilation that saw a finding counts; else a finding counts once."""
+    """Whether each compilation with the finding counts; otherwise the finding counts once."""
 
     is_about_speed: bool = False
-    """Whether the compile report and ``fullgraph times`` show it."""
+    """Whether the compile report and ``fullgraph times`` show these findings."""
     is_failure: bool = False
-    """Whether it says why the program, or the compiler, came no further."""
+    """Whether the finding says why the program, or the compiler, stopped."""
     runs_eagerly: bool = False
-    """Whether code that was to be compiled runs eagerly after it: a break for the pytest plugin."""
+    """Whether code meant for compilation runs eagerly: the pytest plugin counts it as a break."""
     is_of_guard: bool = False
-    """Whether a failed guard leads to it: the edits against recompilations may help."""
+    """Whether a failed guard causes the finding: edits against recompilations may help."""
 
     fails: bool = True
-    """Whether it fails a command with ``--fail-on recompile``."""
+    """Whether the finding fails a command with ``--fail-on recompile``."""
     rejects_edits: bool = False
-    """Whether an edit that adds one is rejected."""
+    """Whether an edit that adds such a finding is rejected."""
     is_in_every_run: bool = True
-    """Whether all runs look for it: a comment that ignores it can be found useless."""
+    """Whether every run looks for it, so that a comment that ignores it can be reported as unused."""
     can_be_ignored: bool = True
-    """Whether the editor offers a comment that ignores it."""
+    """Whether the editor offers a comment that ignores the finding."""
 
     def counted(self, number: int) -> str:
-        """Write a number of findings with their name: ``2 graph breaks``."""
+        """Return a number of findings in words: ``2 graph breaks``."""
         return counted(number, self.one, self.many)
 
     def seen_in(self, number: int) -> str:
-        """Write how often a finding was seen: ``3 compilations``."""
+        """Return how often a finding was seen, in words: ``3 compilations``."""
         return counted(number, self.seen_by)
 
 
@@ -164,13 +165,13 @@ KINDS: Final[Mapping[FindingKind, Kind]] = {
     "accuracy": Kind(
         "wrong result",
         "wrong results",
-        "a stage of the compiler gives a wrong result",
+        "a stage of the compiler produces a wrong result",
         summary="failure",
     ),
     "skipped-frame": Kind(
         "skipped frame",
         "skipped frames",
-        "Dynamo gave a function up without a graph break to show for it",
+        "Dynamo skipped the function without reporting a graph break",
         summary="eager",
         runs_eagerly=True,
         rejects_edits=True,
@@ -178,7 +179,7 @@ KINDS: Final[Mapping[FindingKind, Kind]] = {
     "nothing-compiled": Kind(
         "function without a graph",
         "functions without a graph",
-        "the program called no compiled function, or the calls of one captured no graph",
+        "the program called no compiled function, or the calls of a compiled function captured no graph",
         rejects_edits=True,
     ),
     "rank-difference": Kind(
@@ -192,7 +193,7 @@ KINDS: Final[Mapping[FindingKind, Kind]] = {
     "cudagraph-skip": Kind(
         "skipped CUDA graph",
         "skipped CUDA graphs",
-        "a graph that was to run as a CUDA graph does not",
+        "a graph that should run as a CUDA graph does not",
         is_about_speed=True,
         is_in_every_run=False,
     ),
@@ -206,7 +207,7 @@ KINDS: Final[Mapping[FindingKind, Kind]] = {
     "cache-miss": Kind(
         "cache miss",
         "cache misses",
-        "a cache of the compiler lacked a graph where it had others",
+        "a compiler cache had no entry for this graph, but had entries for other graphs",
         is_about_speed=True,
         fails=False,
         is_in_every_run=False,
@@ -214,7 +215,7 @@ KINDS: Final[Mapping[FindingKind, Kind]] = {
     "cache-bypass": Kind(
         "cache bypass",
         "cache bypasses",
-        "a cache of the compiler leaves a graph out",
+        "a compiler cache does not store this graph",
         is_about_speed=True,
         fails=False,
         is_in_every_run=False,
@@ -240,10 +241,10 @@ KINDS: Final[Mapping[FindingKind, Kind]] = {
 """A row for each kind, in the order in which summaries name them."""
 
 EXPORT_CODES: Final = {
-    "data-dependent": "an export has to know a condition or a number that only data decide",
-    "missing-fake-kernel": "nothing says what the result of an operator looks like, so it cannot be exported",
-    "mismatched-fake-kernel": "the result of an operator is not what its fake kernel says",
-    "assigned-attribute": "a module assigns a tensor to an attribute, which the exported program does not do",
-    "size-constraint": "the code restricts a size, or makes a number of it, that may be marked dynamic",
+    "data-dependent": "export needs the value of a condition or a number that depends on data",
+    "missing-fake-kernel": "an operator has no fake kernel, so export cannot know the shape of its result",
+    "mismatched-fake-kernel": "the result of an operator differs from the result of its fake kernel",
+    "assigned-attribute": "a module assigns a tensor to an attribute; the exported program does not",
+    "size-constraint": "a size is marked as dynamic, but the code restricts it or turns it into a constant",
 }
-"""The meaning of a finding's code, for those of the kind `export-error`."""
+"""The meaning of each code of findings of the kind `export-error`."""

@@ -1,4 +1,4 @@
-"""The language server: all features together, over LSP on standard input and output."""
+"""The language server with all its features, over LSP on standard input and output."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ _LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 class FullgraphServer(LanguageServer):
-    """A pygls server whose own failures go to the log and are not shown to the user."""
+    """A pygls server that logs its internal errors instead of showing them to the user."""
 
     protocol: NotebookProtocol
 
     def report_server_error(self, error: Exception, source: type[Exception]) -> None:
-        """Log an error; answer a text that is not JSON, since pygls has answered everything else."""
+        """Log an error; answer a message that is not JSON, since pygls answers all other errors."""
         _log.error("%s: %s", source.__name__, error)
         if source is JsonRpcException and not isinstance(error, OSError):
             self.protocol.refuse_text(error)
@@ -165,24 +165,24 @@ def create_server() -> FullgraphServer:
 
 
 def main() -> None:
-    """Serve one client until it leaves."""
+    """Serve one client until it disconnects."""
     logging.basicConfig(stream=sys.stderr, level=logging.INFO)
-    # What pygls warns of, such as the cancelling of a request that was answered meanwhile, is harmless.
+    # Warnings of pygls are harmless, for example that a cancelled request was answered meanwhile.
     logging.getLogger("pygls").setLevel(logging.ERROR)
     for handler in logging.getLogger().handlers:
         handler.addFilter(_without_traceback_of_refusals)
         handler.setFormatter(LogFormatter(_LOG_FORMAT))
     stdout = sys.stdout.buffer
-    # The protocol has standard output for itself: whatever else is printed goes to the log.
+    # Standard output is for the protocol only: everything else that is printed goes to the log.
     sys.stdout = sys.stderr
     server = create_server()
-    # No collection looks at the modules again, for which every request would wait 50 ms.
+    # Garbage collections skip the imported modules: scanning them would delay requests by 50 ms.
     gc.freeze()
     server.start_io(sys.stdin.buffer, stdout)
 
 
 def _without_traceback_of_refusals(record: logging.LogRecord) -> bool:
-    """Drop the traceback of a refused request, whose sentence is enough; let every record pass."""
+    """Drop the traceback of a refused request, whose message is enough; let every record pass."""
     if record.exc_info and isinstance(record.exc_info[1], JsonRpcException):
         record.exc_info = None
     return True
@@ -197,7 +197,7 @@ def _register_lifetime(context: Context, agent_runs: AgentRuns) -> None:
 
     async def terminate() -> None:
         await close()
-        # Not sys.exit: the thread that reads standard input cannot be woken.
+        # Not sys.exit: it would wait for the thread that reads standard input, which cannot be woken.
         os._exit(0)
 
     @context.server.feature(types.INITIALIZE)

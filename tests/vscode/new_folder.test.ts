@@ -18,7 +18,7 @@ scenario("a folder without targets says what was looked for, and gets its first"
   await window.openView("Fullgraph");
   await expect
     .poll(() => window.welcome())
-    .toContain("Nothing to run was found: no script that uses torch.compile, no test");
+    .toContain("Fullgraph found nothing to run: no script that uses torch.compile, no test");
   await scene.picture("no-targets");
 
   scene.write({ "toy.py": readFileSync(join(ROOT, "examples/toy.py"), "utf8") }, folder);

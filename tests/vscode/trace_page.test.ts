@@ -86,7 +86,7 @@ test("the page of a trace shows the findings, a graph and its kernels without a 
   await shown.getByRole("button", { name: "Close" }).click();
   await expect.poll(() => shown.count()).toBe(0);
 
-  const texts = page.getByRole("region", { name: "All that the trace holds" });
+  const texts = page.getByRole("region", { name: "All texts of the trace" });
   await texts.getByText(/^0\/0 · /).click();
   await texts.getByRole("button", { name: "dynamo_cpp_guards_str" }).first().click();
   await expect.poll(() => shown.locator("pre").innerText()).toContain("TREE_GUARD_MANAGER");

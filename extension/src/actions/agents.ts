@@ -17,7 +17,7 @@ interface Input {
   before?: string;
 }
 
-/** As much as is used of what came after VS Code 1.94: tools with 1.95, definitions of servers with 1.101. */
+/** The APIs that are newer than VS Code 1.94: tools came with 1.95, definitions of servers with 1.101. */
 interface Newer {
   lm: {
     registerTool?(name: string, tool: Tool): Disposable;
@@ -53,7 +53,7 @@ interface Contribution {
 
 const newer = vscode as unknown as Newer;
 
-/** Offer the tools to the language models of VS Code, and the same as a server, where this VS Code can. */
+/** Offer the tools to VS Code's language models, and as an MCP server, if this VS Code supports that. */
 export function registerForAgents(
   server: Server,
   contributions: readonly Contribution[],

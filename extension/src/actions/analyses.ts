@@ -11,7 +11,7 @@ import { ANALYSES } from "../protocol";
 import { lastPython } from "../shared/lastPython";
 
 export interface AnalysisPick extends QuickPickItem {
-  /** The command that it stands for; a separator has none. */
+  /** The command that the item runs; a separator has none. */
   command?: string;
 }
 
@@ -32,7 +32,7 @@ export async function chooseAnalysis(): Promise<void> {
   }
 }
 
-/** The analyses by question, with the titles of their commands. Without a file, those that need none. */
+/** The analyses by question, with the titles of their commands; without a file, only those that need none. */
 export function analysisPicks(uri: Uri | undefined): AnalysisPick[] {
   const another = pick(
     "selectTarget",
@@ -73,7 +73,7 @@ export function analysisPicks(uri: Uri | undefined): AnalysisPick[] {
     pick(
       "copyBugReport",
       l10n.t("Copy Bug Report"),
-      l10n.t("The failure of the last run, in the form of PyTorch's issues"),
+      l10n.t("The failure of the last run, in the format of a PyTorch issue"),
     ),
     separator(l10n.t("debugger")),
     pick(
@@ -84,7 +84,7 @@ export function analysisPicks(uri: Uri | undefined): AnalysisPick[] {
     pick(
       "debugUncompiled",
       l10n.t("Debug This Target Uncompiled"),
-      l10n.t("Breakpoints in functions that are compiled otherwise"),
+      l10n.t("Breakpoints also in functions that are normally compiled"),
     ),
   ];
 }

@@ -19,7 +19,7 @@ const SHOWN = 5000;
 /** Statuses that need no summary: the user stopped the run, or a message says why it did not start. */
 const SILENT = ["cancelled", "not-started"];
 
-/** Analyze files: those that a menu passes, else the last one. */
+/** Analyze the files that a menu passes, else the last Python file. */
 export async function analyzeFiles(
   server: Server,
   memory: Memento,

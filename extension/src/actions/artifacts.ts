@@ -22,7 +22,7 @@ interface ArtifactPick extends QuickPickItem {
 /** Compiled forms of a kernel: machine code, and Triton's intermediate forms. */
 const COMPILED = /\.(s|ptx|sass|ttir|ttgir|llir)$/;
 
-/** Build all kernels of a target, and let the user open a compiled form of one beside its source. */
+/** Build all kernels of a target, and let the user open a compiled form of one next to its source. */
 export async function openAssembly(server: Server, named: Named): Promise<void> {
   const target = targetOf(named);
   const summary = target === undefined ? undefined : await ran(server, ASSEMBLY, target);
@@ -45,7 +45,7 @@ export async function openAssembly(server: Server, named: Named): Promise<void> 
   }
 }
 
-/** Open an artifact of the compiler beside its source. */
+/** Open an artifact of the compiler next to its source. */
 export async function openBeside(uri: string): Promise<void> {
   const code = uriOf(uri, CODE);
   if (code === undefined) {
@@ -69,7 +69,7 @@ export function assemblyPicks(artifacts: readonly ArtifactItem[]): ArtifactPick[
   });
 }
 
-/** Show the changes of a document since the run before. */
+/** Show the changes of a document since the previous run. */
 export async function compareWithPrevious(artifact: ArtifactItem): Promise<void> {
   if (artifact.previous !== undefined) {
     const title = l10n.t("{0} (previous run ↔ last run)", artifact.name);

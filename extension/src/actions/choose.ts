@@ -13,20 +13,20 @@ import { SUGGESTED_TARGETS, type SuggestedTargets, type TargetItem } from "../pr
 import type { Server } from "../server/server";
 import { stateSummary } from "../shared/words";
 
-/** What the user chose for a file: a target to run, or nothing more to do. */
+/** The user's choice for a file: a target to run, or nothing to run. */
 type Choice = string | undefined;
 
 interface ChoicePick extends QuickPickItem {
   take?: () => Choice | Promise<Choice>;
 }
 
-/** The prefix of the id of a target of launch.json, whose arguments stand there. */
+/** The prefix of the id of a target from launch.json, which also has the target's arguments. */
 const LAUNCH = "launch:";
-/** The arguments that scripts were given last, by path. */
+/** The last arguments of each script, by path. */
 const KEY = "scriptArguments";
 const DEFINITION = /^(?:async\s+def|def|class)\s+(\w+)/;
 
-/** The target that a file means. Where that is not clear, the user chooses. */
+/** The target to run for a file. If there are several candidates, the user chooses. */
 export async function targetOfFile(server: Server, memory: Memento, uri: Uri): Promise<Choice> {
   const textDocument = { uri: uri.toString() };
   const suggested = await server.request<SuggestedTargets>(SUGGESTED_TARGETS, { textDocument });
@@ -88,7 +88,7 @@ function withArguments(label: string, path: string, memory: Memento): ChoicePick
   };
 }
 
-/** The target of a script with arguments that the user types. They are kept for the next time. */
+/** The target of a script with arguments that the user types. The next prompt offers them again. */
 export async function askArguments(memory: Memento, path: string): Promise<Choice> {
   const typed = await window.showInputBox({
     title: l10n.t("Fullgraph: Arguments of {0}", workspace.asRelativePath(path)),
@@ -108,7 +108,7 @@ function argumentsOf(memory: Memento, path: string): string {
   return memory.get<Record<string, string>>(KEY, {})[path] ?? "";
 }
 
-/** Insert an example call above the definition at the cursor, with places for its arguments. */
+/** Insert an example call above the definition at the cursor, with placeholders for its arguments. */
 async function addExampleCall(uri: Uri): Promise<undefined> {
   const editor = await window.showTextDocument(uri);
   const definition = definitionAt(editor);
@@ -124,7 +124,7 @@ async function addExampleCall(uri: Uri): Promise<undefined> {
   return undefined;
 }
 
-/** The last top-level definition above the cursor, or at it, else the first one below. */
+/** The last top-level definition at or above the cursor, else the first one below it. */
 function definitionAt({ document, selection }: TextEditor) {
   const rows = Array.from({ length: document.lineCount }, (_, row) => row);
   const found = rows.filter((row) => DEFINITION.test(document.lineAt(row).text));

@@ -9,7 +9,7 @@ const REPRO = /\/\.fullgraph\/repros\/[^/]+\.py$/;
 const DEBUGGER = "ms-python.debugpy";
 
 /**
- * Run a target in the debugger, as it runs by itself. Uncompiled, breakpoints in compiled functions also work.
+ * Run a target in the debugger, without observing it. If it runs uncompiled, breakpoints work in all functions.
  */
 export async function debugTarget(
   server: Server,

@@ -8,7 +8,7 @@ import type { Server } from "../server/server";
 /** The node that a menu of the view passes to a command; `undefined` from the palette. */
 export type Named = TargetNode | FindingNode | LayerNode | undefined;
 
-/** Run an analysis of a target by its command. The server, or a page that the client opens, has the result. */
+/** Run an analysis of a target by its command. The server, or a page of the client, shows the result. */
 export async function analyze(server: Server, command: string, named: Named): Promise<void> {
   const target = targetOf(named);
   if (target !== undefined) {
@@ -16,7 +16,7 @@ export async function analyze(server: Server, command: string, named: Named): Pr
   }
 }
 
-/** Shrink a failure to a repro: the selected one, else the first one of the target. */
+/** Shrink a failure to a repro: the selected failure, else the first failure of the target. */
 export async function minify(server: Server, named: Named): Promise<void> {
   const target = targetOf(named);
   if (target !== undefined) {
@@ -26,7 +26,7 @@ export async function minify(server: Server, named: Named): Promise<void> {
   }
 }
 
-/** Copy a bug report on a failure, in the form of PyTorch's issues. */
+/** Copy a bug report on a failure, in the format of a PyTorch issue. */
 export async function copyBugReport(server: Server, named: Named): Promise<void> {
   const target = targetOf(named);
   if (target === undefined || !(await server.available())) {
@@ -34,7 +34,7 @@ export async function copyBugReport(server: Server, named: Named): Promise<void>
   }
   const answer = await server.request<BugReportItem>(BUG_REPORT, { target });
   if (answer?.text === undefined) {
-    reply(answer?.problem ?? l10n.t("The bug report could not be made: the output says why."));
+    reply(answer?.problem ?? l10n.t("The bug report could not be written: the output says why."));
     return;
   }
   if (await agrees(answer.holds ?? "", l10n.t("Copy"))) {
@@ -43,7 +43,7 @@ export async function copyBugReport(server: Server, named: Named): Promise<void>
   }
 }
 
-/** The target of a command: the one that a menu passes, else the last Python file. */
+/** The target of a command: the target that a menu passes, else the last Python file. */
 export function targetOf(named: Named): string | undefined {
   if (named !== undefined) {
     switch (named.kind) {

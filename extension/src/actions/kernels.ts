@@ -33,7 +33,7 @@ interface KernelPick extends QuickPickItem {
   kernel?: KernelItem;
 }
 
-/** Generate the kernels of a target, and let the user open one beside its source. A layer has them already. */
+/** Generate the kernels of a target, unless a layer has them, and let the user open one next to its source. */
 export async function openKernels(
   server: Server,
   named: Named,
@@ -94,7 +94,7 @@ function tellWhyNone(report: ReportItem | undefined, wasStopped: boolean): void 
   reply(joined([nothing, ...(report?.dry?.unknown ?? [])], " "));
 }
 
-/** Kernels as a list by graph, those of the cursor's line first. */
+/** Kernels as a list by graph, with the kernels of the cursor's line first. */
 export function kernelPicks(
   kernels: readonly KernelItem[],
   here: (kernel: KernelItem) => boolean,
@@ -112,7 +112,7 @@ export function kernelPicks(
   ];
 }
 
-/** Show a line of the user's code beside the generated code. */
+/** Show a line of the user's code next to the generated code. */
 export async function showSource({ uri, range }: Location | ServerLocation): Promise<void> {
   const { start, end } = range;
   const source = uriOf(uri.toString(), FILES);
@@ -124,7 +124,7 @@ export async function showSource({ uri, range }: Location | ServerLocation): Pro
   }
 }
 
-/** Show a line of the user's code, and VS Code's own list of what can be done about it. */
+/** Show a line of the user's code, and VS Code's list of code actions for it. */
 export async function quickFix(location: ServerLocation): Promise<void> {
   await showSource(location);
   await commands.executeCommand("editor.action.quickFix");

@@ -13,15 +13,15 @@ import { stateSummary } from "../shared/words";
 
 interface TargetPick extends QuickPickItem {
   target?: TargetItem;
-  /** What is done instead, for an item that is no target. */
+  /** The action of an item that is not a target. */
   command?: string;
 }
 
 interface PickOptions {
   qualifies?: (target: TargetItem) => boolean;
-  /** What stands behind a target's name; its state by default. */
+  /** The description behind a target's name; its state by default. */
   describe?: (target: TargetItem) => string;
-  /** What can be chosen in place of a target. */
+  /** Further items, which are not targets. */
   others?: readonly TargetPick[];
 }
 
@@ -47,7 +47,7 @@ export async function pickTarget(
   return picked?.target;
 }
 
-/** Targets as a list: those of the configuration first, as the server has them, the others by file. */
+/** Targets as a list: configured targets first, in the server's order, then all other targets by file. */
 export function targetPicks(
   targets: readonly TargetItem[],
   describe: (target: TargetItem) => string = stateOf,

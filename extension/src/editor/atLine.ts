@@ -32,8 +32,8 @@ interface Place {
 }
 
 /**
- * The view of everything that is known of the cursor's line, or of one that is pinned. It asks the server only
- * while it is shown.
+ * The view of everything that is known about the cursor's line or a pinned line. It asks the server only while
+ * it is visible.
  */
 export class AtLine implements TreeDataProvider<LineNode>, Disposable {
   private readonly changed = new EventEmitter<undefined>();
@@ -44,7 +44,7 @@ export class AtLine implements TreeDataProvider<LineNode>, Disposable {
   private place: Place | undefined;
   private pinned = false;
   private sections: SectionNode[] = [];
-  /** Why there are none. */
+  /** Why there are no sections. */
   private nothing: string | undefined;
   private asked = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -76,7 +76,7 @@ export class AtLine implements TreeDataProvider<LineNode>, Disposable {
     this.disposables.forEach((part) => part.dispose());
   }
 
-  /** Stay with the line that is shown, or follow the cursor again. */
+  /** Stay at the current line, or follow the cursor again. */
   async pin(pinned: boolean): Promise<void> {
     this.pinned = pinned && this.place !== undefined;
     await commands.executeCommand("setContext", PINNED, this.pinned);
@@ -92,7 +92,7 @@ export class AtLine implements TreeDataProvider<LineNode>, Disposable {
     return node === undefined ? this.sections : childrenOf(node);
   }
 
-  /** Take the cursor's line. In what is no program, the view stays with the last line. */
+  /** Follow the cursor. In a document that is not a program, the view stays at the last line. */
   private follow(): void {
     const editor = window.activeTextEditor;
     if (this.pinned || !editor || !isProgram(editor.document)) {
@@ -149,11 +149,11 @@ export class AtLine implements TreeDataProvider<LineNode>, Disposable {
           this.pinned ? l10n.t("pinned") : "",
           this.nothing,
         ])
-      : l10n.t("Put the cursor on a line of a Python file to see what is known of it.");
+      : l10n.t("Put the cursor on a line of a Python file to see what torch.compile did there.");
   }
 }
 
-/** Where a line is after an edit: its text counts, not its number. */
+/** The number of a line after an edit: the line is followed by its text. */
 export function movedLine(line: number, { range: { start, end }, text }: LineEdit): number {
   if (end.line < line || (end.line === line && end.character === 0)) {
     return line + text.split("\n").length - 1 - (end.line - start.line);

@@ -35,7 +35,7 @@ export interface NoteNode {
 
 export type LineNode = SectionNode | EntryNode | NoteNode;
 
-/** The nodes below a node. Their ids are the same for every line: what was closed stays closed. */
+/** The nodes below a node. Their ids are the same for every line, so that collapsed nodes stay collapsed. */
 export function childrenOf(node: LineNode): LineNode[] {
   switch (node.kind) {
     case "section":

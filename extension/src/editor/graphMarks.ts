@@ -161,7 +161,7 @@ function decorationType({ icon: svg, colour }: Mark): TextEditorDecorationType {
   });
 }
 
-/** One for each line: VS Code highlights the whole range of a hover. */
+/** One range for each line: VS Code highlights the whole range of a hover. */
 function decorations({ startLine, endLine, hover }: Mark, document: TextDocument) {
   const hoverMessage = new MarkdownString(hover);
   return Array.from({ length: endLine - startLine + 1 }, (_, index) => {

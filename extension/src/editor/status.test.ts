@@ -25,9 +25,9 @@ test("a run makes it busy", () => {
   expect(statusText(READY, GOOD, true).busy).toBe(true);
 });
 
-test("an interpreter of the folder of a notebook is told as that", () => {
+test("the folder's interpreter is named as such for a notebook", () => {
   expect(statusText(READY, { ...GOOD, origin: "the Python extension" }, false, true).detail).toBe(
-    "/project/.venv/bin/python (the Python extension: that of the folder, none is told for the notebook)",
+    "/project/.venv/bin/python (the Python extension: the folder's interpreter, since none is known for the notebook)",
   );
 });
 

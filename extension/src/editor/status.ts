@@ -49,7 +49,7 @@ export class Status implements Disposable {
     this.show();
   }
 
-  /** Look whether the active file is in another folder, or a problem is solved by now. */
+  /** Check whether the active file is in another folder, or whether a problem is solved. */
   async recheck(): Promise<void> {
     if (activeScope()?.toString() !== this.scope || this.interpreter?.problem !== undefined) {
       await this.refresh();
@@ -165,7 +165,7 @@ export function statusText(
 }
 
 function withFolder(origin: string): string {
-  return l10n.t("{0}: that of the folder, none is told for the notebook", origin);
+  return l10n.t("{0}: the folder's interpreter, since none is known for the notebook", origin);
 }
 
 function severityOf(state: ServerState): LanguageStatusSeverity {

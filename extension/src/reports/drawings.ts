@@ -22,7 +22,7 @@ export class Drawings {
     return made;
   }
 
-  /** All drawings, one after the other: each takes a processor and much memory. */
+  /** All drawings, one after the other: each one takes a whole processor and much memory. */
   async all(): Promise<Drawing[]> {
     const drawings: Drawing[] = [];
     for (const picture of this.report.pictures.keys()) {

@@ -23,7 +23,7 @@ export class ReportPanel implements Disposable {
   readonly panel: WebviewPanel;
   private drawings: Drawings;
   private running = false;
-  /** Whether the current server has counted the generation of the report. */
+  /** Whether the report's generation is a number of the current server. */
   private counted = true;
 
   constructor(
@@ -44,7 +44,7 @@ export class ReportPanel implements Disposable {
     this.panel.title = l10n.t("Report: {0}", report.label);
   }
 
-  /** Show the report of the last run. Nothing changes if it is the same: other states also cause updates. */
+  /** Show the report of the last run; ignore an unchanged report, since other states also cause updates. */
   update(report: PerformanceItem): void {
     this.setRunning(false);
     const isOlder = this.counted && report.generation < this.report.generation;
@@ -58,13 +58,13 @@ export class ReportPanel implements Disposable {
     this.send();
   }
 
-  /** Show or hide the note that the report is from the run before. */
+  /** Show or hide the note that the report is from the previous run. */
   setRunning(running: boolean): void {
     this.running = running;
     this.post({ kind: "running", running });
   }
 
-  /** Accept any generation next: a new server counts the runs anew. */
+  /** Accept any generation next: a new server numbers its runs from the start. */
   reset(): void {
     this.counted = false;
     this.setRunning(false);
@@ -74,7 +74,7 @@ export class ReportPanel implements Disposable {
     this.panel.dispose();
   }
 
-  /** Stop drawings that nobody will see. */
+  /** Stop the unfinished drawings. */
   closed(): void {
     this.drawings.dispose();
   }
@@ -108,7 +108,7 @@ export class ReportPanel implements Disposable {
     }
   }
 
-  /** Open a document in a column that does not hide the report: another existing one, else a new one. */
+  /** Open a document in a column that does not hide the report: an existing column, else a new one. */
   private async openBeside(uri: Uri | undefined, range?: Location["range"]): Promise<void> {
     if (uri === undefined) {
       return;

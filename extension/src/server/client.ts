@@ -74,7 +74,7 @@ export class Client extends LanguageClient {
     throwOnCancel?: boolean,
   ): T {
     if (type.method === ExecuteCommandRequest.method && isRefusal(error)) {
-      // The server's sentence is shown here. Thrown, it would be shown again.
+      // The server's message is shown here. A thrown error would be shown again.
       reply(error.message, showOutput());
       return defaultValue;
     }

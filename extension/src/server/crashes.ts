@@ -1,7 +1,7 @@
 const MOST = 3;
 const WITHIN = 3 * 60 * 1000;
 
-/** The times of the server's crashes, to stop restarting one that crashes again and again. */
+/** The times of the server's crashes, to stop restarting a server that crashes again and again. */
 export class Crashes {
   private times: number[] = [];
 
@@ -11,7 +11,7 @@ export class Crashes {
     return this.times.length <= MOST;
   }
 
-  /** Start counting anew, since the user has asked for a restart. */
+  /** Reset the count, since the user has asked for a restart. */
   forget(): void {
     this.times = [];
   }

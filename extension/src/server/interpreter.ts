@@ -26,7 +26,7 @@ const CONDA_PROGRAM = process.platform === "win32" ? "python.exe" : PROGRAM;
 const OLDEST = [3, 10] as const;
 const PATIENCE = 5000;
 
-/** The first of the candidates that can run the server. The log has the reasons against the others. */
+/** The first candidate that can run the server. The log has the reasons against the earlier candidates. */
 export async function findPython(
   candidates: AsyncIterable<Candidate>,
   probe: (program: string) => Promise<Probed>,

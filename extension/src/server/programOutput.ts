@@ -2,7 +2,7 @@ import { type Disposable, window } from "vscode";
 import type { OutputParams } from "../protocol";
 import type { Server } from "./server";
 
-/** The channel for what programs print. Each run's part begins with the name of the target and the time. */
+/** The channel for the output of programs. Each run begins with a line with the target's name and the time. */
 export class ProgramOutput implements Disposable {
   private readonly channel = window.createOutputChannel("Fullgraph Programs");
   private readonly disposables: { dispose(): unknown }[];
@@ -16,7 +16,7 @@ export class ProgramOutput implements Disposable {
       server.onDidPrint((params) => {
         this.append(params);
       }),
-      // Another server counts its runs anew.
+      // A new server numbers its runs from the start.
       server.onDidChange(() => (this.run = "")),
     ];
   }

@@ -17,7 +17,7 @@ const PATIENCE = 2000;
 /** One of the two extensions that select a Python for a folder. */
 interface Source {
   interpreter(folder: Uri): Promise<string | undefined>;
-  /** The interpreters that it has found on this machine. */
+  /** The interpreters that the extension has found on this machine. */
   known(): Promise<(string | undefined)[]>;
   onDidChange(listener: () => void): Disposable;
 }
@@ -34,8 +34,8 @@ interface FolderAnswer {
 }
 
 /**
- * The interpreters that the Python extensions select. Both extensions are optional, and both can answer late
- * or never, or report changes that are none: so there is a time-out, and only a new answer is an event.
+ * The interpreters that the Python extensions select. Both extensions are optional. Both can answer late or
+ * never, or report a change without one: so there is a time-out, and only a different answer is an event.
  */
 export class PythonExtensions implements Disposable {
   private readonly changed = new EventEmitter<void>();
@@ -63,14 +63,14 @@ export class PythonExtensions implements Disposable {
       // Without a folder, they search the whole machine first.
       return undefined;
     }
-    // A notebook may have a kernel of its own.
+    // A notebook may have its own kernel.
     const folder = isNotebook(scope) ? scope : (workspace.getWorkspaceFolder(scope)?.uri ?? scope);
     const current = this.folders.get(folder.toString()) ?? this.add(folder);
     await current.first;
     return current.answer;
   }
 
-  /** Whether this interpreter is that of a notebook's folder, and may not be that of its kernel. */
+  /** Whether this is the interpreter of a notebook's folder, which may differ from its kernel's. */
   async isOfFolder(interpreter: string, notebook: Uri): Promise<boolean> {
     const folder = workspace.getWorkspaceFolder(notebook)?.uri;
     return folder !== undefined && interpreter === (await this.interpreter(folder));
@@ -145,7 +145,7 @@ export class PythonExtensions implements Disposable {
   }
 
   private async findSource(): Promise<Source | undefined> {
-    // The newer one exports nothing if the setting python.useEnvironmentsExtension turns it off.
+    // The newer extension exports nothing if the setting python.useEnvironmentsExtension turns it off.
     const environments = await exportsOf<PythonEnvironmentApi>(ENVIRONMENTS_ID);
     const python = environments ? undefined : await exportsOf<PythonExtension>(PYTHON_ID);
     const source = environments ? environmentsSource(environments) : python && pythonSource(python);

@@ -85,7 +85,7 @@ async function choices(
   return list;
 }
 
-/** The interpreters that can be found without a server, which needs one to start. */
+/** The interpreters that can be found without a server: the server needs one to start. */
 async function withoutServer(
   folder: WorkspaceFolder | undefined,
   python: PythonExtensions,
@@ -117,7 +117,7 @@ function choiceOf(
       python === undefined ? "" : torchVersion,
       origin,
     ]),
-    // That there is no torch is said already.
+    // The description already says that torch is missing.
     ...(python === undefined && problem !== undefined && { detail: problem }),
     take: () => write(folder, name),
   };

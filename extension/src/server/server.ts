@@ -30,7 +30,7 @@ import {
 } from "../protocol";
 import { type ServerState, unavailable } from "./state";
 
-/** The one language server: started, restarted and stopped here and nowhere else. */
+/** The language server: only this class starts, restarts and stops it. */
 export class Server implements Disposable {
   private readonly changed = new EventEmitter<ServerState>();
   /** The server's state has changed. */
@@ -151,7 +151,7 @@ export class Server implements Disposable {
     }
     if (python === undefined) {
       const message = l10n.t(
-        "Fullgraph found no Python 3.10 or newer to run with: select an interpreter.",
+        "Fullgraph needs Python 3.10 or newer and found none: select an interpreter.",
       );
       this.become({ kind: "noPython", message });
       tell(message, selectInterpreter(), showOutput());

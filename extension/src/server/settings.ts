@@ -7,13 +7,13 @@ const PREVIEW_PYTHON = "previewPython";
 const GRAPH_MARKS = "graphMarks";
 const TRACE_PATHS = "tracePaths";
 
-/** `fullgraph.interpreter` of a folder. A value of another type counts as none: the server shows the problem. */
+/** `fullgraph.interpreter` of a folder. A value of another type counts as unset: the server reports it. */
 export function interpreterSetting(scope: Uri | undefined): string | undefined {
   const value: unknown = workspace.getConfiguration(SECTION, scope).get(INTERPRETER);
   return typeof value === "string" && value.trim() !== "" ? expanded(value, scope) : undefined;
 }
 
-/** `fullgraph.graphMarks`. A value of another type counts as none. */
+/** `fullgraph.graphMarks`. A value of another type counts as unset. */
 export function showsGraphMarks(): boolean {
   return workspace.getConfiguration(SECTION).get(GRAPH_MARKS) !== false;
 }

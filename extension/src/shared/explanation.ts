@@ -18,9 +18,9 @@ export async function showExplanation(uri: string, milestones: Milestones): Prom
 }
 
 /**
- * Read the page that is shown again if VS Code has forgotten its text, as it does after a while: then the
- * server's request to read it again changes nothing. Where it has not, both would meet, and a preview that is
- * being loaded misses the new text.
+ * Refresh the preview if VS Code has dropped the document of its page, as it does after a while: the server's
+ * refresh request has no effect then. While the document exists, that request is enough: a second refresh at
+ * the same time could make a loading preview miss the new text.
  */
 export async function refreshPage(): Promise<void> {
   const isKept = workspace.textDocuments.some(({ uri }) => uri.toString() === shown);
@@ -29,7 +29,7 @@ export async function refreshPage(): Promise<void> {
   }
 }
 
-/** Show a document of the server as rendered Markdown beside the program, if its scheme is allowed. */
+/** Show a document of the server as rendered Markdown next to the program, if its scheme is allowed. */
 export async function showPage(uri: string, schemes = PAGES): Promise<boolean> {
   const page = uriOf(uri, schemes);
   if (page === undefined) {

@@ -11,14 +11,14 @@ export function rememberPython(): Disposable {
   return window.onDidChangeActiveTextEditor(remember);
 }
 
-/** The editor of the Python file that is active, else of the one that was active last. */
+/** The editor of the active Python file, else of the Python file that was active last. */
 export function lastPython(): TextEditor | undefined {
   remember(window.activeTextEditor);
   const document = last?.document;
   return document?.isClosed && document.isUntitled ? undefined : last;
 }
 
-/** The same for a command that needs one: without one, the user is told. */
+/** The same for a command that needs a Python file: without one, show a message. */
 export function neededPython(): TextEditor | undefined {
   const editor = lastPython();
   if (editor === undefined) {
@@ -33,7 +33,7 @@ function remember(editor: TextEditor | undefined): void {
   }
 }
 
-/** Generated code and old versions of a file are Python, too, but nothing to run. */
+/** Generated code and old versions of a file are also Python, but cannot run. */
 function isOwnPython(document: TextDocument): boolean {
   return isProgram(document) || (document.languageId === "python" && document.isUntitled);
 }

@@ -9,7 +9,7 @@ export type Milestone = "foundTorch" | "sawReport" | "sawGuards" | "ranOnSave" |
 export class Milestones {
   private commandedRuns = 0;
 
-  /** Complete a step, each time anew: the walkthrough only sees the moment in which a key becomes true. */
+  /** Complete a step, every time: the walkthrough only sees the moment in which a key becomes true. */
   reached(milestone: Milestone): void {
     const key = `fullgraph.${milestone}`;
     void commands.executeCommand("setContext", key, true);

@@ -3,7 +3,7 @@ import { ViewColumn, window } from "vscode";
 import type { MinifySummary } from "../protocol";
 import { FILES, uriOf } from "./uris";
 
-/** Open a repro beside its source. */
+/** Open a repro next to its source. */
 export async function openRepro(uri: string): Promise<void> {
   const repro = uriOf(uri, FILES);
   if (repro) {
@@ -11,7 +11,7 @@ export async function openRepro(uri: string): Promise<void> {
   }
 }
 
-/** Open the repro of a minification, if there is one. The server has shown the outcome. */
+/** Open the repro of a minification, if there is one. The server shows the outcome itself. */
 export async function minified(summary: MinifySummary | undefined): Promise<void> {
   if (summary?.repro !== undefined) {
     await openRepro(summary.repro);

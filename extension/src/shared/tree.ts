@@ -15,7 +15,7 @@ export const ERROR = new ThemeColor("problemsErrorIcon.foreground");
 export const WARNING = new ThemeColor("problemsWarningIcon.foreground");
 const INFORMATION = new ThemeColor("problemsInfoIcon.foreground");
 
-/** The icon of a finding; `information` is that of one that is neither an error nor a warning. */
+/** The icon of a finding; `information` is the icon for findings that are neither errors nor warnings. */
 export function severityIcon(severity: FindingItem["severity"], information = "info"): ThemeIcon {
   switch (severity) {
     case "error":

@@ -48,7 +48,7 @@ export async function showFile(uri: Uri, options: TextDocumentShowOptions): Prom
     : window.showTextDocument(uri, options));
 }
 
-/** Whether this is a notebook and no folder or other file. */
+/** Whether this is a notebook, not a folder or another file. */
 export function isNotebook(uri: Uri): boolean {
   return uri.path.endsWith(".ipynb");
 }

@@ -22,7 +22,7 @@ export function isOn(state: RunState | undefined): boolean {
   return state === "queued" || state === "running";
 }
 
-/** Whether an id is that of a trace, which is read, not run. */
+/** Whether an id belongs to a trace, which is read, not run. */
 export function isTrace(target: string): boolean {
   return target.startsWith("trace:");
 }
@@ -61,24 +61,24 @@ export function reportSummary({
       ? l10n.t("no graph breaks")
       : findings.every(isNote)
         ? l10n.t("no other findings")
-        : l10n.t("no other graph breaks"); // but hints, which are not counted here
+        : l10n.t("no other graph breaks"); // there may be hints, which are not counted here
   return joined([
     dry?.label,
     counts === "" ? joined([nothing, leftOut]) : counts,
     ignoredFindings(ignored),
     ranks.length > 1 ? l10n.t("{0} ranks", grouped(ranks.length)) : "",
-    // Of a trace, it is not known how long its program ran.
+    // A trace does not say how long its program ran.
     !isTrace(target) ? ran(seconds) : compiled ? compiledIn(seconds) : "",
     files === undefined ? "" : l10n.t("files discarded"),
   ]);
 }
 
-/** Whether a finding is a note on the run, and so no problem of the program. */
+/** Whether a finding is a note on the run, not a problem of the program. */
 function isNote({ kind, severity }: FindingItem): boolean {
   return kind === "target-error" && severity === "information";
 }
 
-/** What a summary counts a finding as: its kind, or what several kinds lead to; empty if it does not. */
+/** The name under which a summary counts a finding: its kind, or one of several kinds; empty if not counted. */
 function summed({ kind, severity }: FindingItem): string {
   const { summary } = KINDS[kind];
   switch (summary) {
@@ -86,7 +86,7 @@ function summed({ kind, severity }: FindingItem): string {
       return kind;
     case "eager":
       return severity === "error" ? "failure" : summary;
-    // What `draft_export` had to assume, or a dry run that needs data, is no failure; a note is no problem.
+    // A warning, such as an assumption of `draft_export`, is not a failure; a note is not a problem.
     case "problem":
       return severity === "error" ? "failure" : severity === "warning" ? summary : "";
     default:
@@ -94,13 +94,13 @@ function summed({ kind, severity }: FindingItem): string {
   }
 }
 
-/** A layer in a few words: what it found, or the numbers of its report, and its time. */
+/** A layer in a few words: its verdict, or the numbers of its report, and its time. */
 export function layerSummary({ report, verdict }: LayerItem): string {
   if (verdict !== undefined) {
     return joined([verdict, ran(report.seconds)]);
   }
   const numbers = { ...report };
-  delete numbers.dry; // its label says that
+  delete numbers.dry; // the layer's label already says it
   return reportSummary(numbers);
 }
 

@@ -5,7 +5,7 @@ import type { FindingItem } from "../protocol";
 /** The names of the kinds that are shown, such as `graph breaks`. */
 const KEY = "shownFindings";
 
-/** The kinds of findings that the view of targets shows: all, or those that the user has chosen. */
+/** The kinds of findings that the view of targets shows: all kinds, or the kinds that the user chose. */
 export class FindingFilter {
   constructor(private readonly memory: Memento) {}
 
@@ -17,7 +17,7 @@ export class FindingFilter {
       : (finding) => isProblem(finding) || names.includes(finding.kindName);
   }
 
-  /** What the view says of it; empty if all findings are shown. */
+  /** The view's message about the filter; empty if all findings are shown. */
   get message(): string {
     const names = this.names;
     return names.length === 0 ? "" : l10n.t("Filter: only {0}", names.join(", "));
@@ -54,7 +54,7 @@ export class FindingFilter {
   }
 }
 
-/** What keeps a target from running is always shown: nothing else may be there to see. */
+/** A finding that keeps a target from running is always shown: it may be the only finding. */
 function isProblem({ kind }: FindingItem): boolean {
   return kind === "target-error";
 }

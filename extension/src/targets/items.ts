@@ -124,7 +124,7 @@ function targetItem(node: TargetNode, shows: Shows): TreeItem {
   return item;
 }
 
-/** A layer that failed says so here, and nowhere in the program. */
+/** A failed layer shows its failure here, and on no line of the program. */
 function layerItem(node: LayerNode, shows: Shows): TreeItem {
   const { label, stale, state, report } = node.layer;
   const item = new TreeItem(label, childrenOfLayer(node, shows).length > 0 ? Collapsed : None);
@@ -264,7 +264,7 @@ function phaseItem({ phase, artifacts }: PhaseNode): TreeItem {
   return item;
 }
 
-/** A document opens in the second column, beside its source. */
+/** A document opens in the second column, next to its source. */
 function artifactItem({ uri, name, file, locations, previous }: ArtifactItem): TreeItem {
   const item = new TreeItem(name);
   item.iconPath = ThemeIcon.File;
@@ -283,7 +283,7 @@ function artifactItem({ uri, name, file, locations, previous }: ArtifactItem): T
   return item;
 }
 
-/** The line comes first, since the end of a message may not fit; the file only if it is another one. */
+/** The line comes first, since the end of a message may not fit; the file only if it is a different file. */
 function findingItem({ finding, file }: FindingNode): TreeItem {
   const { kind, code, severity, message, location, count, minify } = finding;
   const line = location && (location.uri === file ? lineOf : place)(location);

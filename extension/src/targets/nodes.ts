@@ -38,31 +38,31 @@ export interface TargetNode {
   kind: "target";
   id: string;
   item: TargetItem;
-  /** The report of its last run, once it was requested. */
+  /** The report of the target's last run, once it was requested. */
   report: ReportItem | undefined;
-  /** The results that stand beside that report. */
+  /** The reports of analyses, in addition to that report. */
   layers?: readonly LayerItem[];
   parent: FolderNode | undefined;
 }
 
-/** A preview, a profile or the like of a target. */
+/** A layer of a target, such as a preview or a profile. */
 export interface LayerNode {
   kind: "layer";
   id: string;
   layer: LayerItem;
 }
 
-/** The ranks of a job, where there are several. */
+/** The ranks of a job with several ranks. */
 export interface RanksNode {
   kind: "ranks";
   id: string;
   of: TargetNode;
   ranks: readonly RankItem[];
-  /** The words for each group, by its number. */
+  /** The label of each group, by its number. */
   groups: readonly string[];
 }
 
-/** Several ranks that are alike. */
+/** Several ranks that compiled the same. */
 export interface RankGroupNode {
   kind: "rankGroup";
   id: string;
@@ -88,10 +88,10 @@ export interface FrameNode {
 export interface FindingNode {
   kind: "finding";
   id: string;
-  /** The target whose report has it. */
+  /** The target whose report has the finding. */
   target: string;
   finding: FindingItem;
-  /** The file of the function that it is listed below. */
+  /** The file of the function below which the finding is listed. */
   file?: string;
 }
 
@@ -189,7 +189,7 @@ export function childrenOfLayer({ id, layer: { report } }: LayerNode, shows?: Sh
   return [...outsideNodes(id, report, shows), ...frameNodes(id, report, shows)];
 }
 
-/** The groups of ranks, or those that are alone in one, those that differ from most others first. */
+/** The groups of ranks, and ranks without a group; those that differ from most ranks come first. */
 export function rankNodes({ id, of, ranks, groups }: RanksNode): (RankGroupNode | RankNode)[] {
   const nodes = ranks.map((rank): RankNode => ({
     kind: "rank",
@@ -209,7 +209,7 @@ export function rankNodes({ id, of, ranks, groups }: RanksNode): (RankGroupNode 
     .toSorted((one, other) => Number(differs(other)) - Number(differs(one)));
 }
 
-/** Whether ranks differ from most others. */
+/** Whether ranks differ from most ranks. */
 export function differs(node: RankGroupNode | RankNode): boolean {
   return node.kind === "rank" ? node.rank.differs : node.ranks.some(({ rank }) => rank.differs);
 }
@@ -236,11 +236,11 @@ export function graphNodes({ id, of }: GroupNode): Node[] {
   }));
 }
 
-/** What stands in place of a phase for the records of a trace that are no forms of a graph. */
+/** The phase of trace records that are not forms of a graph. */
 const RECORDS = "records";
 
 /**
- * The documents of a graph, by phase if there are several. Documents of all phases come first, and the other
+ * The documents of a graph, by phase if there are several phases. Documents of all phases come first, and other
  * records of a trace last.
  */
 export function childrenOfGraph({ id, artifacts }: GraphNode): Node[] {
@@ -268,8 +268,8 @@ export function artifactNodes(parent: string, artifacts: readonly ArtifactItem[]
 }
 
 /**
- * Guards in the order of the server, those on the state of the process apart. Equal guards, such as one for
- * each dimension, are shown once.
+ * Guards in the order of the server, with guards on the process's state in a separate node. Equal guards, such
+ * as one for each dimension, are shown once.
  */
 export function guardNodes({ id }: GroupNode, guards: readonly GuardItem[]): Node[] {
   const groups = new Map<string, GuardNode>();
@@ -296,7 +296,7 @@ function outsideNodes(parent: string, report: ReportItem, shows: Shows): Node[] 
   return findingNodes(parent, report, outside, shows);
 }
 
-/** The functions; of filtered findings, those that have one. */
+/** The functions; with a filter, only functions that have a shown finding. */
 function frameNodes(parent: string, report: ReportItem, shows: Shows): FrameNode[] {
   return report.frames
     .map((frame, index): FrameNode => ({

@@ -43,7 +43,7 @@ import { isOn } from "../shared/words";
 const VIEW = "fullgraph.targets";
 const QUIET = 500;
 
-/** The view of targets and the reports of their last runs. They are requested once somebody wants to see them. */
+/** The view of targets and the reports of their last runs. Both are requested only when they are shown. */
 export class Targets implements TreeDataProvider<Node>, Disposable {
   private readonly changed = new EventEmitter<Node | undefined>();
   readonly onDidChangeTreeData = this.changed.event;
@@ -82,8 +82,8 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
   }
 
   /**
-   * Request the targets anew. VS Code forgets its items when it is told of the change, and a menu that is open
-   * passes none until they are listed again: so the list comes first.
+   * Request the targets again. VS Code drops its items at the change event, and an open menu passes no item
+   * until they are listed again: so the list is requested before the event.
    */
   async refresh(): Promise<void> {
     clearTimeout(this.timer); // A refresh would interrupt a reveal.
@@ -130,7 +130,7 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
       return;
     }
     if (state === undefined && node.item.kind === "trace") {
-      await this.refresh(); // It was closed.
+      await this.refresh(); // The target was closed.
       return;
     }
     const item = { ...node.item, stale, runOnSave };
@@ -149,7 +149,7 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
     }
     this.changed.fire(node);
     if (isFirst && node.report && this.view.visible && !isClosed(node)) {
-      // VS Code keeps an item collapsed that had no children before.
+      // VS Code leaves an item collapsed that had no children before.
       await this.select(node, { select: false, focus: false, expand: true });
     }
   }
@@ -171,7 +171,7 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
     try {
       await this.view.reveal(node, how);
     } catch {
-      // VS Code rejects it for an item whose tree is listed anew meanwhile: it is there, and not selected.
+      // VS Code rejects a reveal while the tree is being refreshed: the item is shown, but not selected.
     }
   }
 
@@ -274,7 +274,7 @@ export class Targets implements TreeDataProvider<Node>, Disposable {
   }
 }
 
-/** Whether a target is opened by hand only. */
+/** Whether only the user expands a target. */
 function isClosed({ item }: TargetNode): boolean {
   return item.kind === "trace";
 }

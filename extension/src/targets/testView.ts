@@ -32,8 +32,8 @@ import type { Targets } from "./targets";
 const PYTHON_EXTENSION = "ms-python.python";
 
 /**
- * The tests and example calls in VS Code's own Testing view, by file. They are listed once that view is opened,
- * and from then on also show what runs told that were started elsewhere: by the key, a lens or a save.
+ * The tests and example calls in VS Code's own Testing view, by file. They are listed once that view is opened.
+ * From then on they also show the results of runs that were started by the keyboard shortcut, a lens or a save.
  */
 export class TestView implements Disposable {
   private readonly controller: TestController = tests.createTestController(
@@ -41,10 +41,10 @@ export class TestView implements Disposable {
     "Fullgraph",
   );
   private readonly disposables: { dispose(): unknown }[];
-  /** The items of the targets, by the ids of these. */
+  /** The items of the targets, by target id. */
   private items = new Map<string, TestItem>();
   private isOpened = false;
-  /** The run of this view that a target is in. */
+  /** The run of this view that each target belongs to. */
   private readonly own = new Map<string, TestRun>();
   /** The targets that were started elsewhere, and the run that shows them. */
   private readonly others = new Set<string>();
@@ -59,7 +59,7 @@ export class TestView implements Disposable {
       await targets.refresh();
       await this.list();
     };
-    // Not by default: "Run All Tests" runs those of other extensions, if there are any.
+    // Not the default profile: "Run All Tests" should run the tests of other extensions, if there are any.
     this.controller.createRunProfile(
       l10n.t("Analyze"),
       TestRunProfileKind.Run,
@@ -105,7 +105,7 @@ export class TestView implements Disposable {
     for (const node of nodes) {
       const test = this.items.get(node.item.id);
       if (test && node.item.state !== undefined && !before.has(test.id)) {
-        this.started(test); // It ran before it was listed.
+        this.started(test); // The target began to run before it was listed.
         this.show(node);
       }
     }
@@ -118,7 +118,7 @@ export class TestView implements Disposable {
     return this.controller.createTestItem(uri, workspace.asRelativePath(file), file);
   }
 
-  /** The item of a target: the same as before, which may be in a run, or a new one. */
+  /** The item of a target: the existing item, which may be in a run, or a new one. */
   private itemOf(target: TargetItem, before: ReadonlyMap<string, TestItem>): TestItem {
     const [, ...names] = target.label.split("::");
     const item =
@@ -128,15 +128,15 @@ export class TestView implements Disposable {
         names.length > 0 ? names.join("::") : target.label,
         Uri.parse(target.uri),
       );
-    // An item with a range has an icon in the gutter. That of a test is the Python extension's: a click on one
-    // that is of both would run the test, and analyze it, too.
+    // An item with a range gets an icon in the gutter. A test already has the Python extension's icon: a click
+    // on an icon of both extensions would run the test and also analyze it.
     const isShared =
       target.kind === "pytest" && extensions.getExtension(PYTHON_EXTENSION) !== undefined;
     item.range = isShared ? undefined : rangeOf(target.selectionRange);
     return item;
   }
 
-  /** Handle a change of the targets: of one, or of their list. */
+  /** Handle a change of one target, or of the list of targets. */
   private changed(node: Node | undefined): void {
     if (!this.isOpened) {
       return;
@@ -148,7 +148,7 @@ export class TestView implements Disposable {
     }
   }
 
-  /** Show the state of a target, and what its run told if that was started elsewhere. */
+  /** Show the state of a target, and the result of its run if the run was started elsewhere. */
   private show({ item: { id, state, stale }, report }: TargetNode): void {
     const test = this.items.get(id);
     if (test === undefined || state === "queued") {
@@ -171,14 +171,14 @@ export class TestView implements Disposable {
     const own = this.own.get(test.id);
     if (own === undefined) {
       this.others.add(test.id);
-      // The view does not come forward for it.
+      // The run does not bring the view to the front.
       const request = new TestRunRequest([test], undefined, undefined, false, true);
       this.elsewhere ??= this.begin(request, this.others, false);
     }
     (own ?? this.elsewhere)?.started(test);
   }
 
-  /** End the run of what was started elsewhere, if nothing of that is on any more. */
+  /** End the run for targets that were started elsewhere, once none of them is running. */
   private endElsewhere(): void {
     if (this.others.size === 0) {
       this.elsewhere?.end();
@@ -244,7 +244,7 @@ export class TestView implements Disposable {
   }
 }
 
-/** Whether a target belongs into a list of tests: a script does not. */
+/** Whether a target belongs in a list of tests: a script does not. */
 function isTest({ kind }: TargetItem): boolean {
   return kind === "pytest" || kind === "example";
 }
@@ -256,8 +256,8 @@ function leaves(item: TestItem): TestItem[] {
 }
 
 /**
- * Tell the outcome of a target's run: errored if the program did not get to its end, failed if there are
- * findings, skipped if it was stopped or nothing was compiled.
+ * Report the outcome of a target's run: errored if the program did not finish, failed if there are findings,
+ * skipped if the run was stopped or nothing was compiled.
  */
 function tell(
   run: TestRun,
@@ -283,7 +283,7 @@ function tell(
   }
 }
 
-/** Whether a finding is something to mend. That a test compiles nothing is not. */
+/** Whether a finding needs a fix. A test that compiles nothing does not. */
 function isProblem({ kind, severity }: FindingItem): boolean {
   return severity !== "information" && kind !== "nothing-compiled";
 }

@@ -34,7 +34,7 @@ export class Client {
     return Promise.resolve();
   }
 
-  /** What a client does when its server dies. */
+  /** The client's reaction to the end of its server. */
   die(): void {
     this.become(State.Stopped);
   }

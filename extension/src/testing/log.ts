@@ -1,6 +1,6 @@
 import type { LogOutputChannel } from "vscode";
 
-/** A log that keeps what it is told. */
+/** A log that records its messages. */
 export function keepingLog(): LogOutputChannel & { lines: string[] } {
   const lines: string[] = [];
   const keep = (...parts: unknown[]) => lines.push(parts.map(String).join(" "));

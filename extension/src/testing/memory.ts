@@ -1,6 +1,6 @@
 import type { Memento } from "vscode";
 
-/** What a workspace keeps, kept for one test. */
+/** The storage of a workspace, for one test. */
 export function keepingMemory(): Memento {
   const kept = new Map<string, unknown>();
   return {

@@ -1,4 +1,4 @@
-/** As much of VS Code's API as the unit tests need. Tests set what it is to answer. */
+/** The part of VS Code's API that the unit tests need. Tests set its answers. */
 
 type Listener<T> = (event: T) => unknown;
 
@@ -223,14 +223,14 @@ export class TreeView {
   readonly shown = new EventEmitter<{ visible: boolean }>();
   readonly onDidChangeVisibility = this.shown.event;
 
-  /** Whether the items that are to be revealed have been listed anew. */
+  /** Whether the items to reveal were listed again. */
   isNew = false;
   readonly reveal = () =>
     this.isNew ? Promise.reject(new Error("Data tree node not found")) : Promise.resolve();
   readonly dispose = () => undefined;
 }
 
-/** A panel whose page keeps what it is sent, and says what tests want. */
+/** A panel whose page records what it is sent, and sends what tests choose. */
 export class WebviewPanel {
   title = "";
   active = true;
@@ -394,7 +394,7 @@ class TestItems {
   }
 }
 
-/** A run of tests, which keeps what it is told: `failed test_one: a message at 2`. */
+/** A run of tests, which records the calls of its methods: `failed test_one: a message at 2`. */
 export class TestRun {
   readonly told: string[] = [];
   output = "";

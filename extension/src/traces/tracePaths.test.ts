@@ -76,11 +76,11 @@ test("a folder outside of the workspace is refused", async () => {
   dialogs.chosen = Uri.file("/elsewhere");
   await mapRemoteFolder(NOBODY, TRACE);
   expect(settings.size).toBe(0);
-  expect(shown).toEqual(["/elsewhere is not in this workspace: choose a folder in it."]);
+  expect(shown).toEqual(["/elsewhere is not in this workspace: choose a folder in the workspace."]);
 });
 
 test("without a folder there is nothing to map to", async () => {
   workspace.workspaceFolders = undefined;
   await mapRemoteFolder(NOBODY, TRACE);
-  expect(shown).toEqual(["No folder is open to map to: open the one with the source first."]);
+  expect(shown).toEqual(["No folder is open: open the folder with the source of the trace first."]);
 });

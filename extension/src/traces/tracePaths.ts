@@ -19,13 +19,13 @@ export async function mapRemoteFolder(
 ): Promise<void> {
   const folder = workspace.workspaceFolders?.[0]?.uri;
   if (folder === undefined) {
-    reply(l10n.t("No folder is open to map to: open the one with the source first."));
+    reply(l10n.t("No folder is open: open the folder with the source of the trace first."));
     return;
   }
   const title = l10n.t("Fullgraph: Map a Remote Folder");
   const remote = await window.showInputBox({
     title,
-    prompt: l10n.t("The folder on the machine that the trace was made on"),
+    prompt: l10n.t("The folder on the machine that wrote the trace"),
     placeHolder: "/home/user/project",
     value: remoteFolder(named ? [named.report] : await openReports(server)),
     ignoreFocusOut: true,
@@ -42,7 +42,7 @@ export async function mapRemoteFolder(
       defaultUri: folder,
     })) ?? [];
   if (local && !workspace.getWorkspaceFolder(local)) {
-    reply(l10n.t("{0} is not in this workspace: choose a folder in it.", local.fsPath));
+    reply(l10n.t("{0} is not in this workspace: choose a folder in the workspace.", local.fsPath));
   } else if (local) {
     await mapTracePath(remote.trim(), local);
   }

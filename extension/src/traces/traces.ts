@@ -36,7 +36,7 @@ export class Traces {
     private readonly recent: RecentTraces,
   ) {}
 
-  /** Open traces: those that a menu names, else the one that the user picks. */
+  /** Open traces: the files that a menu passes, else the trace that the user picks. */
   async open(named: readonly Uri[]): Promise<void> {
     if (!(await this.server.available())) {
       return;
@@ -55,7 +55,7 @@ export class Traces {
     await this.show(await this.read(Uri.parse(of.item.uri).fsPath, rank.rank));
   }
 
-  /** Compare two traces. The one that a menu names is the one from after the change. */
+  /** Compare two traces. A trace that a menu passes is the trace from after the change. */
   async compare(named: TargetNode | undefined): Promise<void> {
     if (!(await this.server.available())) {
       return;

@@ -1,6 +1,6 @@
 """The server's end of the connection to a worker: JSON-RPC 2.0 with Content-Length framing.
 
-pygls has the same, but comes with the types of LSP: they take longer to import than a small program to run.
+pygls has an equivalent, but importing its LSP types takes longer than running a small program.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Refusal:
-    """An error answer of the worker; ``message`` is a sentence for the user."""
+    """An error response of the worker; ``message`` is a sentence for the user."""
 
     message: str
 
 
 class Channel:
-    """A connection on which requests are sent; ``on_notification`` gets the method and parameters of each."""
+    """A JSON-RPC connection; it passes each notification's method and parameters to ``on_notification``."""
 
     def __init__(self, writer: Any, on_notification: Callable[[str, Any], None]) -> None:
         self._writer = writer
@@ -40,13 +40,13 @@ class Channel:
         self._answers[number] = answer
         message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
         body = json.dumps(message).encode()
-        with contextlib.suppress(OSError):  # it has ended, as its process tells
+        with contextlib.suppress(OSError):  # the worker has ended; Process.exited reports that
             self._writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
         return answer
 
     async def read(self, reader: asyncio.StreamReader) -> None:
-        """Take messages until the connection ends."""
-        # A process that is killed may leave a message unfinished, or reset the connection.
+        """Handle messages until the connection ends."""
+        # A killed process may leave a message unfinished, or reset the connection.
         with contextlib.suppress(ConnectionError):
             try:
                 while header := await reader.readuntil(b"\r\n\r\n"):
@@ -54,7 +54,7 @@ class Channel:
                     try:
                         self._take(json.loads(body))
                     except Exception:
-                        _log.exception("a message of the worker cannot be handled")
+                        _log.exception("cannot handle a message from the worker")
             except asyncio.IncompleteReadError as end:
                 if end.partial:
                     _log.warning("the worker's last message was incomplete")
@@ -73,6 +73,6 @@ class Channel:
 
 
 def _length(header: bytes) -> int:
-    """Return the length that a header tells. Raises ``ValueError``."""
+    """Return a header's content length, -1 if it has none. Raises ``ValueError``."""
     fields = (line.partition(b":") for line in header.splitlines())
     return next((int(value) for name, _, value in fields if name.lower() == b"content-length"), -1)

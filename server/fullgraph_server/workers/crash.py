@@ -1,4 +1,4 @@
-"""The remains of a process that died: faulthandler's log as a stack, its exit status in words."""
+"""The end of a process that died: faulthandler's log as a stack, its exit status in words."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _SIGNALS = {
 
 
 def crash_stack(log: str, worker_folder: str) -> Stack:
-    """Read the stack that faulthandler wrote, outermost call first, without the worker's own calls.
+    """Return the stack in faulthandler's log, outermost call first, without the worker's calls.
 
-    Empty if the log has none.
+    Empty if the log contains no stack.
     """
     frames = [
         StackFrame(_unescaped(filename), int(row), _unescaped(function))
@@ -40,7 +40,7 @@ def crash_stack(log: str, worker_folder: str) -> Stack:
 
 
 def describe_exit(returncode: int) -> str:
-    """Describe how a process ended: ``segmentation fault (SIGSEGV)``, ``exit code 3``."""
+    """Return how a process ended: ``segmentation fault (SIGSEGV)``, ``exit code 3``."""
     if returncode >= 0:
         return f"exit code {returncode}"
     try:
@@ -51,13 +51,13 @@ def describe_exit(returncode: int) -> str:
 
 
 def own_failure(error: Exception) -> str:
-    """Describe an error of Fullgraph's own in one sentence for the user."""
+    """Return a sentence for the user about an internal error of Fullgraph."""
     message = str(error).strip().partition("\n")[0]
     return f"Fullgraph itself failed in this run, with {type(error).__name__}{': ' * bool(message)}{message}"
 
 
 def early_end(python: str, returncode: int, output: str) -> str:
-    """Say why a process ended before it could run anything; its last line of output is mostly the reason."""
+    """Return why a process ended at its start; its last line of output is usually the reason."""
     lines = output.strip().splitlines()
     reason = f": {lines[-1].strip()}" if lines else "."
     return f"{python} ended before it could run anything, with {describe_exit(returncode)}{reason}"
@@ -66,7 +66,7 @@ def early_end(python: str, returncode: int, output: str) -> str:
 def _current_thread(log: str) -> list[tuple[str, str, str]]:
     """Return file, row and function of each frame of the thread that got the signal.
 
-    If the log marks no current thread, those of the main thread, which comes last.
+    If the log marks no current thread, return the frames of the main thread, which comes last.
     """
     frames: list[tuple[str, str, str]] = []
     section = ""

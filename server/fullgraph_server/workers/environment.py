@@ -1,4 +1,4 @@
-"""The environment report that PyTorch's issue template asks for, made by torch itself."""
+"""The environment report that PyTorch's issue template asks for, written by torch itself."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .process import ExecutedProcess, Process
 from .worker import Worker
 
 _SECONDS = 120.0
-"""The time limit: torch runs compilers, drivers' tools and pip for the report."""
+"""The time limit of a report: torch runs compilers, driver tools and pip for it."""
 
 
 async def environment_report(interpreter: Interpreter, folder: Path) -> str:
-    """Return Fullgraph's version, the interpreter and the report of ``torch.utils.collect_env``: Markdown."""
+    """Return Fullgraph's version, the interpreter and ``torch.utils.collect_env``'s report as Markdown."""
     lines = [
         f"- Fullgraph {__version__}, server on Python {sys.version.split()[0]}",
         f"- Interpreter: {escaped(f'{interpreter.path} ({interpreter.origin})')}",
@@ -30,7 +30,7 @@ async def environment_report(interpreter: Interpreter, folder: Path) -> str:
 
 
 async def _collect(python: str, folder: Path) -> str:
-    """Return torch's report, or a sentence that says why there is none."""
+    """Return torch's report, or a sentence that says why there is no report."""
 
     async def process(own_folder: Path) -> Process:
         return await ExecutedProcess.start(python, folder, os.environ, own_folder)

@@ -40,17 +40,17 @@ _MARK = "FULLGRAPH_FORK_SERVER"
 """The environment variable that marks a fork server's descendants."""
 _KILLED = -9
 _ANSWER_SECONDS = 60.0
-"""The time that a fork server that has stayed may take to answer, if it works all the time."""
+"""The time limit for the answer of a fork server from an earlier command, if it works all the time."""
 _LOOK_SECONDS = 0.25
-"""The interval of looks at a fork server that has stayed and has not answered yet."""
+"""The interval between checks whether that fork server is still working."""
 _IDLE_LOOKS = 8
-"""The number of such looks, one after the other, that find it doing nothing: it was stopped, or hangs."""
+"""The number of consecutive checks without work after which that fork server counts as stopped or hung."""
 _END_SECONDS = 5.0
 """The time that a fork server may take to end its forks."""
 
 
 class EndedError(Exception):
-    """The fork server has ended, with an exit code of its module; ``output`` is the end of its output."""
+    """The fork server has ended; ``code`` is its exit code, ``output`` the end of its output."""
 
     def __init__(self, code: int, output: str) -> None:
         super().__init__(f"the fork server has ended with {describe_exit(code)}")
@@ -62,7 +62,8 @@ class EndedError(Exception):
 class Ready:
     """The answer of a fork server that has imported the requested libraries.
 
-    ``problem`` says why no run can start there, ``unsafe`` why it must not fork now: sentences, or empty.
+    ``problem`` says why no run can start in the fork server, ``unsafe`` why it must not fork: sentences, or
+    empty.
     """
 
     problem: str
@@ -104,7 +105,7 @@ class ForkServer:
 
     @classmethod
     async def start(cls, python: str, cwd: Path, env: Mapping[str, str]) -> ForkServer:
-        """Start a fork server that has imported nothing yet.
+        """Start a fork server, which has not imported any library yet.
 
         Raises ``OSError`` or ``ValueError`` if the interpreter cannot be started.
         """
@@ -125,17 +126,17 @@ class ForkServer:
             )
             return cls(control, cwd, mark, child)
         except BaseException:
-            control.close()  # this ends the fork server if it runs
+            control.close()  # this ends a running fork server
             raise
         finally:
             theirs.close()
 
     @classmethod
     async def connect(cls, path: Path, cwd: Path) -> ForkServer:
-        """Connect to a fork server that stays at ``path``. It has imported everything.
+        """Connect to the fork server that listens at ``path`` and has imported its libraries.
 
-        Raises ``OSError``, :class:`EndedError` or ``asyncio.TimeoutError`` if there is none, or it ends
-        because it is out of date.
+        Raises ``OSError``, :class:`EndedError` or ``asyncio.TimeoutError`` if there is no fork server, or if
+        it ends because it is out of date.
         """
         control = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
@@ -153,9 +154,9 @@ class ForkServer:
         return server
 
     async def _await_busy(self, pid: int) -> None:
-        """Wait for an answer as long as the process works on it: on a busy machine that may take long.
+        """Wait for an answer while process ``pid`` is working; a busy machine may take long.
 
-        Raises ``asyncio.TimeoutError`` if it does not, or :class:`EndedError`.
+        Raises ``asyncio.TimeoutError`` if the process stops working, or :class:`EndedError`.
         """
         answer = asyncio.ensure_future(self._await_ready())
         idle, end = 0, self._loop.time() + _ANSWER_SECONDS
@@ -169,9 +170,9 @@ class ForkServer:
         answer.result()
 
     async def warm(self, libraries: Sequence[str], *, ahead: bool = False) -> Ready:
-        """Import torch and these modules and, ahead of later runs, have Dynamo warm.
+        """Import torch and ``libraries``; with ``ahead``, also warm up Dynamo for later runs.
 
-        Raises :class:`EndedError` if it ends meanwhile.
+        Raises :class:`EndedError` if the fork server ends meanwhile.
         """
         self._send({"warm": list(libraries), "ahead": ahead})
         return await self._await_ready()
@@ -188,9 +189,10 @@ class ForkServer:
         return ready.result()
 
     async def fork(self, folder: Path, memory: int | None, stdin: int | None) -> ForkedProcess:
-        """Fork a process that runs a worker in ``folder``, limited to ``memory`` bytes; it may have input.
+        """Fork a process that runs a worker in ``folder``, limited to ``memory`` bytes.
 
-        Raises :class:`EndedError` if the fork server has ended, or ends meanwhile.
+        The program reads its input from the descriptor ``stdin``, if given. Raises :class:`EndedError` if
+        the fork server has ended, or ends meanwhile.
         """
         channel, their_channel = socket.socketpair()
         output, their_output = socket.socketpair()
@@ -208,7 +210,7 @@ class ForkServer:
             forked.output, forked.output_writer = await asyncio.open_connection(sock=output, limit=BUFFER)
         except BaseException:
             forked.kill()
-            # It may yet write to its folder, which is about to be removed.
+            # Until it has ended, the process may write to its folder, which is about to be removed.
             await asyncio.wait({forked.exited}, timeout=KILL_SECONDS)
             self._forked.pop(forked.id, None)
             channel.close()
@@ -220,7 +222,7 @@ class ForkServer:
         return forked
 
     async def retire(self) -> None:
-        """Close the fork server once all its forks have ended by themselves."""
+        """Close the fork server after all its forks have ended by themselves."""
         try:
             while self._forked:
                 await asyncio.wait({forked.exited for forked in self._forked.values()})
@@ -228,7 +230,7 @@ class ForkServer:
             await self.close()
 
     async def stay(self, listener: socket.socket, path: Path, seconds: float) -> None:
-        """Leave the fork server to whoever connects to ``listener``, at ``path``, within so many seconds."""
+        """Leave the fork server to the next command that connects to ``path`` within ``seconds``."""
         self._stays = True
         with contextlib.suppress(OSError, EndedError):
             self._send({"stay": seconds, "path": str(path)}, listener.fileno())
@@ -248,7 +250,7 @@ class ForkServer:
             self._transport.close()
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Send a message that needs no answer; the fork server may have ended."""
+        """Send a message that needs no answer; do nothing if the fork server has ended."""
         with contextlib.suppress(OSError, EndedError):
             self._send(message)
 
@@ -256,7 +258,7 @@ class ForkServer:
         if self.ended.done():
             raise self._ended_error()
         if self._control.fileno() == -1:
-            return  # disconnected: `ended` is about to be set
+            return  # disconnected: `ended` will be set soon
         with contextlib.suppress(ConnectionError):
             socket.send_fds(self._control, [json.dumps(message).encode()], descriptors)
 
@@ -270,7 +272,7 @@ class ForkServer:
         if not data:
             self._disconnect()
             if self._transport is None:
-                self.ended.set_result(0)  # of a child, the process itself is waited for
+                self.ended.set_result(0)  # for a child process, its exit sets `ended`
             return
         message = json.loads(data)
         if "ready" in message:
@@ -293,15 +295,15 @@ class ForkServer:
             forked.exited.set_result(message["code"])
 
     def _disconnect(self) -> None:
-        """Close the control socket, which makes the fork server end."""
+        """Close the control socket, which ends the fork server."""
         if self._control.fileno() != -1:
             self._loop.remove_reader(self._control)
             self._control.close()
 
     def _end_forks(self) -> None:
-        """Kill the remaining forks: the fork server did so itself, unless it was killed."""
+        """Kill the remaining forks, which a killed fork server could not do itself."""
         self._disconnect()
-        if self._mark and not self._stays:  # one that has not answered has told no mark
+        if self._mark and not self._stays:  # a fork server that never answered has sent no mark
             kill_marked(_MARK, self._mark)
         for forked in self._forked.values():
             forked.exited.set_result(_KILLED)
@@ -312,14 +314,14 @@ class ForkServer:
 
 
 def _peer(control: socket.socket) -> int:
-    """Return the process that listens at the other end of a socket."""
+    """Return the id of the process that listens at the other end of a socket."""
     credentials = control.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     pid: int = struct.unpack("3i", credentials)[0]
     return pid
 
 
 class ForkedProcess(Process):
-    """A worker's process that a fork server has forked."""
+    """A worker's process, forked by a fork server."""
 
     def __init__(self, server: ForkServer, number: int) -> None:
         loop = asyncio.get_running_loop()
@@ -332,7 +334,7 @@ class ForkedProcess(Process):
         self._server = server
 
     def abort(self) -> None:
-        """Make the process write its stack to its crash log, and die."""
+        """End the process after it has written its stack to its crash log."""
         self._server.send({"abort": self.id})
 
     def kill(self) -> None:

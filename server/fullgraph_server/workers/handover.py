@@ -1,7 +1,8 @@
-"""The fork servers that stay when a command has ended, for the next command of the same user.
+"""Fork servers that stay after a command has ended, for the next command of the same user.
 
-Each listens on a Unix socket in a folder that only the user can enter. Whoever connects has it alone, and
-lets it stay again; it ends if the connection ends without that, or if nobody comes.
+Each fork server listens on a Unix socket in a folder that only the user can enter. One command at a time
+connects to it, and lets it stay again at the end. The fork server ends if the connection closes without that,
+or if no command connects in time.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ _log = logging.getLogger(__name__)
 
 _STAY_SECONDS = 600.0
 _MOST = 3
-"""The limit of fork servers that stay, which take some hundred megabytes each. The oldest one goes first."""
+"""The limit of fork servers that stay; each takes some hundred megabytes. The oldest ends first."""
 
 
 def handover_of_user() -> Handover | None:
-    """Return the handover between the user's commands, unless it is not wanted."""
+    """Return the handover between the user's commands; ``None`` if it is turned off or unsupported."""
     if sys.platform != "linux" or os.environ.get("CI") or os.environ.get("FULLGRAPH_WARM") == "0":
         return None
     runtime = os.environ.get("XDG_RUNTIME_DIR")
@@ -42,7 +43,7 @@ def handover_of_user() -> Handover | None:
 
 
 class Handover:
-    """Hands fork servers from one command to the next, which has ``seconds`` to come."""
+    """A handover of fork servers from one command to the next, which must connect within ``seconds``."""
 
     def __init__(self, folder: Path, seconds: float = _STAY_SECONDS) -> None:
         self._folder = folder
@@ -50,8 +51,8 @@ class Handover:
         self._inherited = ""
 
     async def find(self, settings: RunSettings, libraries: Iterable[str]) -> ForkServer | None:
-        """Return a fork server that is as one for these settings would be; ``None`` if none has stayed."""
-        # As it is now: a fork server that is started next gets the same, whatever changes in this process.
+        """Return a fork server that matches these settings; ``None`` if no such server has stayed."""
+        # Read once: a fork server that this process starts inherits the current attributes, not later ones.
         self._inherited = inherited()
         with contextlib.suppress(OSError):
             key = _key(settings, libraries, self._inherited)
@@ -59,24 +60,24 @@ class Handover:
                 try:
                     return await ForkServer.connect(path, settings.cwd)
                 except BlockingIOError:
-                    _log.info("%s is about to go to others", path)
+                    _log.info("%s is in use by another command", path)
                 except (OSError, EndedError, asyncio.TimeoutError) as error:
                     _log.info("%s does not answer: %r", path, error)
                     path.unlink(missing_ok=True)
         return None
 
     async def leave(self, server: ForkServer, settings: RunSettings, libraries: Iterable[str]) -> None:
-        """Let a fork server stay for the next command; end it, if that cannot be had."""
+        """Let a fork server stay for the next command; end it if it cannot stay."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
             try:
                 path = self._folder / f"{_key(settings, libraries, self._inherited)}-{uuid.uuid4().hex[:8]}"
                 self._folder.mkdir(mode=0o700, exist_ok=True)
                 if not self._is_private():
-                    raise PermissionError(f"others can enter {self._folder}")
+                    raise PermissionError(f"other users can enter {self._folder}")
                 listener.bind(str(path))
                 listener.listen(1)
             except OSError as error:
-                _log.info("nothing stays: %s", error)
+                _log.info("the fork server cannot stay for the next command: %s", error)
                 await server.close()
                 return
             await server.stay(listener, path, self._seconds)
@@ -85,15 +86,15 @@ class Handover:
                 _end(surplus)
 
     def _staying(self, key: str = "") -> list[Path]:
-        """Return the sockets of fork servers, the oldest one first."""
+        """Return the sockets of fork servers that stay, the oldest first."""
         times = {}
         for path in self._folder.glob(f"{key}*"):
-            with contextlib.suppress(OSError):  # it has just ended
+            with contextlib.suppress(OSError):  # the fork server has just ended
                 times[path] = path.stat().st_mtime
         return sorted(times, key=times.__getitem__)
 
     def _is_private(self) -> bool:
-        """Whether the folder exists, is the user's, and no one else's."""
+        """Return whether the folder exists, and only the user can enter it."""
         try:
             status = self._folder.lstat()
         except OSError:
@@ -103,7 +104,7 @@ class Handover:
 
 
 def _end(path: Path) -> None:
-    """End a fork server: one that is left without a word ends."""
+    """End a fork server by connecting and closing the connection without a message."""
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
         client.setblocking(False)
         client.connect(str(path))
@@ -111,11 +112,11 @@ def _end(path: Path) -> None:
 
 
 def _key(settings: RunSettings, libraries: Iterable[str], inherited: str) -> str:
-    """Return a name for everything that a process gets from the one that starts it. Raises ``OSError``."""
+    """Return a hash of everything that a process inherits from its parent. Raises ``OSError``."""
     env = settings.env
     python = os.stat(shutil.which(settings.python, path=env.get("PATH")) or settings.python)
     program = (settings.python, python.st_ino, python.st_mtime_ns, str(settings.cwd), sorted(env.items()))
-    # A program cannot tell whether a module of torch is imported already.
+    # Modules of torch are left out: a program cannot tell whether one is imported already.
     others = sorted(name for name in libraries if not name.startswith("torch."))
     told = repr((worker_script(), program, others, inherited))
     return hashlib.sha256(told.encode("utf-8", "surrogateescape")).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""The attributes of a process on Linux that the processes it starts get from it."""
+"""The attributes that a process on Linux passes on to the processes that it starts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FILES: Final = (
     "attr/current",
     "attr/exec",
 )
-"""Files of ``/proc/self`` that hold nothing else. Some are missing where the kernel has no such thing."""
+"""Files of ``/proc/self`` with only such attributes. Some are missing if the kernel lacks the feature."""
 _PRCTLS: Final = (27, 34, 66)
 """PR_GET_SECUREBITS, PR_MCE_KILL_GET and PR_GET_MDWE of prctl(2)."""
 _SYSCALLS: Final = {"x86_64": (252, 239, 250), "aarch64": (31, 236, 219)}
@@ -38,7 +38,7 @@ _KEYCTL_GET_KEYRING_ID, _SESSION_KEYRING = 0, -3
 
 
 def inherited() -> str:
-    """Return a text that is equal for two processes whose children start with equal attributes."""
+    """Return a text that is equal for two processes if their children start with equal attributes."""
     status = _STATUS.findall(_read("status"))
     spaces = [_link(f"ns/{name}") for name in sorted(os.listdir("/proc/self/ns"))]
     scheduling = (
@@ -50,7 +50,7 @@ def inherited() -> str:
 
 
 def _root() -> object:
-    """Identify the root folder: of two equal ones, a mount may be another."""
+    """Identify the root folder by mount, device and inode: equal folders can be different mounts."""
     descriptor = os.open("/", os.O_PATH)
     try:
         mount = [line for line in _read(f"fdinfo/{descriptor}").splitlines() if line.startswith("mnt_id")]
@@ -61,7 +61,7 @@ def _root() -> object:
 
 
 def _of_kernel() -> object:
-    """Ask the kernel for what no file tells: I/O priority, memory policy, keyring, prctl(2)."""
+    """Return attributes that no file contains: I/O priority, memory policy, keyring, prctl(2)."""
     libc = ctypes.CDLL(None)
     flags = [libc.prctl(option, 0, 0, 0, 0) for option in _PRCTLS]
     if (numbers := _SYSCALLS.get(platform.machine())) is None:

@@ -1,4 +1,4 @@
-"""The choice of the Python that runs a target: the one that is named, else the most likely one."""
+"""The choice of the Python that runs a target: the named interpreter, else the most likely one."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _ACTIVE = ("VIRTUAL_ENV", "CONDA_PREFIX")
 
 @dataclass(frozen=True)
 class Interpreter:
-    """A Python, and who chose it: ``.venv``, ``python3 on PATH``."""
+    """A Python interpreter, and where its path comes from: ``.venv``, ``python3 on PATH``."""
 
     path: str
     origin: str
 
 
 def find_interpreter(root: Path, env: Mapping[str, str] = os.environ) -> Interpreter:
-    """Choose the active environment's Python, the project's, Fullgraph's if it has torch, or ``python3``."""
+    """Return the active environment's Python, the project's, Fullgraph's with torch, or ``python3``."""
     interpreter = next(_environments(root, env), None)
     if interpreter is None and importlib.util.find_spec("torch") is not None:
         interpreter = Interpreter(sys.executable, "Fullgraph's own")
@@ -36,7 +36,10 @@ def find_interpreter(root: Path, env: Mapping[str, str] = os.environ) -> Interpr
 def known_interpreters(
     root: Path, first: Iterable[Interpreter] = (), env: Mapping[str, str] = os.environ
 ) -> list[Interpreter]:
-    """List each once: ``first``, those of the project's environments, of conda and pyenv, and on ``PATH``."""
+    """Return ``first``, then the interpreters of the project, of conda and pyenv, and on ``PATH``.
+
+    Each interpreter is listed once.
+    """
     known: dict[str, Interpreter] = {}
     for item in (*first, *_environments(root, env), *_outside(env)):
         known.setdefault(_identity(item.path), item)
@@ -61,7 +64,7 @@ def _environments(root: Path, env: Mapping[str, str]) -> Iterator[Interpreter]:
         if env.get(name) and (python := _python_in(Path(env[name]))):
             yield Interpreter(python, name)
     project = project_root(root)
-    # A part of a project that is opened by itself has the project's environment.
+    # A subfolder of a project, opened by itself, uses the project's environment.
     for folder in (root, *root.parents):
         for name in _ENVIRONMENT_FOLDERS:
             if python := _python_in(folder / name):
@@ -82,20 +85,20 @@ def _outside(env: Mapping[str, str]) -> Iterator[Interpreter]:
         for folder in environments:
             if python := _python_in(Path(folder)):
                 yield Interpreter(python, origin)
-    # The other name would mostly be the same one once more.
+    # The second name is usually the same interpreter.
     programs = (shutil.which(name, path=env.get("PATH")) for name in ("python3", "python"))
     if path := next(filter(None, programs), None):
         yield Interpreter(path, "PATH")
 
 
 def _identity(path: str) -> str:
-    """Return what is the same for two names of one interpreter, but not for an environment and its base."""
+    """Return a key that all names of one interpreter share, but not an environment and its base."""
     folder = os.path.dirname(path)
     is_environment = os.path.exists(os.path.join(folder, os.pardir, "pyvenv.cfg"))
     return os.path.join(os.path.realpath(folder), "python") if is_environment else os.path.realpath(path)
 
 
 def _python_in(environment: Path) -> str | None:
-    # Not resolved: through the link, Python would not know its environment.
+    # Not resolved: Python finds its environment by the path of the link.
     names = ("Scripts/python.exe", "python.exe") if sys.platform == "win32" else ("bin/python",)
     return next((str(path) for path in (environment / name for name in names) if path.is_file()), None)

@@ -1,4 +1,4 @@
-"""The workers of all runs: a warm pool for each kind of run, for as long as it is used."""
+"""The workers of all runs: one warm pool for each kind of run, closed when it is idle."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from .worker import Worker
 _log = logging.getLogger(__name__)
 
 _IDLE_SECONDS = 600.0
-"""The idle time after which a warm pool is closed, for its memory."""
+"""The idle time after which a warm pool is closed to free its memory."""
 _MOST = 4
-"""The limit of warm pools, which take some hundred megabytes each. The least recently used goes first."""
+"""The limit of warm pools; each takes some hundred megabytes. The least recently used is closed first."""
 
 _HARMLESS = frozenset({
     "torch", "torchgen", "functorch", "triton", "filelock", "fsspec", "jinja2", "markupsafe", "mpmath",
     "networkx", "numpy", "optree", "psutil", "setuptools", "sympy", "tabulate", "tqdm", "typing_extensions",
     "yaml",
 })  # fmt: skip
-"""Packages that may be imported before a program that does not need them: torch imports them itself."""
+"""Packages that need no pool of their own: torch imports them itself, so an early import is harmless."""
 
 
 class WorkerPool:
-    """The owner of the warm pools: it lends workers to runs.
+    """The owner of the warm pools, which lends workers to runs.
 
-    Programs get the descriptor ``stdin`` as their input, all the same one; without it they have none. With a
-    ``handover``, fork servers come from earlier commands, and stay for later ones.
+    All programs read their input from the descriptor ``stdin``; without it, they have no input. With a
+    ``handover``, fork servers come from earlier commands, and stay for later commands.
     """
 
     def __init__(
@@ -54,12 +54,12 @@ class WorkerPool:
         self._timers: dict[WarmPool, asyncio.TimerHandle] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        """The parent of the folders of runs. It is removed with the files of processes that died late."""
+        """The parent of all run folders. Removing it also removes files of processes that ended late."""
 
     async def take(self, settings: RunSettings, libraries: Sequence[str]) -> Worker:
-        """Return a worker for one run with these libraries imported. The caller closes it and gives it back.
+        """Return a worker for one run, with these libraries imported.
 
-        Raises :class:`StartError`.
+        The caller closes it, then calls :meth:`give_back`. Raises :class:`StartError`.
         """
         for again in (True, False):
             warm_pool = self._warm_pool(settings, libraries)
@@ -72,10 +72,10 @@ class WorkerPool:
                 self._discard(warm_pool)
                 if not again:
                     raise StartError(early_end(settings.python, end.code, end.output)) from None
-                # Packages were installed since it started, or somebody killed it.
+                # The fork server ended since packages were installed after its start, or it was killed.
                 _log.info("%s: starting another", end)
             except StartError:
-                # Whatever is wrong may have been put right by the next time.
+                # The cause may be fixed by the next run.
                 self._discard(warm_pool)
                 raise
             except BaseException:
@@ -91,7 +91,7 @@ class WorkerPool:
         self._release(self._taken.pop(worker))
 
     def expect(self, settings: RunSettings, libraries: Sequence[str]) -> None:
-        """Prepare a worker for a run of this kind."""
+        """Prepare a worker for a future run of this kind."""
         warm_pool = self._warm_pool(settings, libraries)
         self._hold(warm_pool)
         warm_pool.prepare(libraries, separate=settings.switches.discards_files)
@@ -141,7 +141,7 @@ class WorkerPool:
 
     def _release(self, warm_pool: WarmPool) -> None:
         if warm_pool not in self._users:
-            return  # it was discarded meanwhile
+            return  # the pool was discarded meanwhile
         self._users[warm_pool] -= 1
         if not self._users[warm_pool]:
             loop = asyncio.get_running_loop()

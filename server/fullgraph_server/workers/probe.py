@@ -1,4 +1,4 @@
-"""The versions of an interpreter and of its torch, and the places of its packages, without importing any."""
+"""The versions of an interpreter and its torch, and the paths of its packages, without importing them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..workspace.bundled import worker_folder
 
 _SECONDS = 20.0
-"""The time limit: a program that takes longer is no Python, or lies on a disk that is gone."""
+"""The time limit: a program that takes longer is not Python, or its disk is not available."""
 
 _OLDEST = (3, 10)
 
@@ -22,7 +22,7 @@ CHOOSE = (
     "--python on the command line."
 )
 
-# torch/version.py imports nothing of torch. Old Pythons must be able to parse this program.
+# torch/version.py does not import torch. Old Pythons must be able to parse this program.
 _PROGRAM = """
 import sys, json, os, runpy
 torch = None
@@ -39,7 +39,7 @@ print(json.dumps({"python": ".".join(map(str, sys.version_info[:3])), "torch": t
 
 _FINDER = """
 import sys, json, importlib.util
-sys.path[0] = sys.argv[2]  # it is the current folder with -c
+sys.path[0] = sys.argv[2]  # with -c, it is the current folder
 spec = importlib.util.find_spec(sys.argv[1])
 print(json.dumps(spec and [spec.origin, *(spec.submodule_search_locations or ())]))
 """
@@ -55,12 +55,12 @@ class Probe:
 
     @property
     def is_supported(self) -> bool:
-        """Whether it is a Python that is new enough, with torch or without."""
+        """Whether the interpreter is new enough, with or without torch."""
         return self.python is not None and not _is_old(self.python)
 
 
 async def probe(python: str, seconds: float = _SECONDS) -> Probe:
-    """Run an interpreter to get its version and that of its torch."""
+    """Run an interpreter and return its version and the version of its torch."""
     try:
         output, errors = await _answer([python, "-c", _PROGRAM], worker_folder(), None, seconds)
     except (OSError, ValueError) as error:
@@ -73,15 +73,15 @@ async def probe(python: str, seconds: float = _SECONDS) -> Probe:
     except (ValueError, LookupError, TypeError):
         lines = errors.decode(errors="replace").strip().splitlines()
         reason = f": {lines[-1].strip()}" if lines else "."
-        return Probe(problem=f"{python} does not answer as a Python does{reason} {CHOOSE}")
+        return Probe(problem=f"{python} does not answer like a Python interpreter{reason} {CHOOSE}")
 
 
 async def find_package(
     name: str, python: str, folder: str, cwd: str, env: Mapping[str, str]
 ) -> tuple[str, ...] | None:
-    """Return the file and the folders of a package, as a program in a folder would import it.
+    """Return the file and the folders of a package that a program in ``folder`` would import.
 
-    They are empty if there is none; ``None`` if the interpreter does not answer.
+    Empty if there is no such package; ``None`` if the interpreter does not answer.
     """
     try:
         output, _ = await _answer([python, "-c", _FINDER, name, folder], cwd, env, _SECONDS)
@@ -93,7 +93,10 @@ async def find_package(
 async def _answer(
     command: list[str], cwd: str, env: Mapping[str, str] | None, seconds: float
 ) -> tuple[bytes, bytes]:
-    """Return what a process writes; raises ``OSError``, ``ValueError`` or ``asyncio.TimeoutError``."""
+    """Return a process's output and errors.
+
+    Raises ``OSError``, ``ValueError`` or ``asyncio.TimeoutError``.
+    """
     process = await asyncio.create_subprocess_exec(
         *command,
         cwd=cwd,
@@ -110,11 +113,11 @@ async def _answer(
 
 
 def cannot_start(python: str, error: OSError | ValueError) -> str:
-    """Say in a sentence why an interpreter could not be started."""
+    """Return why an interpreter could not be started, as a sentence."""
     if isinstance(error, FileNotFoundError):
         return f"There is no interpreter {python}."
     if isinstance(error, PermissionError):
-        return f"The interpreter {python} may not be executed."
+        return f"The interpreter {python} is not executable."
     reason = error.strerror if isinstance(error, OSError) else str(error)
     return f"The interpreter {python} cannot be started: {reason}."
 

@@ -24,28 +24,28 @@ _log = logging.getLogger(__name__)
 
 BUFFER = 1 << 20
 KILL_SECONDS = 5.0
-"""The time that a killed process may take to disappear (the kernel can hold it in a driver)."""
+"""The time that a killed process may take to end (the kernel can hold it in a driver)."""
 _DYING_SECONDS = 1.0
-"""The longest wait of the event loop for killed processes: mostly it is some milliseconds."""
+"""The longest wait of the event loop for killed processes; usually it takes some milliseconds."""
 DRAIN_SECONDS = 0.5
-"""The time to read on after a process has ended: a descendant in another session can hold its pipes."""
+"""The time to read on after a process has ended: a descendant in another session can hold its pipes open."""
 _TAIL = 4000
 
 
 class Process(ABC):
-    """A process that runs a worker. It leads a process group."""
+    """A process that runs a worker and leads a process group."""
 
     exited: asyncio.Future[int]
-    """The return code, once the process itself has ended, even if descendants still hold its pipes."""
+    """The return code; set once the process itself has ended, even if descendants still hold its pipes."""
     exceeded: asyncio.Future[None]
-    """Set when the process has used up its memory and is about to write its stack."""
+    """Set when the process has exceeded its memory limit and is about to write its stack."""
     reader: asyncio.StreamReader
     writer: Any
     output: asyncio.StreamReader
 
     @abstractmethod
     def abort(self) -> None:
-        """Make the process write its stack to its crash log, and die."""
+        """End the process after it has written its stack to its crash log."""
 
     @abstractmethod
     def kill(self) -> None:
@@ -57,7 +57,7 @@ class Process(ABC):
 
 
 class ExecutedProcess(Process):
-    """A worker's process that was not forked: it imports its libraries when it gets the request."""
+    """A worker's process that was not forked: it imports libraries when a request asks for them."""
 
     def __init__(self, transport: asyncio.SubprocessTransport, protocol: ProcessProtocol) -> None:
         assert protocol.stdin is not None
@@ -72,7 +72,7 @@ class ExecutedProcess(Process):
     async def start(
         cls, python: str, cwd: Path, env: Mapping[str, str], folder: Path, stdin: int | None = None
     ) -> ExecutedProcess:
-        """Start a worker whose own folder is ``folder``, and whose program gets ``stdin`` as its input.
+        """Start a worker with the folder ``folder``; its program reads ``stdin``.
 
         Raises ``OSError`` or ``ValueError`` if the interpreter cannot be started.
         """
@@ -90,7 +90,7 @@ class ExecutedProcess(Process):
         return cls(transport, protocol)
 
     def abort(self) -> None:
-        """Make the process write its stack to its crash log, and die."""
+        """End the process after it has written its stack to its crash log."""
         if sys.platform != "win32" and not self.exited.done():
             with contextlib.suppress(OSError):
                 os.kill(self._transport.get_pid(), signal.SIGABRT)
@@ -105,26 +105,26 @@ class ExecutedProcess(Process):
 
 
 class Output:
-    """The output of a process, as text."""
+    """The output of a process as text."""
 
     def __init__(self) -> None:
         self.tail = ""
         """The last characters."""
 
     async def read(self, stream: asyncio.StreamReader, on_text: Callable[[str], None]) -> None:
-        """Pass the stream's text to ``on_text`` until it ends; read on even if ``on_text`` fails.
+        """Pass the stream's text to ``on_text`` until the stream ends.
 
-        Otherwise the process would block on a full pipe.
+        Reading continues even if ``on_text`` fails: the process would block on a full pipe.
         """
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        with contextlib.suppress(ConnectionError):  # a process that is killed can reset it
+        with contextlib.suppress(ConnectionError):  # a killed process can reset the connection
             while chunk := await stream.read(BUFFER):
                 text = decoder.decode(chunk)
                 self.tail = (self.tail + text)[-_TAIL:]
                 try:
                     on_text(text)
                 except Exception:
-                    _log.exception("the output of a process cannot be passed on")
+                    _log.exception("cannot pass on the output of a process")
                     on_text = _drop
 
 
@@ -133,14 +133,14 @@ def _drop(_: str) -> None:
 
 
 def own_group() -> dict[str, Any]:
-    """Return the arguments that make a new process lead a group of its own."""
+    """Return the arguments that make a new process the leader of a new process group."""
     if sys.platform == "win32":
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
     return {"start_new_session": True}
 
 
 def kill_group(pid: int) -> None:
-    """Kill all members of a process group, also those that outlive the leader."""
+    """Kill all members of a process group, including those that outlive the leader."""
     if sys.platform == "win32":
         subprocess.run(["taskkill", "/F", "/T", "/PID", str(pid)], capture_output=True, check=False)
     else:
@@ -149,10 +149,10 @@ def kill_group(pid: int) -> None:
 
 
 def kill_marked(variable: str, value: str) -> None:
-    """Kill every process that has this variable with this value in its environment (Linux; proc(5)).
+    """Kill every process with this variable in its environment (Linux; proc(5)).
 
-    Processes inherit it, even those that leave their parents, groups and sessions. Afterwards none of them
-    writes to the folder of its run, which is about to be removed.
+    Processes inherit the variable even if they leave their parents, groups and sessions. Afterwards no such
+    process writes to the folder of its run, which is about to be removed.
     """
     mark, deadline = f"{variable}={value}".encode(), time.monotonic() + _DYING_SECONDS
     while marked := [pid for pid in _processes() if mark in _environment(pid).split(b"\0")]:
@@ -164,7 +164,7 @@ def kill_marked(variable: str, value: str) -> None:
 
 
 def is_working(pid: int) -> bool:
-    """Tell whether a process computes, waits for a processor or for a disk (Linux; proc_pid_stat(5))."""
+    """Return whether a process computes, or waits for a processor or disk (Linux; proc_pid_stat(5))."""
     with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
         return file.read().rpartition(b")")[2].split()[0] in (b"R", b"D")
     return False
@@ -178,16 +178,16 @@ def _processes() -> list[int]:
 
 
 def _environment(pid: int) -> bytes:
-    """Return the environment that a process started with; empty if it is dead or belongs to another user."""
+    """Return a process's initial environment; empty if it is dead or belongs to another user."""
     with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
         return file.read()
     return b""
 
 
 class ProcessProtocol(asyncio.subprocess.SubprocessStreamProtocol):
-    """A subprocess protocol with the end of the process itself.
+    """A subprocess protocol that reports the end of the process itself.
 
-    Before Python 3.13 ``Process.wait`` also waits for the pipes.
+    Before Python 3.13, ``Process.wait`` also waits for the pipes.
     """
 
     def __init__(self) -> None:
@@ -197,7 +197,7 @@ class ProcessProtocol(asyncio.subprocess.SubprocessStreamProtocol):
         self._subprocess: asyncio.SubprocessTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the transport, which has the exit status."""
+        """Store the transport, which has the exit status."""
         super().connection_made(transport)
         assert isinstance(transport, asyncio.SubprocessTransport)
         self._subprocess = transport

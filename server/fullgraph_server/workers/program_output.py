@@ -12,11 +12,11 @@ from .crash import describe_exit
 from .process import kill_group, own_group
 
 _SECONDS = 120.0
-"""The time limit of a program, which one that hangs takes in full."""
+"""The time limit of a program. A program that hangs takes all of it."""
 
 
 async def output_of(command: Sequence[str], cwd: Path) -> str:
-    """Run a program; return its output and how it ended. Afterwards its descendants are gone, too."""
+    """Run a program, end its descendants, and return its output and how it ended."""
     with tempfile.TemporaryFile() as output:
         try:
             process = await asyncio.create_subprocess_exec(

@@ -1,4 +1,4 @@
-"""What torch itself says of a graph break: the registry in an interpreter's torch, which is not imported."""
+"""torch's own descriptions of graph breaks: the registry of an interpreter's torch, read without import."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _PAGE: Final = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.ht
 """``torch/_dynamo/exc.py``"""
 _PLACEHOLDER: Final = re.compile(r"\{[^{}]*\}")
 _IS_CODE: Final = re.compile(r'^_|^f?["\']|" \+ |^[a-z_]+$')
-"""Texts that the registry has as the code that makes them."""
+"""Entries that are code of torch that builds the text, not the text itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownBreak:
-    """A graph break as torch describes it; what differs between programs is ``…``."""
+    """torch's description of a graph break; ``…`` stands for parts that differ between programs."""
 
     title: str
     explanation: str
@@ -36,18 +36,18 @@ class KnownBreak:
 
 
 class NoRegistryError(Exception):
-    """The reason why torch's registry cannot be read, as a sentence."""
+    """torch's registry cannot be read; the text says why, as a sentence."""
 
 
 def known_break(python: str, code: str) -> KnownBreak | None:
-    """Look a code (``GB0170``) up in the registry of an interpreter's torch.
+    """Look up a code (``GB0170``) in the registry of an interpreter's torch.
 
-    Raises :class:`NoRegistryError`.
+    Returns ``None`` for an unknown code. Raises :class:`NoRegistryError`.
     """
     entries = _registry(python).get(code)
     if not entries:
         return None
-    # The newest description comes first; some are the code by which torch makes them.
+    # The newest description comes first; some entries are code that builds the text.
     told = {
         key: next(filter(None, (_readable(entry.get(key)) for entry in entries)), "")
         for key in ("Gb_type", "Explanation")
@@ -83,7 +83,7 @@ def _registry(python: str) -> dict[str, Any]:
 
 
 def _hints(texts: Any) -> tuple[str, ...]:
-    """Return hints, of which the registry has some in several parts."""
+    """Return the hints; the registry splits some of them into several parts."""
     hints: list[str] = []
     for text in filter(None, map(_readable, texts if isinstance(texts, list) else ())):
         is_open = bool(hints) and not hints[-1].endswith((".", "?"))
@@ -95,7 +95,7 @@ def _hints(texts: Any) -> tuple[str, ...]:
 
 
 def _readable(text: Any) -> str:
-    """Return a text of the registry without what differs between programs; empty if it is code."""
+    """Return a text of the registry with ``…`` for its placeholders; empty if it is code."""
     if not isinstance(text, str) or _IS_CODE.search(text):
         return ""
     return _PLACEHOLDER.sub("…", " ".join(text.split()))

@@ -16,12 +16,12 @@ _CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 @dataclass(frozen=True)
 class RunSettings:
-    """Interpreter, folder and environment of a run; its limits in seconds and bytes.
+    """The interpreter, folder and environment of a run, and its limits in seconds and bytes.
 
-    ``patience`` is the limit in seconds for one graph in runs that compile each graph by itself; ``switches``
-    are the deviations of the run from the program. ``preview_python`` is an interpreter that can write and
-    compile kernels for a GPU if ``python`` cannot. With ``low_priority`` the run leaves the processor to
-    others.
+    ``patience`` is the time limit in seconds for one graph, in runs that compile each graph separately.
+    ``switches`` override settings of the program. ``preview_python`` is an interpreter that can write and
+    compile kernels for a GPU if ``python`` cannot. A run with ``low_priority`` yields the processor to other
+    processes.
     """
 
     python: str
@@ -36,25 +36,26 @@ class RunSettings:
 
     @property
     def memory_of_a_try(self) -> int | None:
-        """The bytes that one of several tries may use: less than the limit that ends all of them."""
+        """The memory limit of one of several tries, in bytes: below the limit that ends the whole run."""
         return self.memory and self.memory * 3 // 4
 
     def stretched(self, factor: float) -> RunSettings:
-        """Return the same settings with limits of time that are so many times as long."""
+        """Return the same settings with time limits multiplied by ``factor``."""
         longer = self.timeout and self.timeout * factor
         return replace(self, timeout=longer, patience=self.patience * factor)
 
     def within(self, seconds: float | None, usual: float | None = None) -> RunSettings:
-        """Return the same settings with the limit that the user has set, else with the usual one."""
+        """Return the same settings with the user's time limit ``seconds``, else the ``usual`` one."""
         if seconds is None:
             return replace(self, timeout=usual)
         return replace(self, timeout=seconds, patience=seconds)
 
 
 def memory_limit(gib: float | None) -> int | None:
-    """Return the bytes that a run may use: ``gib`` GiB, else three quarters of the machine's or container's.
+    """Return the memory limit of a run in bytes.
 
-    ``None`` on Windows: nothing watches the memory there.
+    It is ``gib`` GiB if given, else three quarters of the machine's or container's memory. ``None`` on
+    Windows, where Fullgraph does not watch memory.
     """
     if gib is not None:
         return int(gib * _GIB)

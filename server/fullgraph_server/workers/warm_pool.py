@@ -1,7 +1,7 @@
 """Workers of one kind (interpreter, folder, environment, libraries), started warm.
 
-Where a process that has imported everything can fork, workers are its forks. Elsewhere, and where libraries
-have made forks unsafe, each worker imports everything itself. Either way one is kept ready for the next run.
+If a process that has imported the libraries can fork safely, workers are its forks. Otherwise each worker
+imports the libraries itself. Either way, one spare worker is ready for the next run.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from .worker import Worker
 _log = logging.getLogger(__name__)
 
 START_SECONDS = 120.0
-"""The time limit for a first answer: importing torch from a cold network disk takes long."""
+"""The time limit for the first answer: importing torch from a cold network disk takes long."""
 
 
 class StartError(Exception):
-    """No program can run; the exception's text says why in a sentence."""
+    """No program can run; the exception's text says why, as a sentence."""
 
 
 class WarmPool:
-    """The workers of one kind, whose folders are in ``folder``. The code that makes a pool closes it."""
+    """The workers of one kind, with their folders in ``folder``. The code that creates a pool closes it."""
 
     def __init__(
         self,
@@ -50,10 +50,10 @@ class WarmPool:
         self._libraries = dict.fromkeys(libraries)
         self._server = asyncio.ensure_future(self._start_server()) if fork else None
         self._servers = [] if self._server is None else [self._server]
-        """That, and what it was before it learned of more libraries."""
+        """The current fork server, and its earlier states before it imported more libraries."""
         self._forks = False
         self._is_ahead = False
-        """Whether later runs find Dynamo warm in the fork server."""
+        """Whether Dynamo is warm in the fork server, for later runs."""
         self._spare: asyncio.Task[Worker] | None = None
         self._spare_is_separate = False
         self._ending: set[asyncio.Task[None]] = set()
@@ -61,30 +61,29 @@ class WarmPool:
 
     @property
     def dead(self) -> bool:
-        """Whether it can start no more workers, since its fork server failed or has ended."""
+        """Whether the pool can start no more workers: its fork server failed or has ended."""
         if self._server is None or not self._server.done():
             return False
         failed = self._server.cancelled() or self._server.exception() is not None
         return failed or self._server.result().ended.done()
 
     async def take(self, *, separate: bool = False, urgent: bool = True) -> Worker:
-        """Return a worker, which the caller closes; a ``separate`` one can discard the files of its run.
+        """Return a worker, which the caller closes.
 
-        One that is not ``urgent`` leaves the spare worker to a run that somebody waits for.
-
-        Raises :class:`StartError`, or :class:`EndedError`.
+        A ``separate`` worker can discard the file changes of its run. A request that is not ``urgent`` leaves
+        the spare worker to a run that a user waits for. Raises :class:`StartError` or :class:`EndedError`.
         """
         if self._server is not None:
-            # Shielded: other runs wait for it as well.
+            # Shielded: other runs wait for the fork server as well.
             await asyncio.shield(self._server)
         if not urgent:
             return await self._start_worker(ahead=False, separate=separate)
         spare = self._spare
         if spare is not None and self._forks and not _is_ready(spare):
-            # A new fork is ready sooner than the spare one would finish or stop its work ahead.
+            # A new fork is ready sooner than the spare worker would finish or stop its work ahead.
             self._end(_close(spare))
             spare = self._spare = None
-        # A fork has one thread when its run begins. Other workers have those of their libraries by then.
+        # A fork has one thread when its run begins. Any other worker also has the threads of its libraries.
         if spare is not None and not self._forks and separate != self._spare_is_separate:
             self._end(_close(spare))
             spare = self._spare = None
@@ -119,9 +118,9 @@ class WarmPool:
             self._spare_is_separate = separate
 
     async def close(self) -> None:
-        """End all processes, each of them even if the end of another one fails."""
+        """End all processes; if ending one fails, still end the rest."""
         for starting in self._servers:
-            starting.cancel()  # if it still starts, which may take long; the spare worker waits for it
+            starting.cancel()  # a start may take long, and the spare worker waits for it
         started = await asyncio.gather(*self._servers, return_exceptions=True)
         try:
             async with contextlib.AsyncExitStack() as ends:  # the spare worker first
@@ -132,7 +131,7 @@ class WarmPool:
                     ends.push_async_callback(_close, self._spare)
         finally:
             for task in self._retiring:
-                task.cancel()  # others are about to end, and would leave their folders
+                task.cancel()  # not the other `_ending` tasks: cancelled, they would leave folders behind
             await asyncio.gather(*self._ending, return_exceptions=True)
 
     async def _start_worker(self, *, ahead: bool, separate: bool) -> Worker:
@@ -163,7 +162,7 @@ class WarmPool:
         return await self._warm(server, libraries, ahead=True) if self._forks else server
 
     async def _warm(self, server: ForkServer, libraries: Sequence[str], *, ahead: bool = False) -> ForkServer:
-        """Import libraries in a fork server. If that makes forks unsafe, replace it by one without them."""
+        """Import libraries in a fork server; if that makes forks unsafe, replace it with a fresh one."""
         try:
             ready = await asyncio.wait_for(server.warm(libraries, ahead=ahead), START_SECONDS)
             if ready.problem:
@@ -219,5 +218,5 @@ async def _close(starting: asyncio.Task[Worker]) -> None:
 
 
 def silent(python: str) -> str:
-    """Say in a sentence that an interpreter does not answer."""
+    """Return the sentence that an interpreter does not answer."""
     return f"{python} did not answer within {START_SECONDS:g} s."

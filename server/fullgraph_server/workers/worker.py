@@ -18,7 +18,7 @@ _CRASH_LOG = "crash.log"
 
 
 class Worker:
-    """A running worker. The code that takes one closes it, however its run ends."""
+    """A running worker. The code that takes it closes it, however its run ends."""
 
     hello: asyncio.Future[Any]
     """The answer to ``initialize``, once the worker has imported its libraries, or a :class:`Refusal`."""
@@ -49,15 +49,14 @@ class Worker:
         ahead: bool = False,
         separate: bool = False,
     ) -> Worker:
-        """Start a worker in the process that ``process`` starts for the worker's own folder.
+        """Start a worker in the process that ``process`` starts; it gets the worker's folder.
 
-        Raises the errors of ``process``.
-
-        That folder is made in ``folder``, by default that for temporary files. The worker imports the
-        libraries; one that is started ahead of its run also does some of the run's work. A ``separate`` one
-        can discard the files of its run even if libraries start threads.
+        The worker's folder is created in ``folder``, by default in the folder for temporary files. The worker
+        imports ``libraries``; with ``ahead``, it also does some of the run's work in advance. A ``separate``
+        worker can discard the file changes of its run even if libraries start threads. Raises the errors of
+        ``process``.
         """
-        # The run's own folder: the worker keeps its caches beside the crash log, and may die at any time.
+        # Caches and crash log are in the worker's folder, since the worker may die at any time.
         own_folder = Path(tempfile.mkdtemp(prefix="fullgraph-", dir=folder))
         started: Process | None = None
         try:
@@ -70,7 +69,7 @@ class Worker:
             raise
 
     def listen(self, on_facts: Callable[[Any], None], on_output: Callable[[str], None]) -> None:
-        """Pass the parameters of each ``facts`` notification, and the program's output, to these."""
+        """Pass the parameters of ``facts`` notifications and the program's output to these callbacks."""
         self._on_facts, self._on_output = on_facts, on_output
 
     def request(self, method: str, params: object) -> asyncio.Future[Any]:
@@ -78,11 +77,11 @@ class Worker:
         return self._channel.request(method, params)
 
     async def drain(self) -> None:
-        """Read the rest of the pipes of a worker that has ended."""
+        """Read the remaining data in the pipes of a worker that has ended."""
         await asyncio.wait(self._readers, timeout=DRAIN_SECONDS)
 
     async def close(self) -> str:
-        """Kill the process and its descendants, read the rest of its pipes, and return its crash log."""
+        """Kill the process and its descendants, read its remaining output, and return its crash log."""
         try:
             self.process.kill()
             await asyncio.wait({self.process.exited}, timeout=KILL_SECONDS)
@@ -99,7 +98,7 @@ class Worker:
         try:
             log = (self._folder / _CRASH_LOG).read_text("utf-8", "replace")
         except OSError:
-            log = ""  # it ended before it had opened its log
+            log = ""  # the worker ended before it opened its log
         shutil.rmtree(self._folder, ignore_errors=True)
         return log
 

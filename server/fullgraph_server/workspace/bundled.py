@@ -1,4 +1,4 @@
-"""The files of Fullgraph that a process of another Python needs."""
+"""Paths of Fullgraph's files that a process of another Python runs."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ def worker_folder() -> str:
 def worker_script() -> str:
     """Return the path of the worker's program.
 
-    It starts by path, not as a module, which a module of the workspace could shadow.
+    The worker starts by path: a module of the workspace could shadow it by name.
     """
     return os.path.join(worker_folder(), "worker", "main.py")

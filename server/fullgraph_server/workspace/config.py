@@ -36,39 +36,39 @@ _ROW = re.compile(r"\(at line (\d+)")
 
 @dataclass(frozen=True)
 class TargetConfig:
-    """One of ``targets``: what runs under a name. Paths are as they are written there."""
+    """An entry of ``targets``: a program with a name. Its paths are not resolved."""
 
     name: str
     kind: TargetKind
     program: str
     """A script's path, a module, the name of a console script, a pytest node, or ``path::qualname`` of a
-    thing with example calls."""
+    function or class with example calls."""
     args: tuple[str, ...] = ()
     ranks: int = 2
-    """How many processes a torchrun target has."""
+    """The number of processes of a torchrun target."""
     cwd: str = ""
     env: tuple[tuple[str, str], ...] = ()
     timeout: float | None = None
     """Seconds."""
     switches: Switches = field(default_factory=Switches)
-    """With those of the project where it has none of its own."""
+    """The target's switches, completed by the project's."""
 
 
 @dataclass(frozen=True)
 class Config:
-    """A project's configuration, without the values that are wrong: these are in ``problems``."""
+    """A project's configuration; wrong values are left out and reported in ``problems``."""
 
     root: Path
     targets: tuple[TargetConfig, ...] = ()
     python: str | None = None
     timeout: float | None = None
-    """Seconds that a run may take."""
+    """The time limit of a run in seconds."""
     memory: float | None = None
-    """GiB that a run may use."""
+    """The memory limit of a run in GiB."""
     switches: Switches = field(default_factory=Switches)
-    """What runs do otherwise than their programs say."""
+    """Settings that override those of the programs."""
     paths: Mapping[str, str] = field(default_factory=dict)
-    """Folders of other machines that traces name, and what each is here."""
+    """Folders of the machines that wrote traces, mapped to folders here."""
     problems: tuple[Problem, ...] = ()
     baseline: str | None = None
     """The file of known findings."""
@@ -79,14 +79,14 @@ class Config:
 
 
 def baseline_path(config: Config) -> Path | None:
-    """Return the file of known findings, whether it is there or not."""
+    """Return the path of the file of known findings, which need not exist."""
     return config.root / config.baseline if config.baseline else None
 
 
 def read_config(root: Path) -> Config:
-    """Read the configuration of the project at ``root``; it is empty where there is none.
+    """Read the configuration of the project at ``root``; empty if there is none.
 
-    Raises nothing: a file that cannot be read or parsed is one of the problems.
+    Raises nothing: a file that cannot be read or parsed becomes one of ``problems``.
     """
     path = root / "pyproject.toml"
     try:
@@ -116,13 +116,13 @@ def _console_scripts(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def target_tables(text: str) -> Sequence[Any]:
-    """Return the targets in a text of pyproject.toml that has some. Raises ``ValueError`` for no TOML."""
+    """Return the target tables of a pyproject.toml that has some; ``ValueError`` if it is not TOML."""
     tables: Sequence[Any] = tomllib.loads(text)["tool"]["fullgraph"]["targets"]
     return tables
 
 
 class _Reader:
-    """Reads the table, and collects the problems in it."""
+    """A reader of ``[tool.fullgraph]`` that collects the problems in the table."""
 
     def __init__(self, path: Path, text: str) -> None:
         self._path = path
@@ -136,12 +136,12 @@ class _Reader:
 
     @cached_property
     def _targets(self) -> list[int]:
-        """The row where each target begins that is a table of its own."""
+        """The first row of each ``[[tool.fullgraph.targets]]`` table."""
         return [row for row, line in enumerate(self._rows, 1) if _TARGETS_TABLE.match(line)]
 
     @cached_property
     def _keys(self) -> dict[str, int]:
-        """The first row of each key behind the beginning of the table."""
+        """The first row of each key, from the beginning of the table on."""
         keys: dict[str, int] = {}
         for row, line in enumerate(self._rows[self._begin - 1 :], self._begin):
             name, equals, _ = line.partition("=")
@@ -204,7 +204,7 @@ class _Reader:
         self._problems.append(_problem(self._path, self._row(key), f"{name}: {message}"))
 
     def _row(self, key: str) -> int:
-        """Return the row where a key of the table, or the target that has it, begins: 1-based."""
+        """Return the 1-based row of a key of the table, or of the target that contains the key."""
         target = _TARGET.match(key)
         if target and int(target.group(1)) < len(self._targets):
             return self._targets[int(target.group(1))]

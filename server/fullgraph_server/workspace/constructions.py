@@ -1,4 +1,4 @@
-"""Calls by which a source constructs objects of its classes, for use in example calls."""
+"""Calls that construct objects of a source's classes, for use in example calls."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .source import SourceFile
 from .syntax import callee, last_name, nodes_of
 
 _RECORDS = ("dataclass", "NamedTuple", "namedtuple")
-"""Decorators, bases and functions that make a class whose constructor takes its fields."""
+"""Decorators, bases and functions that create a class whose constructor takes the class's fields."""
 _WITHOUT_ARGUMENTS = ("Module", "object", "ABC")
 """Bases whose constructors need no arguments."""
 _PLAIN_CALLS = ("dict", "list", "tuple", "range", "device")
 
 
 def construction(source: SourceFile, qualname: str, programs: Iterable[SourceFile]) -> ast.expr:
-    """Return a call that constructs a class of ``source``, to be evaluated in that module.
+    """Return a call that constructs a class of ``source``, for evaluation in that module.
 
-    It has the arguments of a call in one of the programs or in the source itself, or none if none are
-    needed. Otherwise its argument is ``...``, for the user to complete.
+    The arguments come from a call in one of the programs or in the source itself. Without such a call, there
+    are no arguments if the class needs none, else the single argument ``...`` for the user to complete.
     """
     cls = ast.parse(qualname, mode="eval").body
     for program in dict.fromkeys((*programs, source)):
@@ -43,7 +43,7 @@ def construction(source: SourceFile, qualname: str, programs: Iterable[SourceFil
 def record_fields(source: SourceFile, name: str) -> list[tuple[str, bool]] | None:
     """Return the fields of a dataclass or named tuple of ``source``, and whether they have defaults.
 
-    ``None`` for another class; empty for one that a call makes (``namedtuple(...)``).
+    ``None`` for any other class; empty for a class that a call creates (``namedtuple(...)``).
     """
     cls = definitions(source).classes.get(name)
     if cls is None:
@@ -57,7 +57,7 @@ def record_fields(source: SourceFile, name: str) -> list[tuple[str, bool]] | Non
 
 
 def _needs_no_arguments(source: SourceFile, name: str) -> bool:
-    """Tell whether the source shows that a class can be constructed without arguments."""
+    """Return whether the source shows that a class can be constructed without arguments."""
     classes, seen = definitions(source).classes, set[str]()
     while name not in seen and (cls := classes.get(name)) is not None:
         seen.add(name)
@@ -93,7 +93,7 @@ def _calls(source: SourceFile) -> Mapping[str, list[ast.Call]]:
 
 
 def _variables(nodes: Iterable[ast.AST]) -> dict[str, ast.expr | None]:
-    """Return the variables that statements assign, with the value of those that get only one."""
+    """Map the variables that statements assign to their values; ``None`` if assigned more than once."""
     values: dict[str, ast.expr | None] = {}
     for statement in nodes:
         if isinstance(statement, ast.stmt):
@@ -120,7 +120,7 @@ def _local_variables(program: SourceFile, row: int) -> dict[str, ast.expr | None
 
 @lru_cache(maxsize=256)
 def _module_variables(program: SourceFile) -> Mapping[str, ast.expr | None]:
-    """Return the variables outside of functions and classes, also those within the main guard."""
+    """Return the variables outside functions and classes, including those in the main guard."""
     return _variables(_outside(program.tree) if program.tree else ())
 
 
@@ -143,7 +143,7 @@ def _imported_names(source: SourceFile) -> frozenset[str]:
 
 
 class _Values(ast.NodeTransformer):
-    """Copies of a program's arguments for another module; ``usable`` if they mean the same there."""
+    """A copier of a program's arguments into another module; ``usable`` if they mean the same there."""
 
     def __init__(self, program: SourceFile, row: int, module: SourceFile) -> None:
         self._local = _local_variables(program, row)
@@ -151,17 +151,17 @@ class _Values(ast.NodeTransformer):
         self._global = dict(_module_variables(program))
         if program is module:
             for name in self._names:
-                self._global.pop(name, None)  # the module has it by that name
+                self._global.pop(name, None)  # the module defines this name itself
         self._within: list[str] = []
         self.usable = True
 
     def copy(self, argument: ast.expr) -> ast.expr:
-        """Copy an argument, its variables replaced by their values."""
+        """Copy an argument, with its variables replaced by their values."""
         copied: ast.expr = self.visit(deepcopy(argument))
         return copied
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        # Other functions may do anything: parse arguments, load data.
+        # Any other function may have side effects: parse arguments, load data.
         name = last_name(node.func)
         self.usable = self.usable and (name[:1].isupper() or name in _PLAIN_CALLS)
         return self.generic_visit(node)
@@ -181,5 +181,5 @@ class _Values(ast.NodeTransformer):
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         if isinstance(node, (ast.Lambda, ast.comprehension, ast.NamedExpr, ast.Await)):
-            self.usable = False  # it has variables of its own
+            self.usable = False  # the expression binds its own variables
         return super().generic_visit(node)

@@ -47,7 +47,7 @@ class Definitions:
             (scope.lineno, _name(scope)): scope for scope in around if isinstance(scope, _FUNCTIONS)
         }
         self._cache: dict[tuple[_Scope, str], Definition | None] = {}
-        """Definitions by scope and name: thousands of guards are on the same values."""
+        """Definitions by scope and name: thousands of guards refer to the same values."""
         self.classes = {scope.name: scope for scope in around if isinstance(scope, ast.ClassDef)}
 
     def function(self, row: int, name: str) -> AnyFunction | None:
@@ -60,19 +60,19 @@ class Definitions:
         return max(functions, key=lambda scope: scope.lineno, default=None)
 
     def qualname(self, row: int, name: str) -> str:
-        """Return a function's name with its class's, ``Block.forward``; its ``def`` is at ``row``."""
+        """Return the qualified name (``Block.forward``) of the function whose ``def`` is at ``row``."""
         scope: _Scope | None = self.function(row, name)
         while scope is not None and isinstance(cls := self._around.get(scope), ast.ClassDef):
             scope, name = cls, f"{cls.name}.{name}"
         return name
 
     def class_of(self, function: AnyFunction) -> ast.ClassDef | None:
-        """Return the class whose method a function is."""
+        """Return the class that a method belongs to; ``None`` for any other function."""
         outer = self._around.get(function)
         return outer if isinstance(outer, ast.ClassDef) else None
 
     def maker(self, function: AnyFunction) -> ast.FunctionDef | None:
-        """Return the function in which a function is defined."""
+        """Return the function that directly encloses a function; ``None`` if there is none."""
         outer = self._around.get(function)
         return outer if isinstance(outer, ast.FunctionDef) else None
 
@@ -93,11 +93,11 @@ class Definitions:
         return None
 
     def global_variable(self, name: str) -> Definition | None:
-        """Return the definition of a name of the module."""
+        """Return the definition of a global name of the module."""
         return self._variable(self._source.tree, name) if self._source.tree else None
 
     def attribute(self, cls: ast.ClassDef, name: str) -> Definition | None:
-        """Return the definition of an attribute: set in a method, registered, or of the class itself."""
+        """Return the definition of an attribute: set or registered in a method, or in the class body."""
         if (cls, name) not in self._cache:
             self._cache[cls, name] = self._attribute(cls, name)
         return self._cache[cls, name]
@@ -144,7 +144,7 @@ def _name(function: AnyFunction) -> str:
 
 
 def self_name(method: ast.AST) -> str:
-    """Return the name of a method's first parameter (``self``); empty for a node that has none."""
+    """Return the name of a method's first parameter (``self``); empty if there is none."""
     own = positional(method) if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
     return own[0].arg if own else ""
 
@@ -161,7 +161,7 @@ def called_attributes(cls: ast.ClassDef) -> frozenset[str]:
 
 
 def held_attributes(source: SourceFile) -> frozenset[str]:
-    """List the attributes that a file reads to do more than call them or take an attribute of theirs."""
+    """List the attributes that a file reads other than to call them or to access their attributes."""
     nodes = list(ast.walk(source.tree)) if source.tree else []
     expected = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     expected |= {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
@@ -170,7 +170,7 @@ def held_attributes(source: SourceFile) -> frozenset[str]:
 
 
 def nodes_of_scope(node: ast.AST, *, functions: bool = False) -> Iterator[ast.AST]:
-    """Yield the nodes of a scope in the order of the text, with ``functions`` those of inner ones, too."""
+    """Yield the nodes of a scope in text order; with ``functions``, also those of inner functions."""
     for child in ast.iter_child_nodes(node):
         yield child
         inner = isinstance(child, (*_FUNCTIONS, ast.ClassDef))
@@ -184,7 +184,7 @@ def _bound(alias: ast.alias) -> str:
 
 
 def _value(statement: ast.AST, target: ast.expr) -> ast.expr | None:
-    """Return the value that a statement assigns to a target as a whole."""
+    """Return the value that a statement assigns to a target; ``None`` if there is no such expression."""
     if isinstance(statement, ast.Assign):
         return statement.value if target in statement.targets else None
     return statement.value if isinstance(statement, (ast.AnnAssign, ast.AugAssign)) else None

@@ -1,7 +1,7 @@
-"""The map between the lines of a text that ran and those of the text as it is now.
+"""The map between the lines of the text that ran and the lines of the current text.
 
-A report has the rows of the text that ran, a client those of the text that it shows: every place that is
-shown between two runs is translated here.
+A report has rows of the text that ran, a client shows rows of its current text: every place that is shown
+between two runs is translated here.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _Pair: TypeAlias = tuple[int, int]
 _Block: TypeAlias = tuple[int, int, int]
 """The index of the first common line in one text and in the other, and the number of lines."""
 _Gap: TypeAlias = tuple[range, range]
-"""Lines of one text, and those of the other that replaced them."""
+"""Lines of one text, and the lines of the other text that replaced them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A span now: as it was, the text of an edited line, or the place of a deleted line."""
+    """The current span of an old span: the same text, an edited line, or the place of a deleted line."""
 
     span: Span
     change: Change
 
 
 class Drift:
-    """The differences between two texts. Trailing blanks of lines do not count."""
+    """The differences between two texts, where trailing blanks of lines do not count."""
 
     def __init__(self, before: SourceFile | None, after: SourceFile | None) -> None:
         self.after = after
@@ -51,14 +51,14 @@ class Drift:
         self._rows_now = [other for _, other, _ in self._same]
 
     def line(self, row: int) -> tuple[int, Change]:
-        """Return the row of a line now, or of the place where it was deleted; and how it changed."""
+        """Return the current row of a line, or of the place where it was deleted, and its change."""
         one, other, length = self._same[max(bisect_right(self._rows, row) - 1, 0)]
         if 0 <= row - one < length:
             return row - one + other, "same"
         return self._changed.get(row, (row, "same"))
 
     def span(self, span: Span) -> Moved:
-        """Return a span now. One of several lines is the same only if they still follow each other."""
+        """Return the current span; several lines count as the same only if still adjacent."""
         if _is_whole_file(span):
             return Moved(span, "same")
         lines = [self.line(row) for row in range(span.row, span.end_row + 1)]
@@ -71,18 +71,18 @@ class Drift:
         return Moved(line_span(self.after, left), "edited")
 
     def shift(self, first: int, last: int) -> int | None:
-        """Return by how many rows lines have moved together; ``None`` if one changed or they moved apart."""
+        """Return by how many rows a block has moved; ``None`` if a line changed or lines moved apart."""
         one, other, length = self._same[max(bisect_right(self._rows, first) - 1, 0)]
         return other - one if one <= first and last < one + length else None
 
     def earlier(self, row: int) -> int | None:
-        """Return the former row of an unchanged line; ``None`` for a new or edited one."""
+        """Return the old row of an unchanged line; ``None`` for a new or edited line."""
         one, other, length = self._same[max(bisect_right(self._rows_now, row) - 1, 0)]
         return row - other + one if 0 <= row - other < length else None
 
 
 def with_text(source: SourceFile, text: str) -> SourceFile:
-    """Return an edited text of a file; of a notebook with the cells that its rows are in now."""
+    """Return a file with an edited text; the cells of a notebook move with their rows."""
     after = SourceFile(source.filename, text)
     if not source.cells:
         return after
@@ -91,21 +91,21 @@ def with_text(source: SourceFile, text: str) -> SourceFile:
 
 
 def _is_whole_file(span: Span) -> bool:
-    """Tell whether a span is that of problems of a target as a whole: the start of the file."""
+    """Return whether a span stands for the whole target: the start of the file."""
     return (span.row, span.column, span.end_row, span.end_column) == (1, 1, 1, 1)
 
 
 def _compared(
     before: Sequence[str], after: Sequence[str]
 ) -> tuple[list[_Block], dict[int, tuple[int, Change]]]:
-    """Return the blocks of unchanged lines, and by its row each other line's row now and change."""
+    """Return the blocks of unchanged lines, and the current row and change of each other line."""
     head = _common(before, after)
     tail = _common(before[head:][::-1], after[head:][::-1])
     old, new = before[head : len(before) - tail], after[head : len(after) - tail]
     first = head + 1
     same = [(1, 1, head)]
     changed: dict[int, tuple[int, Change]] = {}
-    # Without their indentation: a block that was put under a `with` is still the same block.
+    # Compared without indentation: a block that moved under a `with` is still the same block.
     blocks = _blocks([line.strip() for line in old], [line.strip() for line in new])
     for one, other, length in blocks:
         if old[one : one + length] == new[other : other + length]:
@@ -127,7 +127,7 @@ def _rewritten(
 ) -> Iterator[tuple[int, int, Change]]:
     """Yield the old and new index of each line between the blocks, and how it changed."""
     for olds, news in _gaps(blocks, range(len(old)), range(len(new))):
-        # A blank line is no edited form of another line.
+        # A blank line is never the edited form of another line.
         lines = (index for index in olds if old[index].strip())
         edited = dict(zip(lines, (index for index in news if new[index].strip()), strict=False))
         nearest = news.start
@@ -136,14 +136,14 @@ def _rewritten(
             yield index, nearest, "edited" if index in edited else "deleted"
 
 
-# -- lines that two texts have -----------------------------------------------------------------
+# -- lines that two texts share ----------------------------------------------------------------
 
 
 def _blocks(old: Sequence[str], new: Sequence[str]) -> list[_Block]:
-    """Return the lines that both texts have in the same order: a patience diff.
+    """Return the lines that both texts have in the same order, by a patience diff.
 
-    Common lines at the beginnings and ends, then around each line that occurs only once. Not difflib, which
-    is slow if edits are far apart or a name was replaced throughout a file.
+    It matches common lines at the beginnings and ends, then around each line that occurs only once. difflib
+    would be slow where edits are far apart, or where a name was replaced throughout a file.
     """
     blocks: list[_Block] = []
     stretches: list[_Gap] = [(range(len(old)), range(len(new)))]
@@ -162,7 +162,7 @@ def _blocks(old: Sequence[str], new: Sequence[str]) -> list[_Block]:
 
 
 def _runs(old: Sequence[str], new: Sequence[str], anchors: Sequence[_Pair]) -> list[_Block]:
-    """Join paired lines to blocks, if all lines between them are the same."""
+    """Join paired lines into blocks where all lines between them are the same."""
     runs: list[_Block] = []
     for one, other in anchors:
         if runs:
@@ -175,7 +175,7 @@ def _runs(old: Sequence[str], new: Sequence[str], anchors: Sequence[_Pair]) -> l
 
 
 def _once(lines: Sequence[str], indices: range) -> Mapping[str, int]:
-    """Return the index of each line that occurs once, in the order of the text."""
+    """Return the index of each line that occurs exactly once, in text order."""
     part = _part(lines, indices)
     times = Counter(part)
     return {line: index for line, index in zip(part, indices, strict=True) if times[line] == 1}
@@ -198,7 +198,7 @@ def in_order(olds: Mapping[str, int], news: Mapping[str, int]) -> list[_Pair]:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """The last pair of an increasing run, and what comes before it."""
+    """The last pair of an increasing run, linked to the run before it."""
 
     pair: _Pair
     before: _Run | None

@@ -1,12 +1,13 @@
 """Example calls of functions and classes, read from the source.
 
-Either comments directly above a definition, or the examples of its docstring if one of them names it::
+They are comments directly above a definition, or the examples of its docstring if one of them names the
+definition::
 
     # fullgraph: toy(f32[10], f32[10])
     def toy(a, b):
         ...
 
-``export`` before the call asks for an export instead: ``# fullgraph: export Block()(f32[8])``.
+``export`` before the call requests an export instead: ``# fullgraph: export Block()(f32[8])``.
 A comment can give values for a dry run, which has no data: ``toy(f32[10], f32[10]) where item@12 = 3``.
 """
 
@@ -51,18 +52,18 @@ _KEYWORDS = frozenset(keyword.kwlist) - {"None", "True", "False"}
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 """The exceptions of Python's parser."""
 _GIVEN_NAMES = frozenset((*dir(builtins), *DTYPES, "torch"))
-"""The names that an example call has beside those of its file."""
+"""The names that an example call can use in addition to those of its file."""
 _NAMED = (
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar
 )  # fmt: skip
-"""The nodes that have the name that they bind."""
+"""The node types that bind a name and store it in ``name``."""
 _DYNAMIC = re.compile(r"\b(?:globals|vars|exec|setattr|__dict__)\b|\bimport\s*\*")
-"""Code that can define names which are not written as such."""
+"""Code that can define names that do not appear in the source as definitions."""
 
 
 @dataclass(frozen=True)
 class FileExamples:
-    """The examples of one file in the order of their functions, and the comments that cannot be used."""
+    """The examples of one file in the order of their functions, and the problems of unusable comments."""
 
     examples: tuple[Example, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -79,7 +80,7 @@ class _Comment:
 
 @lru_cache(maxsize=256)
 def find_examples(source: SourceFile) -> FileExamples:
-    """Read the example calls in a file; none in a file that does not parse."""
+    """Return the example calls of a file; none if the file does not parse."""
     if source.tree is None:
         return FileExamples()
     comments = _comments(source) if "fullgraph:" in source.text else {}
@@ -106,7 +107,7 @@ def find_examples(source: SourceFile) -> FileExamples:
             examples.append(Example(qualname, tuple(calls)))
     problems += [
         _problem(
-            source, comment, "an example call stands directly above a top-level function, method or class"
+            source, comment, "an example call must be directly above a top-level function, method or class"
         )
         for comment in comments.values()
         if _COMMENT.match(comment.text) and comment.row not in used
@@ -116,15 +117,15 @@ def find_examples(source: SourceFile) -> FileExamples:
 
 @lru_cache(maxsize=256)
 def unknown_names(source: SourceFile) -> tuple[Problem, ...]:
-    """Find the names in example calls (not in docstrings) that nothing defines in their file.
+    """Find undefined names in example calls, except calls in docstrings.
 
-    Where names can come about in another way, nobody knows before a run: there are none.
+    Empty for a file that can define names dynamically (``exec``, ``import *``): only a run can tell there.
     """
     if source.tree is None or "fullgraph:" not in source.text or _DYNAMIC.search(source.text):
         return ()
     try:
         return tuple(_unknown_names(source, _GIVEN_NAMES | module_names(source)))
-    except _UNREADABLE:  # the table of symbols has more rules than the parser
+    except _UNREADABLE:  # symtable rejects some code that the parser accepts
         return ()
 
 
@@ -146,17 +147,17 @@ def _unknown_names(source: SourceFile, known: frozenset[str]) -> Iterator[Proble
 
 
 def module_names(source: SourceFile) -> frozenset[str]:
-    """Return the names that a module defines for all of its code, and those of its comprehensions.
+    """Return the global names that a module defines, and the names that its comprehensions bind.
 
-    Raises ``SyntaxError`` for a module that parses and cannot be compiled.
+    Raises ``SyntaxError`` for a module that parses but does not compile.
     """
     return frozenset(_global_names(source.tree)) - {"*"} if source.tree else frozenset()
 
 
 def _global_names(tree: ast.Module) -> Iterator[str]:
-    """Yield the global names of a module, also those that functions declare ``global``.
+    """Yield the global names of a module, including those that functions declare ``global``.
 
-    Not by ``symtable``, which takes quadratic time for the symbols of a module.
+    ``symtable`` is not used: it takes quadratic time for the symbols of a module.
     """
     pending: list[tuple[ast.AST, bool]] = [(tree, True)]
     while pending:
@@ -187,18 +188,18 @@ def _bound(node: ast.AST) -> Iterator[str]:
 
 
 def _used_names(table: symtable.SymbolTable) -> set[str]:
-    """Collect the names that an expression takes from around it."""
+    """Return the names that an expression reads from its surrounding scope."""
     names = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global()}
     return names.union(*map(_used_names, table.get_children()))
 
 
 def begins_example(line: str) -> bool:
-    """Tell whether a line is a comment with an example call."""
+    """Return whether a line is a comment with an example call."""
     return _COMMENT.match(line.lstrip()) is not None
 
 
 def definition_below(source: SourceFile, row: int) -> tuple[str, NamedDefinition] | None:
-    """Return the definition that a comment in a row is an example call of."""
+    """Return the definition that an example call in a row belongs to, with its qualified name."""
     for qualname, node in named_definitions(source):
         top = first_row(node)
         between = (source.line(number).lstrip() for number in range(row, top))
@@ -208,7 +209,7 @@ def definition_below(source: SourceFile, row: int) -> tuple[str, NamedDefinition
 
 
 def named_definitions(source: SourceFile) -> Iterator[tuple[str, NamedDefinition]]:
-    """Yield the functions, methods and classes that a module has by name, also those in an ``if``."""
+    """Yield a module's functions, methods and classes by qualified name, including those in an ``if``."""
     if source.tree is not None:
         yield from _definitions(source.tree, "")
 
@@ -222,19 +223,19 @@ def _definitions(node: ast.Module | ast.ClassDef, prefix: str) -> Iterator[tuple
 
 
 def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements that run on import, also those in an ``if`` or ``try``."""
+    """Yield the statements that run on import, including those in an ``if`` or ``try``."""
     pending = body[::-1]
     while pending:
         statement = pending.pop()
         yield statement
-        # Not recursive: each elif is an if within the one before.
+        # Not recursive: each elif is nested in the if before it.
         if isinstance(statement, (ast.If, ast.Try)) and not _is_main(statement):
             handlers = [inner for handler in getattr(statement, "handlers", ()) for inner in handler.body]
             pending += [*statement.body, *handlers, *statement.orelse][::-1]
 
 
 def _is_main(statement: ast.stmt) -> bool:
-    """Tell whether a statement is ``if __name__ == "__main__"``."""
+    """Return whether a statement is ``if __name__ == "__main__"``."""
     names = ast.walk(statement.test) if isinstance(statement, ast.If) else ()
     return any(isinstance(node, ast.Name) and node.id == "__name__" for node in names)
 
@@ -272,14 +273,14 @@ def _call(source: SourceFile, comment: _Comment) -> ExampleCall | Problem:
     column = comment.column + len(comment.text) - len(text) + 1
     call, where = split_values(text)
     if asked and not expression_error(call) and not isinstance(ast.parse(call, mode="eval").body, ast.Call):
-        return _problem(source, comment, "what is exported is a call: `export Block()(f32[8])`")
+        return _problem(source, comment, "`export` must be followed by a call: `export Block()(f32[8])`")
     if reason := expression_error(call):
         message = f"example call is not an expression: {reason}" if text else "example call is empty"
         return _problem(source, comment, message)
     values = [_given(part) for part in where.split(",")] if where is not None else []
     if not all(values):
         names = ", ".join(f"`{name}`" for name in GIVEN_OPERATIONS)
-        message = f"a given value is an operation ({names}), its line, and a number: `where item@12 = 3`"
+        message = f"a given value needs an operation ({names}), its line and a number: `where item@12 = 3`"
         return _problem(source, comment, message)
     given = tuple(value for value in values if value)
     offset = source.offset(comment.row, column)
@@ -289,7 +290,7 @@ def _call(source: SourceFile, comment: _Comment) -> ExampleCall | Problem:
 def split_values(text: str) -> tuple[str, str | None]:
     """Split the text into a call and the values behind ``where``.
 
-    ``where`` cannot be part of the call: no expression has a name directly behind another operand.
+    ``where`` cannot be part of the call: in no expression a name directly follows another operand.
     """
     depth, after_operand = 0, False
     try:
@@ -305,7 +306,7 @@ def split_values(text: str) -> tuple[str, str | None]:
 
 
 def expression_error(text: str) -> str:
-    """Say why a text is no expression; empty if it is one."""
+    """Return why a text is not an expression; empty if it is one."""
     try:
         ast.parse(text, mode="eval")
     except _UNREADABLE as error:
@@ -314,7 +315,7 @@ def expression_error(text: str) -> str:
 
 
 def _given(text: str) -> GivenValue | None:
-    """Parse ``item@12 = 3``; ``None`` for a text of another form."""
+    """Parse ``item@12 = 3``; return ``None`` for any other text."""
     match = _GIVEN.fullmatch(text.strip())
     if match is None or match[1] not in GIVEN_OPERATIONS:
         return None
@@ -344,7 +345,7 @@ def _docstring_calls(source: SourceFile, node: NamedDefinition) -> list[ExampleC
             raise ValueError(f"it is longer than {_MOST_DOCSTRING:,} characters")
         examples = doctest.DocTestParser().get_examples(docstring)
     except ValueError as error:
-        # The parser's message has rows of the docstring, not of the file.
+        # The parser's message counts rows in the docstring, not in the file.
         span = Span(source.filename, row, 1, row, len(source.line(row)) + 1)
         return Problem(f"docstring example cannot be read: {error}", span)
     examples = [example for example in examples if not example.options.get(doctest.SKIP)]

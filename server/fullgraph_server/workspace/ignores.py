@@ -17,7 +17,7 @@ _COMMENT = re.compile(r"#\s*fullgraph:\s*ignore(?:\[(?P<codes>[^\]#]*)\]|(?![\w(
 
 @dataclass(frozen=True, slots=True)
 class IgnoreComment:
-    """One comment, and the codes that it names: torch's ids (``GB0059``), or kinds (``recompile``)."""
+    """A comment that ignores findings by code: torch's ids (``GB0059``) or kinds (``recompile``)."""
 
     span: Span
     codes: tuple[str, ...]
@@ -25,7 +25,7 @@ class IgnoreComment:
 
 @lru_cache(maxsize=256)
 def ignore_comments(source: SourceFile) -> tuple[IgnoreComment, ...]:
-    """Return a file's comments, up to where it cannot be read as Python; none of a file that is too long."""
+    """Return a file's ignore comments up to the first syntax error; none if the file is too long."""
     return tuple(_comments(source)) if "fullgraph" in source.text and not source.is_long else ()
 
 
@@ -45,7 +45,7 @@ def _comments(source: SourceFile) -> Iterator[IgnoreComment]:
 def ignoring(source: SourceFile, row: int, code: str) -> tuple[Span, str] | None:
     """Return the edit that ignores findings of a code in a row: a span and its new text.
 
-    ``None`` where a comment cannot stand, as inside of a string.
+    ``None`` where no comment is possible, for example inside a string.
     """
     own = next((comment for comment in ignore_comments(source) if comment.span.row == row), None)
     line = source.line(row)

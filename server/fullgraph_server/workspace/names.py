@@ -1,4 +1,4 @@
-"""Names in a source that assignments, loops and parameters give values."""
+"""Names in a source that get values from assignments, loops and parameters."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A name that gets a value: its range, with its annotation if it has one, and its statement's range.
+    """A name that gets a value: its range including any annotation, and the range of its statement.
 
-    The range of a compound statement is that of its header.
+    For a compound statement, the range covers only the header.
     """
 
     span: Span
@@ -29,26 +29,26 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """The targets of a source: by row, byte column and name; parameters by function and name."""
+    """The assignment targets of a source by row, byte column and name; parameters by function and name."""
 
     _stored: Mapping[tuple[int, str], Mapping[int, Target]]
     _parameters: Mapping[tuple[int, str, str], Target]
 
     def stored(self, row: int, column: int | None, name: str) -> Target | None:
-        """Return the target of an instruction; without a column, the only one of its name in the row."""
+        """Return the target of an instruction; without a column, the name's only target in the row."""
         targets = self._stored.get((row, name), {})
         if column is not None:
             return targets.get(column)
         return next(iter(targets.values())) if len(targets) == 1 else None
 
     def parameter(self, row: int, function: str, name: str) -> Target | None:
-        """Return a parameter of the function whose code (first decorator, or ``def``) begins at ``row``."""
+        """Return a parameter of the function that begins (first decorator or ``def``) at ``row``."""
         return self._parameters.get((row, function, name))
 
 
 @lru_cache(maxsize=256)
 def name_targets(source: SourceFile) -> Targets:
-    """Find the targets of a source."""
+    """Return the assignment targets of a source."""
     targets: dict[tuple[int, str], dict[int, Target]] = {}
     of_functions: dict[tuple[int, str, str], Target] = {}
     for node in ast.walk(source.tree) if source.tree else ():
@@ -69,7 +69,7 @@ def name_targets(source: SourceFile) -> Targets:
 def stored(statement: ast.stmt) -> Iterator[tuple[ast.expr, str, ast.expr | None]]:
     """Yield the variables and attributes that a statement assigns, with name and annotation.
 
-    Those in its blocks are left out.
+    Assignments in the statement's blocks are left out.
     """
     annotated = statement if isinstance(statement, ast.AnnAssign) else None
     for node in _own(statement):
@@ -88,7 +88,7 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _extent(source: SourceFile, statement: ast.stmt) -> Span:
-    """Return the range of a statement, of a compound one that of its header."""
+    """Return the range of a statement, or of the header of a compound statement."""
     if hasattr(statement, "body"):
         return header_span(source, statement)
     return node_span(source, statement)

@@ -1,4 +1,4 @@
-"""The folder ``.fullgraph`` in a workspace: repros, code of TorchInductor, results of the minifier."""
+"""The folder ``.fullgraph`` in a workspace: repros, TorchInductor's code, results of the minifier."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _log = logging.getLogger(__name__)
 
 NAME = ".fullgraph"
 REPRO_RAISES = "--raise"
-"""The argument that makes a repro raise its error rather than check for it."""
+"""The argument that makes a repro raise its error instead of checking for it."""
 
 
 def own_folder(root: Path, part: Literal["cache", "inductor", "repros"]) -> Path:
-    """Return a part of the folder in a workspace; make it if it is missing. Version control ignores it.
+    """Return a subfolder of ``.fullgraph``; create both if missing, ignored by version control.
 
-    Raises ``OSError``: also for a symbolic link, which could lead out of the workspace.
+    Raises ``OSError``, also for a symbolic link, which could lead out of the workspace.
     """
     folder = _make(root.resolve() / NAME)
     # "x" does not follow a symbolic link of this name either.
@@ -28,19 +28,19 @@ def own_folder(root: Path, part: Literal["cache", "inductor", "repros"]) -> Path
 
 
 def kernel_cache(root: Path) -> str:
-    """Return the folder for compiled kernels and for the minifier's results.
+    """Return the folder for compiled kernels and the minifier's results.
 
-    Empty if it cannot be written: everything is compiled anew then.
+    Empty if it is not writable: then every run compiles everything again.
     """
     try:
         return str(own_folder(root, "cache"))
     except OSError as error:
-        _log.warning("compiled kernels are not kept: %s", error)
+        _log.warning("compiled kernels are not cached: %s", error)
         return ""
 
 
 def is_repro(filename: str) -> bool:
-    """Tell whether a file is a repro in such a folder."""
+    """Return whether a file is a repro in a ``.fullgraph`` folder."""
     return Path(filename).parent.parts[-2:] == (NAME, "repros")
 
 

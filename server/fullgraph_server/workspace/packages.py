@@ -1,4 +1,4 @@
-"""Installed packages: which one a file belongs to, of which version, and whether it is as installed."""
+"""Installed packages: the package of a file, its version, and files edited since installation."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _SITES = ("site-packages", "dist-packages")
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """An installed package: its import name, the folder in which that lies, and its distribution's version.
+    """An installed package: its import name, its parent folder, and the version of its distribution.
 
-    ``version`` is empty where the installation has no record; ``edited`` are files that are not as installed.
+    ``version`` is empty if no distribution lists the package. ``edited`` are files that differ from the
+    installation's record.
     """
 
     name: str
@@ -28,12 +29,12 @@ class Package:
 
 
 def package_name(filename: str) -> str:
-    """Return the import name of the outermost package, or of the module, that a file belongs to."""
+    """Return the import name of the outermost package or module that a file belongs to."""
     return os.path.relpath(filename, _folder(os.path.dirname(filename))).split(os.sep)[0].removesuffix(".py")
 
 
 def installed_package(filename: str, name: str, files: tuple[str, ...]) -> Package:
-    """Return the package ``name`` that a file belongs to; ``files`` are those to compare with the record."""
+    """Return the package ``name`` that a file belongs to; compare ``files`` with its record."""
     folder = _folder(os.path.dirname(filename))
     for distribution in distributions(path=[folder]):
         known = {str(item): item for item in distribution.files or ()}
@@ -44,14 +45,14 @@ def installed_package(filename: str, name: str, files: tuple[str, ...]) -> Packa
 
 @lru_cache(maxsize=4096)
 def is_installed(filename: str) -> bool:
-    """Tell whether a file belongs to an installed package, rather than to Python itself."""
+    """Return whether a file belongs to an installed package rather than to Python itself."""
     folder = _folder(os.path.dirname(filename))
     return os.path.exists(filename) and next(iter(distributions(path=[folder])), None) is not None
 
 
 @lru_cache(maxsize=4096)
 def _folder(folder: str) -> str:
-    """Return the folder that is on the import path: above all packages."""
+    """Return the folder on the import path, above all packages that contain ``folder``."""
     parts = folder.split(os.sep)
     for site in _SITES:
         if site in parts:
@@ -72,6 +73,6 @@ def _edited(known: Mapping[str, PackagePath], folder: str, files: tuple[str, ...
 
 
 def _digest(filename: str, mode: str) -> str:
-    """Return the hash of a file as a RECORD writes it (PyPA, "Recording installed projects")."""
+    """Return the hash of a file in RECORD's format (PyPA, "Recording installed projects")."""
     digest = hashlib.new(mode, Path(filename).read_bytes()).digest()
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()

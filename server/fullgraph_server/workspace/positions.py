@@ -1,4 +1,4 @@
-"""Places in source files, as people and LSP clients count them.
+"""Places in source files, in rows and columns as editors show them.
 
 Rows and columns are 1-based, columns in characters (code points), and ``end_column`` is exclusive.
 """
@@ -25,7 +25,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One frame of a stack, as shown to the user."""
+    """A stack frame as shown to the user."""
 
     filename: str
     row: int
@@ -34,7 +34,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A mistake in text that the user wrote for Fullgraph: one clear sentence, and its place."""
+    """A mistake in text that the user wrote for Fullgraph: a sentence, and the place of the mistake."""
 
     message: str
     span: Span

@@ -1,6 +1,6 @@
-"""Files that run as programs: a main guard, or calls of compiled functions at the top of the file.
+"""Files that run as programs, and the files of modules that run by name (``python -m``).
 
-And the files of modules that run by name, as with ``python -m``.
+A file is a program if it has a main guard, or calls a compiled function at the top level.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def main_guard(source: SourceFile) -> ast.If | None:
 
 
 def is_program(source: SourceFile) -> bool:
-    """Tell whether a file has a main guard, or calls at its top what it compiles (``model(x)``)."""
+    """Return whether a file has a main guard, or calls what it compiles at the top level (``model(x)``)."""
     if main_guard(source) is not None:
         return True
     if "compile" not in source.text:
@@ -36,7 +36,7 @@ def is_program(source: SourceFile) -> bool:
 
 
 def does_something(source: SourceFile) -> bool:
-    """Tell whether a file does more at its top than to define things: calls, loops, ``raise``."""
+    """Return whether a file's top level does more than define things: calls, loops, ``raise``."""
     return any(
         isinstance(node, _ACTIONS) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
         for node in _top_level(source.tree.body if source.tree else ())
@@ -44,9 +44,10 @@ def does_something(source: SourceFile) -> bool:
 
 
 def module_file(module: str, cwd: Path) -> str:
-    """Return the file that a module is expected in: below the current folder, or below ``src`` there.
+    """Return the expected file of a module, below ``cwd`` or its ``src``.
 
-    Where there is none, this is the first of the two: the interpreter may still have the module installed.
+    If no such file exists, return the expected path below ``cwd``: the module may be installed in the
+    interpreter.
     """
     places = [os.path.join(root, *module.split(".")) for root in (cwd, cwd / "src")]
     expected = [file for place in places for file in (f"{place}.py", os.path.join(place, "__main__.py"))]
@@ -54,7 +55,7 @@ def module_file(module: str, cwd: Path) -> str:
 
 
 def code_file(script: Script) -> str | None:
-    """Return the file of a module, or of the one behind a console script; ``None`` if it is not there."""
+    """Return the file of a script, module or console script's module; ``None`` if it does not exist."""
     files = [script.filename]
     if script.console_script:
         files.append(os.path.join(script.filename.removesuffix(".py"), "__init__.py"))
@@ -62,15 +63,15 @@ def code_file(script: Script) -> str | None:
 
 
 def no_module(name: str) -> str:
-    """Say in one sentence why this cannot be the name of a module; empty if it can."""
+    """Return why a name cannot be a module's, as a sentence; empty if it can."""
     if name.endswith(".py") or os.sep in name or "/" in name:
         words = [word for word in name.removesuffix(".py").replace(os.sep, "/").split("/") if word.strip(".")]
-        return f"{name} is a file and no module: name it {'.'.join(words)}, or run it as a script"
+        return f"{name} is a file, not a module: name it {'.'.join(words)}, or run it as a script"
     return "" if all(name.split(".")) else f"{name} is not the name of a module, such as package.module"
 
 
 def _top_level(body: Iterable[ast.stmt]) -> Iterator[ast.AST]:
-    """Yield what runs when the file is imported: definitions, and all nodes outside of them."""
+    """Yield the nodes that run on import: definitions, and all nodes outside them."""
     pending: list[ast.AST] = [*body]
     while pending:
         node = pending.pop()
@@ -80,7 +81,7 @@ def _top_level(body: Iterable[ast.stmt]) -> Iterator[ast.AST]:
 
 
 def _compiled_names(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a statement binds to something compiled."""
+    """Yield the names that a statement binds to compiled functions or modules."""
     if isinstance(node, _DEFINITIONS) and any(map(_is_compile, node.decorator_list)):
         yield node.name
     elif isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value and _is_compile(node.value):
@@ -91,7 +92,7 @@ def _compiled_names(node: ast.AST) -> Iterator[str]:
 
 
 def _compiled_in_place(node: ast.expr) -> str:
-    """Return the name of a module that ``name.compile()`` compiles; empty for any other expression."""
+    """Return the name in ``name.compile()``, which compiles a module in place; empty if there is none."""
     if not isinstance(node, ast.Call) or node.args or not isinstance(node.func, ast.Attribute):
         return ""
     module = node.func.value
@@ -99,14 +100,14 @@ def _compiled_in_place(node: ast.expr) -> str:
 
 
 def _is_compile(node: ast.expr) -> bool:
-    """Tell whether an expression is ``torch.compile``, a call of it, or a call with one as an argument."""
+    """Return whether an expression is ``torch.compile``, a call of it, or a call with one as argument."""
     if isinstance(node, ast.Call):
         return _is_compile(node.func) or any(map(_is_compile, node.args))
     return isinstance(node, ast.Attribute) and ast.unparse(node) == "torch.compile"
 
 
 def _uses(call: ast.Call, compiled: set[str]) -> bool:
-    """Tell whether a call is one of something compiled, or passes it on to another function."""
+    """Return whether a call calls a compiled function, or passes one to another function."""
     if isinstance(call.func, ast.Call):
         return _is_compile(call.func)
     names = (call.func, *call.args, *(keyword.value for keyword in call.keywords))

@@ -1,8 +1,8 @@
-"""Ranges to show, from the places that torch reports.
+"""Ranges to show for the places that torch reports.
 
-Torch gives a row, and byte columns if CPython has them (3.11 and later); it can leave out the
-end row. The missing parts come from the syntax tree: the statement, of a compound one only the
-expression in its header, and never a whole function.
+Torch reports a row, and byte columns if CPython has them (3.11 and later); the end row can be missing. The
+syntax tree completes the range to the statement, or to the expression in the header of a compound statement,
+but never to a whole function.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _DEFINITION = re.compile(r"(?:async\s+)?(?:def|class)\s+")
 
 
 def frame_span(source: SourceFile | None, frame: StackFrame) -> Span:
-    """Return the range of a stack frame: its columns if torch has them, else its statement.
+    """Return the range of a stack frame: its columns if torch reports them, else its statement.
 
-    Without a source the range is empty, at the row's first column.
+    Without a source, the range is empty at the row's first column.
     """
     if source is None:
         return Span(frame.filename, frame.row, 1, frame.row, 1)
@@ -50,7 +50,7 @@ def row_span(source: SourceFile, row: int) -> Span:
         inner = next((node for node in source.nodes_at(row) if isinstance(node, ast.expr)), None)
         return node_span(source, inner or statement)
     if any(suite[0].lineno == row for suite in _suites(statement)):
-        return line_span(source, row)  # `if x: y` on one line: it can be either
+        return line_span(source, row)  # `if x: y` on one line: the row can mean either part
     decorator = next(
         (item for item in getattr(statement, "decorator_list", ()) if item.lineno <= row <= last_row(item)),
         None,
@@ -62,14 +62,15 @@ def row_span(source: SourceFile, row: int) -> Span:
 
 
 def statement_span(source: SourceFile, row: int) -> Span:
-    """Return the whole statement at ``row``; of a compound one its header, or only a row outside of that."""
+    """Return the range of the statement at ``row``: a whole simple statement, a header, or just the row."""
     return _statement_spans(source).get(row) or line_span(source, row)
 
 
 def body_spans(source: SourceFile, row: int, name: str) -> Iterator[Span]:
-    """Yield the statements of the function ``name`` whose code begins at ``row``, as :func:`statement_span`.
+    """Yield the ranges of a function's statements, in the form of :func:`statement_span`.
 
-    Its docstring and the bodies of inner functions and classes are left out.
+    ``row`` is the first decorator or ``def`` of the function ``name``. The docstring and the bodies of inner
+    functions and classes are left out.
     """
     for node in _definitions(source):
         if node.name == name and first_row(node) <= row <= node.lineno:
@@ -85,13 +86,13 @@ def line_span(source: SourceFile, row: int) -> Span:
 
 
 def definition_span(source: SourceFile | None, filename: str, row: int, name: str) -> Span:
-    """Return the range of a function's name; its code (first decorator, or ``def``) begins at ``row``."""
+    """Return the range of a function's name; ``row`` is its first decorator or ``def``."""
     if source is None:
         return Span(filename, row, 1, row, 1)
     for node in _definitions(source):
         if node.name == name and first_row(node) <= row <= node.lineno:
             return header_span(source, node)
-    # An exported function is known by a row in it.
+    # An exported function is reported with a row inside it.
     around = [
         node for node in _definitions(source) if node.name == name and node.lineno <= row <= last_row(node)
     ]
@@ -99,7 +100,7 @@ def definition_span(source: SourceFile | None, filename: str, row: int, name: st
 
 
 def parameter_names(source: SourceFile, row: int, name: str) -> set[str]:
-    """Return the parameters of a function that take one argument each."""
+    """Return a function's parameters without ``*args`` and ``**kwargs``."""
     found = (
         node
         for node in _definitions(source)
@@ -113,8 +114,8 @@ def parameter_names(source: SourceFile, row: int, name: str) -> set[str]:
 def assignment_frame(source: SourceFile, function: str, attribute: str) -> StackFrame | None:
     """Find where a function of this name assigns an attribute (``self.last``) or an item of it.
 
-    A module may have it under another path: the last name counts. Where nothing assigns it, the first place
-    that uses it counts, as for a list that is appended to.
+    Only the last part of the path counts, since a module may have the attribute under another path. If no
+    statement assigns it, the first use counts, for example ``append`` on a list.
     """
     name = attribute.partition("[")[0].rpartition(".")[2]
     used = [
@@ -133,10 +134,11 @@ def assignment_frame(source: SourceFile, function: str, attribute: str) -> Stack
 
 
 def passed_as(call: ast.Call, function: AnyFunction, item: str, length: int) -> str:
-    """Return the variable of a call that is an item of the function's ``*args`` or ``**kwargs``.
+    """Return the variable that a call passes for an item of ``*args`` or ``**kwargs``.
 
-    ``item`` is ``args[0]`` or ``kwargs['mask']``, ``length`` how many ``*args`` there are. Empty where the
-    call has no variable for it, or does not show it, as the object of a bound method.
+    ``item`` is ``args[0]`` or ``kwargs['mask']``; ``length`` is the length of ``*args``. Empty if the call
+    passes something other than a variable, or does not contain the item, such as the object of a bound
+    method.
     """
     name, _, key = item.removesuffix("]").partition("[")
     names, keywords = function.args.vararg, function.args.kwarg
@@ -145,7 +147,7 @@ def passed_as(call: ast.Call, function: AnyFunction, item: str, length: int) -> 
         passed = [node.value for node in call.keywords if node.arg == key.strip("'\"")]
     elif names is not None and name == names.arg and key.isdecimal():
         before = len(positional(function))
-        hidden = before + length - len(call.args)  # 1 for a bound method, whose call does not have its object
+        hidden = before + length - len(call.args)  # 1 for a bound method: its object is not in the call
         place = before + int(key) - hidden
         if hidden in (0, 1) and place >= 0 and not any(isinstance(node, ast.Starred) for node in call.args):
             passed = call.args[place : place + 1]
@@ -156,9 +158,9 @@ def passed_as(call: ast.Call, function: AnyFunction, item: str, length: int) -> 
 def name_span(source: SourceFile | None, row: int, name: str) -> Span | None:
     """Find a variable or attribute path (``a``, ``self.scale``) in the statement at ``row``.
 
-    If the path is not in it, look for its last part, since an inlined method has another name for ``self``,
-    and for ever shorter prefixes, since a guard on ``self.linear.weight`` comes from a call of
-    ``self.linear``. ``None`` if nothing matches.
+    If the statement does not contain the path, look for its last part, since an inlined method has another
+    name for ``self``, and then for ever shorter prefixes, since a guard on ``self.linear.weight`` comes from
+    a call of ``self.linear``. ``None`` if nothing matches.
     """
     if source is None:
         return None
@@ -188,7 +190,7 @@ def _column_span(
         and (end_row is None or node.end_lineno == end_row)
     ]
     if matching:
-        # A single row is likelier than several; of equals, the outer node comes first.
+        # A node on a single row is likelier than one on several; among equals, the outer node comes first.
         node = min(matching, key=lambda node: node.end_lineno != row)
         return (
             header_span(source, node)
@@ -212,7 +214,7 @@ def node_span(source: SourceFile, node: _Node, last: _Node | None = None) -> Spa
 
 
 def node_at(source: SourceFile, span: Span) -> _Node | None:
-    """Return the syntax node with exactly this range; of several, the innermost."""
+    """Return the innermost syntax node with exactly this range."""
     nodes = [node for node in source.nodes_at(span.row) if node_span(source, node) == span]
     return nodes[-1] if nodes else None
 
@@ -239,7 +241,7 @@ def _suites(node: ast.AST) -> list[list[ast.stmt]]:
 
 
 def header_span(source: SourceFile, node: ast.stmt) -> Span:
-    """Return the range of a compound statement's condition or the like, or of a definition's name."""
+    """Return the range of a compound statement's header expression, or of a definition's name."""
     if isinstance(node, (ast.If, ast.While)):
         return node_span(source, node.test)
     if isinstance(node, (ast.For, ast.AsyncFor)):
@@ -269,7 +271,7 @@ def _statement_spans(source: SourceFile) -> Mapping[int, Span]:
 
 
 def _spans(source: SourceFile, body: Sequence[ast.stmt], *, inside: bool = True) -> Iterator[Span]:
-    """Yield the ranges of statements; with ``inside`` also of those in functions and classes."""
+    """Yield the ranges of statements; with ``inside``, also those in functions and classes."""
     for statement in body:
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
             continue  # a docstring or another constant does nothing
@@ -280,7 +282,7 @@ def _spans(source: SourceFile, body: Sequence[ast.stmt], *, inside: bool = True)
 
 
 def _own_span(source: SourceFile, statement: ast.stmt) -> Span:
-    """Return the range of a statement, of a compound one from its keyword to the end of its header."""
+    """Return the range of a statement; for a compound one, from its keyword to the end of its header."""
     if not _suites(statement):
         return node_span(source, statement)
     header = header_span(source, statement)
@@ -299,7 +301,7 @@ def _definitions(source: SourceFile) -> Sequence[_Definition]:
 
 @lru_cache(maxsize=1024)
 def _names_at(source: SourceFile, row: int) -> Mapping[str, Span]:
-    """Map every name and path in the statement at ``row`` to its range; those in the row itself win."""
+    """Map every name and path in the statement at ``row`` to its range; the row itself takes priority."""
     names: dict[str, Span] = {}
     for candidate in (row, *_statement_rows(source, row)):
         for node in source.nodes_at(candidate):
@@ -310,7 +312,7 @@ def _names_at(source: SourceFile, row: int) -> Mapping[str, Span]:
 
 
 def _statement_rows(source: SourceFile, row: int) -> range:
-    """Return the rows of the statement at ``row``, of a compound one only its header's."""
+    """Return the rows of the statement at ``row``, or of the header of a compound statement."""
     statement = _statement_at(source.tree.body, row) if source.tree else None
     if statement is None:
         return range(0)
@@ -331,7 +333,7 @@ def _written(node: _Node) -> str | None:
 
 def _name_part(source: SourceFile, node: _Node) -> Span:
     span = node_span(source, node)
-    if isinstance(node, ast.arg):  # its annotation is no part of the name
+    if isinstance(node, ast.arg):  # the annotation is not part of the name
         return Span(span.filename, span.row, span.column, span.row, span.column + len(node.arg))
     return span
 

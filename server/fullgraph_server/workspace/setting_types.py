@@ -1,4 +1,4 @@
-"""What settings are: the values that each takes, and the sentence for a value that it does not take."""
+"""The types of settings: the values that each accepts, and the message for any other value."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 Report: TypeAlias = Callable[[str, str], None]
-"""Takes what is wrong: the key of a value, and the rest of a sentence about it ("must be a table, not 1")."""
+"""Takes the key of a wrong value, and the rest of a sentence about it ("must be a table, not 1")."""
 
 
 def wrong_type(wanted: str, value: object) -> str:
-    """Return the rest of the sentence about a value that is not the wanted one."""
+    """Return the rest of the sentence about a value of the wrong type."""
     return f"must be {wanted}, not {value!r}"
 
 
 @dataclass(frozen=True)
 class SettingType:
-    """The values that a setting takes."""
+    """A type of settings: the values that it accepts, and their form in the program."""
 
     wanted: str
     """The values in words, which complete "must be"."""
     convert: Callable[[Any], Any]
-    """Returns a value as the program uses it, ``None`` if it is of another type."""
+    """Returns a value as the program uses it, or ``None`` for a value of another type."""
     json: Mapping[str, Any] = field(default_factory=dict)
-    """The JSON schema of the values, where an editor has such a setting."""
+    """The JSON schema of the values, for types that editor settings use."""
     name: str = ""
-    """What the documentation calls the values, if not as ``wanted`` does."""
+    """The documentation's words for the values, if they differ from ``wanted``."""
 
     def read(self, key: str, value: Any, report: Report) -> Any:
-        """Return a value as the program uses it; report it and return ``None`` if it is wrong."""
+        """Return a value as the program uses it; report a wrong value and return ``None``."""
         converted = self.convert(value)
         if converted is None:
             report(key, wrong_type(self.wanted, value))
@@ -39,16 +39,17 @@ class SettingType:
 
 @dataclass(frozen=True)
 class Option:
-    """One value of a choice, what it does, and what stands for it in the program (else the value itself)."""
+    """One value of a choice, with its effect."""
 
     value: str | bool
     description: str
     meaning: str = ""
+    """The value's name in the program; empty if it is the value itself."""
 
 
 @dataclass(frozen=True)
 class Choice(SettingType):
-    """One of a few values."""
+    """The type of a setting that takes one of a few values."""
 
     options: tuple[Option, ...] = ()
 
@@ -60,7 +61,7 @@ class _Pattern(SettingType):
         try:
             re.compile(text or "")
         except re.error as error:
-            report(key, f"is no regular expression: {error}")
+            report(key, f"is not a regular expression: {error}")
             return None
         return text
 
@@ -68,7 +69,7 @@ class _Pattern(SettingType):
 @dataclass(frozen=True)
 class _Interpreter(SettingType):
     def read(self, key: str, value: Any, report: Report) -> Any:
-        # Some clients give a list of arguments. An empty string is VS Code's default.
+        # Some clients send a list of arguments. An empty string is VS Code's default.
         if isinstance(value, list) and len(value) <= 1:
             value = value[0] if value else None
         return super().read(key, value, report) if value not in (None, "") else None
@@ -104,7 +105,7 @@ def _folders(value: Any) -> Any:
 
 
 def number(unit: str) -> SettingType:
-    """Return the type of positive numbers of a unit."""
+    """Return the type of positive numbers in a unit."""
     return SettingType(
         f"a number of {unit} above 0",
         lambda value: float(value) if _positive(value, int, float) else None,
@@ -113,10 +114,10 @@ def number(unit: str) -> SettingType:
 
 
 def choice(*options: Option, quoted: bool = True) -> Choice:
-    """Return the type of the options; sentences quote their strings, as TOML does, if ``quoted``."""
+    """Return the type of a choice; messages quote string values, as TOML does, if ``quoted``."""
 
     def convert(value: Any) -> str | None:
-        # 1 == True, but not here.
+        # Python has 1 == True; a setting must not accept 1 for true.
         found = (option for option in options if type(value) is type(option.value) and value == option.value)
         return next((option.meaning or str(option.value) for option in found), None)
 
@@ -131,7 +132,7 @@ def choice(*options: Option, quoted: bool = True) -> Choice:
 
 
 def one_of(names: Iterable[str]) -> SettingType:
-    """Return the type of some names that need no description."""
+    """Return the type of a choice among names that need no description."""
     known = tuple(names)
     return SettingType(f"one of {', '.join(known)}", lambda value: value if value in known else None)
 
@@ -144,9 +145,9 @@ WHOLE = SettingType("a whole number above 0", lambda value: value if _positive(v
 FLAG = SettingType("true or false", _instance_of(bool), {"type": "boolean"})
 ITEMS = SettingType("a list", _instance_of(list))
 STRINGS = _Strings(ITEMS.wanted, ITEMS.convert, name="a list of strings")
-"""Items that are wrong are reported one by one, and left out."""
+"""Each wrong item is reported and left out."""
 STRING_TABLE = _StringTable("a table", _instance_of(dict), name="a table of strings")
-"""Entries that are wrong are reported one by one, and left out."""
+"""Each wrong entry is reported and left out."""
 INTERPRETER = _Interpreter(
     "the path of a Python, or a list with one", _instance_of(str), {"type": "string"}, "a path"
 )
@@ -156,38 +157,38 @@ FOLDERS = SettingType(
     {"type": "object", "additionalProperties": {"type": "string"}},
     "an object of paths",
 )
-"""An object of an editor's JSON whose values are paths: one wrong value makes all of it wrong."""
+"""A JSON object of an editor whose values are paths: one wrong value invalidates the whole object."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A value that users can set: its key, its type, and what the documentation says of it."""
+    """A value that users can set: its key, its type, and its documentation."""
 
     key: str
     type: SettingType
     description: str
-    """What the value is, in Markdown: one or more sentences."""
+    """The meaning of the value, in Markdown: one or more sentences."""
     unset: str = ""
-    """What holds where nobody has set it, in Markdown, without the full stop."""
+    """The effect of leaving the setting unset, in Markdown, without the full stop."""
     default: Any = None
-    """The value that holds where nobody has set it, if there is one: as the user would write it."""
+    """The default value as a user would write it; ``None`` if there is no fixed default."""
     scope: Literal["resource", "window", "machine-overridable"] | None = None
-    """VS Code's scope of the setting; ``None`` for one that VS Code does not show."""
+    """VS Code's scope of the setting; ``None`` if VS Code does not show the setting."""
     client_only: bool = False
-    """Whether the client for VS Code alone reads it."""
+    """Whether only the VS Code client reads it."""
 
     @property
     def attribute(self) -> str:
-        """The name that the value has in the program: ``trace_paths`` for ``tracePaths``."""
+        """The setting's name in the program: ``trace_paths`` for ``tracePaths``."""
         return re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", self.key).replace("-", "_")
 
 
 def read_settings(
     settings: Iterable[Setting], table: Mapping[str, Any], report: Report, prefix: str = ""
 ) -> dict[str, Any]:
-    """Return the values of a table that are set and right, by attribute; report those that are wrong.
+    """Return the valid values of a table by attribute; report the wrong ones.
 
-    ``prefix`` stands before the keys that are reported. ``null`` in JSON is a value that is not set.
+    ``prefix`` precedes the reported keys. ``null`` in JSON counts as not set.
     """
     read = {
         setting.attribute: setting.type.read(f"{prefix}{setting.key}", table[setting.key], report)

@@ -1,7 +1,7 @@
-"""Every setting: of an editor, of ``[tool.fullgraph]`` in pyproject.toml, and of its targets.
+"""All settings: of an editor, of ``[tool.fullgraph]`` in pyproject.toml, and of its targets.
 
-After a change here, ``python scripts/settings.py`` writes them into package.json, package.nls.json and
-docs/configuration.md; a test compares them.
+Run ``python scripts/settings.py`` after a change here: it writes the settings into package.json,
+package.nls.json and docs/configuration.md. A test compares them.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from .setting_types import (
 )
 
 _FILES = (
-    Option("keep", "They stay as the program leaves them. A dry run discards them all the same."),
-    Option("discard", "They are gone after the run, and every file is as it was before."),
+    Option("keep", "File changes stay after the run. A dry run discards them anyway."),
+    Option("discard", "File changes are discarded after the run: every file is unchanged."),
 )
-_FILES_DESCRIPTION = "What becomes of the files that a program writes, changes and removes while it runs."
+_FILES_DESCRIPTION = "Whether Fullgraph keeps or discards the file changes that a program makes during a run."
 _FILES_UNSET = (
-    "a run that you ask for keeps them, and one that starts by itself (on save, while typing) discards them"
+    "runs that you start keep file changes, and automatic runs (on save, while typing) discard them"
 )
 
 EDITOR = (
     Setting(
         "interpreter",
         INTERPRETER,
-        "The Python that runs your programs. It needs torch. A path, where `~` and `${workspaceFolder}` are "
-        "allowed, or the folder of an environment.",
-        "`python` of `[tool.fullgraph]` in pyproject.toml, the interpreter that is selected in the Python "
+        "The Python interpreter that runs your programs; it needs torch. Either a path (`~` and "
+        "`${workspaceFolder}` are allowed) or the folder of an environment.",
+        "`python` of `[tool.fullgraph]` in pyproject.toml, the interpreter selected in the Python "
         "extension, the active environment, `.venv`, `venv` or `.conda` of the project, the server's own "
         "Python if it has torch, or `python3`",
         default="",
@@ -51,39 +51,41 @@ EDITOR = (
     Setting(
         "activeInterpreter",
         INTERPRETER,
-        "The Python that is active in the editor. The client sends it with the settings.",
+        "The Python interpreter that is active in the editor. The client sends it with the settings.",
     ),
     Setting(
         "runOn",
         choice(
-            Option("manual", "Never: only on command."),
-            Option("save", "When a file that it imported is saved, if that parses."),
+            Option("manual", "Never automatically: only when you start them."),
+            Option("save", "Rerun when an imported file is saved, unless it has a syntax error."),
             Option(
                 "type",
-                "When a file that it imported is saved, and while you type in one: it runs the unsaved text "
-                "as soon as that parses.",
+                "Rerun when an imported file is saved, and while you type in one: the unsaved text runs "
+                "as soon as it has no syntax error.",
             ),
             quoted=False,
         ),
-        "When a target that has run once runs again automatically: the one that you ran last, and those "
-        "whose results show in an open file. You are asked before one that took more than 20 seconds does. "
-        "**Turn Off Run on Save** in the targets view excludes a single target.",
+        "When targets run again automatically: the target that you ran last, and targets whose results show "
+        "in an open file. Fullgraph asks before it repeats a run that took more than 20 seconds. **Turn Off "
+        "Run on Save** in the targets view excludes a single target.",
         default="save",
         scope="resource",
     ),
     Setting(
         "runInductor",
         choice(
-            Option("manual", "Only on command: the lens **Run TorchInductor**, **Open Generated Kernels**."),
+            Option(
+                "manual", "Only on command: the lens **Run TorchInductor** or **Open Generated Kernels**."
+            ),
             Option(
                 "idle",
-                "Also by itself, after a run that has come to its end, once no other run is on: at low "
-                "priority, without changing files, and only until something else is to run.",
+                "Also automatically, after a run has finished and while nothing else runs: at low priority, "
+                "without changing files, and only until another run starts.",
             ),
             quoted=False,
         ),
-        "When TorchInductor runs, which ordinary runs leave out: then what it cannot compile shows as an "
-        "error on its line.",
+        "When TorchInductor runs. Ordinary runs skip it. Code that it cannot compile gets an error on its "
+        "line.",
         default="manual",
         scope="resource",
     ),
@@ -97,16 +99,16 @@ EDITOR = (
     Setting(
         "tryFixes",
         choice(
-            Option("asked", "By the quick fix **Try fixes**."),
+            Option("asked", "Only with the quick fix **Try fixes**."),
             Option(
                 "short",
-                "After a run that took up to five seconds, too: the program runs several times again, and "
-                "its file changes are discarded. Not if it connected to a server or started another program.",
+                "Also after a run of up to five seconds: the program runs several more times, and its file "
+                "changes are discarded. Not if it connected to a server or started another program.",
             ),
             quoted=False,
         ),
-        "When fixes for graph breaks and recompilations are tried, and what may help against errors: each is "
-        "offered with what running the program with it has shown.",
+        "When Fullgraph tries fixes for graph breaks, recompilations and errors. It runs the program with "
+        "each fix, and offers the fix with the result of that run.",
         default="short",
         scope="resource",
     ),
@@ -120,15 +122,15 @@ EDITOR = (
     Setting(
         "memory",
         number("GiB"),
-        "The memory limit of a run with the processes that it starts, in GiB. On Linux only.",
-        "`memory` of `[tool.fullgraph]` in pyproject.toml, else three quarters of the machine's",
+        "The memory limit of a run and the processes that it starts, in GiB. Linux only.",
+        "`memory` of `[tool.fullgraph]` in pyproject.toml, else three quarters of the machine's memory",
         scope="resource",
     ),
     Setting(
         "graphMarks",
         FLAG,
-        "Whether the gutter shows which graph each line belongs to: a bar in the colour of its graph, and a "
-        "dotted grey one for lines that ran eagerly. A line without a bar adds nothing to a graph.",
+        "Whether the gutter shows which graph each line belongs to: a bar in the colour of its graph, or a "
+        "dotted grey bar for a line that ran eagerly. A line without a bar adds nothing to a graph.",
         default=True,
         scope="window",
         client_only=True,
@@ -136,9 +138,9 @@ EDITOR = (
     Setting(
         "tracePaths",
         FOLDERS,
-        "Folders of other machines that traces name, and what each is in this workspace: a path in the "
-        "folder, or an absolute one. **Map a Remote Folder…** writes it for files that are not found. These "
-        "folders come before `[tool.fullgraph.paths]` in pyproject.toml.",
+        "Maps folders of the machine that wrote a trace to folders on this machine: paths relative to the "
+        "workspace folder, or absolute paths. **Map a Remote Folder…** adds an entry for files that are not "
+        "found. The entries take precedence over `[tool.fullgraph.paths]` in pyproject.toml.",
         "files are found by their names and lines",
         default={},
         scope="resource",
@@ -146,10 +148,10 @@ EDITOR = (
     Setting(
         "previewPython",
         INTERPRETER,
-        "A second Python, for **Preview Kernels for…** where the torch of your programs is a CPU build: one "
-        "whose torch is a CUDA build, with Triton. No GPU is needed. A path, where `~` and "
-        "`${workspaceFolder}` are allowed, or the folder of an environment.",
-        "`preview-python` of `[tool.fullgraph]` in pyproject.toml, if it is there",
+        "A second Python interpreter, for **Preview Kernels for…** if the torch of your programs is a CPU "
+        "build. Its torch must be a CUDA build with Triton; no GPU is needed. Either a path (`~` and "
+        "`${workspaceFolder}` are allowed) or the folder of an environment.",
+        "`preview-python` of `[tool.fullgraph]` in pyproject.toml, if it is set",
         default="",
         scope="machine-overridable",
     ),
@@ -157,20 +159,20 @@ EDITOR = (
 """The section ``fullgraph`` of an editor's configuration."""
 
 PROJECT = (
-    Setting("targets", ITEMS, "What runs under a name: tables as below.", "none"),
+    Setting("targets", ITEMS, "Programs that run under a name: the tables described below.", "none"),
     Setting(
         "python",
         TEXT,
-        "The Python that runs the programs. It needs torch. A path, from the project's folder on, or the "
-        "folder of an environment.",
-        "the interpreter that is selected in the editor, the active environment, `.venv`, `venv` or "
-        "`.conda` of the project, the Python of Fullgraph itself if it has torch, or `python3`",
+        "The Python interpreter that runs the programs; it needs torch. Either a path, relative to the "
+        "project's folder, or the folder of an environment.",
+        "the interpreter selected in the editor, the active environment, `.venv`, `venv` or "
+        "`.conda` of the project, Fullgraph's own Python if it has torch, or `python3`",
     ),
     Setting(
         "preview-python",
         TEXT,
-        "A second Python, for kernels for a GPU that is not there where the torch of `python` is a CPU "
-        "build: one whose torch is a CUDA build, with Triton.",
+        "A second Python interpreter, for previews of GPU kernels if the torch of `python` is a CPU build. "
+        "Its torch must be a CUDA build with Triton; no GPU is needed.",
         "`python`",
     ),
     Setting(
@@ -182,34 +184,35 @@ PROJECT = (
     Setting(
         "memory",
         number("GiB"),
-        "The memory limit of a run with the processes that it starts, in GiB. On Linux only.",
-        "three quarters of the machine's",
+        "The memory limit of a run and the processes that it starts, in GiB. Linux only.",
+        "three quarters of the machine's memory",
     ),
     Setting(
         "baseline",
         TEXT,
-        "The file of known findings, a [baseline](ci.md#baselines): `check` and `trace` take it without "
-        "`--baseline`, and editors do not show what is in it. A path, from the project's folder on.",
+        "The file of known findings, a [baseline](ci.md#baselines): `check` and `trace` use it without "
+        "`--baseline`, and editors hide its findings. A path relative to the project's folder.",
         "none",
     ),
     Setting(
         "paths",
         STRING_TABLE,
-        "Folders of other machines that [traces](traces.md#which-file-is-it) name, and what each is here.",
+        "Maps folders of the machine that wrote a [trace](traces.md#which-file-is-it) to folders on this "
+        "machine.",
         "files are found by their names and lines",
     ),
 )
-"""``[tool.fullgraph]``, which also has the :data:`SWITCHES` of all targets."""
+"""The keys of ``[tool.fullgraph]``, which also takes the :data:`SWITCHES` of all targets."""
 
 PROGRAMS: Mapping[str, str] = {
     "script": "The path of a script, which runs as with `python`.",
     "module": "A module, which runs in `cwd` as with `python -m`: `package.module`.",
-    "console-script": "A command that a package installs, as it runs in a terminal: `my-train`.",
+    "console-script": "A command that a package installs, run as in a terminal: `my-train`.",
     "pytest": "A test: `tests/test_model.py::test_forward`.",
     "example": "A function or class with example calls: `model.py::Block`.",
     "torchrun": "The path of a script that runs in several processes, as with `torchrun`.",
 }
-"""What a target runs, by the key that says so: a target has exactly one of them."""
+"""The keys that name a target's program, each with its description: a target has exactly one of them."""
 
 TARGET = (
     Setting("name", TEXT, "The name of the target.", "the program"),
@@ -217,12 +220,12 @@ TARGET = (
     Setting(
         "args",
         STRINGS,
-        "The arguments of a program that is no `pytest` or `example`.",
+        "The command-line arguments of the program; not for `pytest` and `example`.",
         "none",
     ),
-    Setting("ranks", WHOLE, "How many processes a `torchrun` target has.", default=2),
-    Setting("cwd", TEXT, "The folder in which the program runs.", "the project's"),
-    Setting("env", STRING_TABLE, "Variables that are added to the program's environment.", "none"),
+    Setting("ranks", WHOLE, "The number of processes of a `torchrun` target.", default=2),
+    Setting("cwd", TEXT, "The folder in which the program runs.", "the project's folder"),
+    Setting("env", STRING_TABLE, "Variables to add to the program's environment.", "none"),
     Setting(
         "timeout",
         number("seconds"),
@@ -230,63 +233,63 @@ TARGET = (
         "`timeout` of `[tool.fullgraph]`",
     ),
 )
-"""One of ``[[tool.fullgraph.targets]]``, which also has its own :data:`SWITCHES`."""
+"""The keys of one of ``[[tool.fullgraph.targets]]``, which also takes :data:`SWITCHES` for itself."""
 
 SWITCHES = (
     Setting(
         "dynamic",
         choice(
             Option(True, "Sizes are dynamic from the first call.", "on"),
-            Option(False, "Sizes are never dynamic, but for those that the program marks.", "off"),
-            Option("automatic", "Sizes are dynamic once they have changed, as torch does by default."),
+            Option(False, "Sizes are static, except those that the program marks as dynamic.", "off"),
+            Option("automatic", "A size becomes dynamic once it has changed, which is torch's default."),
         ),
         "Whether sizes are dynamic.",
-        "as the program says",
+        "the program's own setting",
     ),
-    Setting("recompile-limit", WHOLE, "How often a function may be compiled.", "as the program says"),
+    Setting("recompile-limit", WHOLE, "How often a function may be compiled.", "the program's own setting"),
     Setting(
         "only",
         PATTERN,
-        "A regular expression for whole names (`forward`, `Block\\.forward`). Other functions run eagerly, "
-        "but not what they call.",
+        "A regular expression for the full names of the functions to compile (`forward`, "
+        "`Block\\.forward`). Other functions run eagerly; matching functions that they call are compiled.",
         "all functions are compiled",
     ),
-    Setting("cold-caches", FLAG, "Whether no kernel of an earlier run is used.", default=False),
+    Setting("cold-caches", FLAG, "Whether to ignore the kernels of earlier runs.", default=False),
     Setting(
         "cpp-stacks",
         FLAG,
-        "Whether a condition on a size names the C++ calls that added it, too. This is slow.",
+        "Whether a condition on a size also names the C++ calls that added it. This is slow.",
         default=False,
     ),
     Setting(
         "warm-up",
         WHOLE,
-        "How many calls of each compiled function may compile, for `fullgraph frozen`.",
+        "For `fullgraph frozen`: how many calls of each compiled function may compile.",
         default=1,
     ),
     Setting(
         "dry-run",
         FLAG,
-        "Whether tensors have sizes and types and no data, so that a model of any size runs on a laptop. "
-        "For `check`, `recompiles`, `frozen` and `kernels`. Checkpoints (`torch.load`, safetensors) give "
-        'their sizes and types only. Files are as with `files = "discard"`. A number that is only logged '
-        '(`f"{loss.item():.3f}"`) reads `?`; where the program needs a value, the run ends, and says so.',
+        "Whether tensors have only sizes and types and no data, so that a model of any size runs on a "
+        "laptop. For `check`, `recompiles`, `frozen` and `kernels`. Checkpoints (`torch.load`, safetensors) "
+        "are read for their sizes and types only. File changes are discarded. A number that is only logged "
+        '(`f"{loss.item():.3f}"`) shows as `?`; where the program needs a value, the run ends and says so.',
         default=False,
     ),
     Setting(
         "device",
         one_of(DEVICES),
-        "Makes the run a dry one, as if this GPU were there. For `check`, and for `kernels`, which writes "
-        "Triton kernels for it and compiles them to PTX or AMDGCN. None is launched; what only the GPU "
-        "itself could tell is named.",
+        "Makes the run a dry run, as if this machine had the given GPU. For `check`, and for `kernels`, "
+        "which writes Triton kernels for that GPU and compiles them to PTX or AMDGCN. No kernel is launched; "
+        "the report names results that only the GPU itself could show.",
         "none",
     ),
     Setting(
         "files",
         choice(*_FILES),
-        f"{_FILES_DESCRIPTION} [What is promised](files.md). On the command line: `--keep-files` and "
+        f"{_FILES_DESCRIPTION} [Details](files.md). On the command line: `--keep-files` and "
         "`--discard-files`.",
         _FILES_UNSET,
     ),
 )
-"""What a run does otherwise than its program says: for all targets, or for one."""
+"""Settings that override the program's own for a run: for all targets, or for one."""

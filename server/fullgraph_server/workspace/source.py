@@ -29,7 +29,7 @@ TOO_LONG: Final = (
 
 @dataclass(frozen=True, eq=False)
 class SourceFile:
-    """The content of a file when it was read. Rows are 1-based."""
+    """A file's content at the time of reading. Rows are 1-based."""
 
     filename: str
     text: str
@@ -50,12 +50,12 @@ class SourceFile:
 
     @property
     def is_long(self) -> bool:
-        """Whether the text is too long to be parsed: a tree takes hundreds of times its memory."""
+        """Whether the text is too long to parse: a syntax tree takes hundreds of times its memory."""
         return len(self.text) > MOST_PARSED
 
     @cached_property
     def tree(self) -> ast.Module | None:
-        """The syntax tree, or ``None`` for a text that does not parse, or is too long."""
+        """The syntax tree; ``None`` if the text does not parse or is too long."""
         if self.is_long:
             return None
         try:
@@ -70,33 +70,33 @@ class SourceFile:
         return self.lines[row - 1] if 1 <= row <= len(self.lines) else ""
 
     def column(self, row: int, offset: int) -> int:
-        """Return the 1-based character column of a 0-based UTF-8 byte offset, never behind the line's end."""
+        """Return the 1-based character column of a 0-based UTF-8 byte offset, within the line."""
         line = self.line(row)
         if line.isascii():
             return min(max(offset, 0), len(line)) + 1
         return len(line.encode("utf-8", "surrogatepass")[: max(offset, 0)].decode("utf-8", "ignore")) + 1
 
     def offset(self, row: int, column: int) -> int:
-        """Return the 0-based UTF-8 byte offset of a 1-based character column: inverse to :meth:`column`."""
+        """Return the 0-based UTF-8 byte offset of a 1-based character column (inverse of :meth:`column`)."""
         return len(self.line(row)[: column - 1].encode("utf-8", "surrogatepass"))
 
     def cell(self, row: int) -> tuple[int, int]:
-        """Return the number of the code cell that a row is in, and the row in it; cell 0 is the file."""
+        """Return a row's code cell and its row in that cell; cell 0 is a file without cells."""
         number = bisect_right(self.cells, row)
         return number, row - self.cells[number - 1] + 1 if number else row
 
     def place(self, row: int) -> str:
-        """Write a row as people count it: ``12``, and in a notebook ``cell 3:2``."""
+        """Return a row as users see it: ``12``, or ``cell 3:2`` in a notebook."""
         cell, row = self.cell(row)
         return f"cell {cell}:{row}" if cell else str(row)
 
     def row_words(self, row: int) -> str:
-        """Write a row in a sentence, behind "line": ``12``, and in a notebook ``2 of cell 3``."""
+        """Return a row for a sentence, behind "line": ``12``, or ``2 of cell 3`` in a notebook."""
         cell, row = self.cell(row)
         return f"{row} of cell {cell}" if cell else str(row)
 
     def until(self, cell: int) -> SourceFile:
-        """Return the program that ends with a code cell; the whole of it if there are no more."""
+        """Return the program up to and including a code cell; itself if that is the last cell."""
         if not 0 < cell < len(self.cells):
             return self
         text = "\n".join(self.lines[: self.cells[cell] - 1])
@@ -108,11 +108,11 @@ class SourceFile:
         return ["\n".join(self.lines[row - 1 : end]) for row, end in zip(self.cells, ends, strict=True)]
 
     def still_is(self, ran: SourceFile) -> bool:
-        """Tell whether this is the text that ran: of a notebook, cells may follow."""
+        """Return whether this is the text that ran; a notebook may have more cells behind it."""
         return self.until(len(ran.cells)).lines == ran.lines
 
     def nodes_at(self, row: int) -> Sequence[ast.expr | ast.stmt | ast.arg]:
-        """Return the syntax nodes that begin in ``row``, outer ones before those inside them."""
+        """Return the syntax nodes that begin in ``row``, outer nodes before inner ones."""
         return self._nodes.get(row, ())
 
     @cached_property
@@ -137,13 +137,13 @@ class SourceFile:
 
 
 class SourceReader:
-    """A reader of source files that reads a file again only if its time or size has changed."""
+    """A cached reader: it reads a file again only if its modification time or size has changed."""
 
     def __init__(self) -> None:
         self._files: dict[str, tuple[tuple[int, int], SourceFile | None]] = {}
 
     def __call__(self, filename: str) -> SourceFile | None:
-        """Return the file, or ``None`` if it is missing or no Python text."""
+        """Return the file, or ``None`` if it is missing or not Python text."""
         try:
             status = os.stat(filename)
         except (OSError, ValueError):
@@ -156,7 +156,7 @@ class SourceReader:
 
 
 def read_source(filename: str) -> SourceFile | None:
-    """Read a file in the encoding that it declares; ``None`` if that is not possible."""
+    """Read a Python file or notebook in its declared encoding; ``None`` if it cannot be read."""
     try:
         if filename.endswith(NOTEBOOK):
             return SourceFile(filename, *program(read_cells(read_bytes(filename))))
@@ -171,7 +171,7 @@ def read_source(filename: str) -> SourceFile | None:
 def read_bytes(filename: str) -> bytes:
     """Read a regular file of limited size. Raises ``OSError`` for anything else.
 
-    Reading a pipe could block for ever, and a device has no end.
+    Reading a pipe could block forever, and a device has no end.
     """
     try:
         filename.encode()
@@ -187,7 +187,7 @@ def read_bytes(filename: str) -> bytes:
 
 
 def unreadable(filename: str) -> str:
-    """Say why a file cannot be read, as a part of a sentence; empty if it can be."""
+    """Return why a file cannot be read, as part of a sentence; empty if it can be."""
     try:
         data = read_bytes(filename)
         if filename.endswith(NOTEBOOK):

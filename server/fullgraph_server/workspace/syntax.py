@@ -15,44 +15,44 @@ _BLOCKS = ("body", "orelse", "finalbody")
 
 
 def nodes_of(kind: type[_Kind], within: ast.AST | None) -> Iterator[_Kind]:
-    """Yield all nodes of a kind in a node, itself included, outer ones first; none in ``None``."""
+    """Yield all nodes of a kind within a node, itself included, outer ones first."""
     return (node for node in ast.walk(within) if isinstance(node, kind)) if within else iter(())
 
 
 def first_row(node: _Placed) -> int:
-    """Return the row in which a node begins, or its first decorator."""
+    """Return the first row of a node, including its decorators."""
     return min((item.lineno for item in getattr(node, "decorator_list", ())), default=node.lineno)
 
 
 def last_row(node: _Placed) -> int:
-    """Return the row in which a node ends."""
+    """Return the last row of a node."""
     return node.end_lineno or node.lineno
 
 
 def covers(node: _Placed, row: int) -> bool:
-    """Tell whether a row is one of a node's, decorators left out."""
+    """Return whether a node spans a row; its decorators do not count."""
     return node.lineno <= row <= last_row(node)
 
 
 def callee(node: ast.expr) -> ast.expr:
-    """Return what a call calls, and any other expression itself."""
+    """Return the function expression of a call; any other expression unchanged."""
     return node.func if isinstance(node, ast.Call) else node
 
 
 def positional(function: AnyFunction) -> list[ast.arg]:
-    """Return the parameters of a function that can be given by position, without ``*args``."""
+    """Return the positional parameters of a function, without ``*args``."""
     return [*function.args.posonlyargs, *function.args.args]
 
 
 def parameters(function: AnyFunction, *, rest: bool = True) -> list[ast.arg]:
-    """Return all parameters of a function, those of the ``rest``, ``*args`` and ``**kwargs``, last."""
+    """Return all parameters of a function; with ``rest``, ``*args`` and ``**kwargs`` come last."""
     given = function.args
     several = (given.vararg, given.kwarg) if rest else ()
     return [*positional(function), *given.kwonlyargs, *filter(None, several)]
 
 
 def dotted(node: ast.AST | None) -> str:
-    """Return a dotted name as it is written (``torch.nn.functional``); empty for anything else."""
+    """Return a dotted name as written (``torch.nn.functional``); empty for anything else."""
     if isinstance(node, ast.Attribute):
         owner = dotted(node.value)
         return f"{owner}.{node.attr}" if owner else ""
@@ -60,12 +60,12 @@ def dotted(node: ast.AST | None) -> str:
 
 
 def last_name(node: ast.AST | None) -> str:
-    """Return the last part of a name, ``sum`` of ``x.abs().sum``; empty for anything else."""
+    """Return the last part of a name: ``sum`` for ``x.abs().sum``; empty for anything else."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def imports(node: ast.AST) -> dict[str, str]:
-    """Map the names that imports anywhere in a node bind to full names, relative ones with their dots."""
+    """Map the names that imports in a node bind to full names; relative imports keep their dots."""
     found: dict[str, str] = {}
     for item in ast.walk(node):
         if isinstance(item, ast.Import):
@@ -79,7 +79,7 @@ def imports(node: ast.AST) -> dict[str, str]:
 
 
 def resolved(node: ast.AST | None, imported: Mapping[str, str]) -> str:
-    """Write a dotted name from the module on that its first name was imported from, if that is absolute."""
+    """Return a dotted name with its first part replaced by the full name of an absolute import."""
     root, dot, rest = dotted(node).partition(".")
     path = imported.get(root, root)
     return f"{root if path.startswith('.') else path}{dot}{rest}"
@@ -96,12 +96,12 @@ def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def names(node: ast.AST) -> set[str]:
-    """Return all names in a node."""
+    """Return all names that a node reads or binds."""
     return {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
 
 
 def free(node: ast.AST) -> set[str]:
-    """Return the names that a node reads and does not bind itself, as in lambdas and comprehensions."""
+    """Return the names in a node, except those that its functions and comprehensions bind."""
     own: set[str] = set()
     for item in ast.walk(node):
         if isinstance(item, (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -112,7 +112,7 @@ def free(node: ast.AST) -> set[str]:
 
 
 def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a node and those in it, but not the insides of functions and classes that it defines."""
+    """Yield a node and its descendants, without the contents of inner functions and classes."""
     yield node
     for child in ast.iter_child_nodes(node):
         if isinstance(child, SCOPES):
@@ -137,7 +137,7 @@ def stored(node: ast.AST) -> set[str]:
 
 
 def bound(statement: ast.stmt) -> set[str]:
-    """Return the names that surely have a value after a statement."""
+    """Return the names that certainly have a value after a statement."""
     if isinstance(statement, ast.If):
         arms = [statement.body, statement.orelse]
         sure = [set().union(*(bound(item) for item in arm)) for arm in arms]
@@ -150,5 +150,5 @@ def bound(statement: ast.stmt) -> set[str]:
 
 
 def called(node: ast.AST | None) -> str:
-    """Return the last name of what a call calls: ``sum`` of ``x.abs().sum()``; empty if it is no call."""
+    """Return the last name of a call's function: ``sum`` for ``x.abs().sum()``; empty for other nodes."""
     return last_name(node.func) if isinstance(node, ast.Call) else ""

@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 _RANK = "#rank="
 ARGUMENTS = " -- "
-"""The separator between a script and its arguments in the id of a target, as on command lines."""
+"""The separator between a script and its arguments in a target's id, as on command lines."""
 MODULE = "-m "
 CONSOLE_SCRIPT = "--console-script "
 PYTEST = "pytest:"
@@ -49,7 +49,7 @@ _SKIPPED_FOLDERS = frozenset({"__pycache__", "build", "dist"})
 
 @dataclass(frozen=True)
 class Torchrun:
-    """A script that runs as ``ranks`` processes of one distributed program on this machine."""
+    """A script that runs in ``ranks`` processes of one distributed program on this machine."""
 
     script: Script
     ranks: int
@@ -57,9 +57,9 @@ class Torchrun:
 
 @dataclass(frozen=True)
 class Trace:
-    """The logs of a program that ran elsewhere: a file, or a folder with a file for each rank; or one rank.
+    """The logs of a program that ran elsewhere: a file, or a folder with one file per rank.
 
-    ``folders`` maps folders of the other machine to those of this one.
+    ``rank`` selects a single rank. ``folders`` maps folders of the other machine to folders of this one.
     """
 
     path: Path
@@ -69,7 +69,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Target:
-    """A program that can run, and the folder and environment that it runs in."""
+    """A program that can run, with its folder and environment."""
 
     id: str
     """A script's path or ``path -- arguments``, ``-m module``, ``--console-script name``, ``path::qualname``
@@ -81,21 +81,21 @@ class Target:
     program: Program | Torchrun | Trace
     cwd: Path
     env: Mapping[str, str] = field(default_factory=dict)
-    """Variables to add to the environment of the run."""
+    """Environment variables to add for the run."""
     timeout: float | None = None
     """The time limit in seconds; ``None`` for the general setting."""
     problems: tuple[Problem, ...] = ()
-    """Example calls that cannot be run as they are written."""
+    """Problems of example calls that cannot run."""
     switches: Switches | None = None
-    """The deviations of its run from the program; ``None`` for the general setting."""
+    """Settings that override the program's own; ``None`` for the general setting."""
     python: str | None = None
-    """The interpreter that it names; ``None`` for the project's."""
+    """The interpreter that the target names; ``None`` for the project's."""
     cells: int = 0
-    """The number of code cells that run, of a notebook."""
+    """The number of code cells of a notebook that run."""
 
 
 def problem_facts(target: Target) -> tuple[TargetProblem, ...]:
-    """Return the target's own problems, for the report of its run."""
+    """Return the target's own problems as facts for the report of its run."""
     return tuple(
         TargetProblem(
             "error",
@@ -112,13 +112,13 @@ def script_target(filename: str, cwd: Path, args: tuple[str, ...] = ()) -> Targe
 
 
 def cell_target(source: SourceFile, cell: int, cwd: Path) -> Target:
-    """Return the target of a notebook up to a code cell, as another one beside the whole notebook."""
+    """Return the target that runs a notebook up to a code cell, separate from the whole notebook."""
     target = file_target(source.until(cell), cwd)
     return replace(target, id=f"{target.id}::{cell}", label=f"{target.label}::{cell}")
 
 
 def module_target(module: str, cwd: Path, args: tuple[str, ...] = ()) -> Target:
-    """Return the target for a module that runs as ``__main__``, found from ``cwd`` on."""
+    """Return the target for a module that runs as ``__main__``, looked up from ``cwd``."""
     filename, name = module_file(module, cwd), f"{MODULE}{module}"
     return Target(name, name, "module", filename, Script(filename, args, module), cwd)
 
@@ -130,7 +130,7 @@ def console_script_target(name: str, config: Config, cwd: Path) -> Target:
 
 
 def with_arguments(filename: str, cwd: Path, args: tuple[str, ...]) -> Target:
-    """Return the target of a script with arguments, as another one beside the script without."""
+    """Return the target of a script with arguments, separate from the script without arguments."""
     target = script_target(filename, cwd, args)
     words = shlex.join(args)
     label = f"{target.label} {without_secrets(words)}"
@@ -138,7 +138,7 @@ def with_arguments(filename: str, cwd: Path, args: tuple[str, ...]) -> Target:
 
 
 def trace_target(place: Path | str, root: Path, rank: int | None = None) -> Target:
-    """Return the target for a trace, at a path or a URL as it may be shown, of files below a folder."""
+    """Return the target for a trace at a path or a URL (without secrets); ``root`` has its sources."""
     path = Path(place)
     name = f"{place}{_RANK}{rank}" if rank is not None else str(place)
     label = without_secrets(path.name if rank is None else f"{path.name}, rank {rank}")
@@ -146,13 +146,13 @@ def trace_target(place: Path | str, root: Path, rank: int | None = None) -> Targ
 
 
 def trace_of(target: str) -> Trace:
-    """Return the trace, or rank of one, that a target's id names."""
+    """Return the trace, or the rank of a trace, that a target's id names."""
     path, _, rank = target.removeprefix(TRACE).partition(_RANK)
     return Trace(Path(path), int(rank) if rank.isdecimal() and len(rank) < 10 else None)
 
 
 def pytest_target(node: str, cwd: Path) -> Target:
-    """Return the target for a pytest node, whose file is relative to ``cwd`` or absolute."""
+    """Return the target for a pytest node; its path is absolute or relative to ``cwd``."""
     path, separator, test = node.partition("::")
     filename = os.path.normpath(cwd / path)
     node = f"{filename}{separator}{test}"
@@ -160,7 +160,7 @@ def pytest_target(node: str, cwd: Path) -> Target:
 
 
 def example_targets(source: SourceFile, cwd: Path) -> tuple[Target, ...]:
-    """Return one target for each function or class in a file that has example calls."""
+    """Return one target for each function or class with example calls in a file."""
     label = _relative(source.filename, cwd)
     file_examples = find_examples(source)
     return tuple(
@@ -179,7 +179,7 @@ def example_targets(source: SourceFile, cwd: Path) -> tuple[Target, ...]:
 
 
 def file_target(source: SourceFile, cwd: Path) -> Target:
-    """Return the target of a file as a whole: a script if it is a program or has no example calls."""
+    """Return the target of a whole file: its example calls, or a script if it is a program or has none."""
     file_examples = FileExamples() if is_program(source) else find_examples(source)
     if file_examples == FileExamples():
         script = script_target(source.filename, cwd)
@@ -203,9 +203,9 @@ def configured_targets(config: Config) -> tuple[Target, ...]:
 
 
 def folder_targets(folder: Path, config: Config, cwd: Path) -> list[Target]:
-    """Return the targets of pyproject.toml whose files are below a folder, and the other ones of all files.
+    """Return the targets below a folder: those of pyproject.toml, then those found in files.
 
-    A script that pyproject.toml names runs as it says, and not without arguments, too.
+    A script that pyproject.toml names appears only with the arguments given there.
     """
     configured = [target for target in configured_targets(config) if _inside(target.filename, folder)]
     named = set(map(_what_runs, configured))
@@ -221,13 +221,13 @@ def find_targets(folder: Path, cwd: Path) -> tuple[Target, ...]:
             try:
                 source = read_source(filename)
                 targets += file_targets(source, cwd) if source is not None else ()
-            except Exception:  # one odd file must not hide the targets of all others
+            except Exception:  # one odd file must not hide the targets of all other files
                 _log.exception("the targets of %s cannot be found", filename)
     return tuple(targets)
 
 
 def file_targets(source: SourceFile, cwd: Path) -> tuple[Target, ...]:
-    """Return the targets in one file: the script, tests, and example calls."""
+    """Return the targets of one file: the script, its tests, and its example calls."""
     targets = [script_target(source.filename, cwd)] if is_program(source) else []
     if is_test_file(source.filename):
         targets += [pytest_target(f"{source.filename}::{test}", cwd) for test in _tests(source)]
@@ -235,12 +235,12 @@ def file_targets(source: SourceFile, cwd: Path) -> tuple[Target, ...]:
 
 
 def is_test_file(filename: str) -> bool:
-    """Tell whether pytest collects a file by its name."""
+    """Return whether pytest collects a file by its name."""
     return _TEST_FILE.match(os.path.basename(filename)) is not None
 
 
 def mentions_compile(text: str) -> bool:
-    """Tell whether a text mentions torch.compile or an example call."""
+    """Return whether a text mentions torch.compile or an example call."""
     return _MENTIONS.search(text) is not None
 
 
@@ -255,14 +255,14 @@ def _tests(source: SourceFile) -> Iterator[str]:
 
 
 def _console_script(name: str, config: Config) -> Script:
-    """Return the program of a console script; the file is that of the module that it calls, if known."""
+    """Return the program of a console script, with the file of the module that it calls, if known."""
     module = config.console_scripts.get(name)
     filename = module_file(module, config.root) if module else str(config.root / "pyproject.toml")
     return Script(filename, console_script=name)
 
 
 def _what_runs(target: Target) -> object:
-    """Return what two targets have in common that run the same, perhaps with other arguments."""
+    """Return a key that is equal for targets of the same program, whatever their arguments."""
     return target.filename if isinstance(target.program, (Script, Torchrun)) else target.program
 
 
@@ -309,7 +309,7 @@ def _configured(target: TargetConfig, config: Config, read: SourceReader) -> Tar
 
 @lru_cache(maxsize=64)
 def _examples_by_name(source: SourceFile) -> Mapping[str, tuple[Example, ...]]:
-    """Return the examples of each function or class of a file, and all of them by the empty name."""
+    """Return the examples of a file by qualified name; the empty name has all examples."""
     examples = find_examples(source).examples
     by_name: dict[str, tuple[Example, ...]] = {"": examples}
     for example in examples:
@@ -321,7 +321,7 @@ def _examples_by_name(source: SourceFile) -> Mapping[str, tuple[Example, ...]]:
 
 
 def python_files(folder: str) -> Iterator[str]:
-    """Yield the Python files below a folder in the order of their names, without those of environments."""
+    """Yield the Python files below a folder, sorted by name, except files of environments."""
     for path, folders, names in os.walk(folder):
         folders[:] = sorted(
             name
@@ -348,7 +348,7 @@ def _inside(filename: str, folder: Path) -> bool:
 
 
 def _folder(source: SourceFile, cwd: Path) -> Path:
-    """Return the folder that a file runs in: kernels of notebooks start in that of the notebook."""
+    """Return the folder that a file runs in: a notebook's own folder, where Jupyter starts kernels too."""
     return Path(source.filename).parent if source.cells else cwd
 
 

@@ -15,53 +15,53 @@ from .source import SourceFile, SourceReader
 
 _LIBRARY_FOLDERS = frozenset({"site-packages", "dist-packages", "node_modules"})
 _GENERATED = os.path.join(os.sep, FOLDER, "cache")
-"""Where TorchInductor writes its code in a run: the user's code is what leads there."""
+"""The folder for TorchInductor's code in a run, which does not count as the user's code."""
 _STANDARD_LIBRARY = re.compile(r"[/\\]lib(?:64)?[/\\]python\d\.\d+[/\\]", re.IGNORECASE)
 _PROJECT_MARKERS = ("pyproject.toml", "setup.py", ".git")
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """The folder whose files the user works on, without the environments and libraries in it."""
+    """A folder with the user's files, except for environments and libraries in it."""
 
     root: Path
     read: Callable[[str], SourceFile | None] = field(default_factory=SourceReader, compare=False, repr=False)
-    """The function that reads a file: from disk, or from an editor that has a newer text."""
+    """The function that reads a file: from disk, or the newer text from an editor."""
     package: str = ""
-    """The installed package whose files count as the user's own, too."""
+    """An installed package whose files also count as the user's own."""
 
     def contains(self, filename: str) -> bool:
-        """Tell whether a file is the user's own: below the root and in no environment or library."""
+        """Return whether a file is the user's own: below the root, in no environment or library."""
         return _contains(str(self.root), filename) or self.in_package(filename)
 
     def in_package(self, filename: str) -> bool:
-        """Tell whether a file belongs to the installed package that counts as the user's own."""
+        """Return whether a file belongs to the installed package that counts as the user's own."""
         return bool(self.package) and os.path.isabs(filename) and package_name(filename) == self.package
 
     def source(self, filename: str) -> SourceFile | None:
-        """Return the file, or ``None`` if it is missing or no Python text."""
+        """Return the file, or ``None`` if it is missing or not Python text."""
         return self.read(filename)
 
     def own_source(self, filename: str) -> SourceFile | None:
-        """Return a file of the user's own; ``None`` also for any other file."""
+        """Return the file if it is the user's own; ``None`` for any other or unreadable file."""
         return self.source(filename) if self.contains(filename) else None
 
 
 def project_root(path: Path) -> Path:
-    """Return the nearest folder at or above ``path`` that marks a project, else the file's own folder."""
+    """Return the nearest project folder at or above ``path``, else the folder of ``path`` itself."""
     path = Path(os.path.abspath(path))
     folder = path if path.is_dir() else path.parent
     return next(filter(is_project, (folder, *folder.parents)), folder)
 
 
 def is_project(folder: Path) -> bool:
-    """Tell whether a folder has a file that marks a project."""
+    """Return whether a folder has a file that marks a project."""
     return any(os.path.exists(folder / marker) for marker in _PROJECT_MARKERS)
 
 
 @lru_cache(maxsize=4096)
 def is_library_folder(folder: str) -> bool:
-    """Tell whether a folder holds an environment or installed libraries rather than the user's code."""
+    """Return whether a folder holds an environment or installed libraries, not the user's code."""
     if os.path.basename(folder) in _LIBRARY_FOLDERS or folder.endswith(_GENERATED):
         return True
     if os.path.basename(folder) == "torch" and os.path.isdir(os.path.join(folder, "_dynamo")):

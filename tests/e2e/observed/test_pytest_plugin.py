@@ -232,13 +232,13 @@ def test_bad_input_is_told_in_one_sentence(run: tuple[Reports, str]) -> None:
     )
     assert reports["test_nothing"]["place"][:2] == ["test_suite.py", row - 1]  # of its first decorator
     assert reports["test_wrong_marker"]["said"] == (
-        "The marker cannot be used: fullgraph has no argument 'brakes': it has breaks, recompiles, graphs, "
+        "The marker is invalid: fullgraph has no argument 'brakes': it has breaks, recompiles, graphs, "
         "own_code."
     )
     own = reports["test_fails_by_itself"]
     assert "assert 'this' == 'that'" in own["said"]
     assert "GB0059" not in own["said"]
-    assert "The test fails by itself: what it compiled was not judged." in own["sections"]
+    assert "The test itself failed: its graph breaks and recompilations were not checked." in own["sections"]
     assert reports["test_expected"]["reason"] == "it prints: 1 graph break, where breaks=0 is allowed."
 
 

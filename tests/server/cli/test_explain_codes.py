@@ -131,5 +131,7 @@ def test_an_interpreter_without_torch_is_told(tmp_path: Path) -> None:
 
 def test_codes_of_exports_are_explained() -> None:
     found = explained("data-dependent", None)
-    assert found.meaning.explanation == "An export has to know a condition or a number that only data decide."
+    assert (
+        found.meaning.explanation == "Export needs the value of a condition or a number that depends on data."
+    )
     assert found.meaning.url.endswith("/export.html")

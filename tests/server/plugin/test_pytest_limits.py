@@ -64,17 +64,17 @@ def judged(model: str, facts: list[Fact], begin: int = 0, **arguments: object) -
 @pytest.mark.parametrize(
     ("positional", "named", "sentence"),
     [
-        ((0,), {}, "fullgraph takes its arguments by name, such as breaks=0"),
+        ((0,), {}, "fullgraph takes only keyword arguments, such as breaks=0"),
         (
             (),
             {"brakes": 1},
             "fullgraph has no argument 'brakes': it has breaks, recompiles, graphs, own_code",
         ),
-        ((), {"breaks": "1"}, "breaks of fullgraph is a number from 0 on, not '1'"),
-        ((), {"breaks": None}, "breaks of fullgraph is a number from 0 on, not None"),
-        ((), {"recompiles": -1}, "recompiles of fullgraph is a number from 0 on, not -1"),
-        ((), {"graphs": True}, "graphs of fullgraph is a number from 0 on, not True"),
-        ((), {"own_code": 1}, "own_code of fullgraph is True or False, not 1"),
+        ((), {"breaks": "1"}, "breaks of fullgraph must be a whole number, 0 or more, not '1'"),
+        ((), {"breaks": None}, "breaks of fullgraph must be a whole number, 0 or more, not None"),
+        ((), {"recompiles": -1}, "recompiles of fullgraph must be a whole number, 0 or more, not -1"),
+        ((), {"graphs": True}, "graphs of fullgraph must be a whole number, 0 or more, not True"),
+        ((), {"own_code": 1}, "own_code of fullgraph must be True or False, not 1"),
     ],
 )
 def test_arguments_that_cannot_be_are_told(
@@ -139,9 +139,9 @@ def test_the_number_of_graphs_is_told(model: str) -> None:
     facts = [*compiled(model, "0/0"), *compiled(model, "1/0")]
     assert judged(model, facts) is None
     assert judged(model, facts, graphs=2) is None
-    assert str(judged(model, facts, graphs=1)) == "2 graphs, where graphs=1 is asked for."
+    assert str(judged(model, facts, graphs=1)) == "2 graphs, where graphs=1 is expected."
     started = [FrameStarted("0/0", "f", model, 1)]
-    assert str(judged(model, [*started])) == "0 graphs, where at least one is asked for."
+    assert str(judged(model, [*started])) == "0 graphs, where at least one is expected."
 
 
 @pytest.mark.parametrize("arguments", [{}, {"graphs": 1}])
@@ -185,7 +185,7 @@ def test_a_baseline_that_cannot_be_used_is_told(tmp_path: Path, options: list[st
 def test_without_torch_a_marked_test_says_so(tmp_path: Path) -> None:
     program = "import pytest, sys\nsys.modules['torch'] = None\n@pytest.mark.fullgraph\ndef test(): pass\n"
     done = run_pytest(tmp_path, program)
-    assert "What torch.compile does cannot be judged: this environment has no torch." in done.stdout
+    assert "The use of torch.compile cannot be checked: this environment has no torch." in done.stdout
     assert "1 error" in done.stdout
 
 

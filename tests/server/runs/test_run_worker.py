@@ -285,7 +285,7 @@ async def test_interpreter_without_permission(workers: WorkerPool, tmp_path: Pat
     file = tmp_path / "python"
     file.write_text("#!/bin/sh\n")
     seen = await execute(prepare(workers, "finish", tmp_path, python=str(file)))
-    assert seen.messages == [f"The interpreter {file} may not be executed."]
+    assert seen.messages == [f"The interpreter {file} is not executable."]
     assert seen.finished.status == "not-started"
 
 

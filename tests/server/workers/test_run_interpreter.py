@@ -127,8 +127,8 @@ async def test_probe_tells_versions_without_importing_torch(tmp_path: Path) -> N
     ("script", "problem"),
     [
         (None, "There is no interpreter {}."),
-        ("echo hello", "{} does not answer as a Python does. Choose"),
-        ("echo no such option >&2; exit 3", "{} does not answer as a Python does: no such option"),
+        ("echo hello", "{} does not answer like a Python interpreter. Choose"),
+        ("echo no such option >&2; exit 3", "{} does not answer like a Python interpreter: no such option"),
         (
             """echo '{"python": "3.9.1", "torch": null}'""",
             "Fullgraph needs Python 3.10 or newer, and {} is 3.9.1.",

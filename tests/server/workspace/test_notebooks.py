@@ -119,14 +119,14 @@ def test_targets_are_the_whole_a_part_and_example_calls(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ('{"nbformat": 4,\n "cells": [', "it is a damaged notebook, whose JSON breaks in line 2"),
+        ('{"nbformat": 4,\n "cells": [', "it is a damaged notebook: its JSON is invalid in line 2"),
         ("[" * 100_000, "it is a damaged notebook"),
-        (b"\xff\xfe{\0}\0", "it is a damaged notebook, which is not in UTF-8"),
-        ("[]", "it is a damaged notebook, which does not say its format"),
-        (notebook("x", cells={}), "it is a damaged notebook, which has no list of cells"),
-        (notebook(["x", 1]), "it is a damaged notebook, with a cell whose source is no text"),
+        (b"\xff\xfe{\0}\0", "it is a damaged notebook: it is not in UTF-8"),
+        ("[]", "it is a damaged notebook without a format version"),
+        (notebook("x", cells={}), "it is a damaged notebook without a list of cells"),
+        (notebook(["x", 1]), "it is a damaged notebook with a cell whose source is not text"),
         (notebook("x", nbformat=3), "it is a notebook in the old format 3: save it again in Jupyter"),
-        (notebook("x", nbformat=5), "it is a notebook in format 5, which is newer than this Fullgraph"),
+        (notebook("x", nbformat=5), "it is a notebook in format 5, newer than this Fullgraph supports"),
         (notebook(), "it is a notebook without code cells"),
         (
             notebook("x", metadata={"kernelspec": {"language": "julia"}}),

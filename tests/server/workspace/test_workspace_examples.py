@@ -102,7 +102,7 @@ def test_a_call_can_give_values(text: str, values: tuple[tuple[str, int, float],
 def test_a_given_value_that_cannot_be_read_is_a_problem(given: str) -> None:
     (problem,) = found(f"# fullgraph: f(1) where {given}\ndef f(x): ...\n").problems
     assert problem.message == (
-        "a given value is an operation (`item`, `nonzero`, `masked_select`), its line, and a number: "
+        "a given value needs an operation (`item`, `nonzero`, `masked_select`), its line and a number: "
         "`where item@12 = 3`"
     )
 
@@ -213,5 +213,5 @@ def test_a_call_can_ask_for_an_export() -> None:
         ExampleCall("export(f32[2])", 3, 13),  # a function of this name
     )
     assert [problem.message for problem in result.problems] == [
-        "what is exported is a call: `export Block()(f32[8])`"
+        "`export` must be followed by a call: `export Block()(f32[8])`"
     ]

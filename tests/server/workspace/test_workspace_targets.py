@@ -211,7 +211,10 @@ def test_a_project_without_configuration_has_none(tmp_path: Path) -> None:
         ("dynamic = 1", 'tool.fullgraph.dynamic: must be true, false or "automatic", not 1'),
         ("recompile-limit = 1.5", "tool.fullgraph.recompile-limit: must be a whole number above 0, not 1.5"),
         ("cold-caches = 'no'", "tool.fullgraph.cold-caches: must be true or false, not 'no'"),
-        ("only = '('", "tool.fullgraph.only: is no regular expression: missing ), unterminated subpattern"),
+        (
+            "only = '('",
+            "tool.fullgraph.only: is not a regular expression: missing ), unterminated subpattern",
+        ),
         (
             "device = 'h1000'",
             "tool.fullgraph.device: must be one of a100, l4, rtx4090, h100, h200, b200, mi300x, not 'h1000'",
@@ -236,7 +239,7 @@ def test_a_project_without_configuration_has_none(tmp_path: Path) -> None:
         ),
         (
             "targets = [{module = 'pkg/train.py'}]",
-            "tool.fullgraph.targets[0].module: pkg/train.py is a file and no module: name it pkg.train",
+            "tool.fullgraph.targets[0].module: pkg/train.py is a file, not a module: name it pkg.train",
         ),
         (
             "targets = [{script = 'a', ranks = 2}]",

@@ -1,4 +1,4 @@
-/** What came of graphs in the compiler's caches, and why the others were not there. */
+/** The compiler's caches: graphs found, missed and left out, with the reasons. */
 
 import type { CacheCountItem, CacheUseItem, PerformanceItem } from "../../protocol";
 import { element, sentence, table } from "./dom";

@@ -1,4 +1,4 @@
-/** Where compile time went: a flame chart over real time, from torch's own steps. */
+/** Compile time as a flame chart over real time, from torch's own steps. */
 
 import flamegraph, { type FlameNode } from "d3-flame-graph";
 import { select } from "d3-selection";
@@ -44,7 +44,7 @@ function draw(chart: HTMLElement, details: HTMLElement, all: Step): void {
     const of = `${share(seconds, whole)} of compile time`;
     return [step.name, duration(seconds), of].join(" · ");
   };
-  /** Make the bars usable with the keyboard: Tab reaches one, arrows the others. A zoom makes new bars. */
+  /** Make the bars usable with the keyboard: Tab reaches one bar, arrow keys all bars. A zoom makes new bars. */
   const makeUsable = (current: Node) => {
     const bars = select(chart).selectAll<SVGGElement, Node>("g.frame:not([name=''])");
     const focus = (node: Node) => {

@@ -1,6 +1,6 @@
 declare module "*.css";
 
-/** As much of d3-flame-graph as the report uses; it has no types of its own. */
+/** The part of d3-flame-graph that the report uses; the library has no types itself. */
 declare module "d3-flame-graph" {
   import type { Selection } from "d3-selection";
 

@@ -20,7 +20,7 @@ export interface Exported {
 
 export type ToPage =
   | { kind: "report"; report: PerformanceItem; running: boolean }
-  /** Whether the target is running: the report is from the run before. */
+  /** Whether the target is running, so that the report is from the previous run. */
   | { kind: "running"; running: boolean }
   | { kind: "drawing"; generation: number; picture: number; drawing: Drawing };
 

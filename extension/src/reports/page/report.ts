@@ -75,7 +75,7 @@ function showSentReports(): void {
 }
 
 function tellRunning(on: boolean): void {
-  running.textContent = on ? "The target is running. This report is from the run before." : "";
+  running.textContent = on ? "The target is running. This report is from the previous run." : "";
 }
 
 function show(
@@ -122,7 +122,7 @@ function show(
     section("Caches", report.caches.counts, "", cacheTable);
   }
   if (trace) {
-    section("All that the trace holds", trace.report.artifacts, "No texts.", (part) => {
+    section("All texts of the trace", trace.report.artifacts, "No texts.", (part) => {
       documents(part, trace);
     });
   } else {

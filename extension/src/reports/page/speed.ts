@@ -5,7 +5,7 @@ import { element, sentence, table } from "./dom";
 import { count, duration, share } from "./format";
 import { sourceLink } from "./host";
 
-/** The share of a part that has room for a text. */
+/** The smallest share of a part that has room for its text. */
 const LEGIBLE = 0.08;
 
 export function speedOfCalls(section: HTMLElement, { speed }: PerformanceItem): void {
@@ -29,7 +29,7 @@ export function speedOfCalls(section: HTMLElement, { speed }: PerformanceItem): 
   section.append(...notes.map((note) => element("p", { class: "note" }, sentence(note))));
 }
 
-/** What was measured, in a few words. */
+/** The measurement in a few words. */
 export function facts({ compiled, eager, low, high, samples }: SpeedItem): string[] {
   if (compiled === 0) {
     return [];
@@ -52,7 +52,7 @@ export function shares(parts: readonly SpeedPartItem[]): (SpeedPartItem & { shar
   return parts.map((part) => ({ ...part, share: share(part.seconds, whole) }));
 }
 
-/** The whole is read out as one text; the legend has the same as a table. */
+/** Screen readers read the bar as one text; the legend has the same numbers as a table. */
 function bar(parts: readonly SpeedPartItem[]): HTMLElement {
   const whole = parts.reduce((sum, { seconds }) => sum + seconds, 0);
   const texts = shares(parts).map((part) => `${part.share} ${part.label}`);

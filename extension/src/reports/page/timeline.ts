@@ -5,7 +5,7 @@ import { element, sentence, table } from "./dom";
 import { duration } from "./format";
 import { sourceLink } from "./host";
 
-/** Without the steps of the compiler, nothing tells when a compilation began. */
+/** Without the steps of the compiler, the start of a compilation is unknown. */
 export function timeline(section: HTMLElement, { compilations, phases }: PerformanceItem): void {
   const isTimed = phases.length > 0;
   const ends = [...compilations, ...phases].map(({ start, seconds }) => start + seconds);

@@ -1,4 +1,4 @@
-/** What the page of a trace has beside times, graphs and kernels: it stands alone, without an editor. */
+/** The sections that only the page of a trace has: it works alone, without an editor. */
 
 import type {
   ArtifactItem,
@@ -13,14 +13,14 @@ import { severity } from "./findings";
 import { count, duration } from "./format";
 import { documentLink, sourceLink } from "./host";
 
-/** Every finding with the lines that it is on, its reasons and what helps. */
+/** Every finding with its lines, its reasons and its hints. */
 export function toldFindings(section: HTMLElement, { findings }: TraceItem): void {
   section.append(element("ul", { class: "told" }, ...findings.map(toldFinding)));
 }
 
 function toldFinding({ finding, place, excerpt, notes }: ToldFindingItem): HTMLElement {
   const { message, count: times, code, kind } = finding;
-  const isCounted = times > 1 && kind !== "recompile"; // whose message has the number
+  const isCounted = times > 1 && kind !== "recompile"; // a recompilation's message has the number
   const made = element(
     "li",
     {},
@@ -45,7 +45,7 @@ function toldFinding({ finding, place, excerpt, notes }: ToldFindingItem): HTMLE
   return made;
 }
 
-/** Lines of the source with their numbers; those of the finding stand out. */
+/** Lines of the source with their numbers; the finding's lines are highlighted. */
 function quoted({ start, lines, first, last }: ExcerptItem): HTMLElement {
   const rows = lines.map((line, index) => {
     const number = start + index;
@@ -60,7 +60,7 @@ function quoted({ start, lines, first, last }: ExcerptItem): HTMLElement {
   return element("pre", { class: "excerpt" }, ...rows);
 }
 
-/** The ranks in their order, those that differ from most others marked. */
+/** The ranks in their order; ranks that differ from most ranks are marked. */
 export function ranks(section: HTMLElement, { report }: TraceItem): void {
   const rows = report.ranks.map((rank: RankItem) =>
     element(

@@ -1,7 +1,7 @@
 """Launch configurations of VS Code: ``.vscode/launch.json``.
 
-- ``configurations``: the targets in it
-- ``variables``: what stands for ``${workspaceFolder}`` and the like
+- ``configurations``: the targets in launch.json
+- ``variables``: the values of ``${workspaceFolder}`` and other variables
 - ``env_file``: files of environment variables
 - ``jsonc``: JSON with comments
 """

@@ -31,12 +31,12 @@ _ENV_FILE = "${workspaceFolder}/.env"
 
 
 class LaunchError(Exception):
-    """There is no such configuration, or it cannot run here; the message is a sentence for the user."""
+    """A configuration is missing or cannot run here; the message is a sentence for the user."""
 
 
 @dataclass(frozen=True)
 class _LaunchFile:
-    """The configurations of a launch.json by their names, and the names that each compound puts together."""
+    """The configurations of a launch.json by name, and the configurations that each compound starts."""
 
     configurations: Mapping[str, Mapping[str, Any]]
     compounds: Mapping[str, Sequence[str]]
@@ -48,7 +48,7 @@ def launch_path(root: Path) -> Path:
 
 
 def launch_targets(root: Path) -> tuple[Target, ...]:
-    """Return the targets of a folder's launch configurations; what cannot run is left out, and logged."""
+    """Return the targets of a folder's launch configurations; log and skip those that cannot run."""
     if not os.path.exists(launch_path(root)):
         return ()
     try:
@@ -67,7 +67,7 @@ def launch_targets(root: Path) -> tuple[Target, ...]:
 
 
 def launch_target(root: Path, name: str, file: Path | None = None) -> Target:
-    """Return the target of one launch configuration, for a file if it is about the one in the editor.
+    """Return the target of one launch configuration; ``file`` stands for the file in the editor.
 
     Raises :class:`LaunchError`.
     """
@@ -86,7 +86,7 @@ def launch_target(root: Path, name: str, file: Path | None = None) -> Target:
 
 @lru_cache(maxsize=256)
 def _complain(root: Path, message: str) -> None:
-    """Log a message; cached, so that each is logged once."""
+    """Log a message; cached, so that each message is logged once."""
     _log.info("%s: %s", launch_path(root), message)
 
 
@@ -120,34 +120,34 @@ def _by_name(items: Any) -> dict[str, Mapping[str, Any]]:
 
 
 def _names(parts: Any) -> list[str]:
-    """Return the names of a compound's configurations, which may be of other folders (``{name, folder}``)."""
+    """Return the names of a compound's configurations, also of other folders (``{name, folder}``)."""
     items = parts if isinstance(parts, list) else ()
     return [str(item.get("name") if isinstance(item, dict) else item) for item in items]
 
 
 def _own_system(configuration: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what a configuration says for this operating system alone."""
+    """Return the part of a configuration that applies only to this operating system."""
     own = configuration.get(_SYSTEM)
     return own if isinstance(own, dict) else {}
 
 
 def _why_not(configuration: Mapping[str, Any]) -> str:
-    """Say why a configuration is none that starts a Python program; empty if it is."""
+    """Return why a configuration does not start a Python program; empty if it does."""
     kind, request = configuration.get("type"), configuration.get("request")
     if kind not in _DEBUGGERS:
-        return f"is of the type {kind}: only those of the type debugpy can run"
+        return f"is of the type {kind}: only configurations of the type debugpy can run"
     if request == "attach":
-        return "attaches to a program, which runs already: only a launch can run"
-    return "" if request == "launch" else "does not have the request launch: only that one can run"
+        return "attaches to a running program: only configurations with the request launch can run"
+    return "" if request == "launch" else "does not have the request launch: it cannot run"
 
 
 def _missing(name: str, launch: _LaunchFile) -> str:
     if name in launch.compounds:
         parts = _listed(launch.compounds[name])
         how = f"name one of its configurations, {parts}" if parts else "it has no configurations"
-        return f"{name} is a compound, which starts several programs: {how}."
+        return f"{name} is a compound that starts several programs: {how}."
     known = _listed(name for name, item in launch.configurations.items() if not _why_not(item))
-    have = f"it has {known}" if known else "it has none that starts a Python program"
+    have = f"it has {known}" if known else "no configuration in it starts a Python program"
     return f"launch.json has no configuration {name}; {have}."
 
 
@@ -163,7 +163,7 @@ def _target(name: str, configuration: Mapping[str, Any], root: Path, variables: 
 
 
 def _resolved(name: str, configuration: Mapping[str, Any], root: Path, variables: Variables) -> Target:
-    """Make the target of a configuration. Raises :class:`UnresolvedError`."""
+    """Return the target of a configuration. Raises :class:`UnresolvedError`."""
     cwd = Path(os.path.normpath(root / variables.filled(configuration.get("cwd") or "")))
     module = variables.filled(configuration.get("module") or "")
     args = tuple(map(variables.filled, _arguments(configuration.get("args", ()))))
@@ -198,7 +198,7 @@ def _python(configuration: Mapping[str, Any], root: Path, variables: Variables) 
     python = configuration.get("python") or configuration.get("pythonPath")
     if isinstance(python, list):
         if len(python) != 1:
-            raise UnresolvedError("has a list as its python: only a path can be used")
+            raise UnresolvedError("has a list as its python: only a path is supported")
         (python,) = python
     if python in (None, _SELECTED):
         return None
@@ -213,20 +213,20 @@ def _arguments(args: Any) -> list[str]:
         except ValueError as error:
             raise UnresolvedError(f"has args that cannot be read: {error}") from error
     if not isinstance(args, (list, tuple)):
-        raise UnresolvedError("has args that are no list")
+        raise UnresolvedError("has args that are not a list")
     return list(map(_text, args))
 
 
 def _environment(configuration: Mapping[str, Any], root: Path, variables: Variables) -> dict[str, str]:
-    """Return the variables of the file that it names, ``.env`` by default, and of its own."""
+    """Return a configuration's environment: its ``envFile`` (default ``.env``), then its ``env``."""
     own = configuration.get("env") or {}
     if not isinstance(own, dict) or not all(name and "=" not in name for name in own):
-        raise UnresolvedError("has an env that is not names of variables with their values")
+        raise UnresolvedError("has an env that does not map names of variables to values")
     path = root / variables.filled(configuration.get("envFile") or _ENV_FILE)
     try:
         of_file = read_env_file(read_bytes(str(path)).decode("utf-8-sig"), os.environ)
     except FileNotFoundError:
-        of_file = {}  # VS Code goes on without it, too
+        of_file = {}  # VS Code ignores a missing file, too
     except (OSError, ValueError) as error:
         raise UnresolvedError(f"has an envFile that cannot be read: {_reason(error)}") from error
     of_own = {key: variables.filled(_text(value)) for key, value in own.items() if value is not None}

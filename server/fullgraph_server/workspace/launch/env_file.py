@@ -1,4 +1,4 @@
-"""Files of environment variables (``.env``), as VS Code's Python extension reads them."""
+"""Files of environment variables (``.env``), read like VS Code's Python extension does."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Mapping
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _MOST_CHARACTERS = 1 << 20
-"""The limit of all values together: Linux starts no program with a longer environment by far."""
+"""The limit of all values together: Linux cannot start a program with a much longer environment."""
 _REFERENCE = re.compile(r"(?<!\\)\$\{(\w+)\}")
 
 
 def read_env_file(text: str, env: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that a file sets; ``${NAME}`` in it is one of them or of ``env``.
+    """Return the variables that a file sets; ``${NAME}`` refers to one of them or of ``env``.
 
-    Lines of another form than ``NAME=value`` have no meaning. Raises ``ValueError`` for a file whose values
-    name each other so often that they get longer than a program may have.
+    Lines that are not ``NAME=value`` are ignored. Raises ``ValueError`` if the values refer to each other so
+    often that they become too long for an environment.
     """
     variables: dict[str, str] = {}
 
@@ -29,7 +29,7 @@ def read_env_file(text: str, env: Mapping[str, str]) -> dict[str, str]:
             if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
                 value = value[1:-1].replace("\\n", "\n")
             parts = _REFERENCE.split(value)
-            # The odd ones are names: the length is known before anything of it is made.
+            # Odd indices are names: the length is checked before the value is built.
             left -= sum(len(value_of(part) if index % 2 else part) for index, part in enumerate(parts))
             if left < 0:
                 raise ValueError(f"its values are longer than {_MOST_CHARACTERS:,} characters")

@@ -1,4 +1,4 @@
-"""JSON as VS Code reads it: with comments, and with commas behind the last element."""
+"""JSON as VS Code reads it: with comments and trailing commas."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _SHOWN = re.compile(r"[^\n]")
 
 
 def read_jsonc(text: str) -> Any:
-    """Return the value of a text. Raises ``ValueError`` or ``RecursionError`` for another text."""
+    """Return the value of a text. Raises ``ValueError`` or ``RecursionError`` if it is not JSON."""
     return json.loads(without_comments(text))
 
 
 def without_comments(text: str) -> str:
-    """Make JSON of the text, in which all the rest stays where it is."""
+    """Return the text as JSON: comments and trailing commas become blanks, so positions stay."""
     return _COMMA.sub(_blank, _COMMENT.sub(_blank, text))
 
 

@@ -8,28 +8,28 @@ from collections.abc import Mapping
 from pathlib import Path
 
 _MOST_CHARACTERS = 1 << 22
-"""The limit of all texts of a file together with their variables filled in."""
+"""The limit in characters of all texts of a launch.json after their variables are filled in."""
 _VARIABLE = re.compile(r"\$\{([^${}]*)\}")
 
 
 class UnresolvedError(Exception):
-    """A configuration cannot be run as it is written; the message completes a sentence about it."""
+    """A configuration cannot run; the message completes a sentence about the configuration."""
 
 
 class Variables:
-    """The values of variables in a folder, and of those about a file if one is named."""
+    """The values of the variables of a folder, and of the editor's file if one is given."""
 
     def __init__(self, root: Path, file: Path | None = None) -> None:
         self._of_folder = _of_folder(root)
         self._of_file = _of_file(file, root) if file else {}
         self.about_file = False
-        """Whether a variable about the file was filled in."""
+        """Whether a variable of the file was filled in."""
         self._left = _MOST_CHARACTERS
 
     def filled(self, text: object) -> str:
-        """Fill in the variables of a text. Raises :class:`UnresolvedError` for one that has no value here."""
+        """Fill in the variables of a text. Raises :class:`UnresolvedError` for an unknown variable."""
         if not isinstance(text, str) or "\0" in text:
-            raise UnresolvedError(f"has {text!r} where a text belongs")
+            raise UnresolvedError(f"has {text!r} where a string is needed")
         pieces: list[str] = []
         end = 0
         for found in _VARIABLE.finditer(text):
@@ -40,7 +40,7 @@ class Variables:
         return "".join([*pieces, text[end:]])
 
     def _spend(self, characters: int) -> None:
-        """Count the characters of a text, before anything is made of them."""
+        """Count the characters of a text before it is built. Raises :class:`UnresolvedError`."""
         self._left -= characters
         if self._left < 0:
             raise UnresolvedError(f"is in a file whose texts are longer than {_MOST_CHARACTERS:,} characters")

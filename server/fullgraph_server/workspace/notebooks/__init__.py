@@ -1,5 +1,5 @@
-"""Notebooks as Python: their code cells, joined to one program.
+"""Notebooks as Python: their code cells, joined into one program.
 
-- ``file``: the code cells of a file
-- ``program``: the program that cells make together
+- ``file``: the code cells of a notebook file
+- ``program``: the Python program of the code cells
 """

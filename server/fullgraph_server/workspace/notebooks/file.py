@@ -27,15 +27,15 @@ def read_cells(data: bytes) -> list[Cell]:
 
 
 def code_cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the code cells of a notebook as its file has them."""
+    """Return the code cells of a notebook as JSON objects. Raises :class:`NotebookError`."""
     cells = notebook.get("cells")
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
-        raise NotebookError("it is a damaged notebook, which has no list of cells")
+        raise NotebookError("it is a damaged notebook without a list of cells")
     return [cell for cell in cells if cell.get("cell_type") == "code"]
 
 
 def with_programs(data: bytes, programs: Sequence[str]) -> bytes:
-    """Return a notebook whose code cells have other programs; lines that are in both stay as they are."""
+    """Return a notebook with new programs in its code cells; lines in both stay unchanged."""
     notebook = _notebook(data)
     for cell, text in zip(code_cells(notebook), programs, strict=True):
         written = _text(cell)
@@ -51,7 +51,7 @@ def with_programs(data: bytes, programs: Sequence[str]) -> bytes:
 
 
 def _restored(written: str, program: str) -> str:
-    """Return a program with what a cell has in the place of the comments that magics have become."""
+    """Return a program with the comments that :func:`as_python` made turned back into magics."""
     original = written.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     old, new = as_python(written).split("\n"), program.split("\n")
     lines: list[str] = []
@@ -64,18 +64,18 @@ def _notebook(data: bytes) -> dict[str, Any]:
     try:
         notebook = json.loads(_decoded(data))
     except json.JSONDecodeError as error:
-        raise NotebookError(f"it is a damaged notebook, whose JSON breaks in line {error.lineno}") from None
+        raise NotebookError(f"it is a damaged notebook: its JSON is invalid in line {error.lineno}") from None
     except UnicodeDecodeError:
-        raise NotebookError("it is a damaged notebook, which is not in UTF-8") from None
+        raise NotebookError("it is a damaged notebook: it is not in UTF-8") from None
     except (ValueError, RecursionError):
-        raise NotebookError("it is a damaged notebook, which is no JSON") from None
+        raise NotebookError("it is a damaged notebook: it is not JSON") from None
     version = notebook.get("nbformat") if isinstance(notebook, dict) else None
     if not isinstance(version, int):
-        raise NotebookError("it is a damaged notebook, which does not say its format")
+        raise NotebookError("it is a damaged notebook without a format version")
     if version < _FORMAT:
         raise NotebookError(f"it is a notebook in the old format {version}: save it again in Jupyter")
     if version > _FORMAT:
-        raise NotebookError(f"it is a notebook in format {version}, which is newer than this Fullgraph")
+        raise NotebookError(f"it is a notebook in format {version}, newer than this Fullgraph supports")
     return notebook  # type: ignore[no-any-return]
 
 
@@ -84,7 +84,7 @@ def _decoded(data: bytes) -> str:
 
 
 def _language(notebook: dict[str, Any]) -> str:
-    """Return the language of a notebook; Python if it does not say."""
+    """Return the language of a notebook; Python if the notebook does not name one."""
     language = _at(notebook, "metadata", "language_info", "name") or _at(
         notebook, "metadata", "kernelspec", "language"
     )
@@ -100,7 +100,7 @@ def _text(cell: dict[str, Any]) -> str:
     source = cell.get("source", "")
     lines = source if isinstance(source, list) else [source]
     if not all(isinstance(line, str) for line in lines):
-        raise NotebookError("it is a damaged notebook, with a cell whose source is no text")
+        raise NotebookError("it is a damaged notebook with a cell whose source is not text")
     return "".join(lines)
 
 

@@ -1,6 +1,6 @@
-"""The program of a notebook: its code cells, one below the other, each line in its place.
+"""The program of a notebook: its code cells, one below the other.
 
-What IPython alone understands becomes a comment of the same length, so that rows and columns stay.
+Lines that only IPython understands become comments of the same length, so that rows and columns stay valid.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 MOST_PARSED = 1_000_000
-"""The limit in characters of a text that is parsed: nobody writes longer ones by hand."""
+"""The limit in characters of a text that Fullgraph parses: nobody writes longer texts by hand."""
 
 _PYTHON = ("python", "ipython")
 _CELL_MAGIC = "%%"
 _AROUND = ("%%time", "%%capture")
-"""Magics of cells whose other lines run as they do without it."""
+"""Cell magics that do not change how the other lines of the cell run."""
 _MAGIC = re.compile(
     r"""^(?: [%!?]                      # %time f(x), !ls, ?f
            | [^#'"=]* = [ ]* [%!]       # files = !ls
@@ -26,13 +26,13 @@ _MAGIC = re.compile(
     re.VERBOSE,
 )
 _STATEMENT = "..."
-"""What an indented magic becomes, with a comment behind it: its block may have nothing else."""
+"""The statement that replaces an indented magic, with a comment: its block may have no other statement."""
 _LEFT_OUT = "#%"
-"""How the lines of a cell begin that is left out: in none is an example call."""
+"""The beginning of each line of a cell that is left out: no such line can be an example call."""
 
 
 class NotebookError(ValueError):
-    """A notebook that is no Python program; the text is a part of a sentence for the user."""
+    """A notebook cannot be read as a Python program; the text is part of a sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Cell:
 
 
 def program(cells: Sequence[Cell]) -> tuple[str, tuple[int, ...]]:
-    """Return the program of code cells, and the first row of each. Raises :class:`NotebookError`."""
+    """Return the program of code cells, and each cell's first row. Raises :class:`NotebookError`."""
     if not cells:
         raise NotebookError("it is a notebook without code cells")
     if sum(len(cell.text) for cell in cells) > MOST_PARSED:
@@ -68,9 +68,9 @@ def program(cells: Sequence[Cell]) -> tuple[str, tuple[int, ...]]:
 
 @lru_cache(maxsize=4096)
 def as_python(text: str) -> str:
-    """Return the text of a cell as Python, with as many lines of the same lengths.
+    """Return the text of a cell as Python, with the same number and lengths of lines.
 
-    A cell with ``%%`` is another program, or has another meaning: all of it becomes a comment, but for
+    A cell that begins with a ``%%`` magic is not ordinary Python: all of it becomes a comment, except after
     ``%%time`` and ``%%capture``.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -79,7 +79,7 @@ def as_python(text: str) -> str:
     may_fail = any(map(_is_magic, lines))
     while may_fail:
         index = _failing_line(lines)
-        # In a continued line, `%` is an operator: only where Python fails, a line is a magic.
+        # In a continued line, `%` is an operator: a line is a magic only where Python fails to parse it.
         may_fail = index is not None and _is_magic(lines[index])
         while may_fail and index is not None and index < len(lines) and _is_magic(lines[index]):
             index = _comment_out(lines, index)
@@ -108,7 +108,7 @@ def _failing_line(lines: Sequence[str]) -> int | None:
 
 
 def _comment_out(lines: list[str], index: int) -> int:
-    """Make a magic a comment, with the lines that continue it; return the index of the line after it."""
+    """Comment out a magic and the lines that continue it; return the index of the next line."""
     is_first = True
     while True:
         line = lines[index]
