@@ -67,23 +67,23 @@ export interface TargetItem {
   state?: "queued" | "running" | "finished" | "raised" | "exited" | "crashed" | "timeout" | "memory" | "cancelled" | "not-started";
 }
 
-/** A request for the targets that analyze a document. */
+/** A request for the targets that can analyze a document. */
 export interface SuggestedTargetsParams {
   textDocument: TextDocumentIdentifier;
 }
 
-/** The targets that analyze a document, the likeliest first. */
+/** The targets that can analyze a document, the likeliest first. */
 export interface SuggestedTargets {
   targets: TargetItem[];
   sure: boolean;
 }
 
-/** A request about a target, by its id or a file's URI; a repro is a file, too. */
+/** A request about a target, by its id or the URI of a file or repro. */
 export interface TargetParams {
   target: string;
 }
 
-/** The state of a target has changed. */
+/** The new state of a target. */
 export interface StatusParams {
   target: string;
   generation: number;
@@ -92,7 +92,7 @@ export interface StatusParams {
   state?: "queued" | "running" | "finished" | "raised" | "exited" | "crashed" | "timeout" | "memory" | "cancelled" | "not-started";
 }
 
-/** A program has printed something. */
+/** Output that a program has printed. */
 export interface OutputParams {
   target: string;
   label: string;
@@ -100,13 +100,13 @@ export interface OutputParams {
   text: string;
 }
 
-/** Options that make one run of a target a dry run: with tensors that have no data. */
+/** Options that make one run a dry run: with tensors that have no data. */
 export interface DryRunOptions {
   dryRun?: boolean;
   device?: string;
 }
 
-/** A GPU that kernels can be previewed for without it. */
+/** A GPU for which kernels can be previewed without having it. */
 export interface DeviceItem {
   name: string;
   gpu: string;
@@ -143,7 +143,7 @@ export interface ReportParams {
   layer?: string;
 }
 
-/** The choice of a target's failure; the first one, if neither field is given. */
+/** The failure of a target to minify; the first one if no field is set. */
 export interface MinifyOptions {
   fault: number;
   compileId: string;
@@ -167,19 +167,19 @@ export interface FindingData {
   minify?: MinifyOptions;
 }
 
-/** A request for the places in other documents that belong to a place in source or generated code. */
+/** A request for the places in other documents that correspond to a place. */
 export interface CounterpartsParams {
   textDocument: TextDocumentIdentifier;
   position: Position;
   among: string[];
 }
 
-/** A request for the graph of each line of a document, and for the lines that ran eagerly. */
+/** A request for the graph of each line, and for the lines that ran eagerly. */
 export interface GraphLinesParams {
   textDocument: TextDocumentIdentifier;
 }
 
-/** Consecutive lines that ran in the same way. Lines that add nothing to a graph are left out. */
+/** Consecutive lines that ran alike; lines that add nothing to graphs are left out. */
 export interface GraphLinesItem {
   startLine: number;
   endLine: number;
@@ -189,13 +189,13 @@ export interface GraphLinesItem {
   reason: string;
 }
 
-/** A request for everything that is known of a line. */
+/** A request for everything known about a line. */
 export interface AtLineParams {
   textDocument: TextDocumentIdentifier;
   position: Position;
 }
 
-/** One thing that is known of a line. */
+/** One thing known about a line. */
 export interface LineEntry {
   label: string;
   description: string;
@@ -206,7 +206,7 @@ export interface LineEntry {
   explanation?: string;
 }
 
-/** The things of one kind that are known of a line. */
+/** The things of one kind known about a line. */
 export interface LineSection {
   kind: "findings" | "graphs" | "shapes" | "guards" | "sizes" | "kernels" | "compilations";
   title: string;
@@ -214,7 +214,7 @@ export interface LineSection {
   description: string;
 }
 
-/** Everything that is known of a line. */
+/** Everything known about a line. */
 export interface AtLineItem {
   sections: LineSection[];
   nothing?: string;
@@ -225,7 +225,7 @@ export interface InterpreterParams {
   uri: string;
 }
 
-/** A request for the Pythons that can be chosen for a file or folder; the first one is in use. */
+/** A request for the interpreters to choose from; the first one is in use. */
 export interface InterpretersParams {
   uri: string;
   known?: string[];
@@ -240,7 +240,7 @@ export interface InterpreterItem {
   problem?: string;
 }
 
-/** A call of a tool for agents, with its arguments as `fullgraph mcp` describes them. */
+/** A call of an agent tool, with the arguments that `fullgraph mcp` describes. */
 export interface ToolParams {
   name: string;
   arguments: Record<string, unknown>;
@@ -253,7 +253,7 @@ export interface BugReportItem {
   problem?: string;
 }
 
-/** A request for the launch configuration of a target, with torch.compile or without. */
+/** A request for a target's launch configuration, with or without torch.compile. */
 export interface DebugParams {
   target: string;
   uncompiled: boolean;
@@ -314,7 +314,7 @@ export interface FindingItem {
   location?: Location;
 }
 
-/** A document that the client may ask for, and the report that has it. */
+/** A document that the client may request, and the report that contains it. */
 export interface KernelItem {
   uri: string;
   name: string;
@@ -323,7 +323,7 @@ export interface KernelItem {
   locations: Location[];
 }
 
-/** A document that the client may ask for, and the report that has it. */
+/** A document that the client may request, and the report that contains it. */
 export interface ArtifactItem {
   uri: string;
   name: string;
@@ -381,7 +381,7 @@ export interface LayerItem {
   verdict?: string;
 }
 
-/** A condition under which a compiled function may be used again, and the origin of its value. */
+/** A guard of a compiled function, and the origin of the guarded value. */
 export interface GuardItem {
   name: string;
   kind: string;
@@ -414,7 +414,7 @@ export interface CompilationItem {
   reason: string;
 }
 
-/** A kernel or library function, with all its launches in one piece of code; ``uri`` is its document. */
+/** A kernel or library function with its launches in one piece of code. */
 export interface KernelRow {
   uri: string;
   name: string;
@@ -437,7 +437,7 @@ export interface KernelRow {
   problem?: string;
 }
 
-/** An operation of a lowered graph, and the number of the launch that computes it. */
+/** An operation of a lowered graph, and the index of the launch that computes it. */
 export interface OperationItem {
   name: string;
   operator: string;
@@ -446,7 +446,7 @@ export interface OperationItem {
   location?: Location;
 }
 
-/** The lowered graph of one piece of code; ``documents`` are the URIs of its launches' kernels. */
+/** The lowered graph of one piece of code. */
 export interface PictureItem {
   name: string;
   operations: OperationItem[];
@@ -497,7 +497,7 @@ export interface CacheCountItem {
   bypasses: number;
 }
 
-/** Graphs that a cache did not have, and what is known of why. */
+/** Graphs that a cache lacks, and the reasons as far as they are known. */
 export interface CacheUseItem {
   label: string;
   sentences: string;

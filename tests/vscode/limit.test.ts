@@ -42,7 +42,7 @@ scenario("a time limit is neutral, and can be raised", async (scene) => {
   await expect
     .poll(() => window.problems())
     .toContainEqual(
-      expect.stringContaining("Stopped after 21 s, its time limit: findings are up to here"),
+      expect.stringContaining("Stopped after 21 s, its time limit: the rest was not analyzed"),
     );
   await scene.picture("time-limit-problems");
 

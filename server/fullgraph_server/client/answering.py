@@ -1,4 +1,4 @@
-"""Answers to messages that the server cannot serve: each request gets a response, whatever it looks like."""
+"""Answers to messages that the server cannot serve, so that no request waits."""
 
 from __future__ import annotations
 
@@ -23,25 +23,28 @@ from ..text.visible import visible
 _log = logging.getLogger(__name__)
 
 _MOST_CHARACTERS = 200
-"""The limit of what an error repeats of a message."""
+"""The most characters of a message that an error quotes."""
 
 
 class AnsweringProtocol(FullgraphProtocol):
-    """LSP that answers each request, invalid ones with the errors of JSON-RPC and LSP."""
+    """The LSP protocol that answers every request, an invalid one with an error."""
 
     def structure_message(self, data: Any) -> Any:
-        """Leave an object as it is: pygls calls this for each object inside a message, too."""
+        """Return the object unchanged: pygls calls this for each object in a message."""
         return data
 
     def read_message(self, data: dict[str, Any]) -> Any:
-        """Return a message of the client with its types. Raises :class:`JsonRpcException`."""
+        """Structure a message of the client.
+
+        Raises :class:`JsonRpcException` if it is invalid.
+        """
         try:
             return super().structure_message(data)
         except JsonRpcException as error:
             raise JsonRpcInvalidParams(_fault(error.__cause__ or error)) from None
 
     def handle_message(self, message: Any) -> None:
-        """Serve a JSON value of the client; answer with an error if it is a request that cannot be served."""
+        """Serve a JSON value from the client; answer an invalid request with an error."""
         try:
             self._serve(message)
         except BrokenPipeError:
@@ -72,10 +75,10 @@ class AnsweringProtocol(FullgraphProtocol):
         return self._workspace is not None and not self._shutdown
 
     def _check_request(self, message: dict[str, Any]) -> None:
-        """Raise the error for a request that cannot be served, whatever its parameters are."""
+        """Raise an error if the request cannot be served, whatever its parameters are."""
         method = message["method"]
         if not isinstance(method, str) or not _is_id(message["id"]):
-            raise JsonRpcInvalidRequest("A request has a method, and as its id a text or an integer.")
+            raise JsonRpcInvalidRequest("A request needs a method, and an id that is a string or an integer.")
         if self._shutdown:
             raise JsonRpcInvalidRequest("The server has shut down.")
         if self._workspace is None and method != types.INITIALIZE:
@@ -88,10 +91,13 @@ class AnsweringProtocol(FullgraphProtocol):
             raise JsonRpcInvalidRequest(f"{method} is a notification: it has no id.")
 
     def _take_response(self, message: dict[str, Any]) -> None:
-        """Pass a response to the code that waits for it, also one that cannot be read."""
+        """Pass a response to the code that awaits it.
+
+        An unreadable response arrives there as an error.
+        """
         request = message.get("id")
         if not _is_id(request) or request not in self._result_types:
-            _log.info("a response to no request of the server is ignored")
+            _log.info("ignored a response that belongs to no request of the server")
             return
         try:
             read = self.read_message(message)
@@ -108,12 +114,15 @@ class AnsweringProtocol(FullgraphProtocol):
             self._send_response(request, error=error.to_response_error())
         elif not is_notification:
             fault = {"code": error.code, "message": error.message}
-            # Not a response of lsprotocol, which would leave the id out.
+            # A response class of lsprotocol would leave the id out.
             self._send_data({"jsonrpc": self.VERSION, "id": None, "error": fault})
 
 
 def _call(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a request or notification without what pygls would take for a response, and with parameters."""
+    """Return a request or notification with ``params``.
+
+    Keys that would make pygls take it for a response are left out.
+    """
     known: dict[str, Any] = {key: message[key] for key in ("jsonrpc", "id", "method") if key in message}
     return {**known, "params": message.get("params")}
 
@@ -123,7 +132,7 @@ def _is_id(value: Any) -> TypeGuard[str | int]:
 
 
 def _fault(error: BaseException) -> str:
-    """Say in a sentence what is wrong with the parameters of a request, or with a response."""
+    """Describe what is invalid in the parameters of a request or in a response."""
     is_described = isinstance(error, BaseValidationError)
     faults = transform_error(error, path="") if is_described else [type(error).__name__]
     return f"Invalid parameters: {_shown('; '.join(fault.replace(' @ .', ' for ') for fault in faults))}."

@@ -1,4 +1,7 @@
-"""Checks of the arguments of commands: a wrong one is refused with a sentence for the user."""
+"""Checks of the arguments of commands.
+
+A wrong argument raises an error whose message is a sentence for the user.
+"""
 
 from __future__ import annotations
 
@@ -16,27 +19,36 @@ from .targets import NoTarget, Targets
 
 
 def target_argument(targets: Targets, command: str, args: tuple[Any, ...]) -> Target:
-    """Return the target that the only argument of a command names, or raise a refusal."""
+    """Return the target that a command's only argument names.
+
+    Raises :class:`JsonRpcException` if there is no such argument or target.
+    """
     if len(args) == 1 and isinstance(args[0], str) and args[0]:
         return named_target(targets, args[0])
     raise misuse(f"{command} takes one argument: the URI of a file, or the id of a target.")
 
 
 def run_arguments(targets: Targets, command: str, args: tuple[Any, ...]) -> tuple[Target, Mapping[str, Any]]:
-    """Return the target that a command names, and the switches of its ``DryRunOptions``, or refuse."""
+    """Return the target of a command and the switches of its ``DryRunOptions``.
+
+    Raises :class:`JsonRpcException` if the arguments are not valid.
+    """
     target = target_argument(targets, command, args[:1])
     options = args[1] if len(args) == 2 else None
     dry, device = member(options, "dryRun"), member(options, "device")
     if len(args) > 2 or isinstance(options, (str, int, float, list)) or not isinstance(dry or False, bool):
-        raise misuse(f"{command} takes a target, and after it {{dryRun: boolean, device: string}}.")
+        raise misuse(f"{command} takes a target, and optionally {{dryRun: boolean, device: string}}.")
     if device is not None and not (isinstance(device, str) and device in DEVICES):
-        raise refusal(f"There is no device {device!r} to preview kernels for: take {', '.join(DEVICES)}.")
+        raise refusal(f"Kernels cannot be previewed for {device!r}: choose one of {', '.join(DEVICES)}.")
     given = {"dry_run": dry, "device": device}
     return target, {name: value for name, value in given.items() if value}
 
 
 def named_target(targets: Targets, name: str) -> Target:
-    """Return the target of an id or a URI, or raise a refusal."""
+    """Return the target of an id or a URI.
+
+    Raises :class:`JsonRpcException` if there is none.
+    """
     target = targets.find(name)
     if isinstance(target, NoTarget):
         raise refusal(target.message)
@@ -44,10 +56,10 @@ def named_target(targets: Targets, name: str) -> Target:
 
 
 def misuse(message: str) -> JsonRpcException:
-    """Make the error for arguments of another number or form than a command takes."""
+    """Make the error for arguments whose number or form the command does not take."""
     return JsonRpcInvalidParams(message)
 
 
 def refusal(message: str) -> JsonRpcException:
-    """Make the error that refuses a request with a sentence for the user."""
+    """Make the error that refuses a request; ``message`` is a sentence for the user."""
     return JsonRpcException(without_secrets(message), types.LSPErrorCodes.RequestFailed.value)

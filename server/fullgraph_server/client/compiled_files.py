@@ -7,13 +7,13 @@ from ..runs.observers import RunObserver
 
 
 class CompiledFiles(RunObserver):
-    """Observer of runs that notes which files they compile."""
+    """Observer that records which target last compiled code of each file."""
 
     def __init__(self) -> None:
         self._targets: dict[str, str] = {}
 
     def reported(self, report: Report) -> None:
-        """Take note of the files of a report."""
+        """Record the files of a report's compiled functions, but not those of a trace."""
         if not report.of_trace:
             self._targets.update((frame.filename, report.target) for frame in report.frames)
 
@@ -24,5 +24,5 @@ class CompiledFiles(RunObserver):
         self._targets = {name: other for name, other in self._targets.items() if other != target}
 
     def target_of(self, filename: str) -> str | None:
-        """Return the id of the target that last compiled code of a file; ``None`` if none has."""
+        """Return the id of the target that last compiled code of a file, if any."""
         return self._targets.get(filename)

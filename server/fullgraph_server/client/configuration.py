@@ -1,4 +1,4 @@
-"""The client's settings: requested if it can answer, else those that it sent at the start."""
+"""The client's settings, requested from it or sent by it at initialization."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ RunInductor: TypeAlias = Literal["manual", "idle"]
 
 @dataclass(frozen=True)
 class Settings:
-    """The section ``fullgraph``, checked; ``None`` stands for a setting that is not set."""
+    """The validated section ``fullgraph``; ``None`` stands for an unset setting."""
 
     interpreter: str | None = None
     active_interpreter: str | None = None
-    """The one that is active in the client; used if none is set."""
+    """The interpreter that is active in the editor; used if ``interpreter`` is not set."""
     timeout: float | None = None
     """Seconds that a run may take."""
     memory: float | None = None
     """GiB that a run may use."""
     run_on: RunOn = "save"
-    """When targets that have run do so again by themselves."""
+    """When targets that have run are rerun automatically."""
     trace_paths: Mapping[str, str] = field(default_factory=dict)
-    """Folders of other machines that traces name, and the folders here that they are."""
+    """Folders of other machines that traces name, mapped to the corresponding local folders."""
     preview_python: str | None = None
-    """The interpreter that previews kernels where that of the programs cannot."""
+    """The interpreter that previews kernels if the programs' interpreter cannot."""
     files: Files | None = None
-    """Whether the files that programs write are kept."""
+    """Whether file changes that programs make stay on disk or are discarded after the run."""
     try_fixes: TryFixes = "short"
-    """Whether fixes are tried before anybody asks, for programs that are short."""
+    """Whether fixes for short programs are tried automatically, or only on request."""
     run_inductor: RunInductor = "manual"
-    """Whether TorchInductor runs by itself after runs that leave it out."""
+    """Whether TorchInductor runs automatically after runs that leave it out."""
 
     def overrides(self, folder: Path) -> Overrides:
-        """Return the overrides for runs in ``folder``, whose settings these are."""
+        """Return these settings as the overrides for runs in ``folder``."""
         return Overrides(
             folder,
             self.interpreter,
@@ -70,7 +70,7 @@ class Settings:
 
 
 class Configuration:
-    """Reader of the settings, which warns the user once about each wrong value."""
+    """Reader of the client's settings, which warns once about each invalid value."""
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
@@ -78,7 +78,7 @@ class Configuration:
         self._shown: set[str] = set()
 
     def initialize(self, options: Any) -> None:
-        """Take the client's ``initializationOptions``, with or without the section around them."""
+        """Store the client's ``initializationOptions``, with or without the section."""
         plain = _plain(options)
         self._initial = plain.get(_SECTION, plain) if isinstance(plain, dict) else plain
 
@@ -104,10 +104,10 @@ class Configuration:
             return None
         params = types.ConfigurationParams([types.ConfigurationItem(scope_uri=uri, section=_SECTION)])
         answer = asyncio.ensure_future(self._server.workspace_configuration_async(params))
-        # Not wait_for: pygls fails on the answer to a request that was cancelled.
+        # asyncio.wait_for would cancel the request, and pygls fails on the answer to a cancelled request.
         await asyncio.wait({answer}, timeout=_ANSWER_SECONDS)
         if not answer.done() or answer.exception() is not None:
-            _log.warning("the client did not give its configuration")
+            _log.warning("the client did not return its configuration")
             return None
         values = answer.result()
         return _plain(values[0]) if values else None
@@ -127,7 +127,7 @@ class Configuration:
 
 
 def _plain(value: Any) -> Any:
-    """Turn objects that pygls has made of JSON values back into these."""
+    """Convert objects that pygls made from JSON back to JSON values."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if hasattr(value, "_asdict"):

@@ -1,4 +1,4 @@
-"""The client's view of files: its folders, its URIs and versions, and columns in its own units."""
+"""The client's view of files: folders, URIs, versions, and encoded positions."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from .notebooks import Notebook, Notebooks
 
 _NO_DRIFT = Drift(None, None)
 _MOST_OF_LINE = 20_000
-"""The limit in characters of what is read of a line for a request: every name in it is looked up."""
+"""The most characters of a line that a request reads: it looks up every name in the line."""
 
 
 class Documents:
-    """Files as the client knows them."""
+    """The files that the client shows, and those on disk, by path."""
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
@@ -48,34 +48,34 @@ class Documents:
         return [self._workspace(Path(path)) for path in paths if path]
 
     def workspace_of(self, filename: str) -> Workspace:
-        """Return the innermost open folder around a file; its project, if it lies outside all of them."""
+        """Return the innermost open folder around a file; its project, if there is none."""
         around = [item for item in self.workspaces() if Path(filename).is_relative_to(item.root)]
         if around:
             return max(around, key=lambda item: len(item.root.parts))
         return self._workspace(project_root(Path(filename)))
 
     def keeping_root(self, filename: str) -> Path | None:
-        """Return the open folder that keeps what is made for a file: the one around it, else the first."""
+        """Return the open folder for generated files: around the file, else the first."""
         opened = [workspace.root for workspace in self.workspaces()]
         own = self.workspace_of(filename).root
         return own if own in opened else next(iter(opened), None)
 
     def _workspace(self, root: Path) -> Workspace:
-        # Kept, since each remembers the files that it has read.
+        # Cached, since each workspace caches the files that it has read.
         return self._workspaces.setdefault(root, Workspace(root))
 
     # -- files ---------------------------------------------------------------------------------
 
     def filename(self, uri: str) -> str | None:
-        """Return the path of a file on disk; ``None`` for an unsaved text and other things.
+        """Return the path of a file on disk; ``None`` for any other document.
 
-        That of a cell of a notebook is the notebook's.
+        A notebook cell has the path of its notebook.
         """
         notebook = self._notebooks.uri_of(uri)
         return _path(notebook or uri)
 
     def notebook(self, filename: str) -> Notebook | None:
-        """Return the notebook that the client shows of a file."""
+        """Return the notebook that the client shows for a file, if it is open."""
         return next((item for item in self._notebooks.all() if _path(item.uri) == filename), None)
 
     def uri(self, filename: str) -> str:
@@ -84,7 +84,7 @@ class Documents:
         return document.uri if document else _uri(filename)
 
     def uris(self, filename: str) -> Sequence[str]:
-        """Return the URIs of the documents that the client shows of a file: of a notebook its cells."""
+        """Return the URIs of a file's open documents; for a notebook, of its cells."""
         document = self._open(filename)
         if isinstance(document, Notebook):
             return [cell.uri for cell in document.cells]
@@ -100,7 +100,7 @@ class Documents:
         return self._open(filename) is not None
 
     def source(self, filename: str) -> SourceFile | None:
-        """Return the text that the client shows; that on disk, if it does not show the file."""
+        """Return the text that the client shows; that on disk for a closed file."""
         document = self._open(filename)
         if document is None:
             return self.workspace_of(filename).source(filename)
@@ -113,7 +113,10 @@ class Documents:
         return cached[1]
 
     def drift(self, report: Report, filename: str) -> Drift:
-        """Return the edits of a file since a report's run; none for a file that the report does not name."""
+        """Return the edits of a file since a report's run.
+
+        There are none for a file that the report lacks.
+        """
         ran = report.files.get(filename)
         now = self.source(filename) if ran else None
         if ran is None or ran is now:
@@ -124,12 +127,18 @@ class Documents:
         return drift
 
     def has_cells_of(self, report: Report, filename: str, row: int = 0) -> bool:
-        """Tell whether a notebook begins with the cells that a run had, or with those of them up to a row."""
+        """Tell whether a notebook still begins with the cells that ran.
+
+        Only the cells up to ``row`` count, if it is given.
+        """
         ran, now = report.files.get(filename), self.source(filename)
         return bool(ran and ran.cells and now and now.still_is(ran.until(now.cell(row)[0])))
 
     def as_shown(self, workspace: Workspace) -> tuple[Workspace, tuple[SourceText, ...]]:
-        """Return a frozen workspace as the client shows it now, and the texts in it that are not on disk."""
+        """Freeze a workspace at the texts that the client shows.
+
+        Also returns those texts that are not saved.
+        """
         shown: dict[str, SourceFile] = {}
         opened = self._server.workspace.text_documents.values()
         for filename in dict.fromkeys(self.filename(document.uri) for document in opened):
@@ -150,13 +159,13 @@ class Documents:
         documents: Mapping[str, TextDocument] = self._server.workspace.text_documents
         if (document := documents.get(_uri(filename))) is not None:
             return document
-        # A client may write URIs in another way.
+        # A client may spell URIs differently, for example by escaping other characters.
         return next((item for item in documents.values() if _path(item.uri) == filename), None)
 
     # -- positions -----------------------------------------------------------------------------
 
     def range(self, span: Span) -> types.Range:
-        """Convert a span to the client's units."""
+        """Convert a span to a range in the client's position encoding."""
         lines = self._text(span.filename)
         start, end = (span.row, span.column), (span.end_row, span.end_column)
         return types.Range(self._to_client(lines, *start), self._to_client(lines, *max(start, end)))
@@ -168,23 +177,29 @@ class Documents:
         return self.range(Span(filename, row, start, row, max(len(line.rstrip()) + 1, start)))
 
     def location(self, report: Report, span: Span) -> types.Location:
-        """Locate a span of a report now: its line if that was edited, the nearest place if it is gone."""
+        """Locate a report's span in the current text.
+
+        An edited span becomes its line, a deleted one the nearest place.
+        """
         moved = self.drift(report, span.filename).span(span)
         return types.Location(self.uri(span.filename), self.range_of(report, moved.span))
 
     def range_of(self, report: Report, span: Span) -> types.Range:
-        """Convert a span of a report to the client's units; to its row, if the file may not be read."""
+        """Convert a report's span to a range.
+
+        If its file may not be read, the range is the start of its row.
+        """
         return self.range(span) if report.may_read(span.filename) else _row_range(span.row)
 
     def line_location(self, report: Report, filename: str, row: int) -> types.Location:
-        """Locate a line of a report in the text as it is now, or the nearest place to it."""
+        """Locate a line of a report in the current text, or the nearest line to it."""
         now, _ = self.drift(report, filename).line(row)
         readable = report.may_read(filename)
         place = self.line_range(filename, now) if readable else _row_range(now)
         return types.Location(self.uri(filename), place)
 
     def shown_row(self, filename: str, row: int) -> str:
-        """Write a row as people count it: ``12``, and in a notebook ``cell 3:2``."""
+        """Write a row for people: ``12``, and in a notebook ``cell 3:2``."""
         source = self.source(filename) if filename.endswith(NOTEBOOK) else None
         return source.place(row) if source else str(row)
 
@@ -194,7 +209,7 @@ class Documents:
         return source.row_words(row) if source else str(row)
 
     def line_uri(self, filename: str, row: int) -> str:
-        """Return the URI of a line for a link; in a notebook that of its cell."""
+        """Return the URI of a line for a link; in a notebook, the URI of its cell."""
         notebook = self.notebook(filename)
         cell = next((cell for cell, _, end in notebook.extents() if row < end), None) if notebook else None
         return cell.uri if cell else f"{self.uri(filename)}#L{row}"
@@ -207,7 +222,7 @@ class Documents:
         return position.line + 1, converted.character + 1
 
     def line(self, filename: str, row: int) -> str:
-        """Return the beginning of a line that the client shows; an empty text outside of the file."""
+        """Return the beginning of a shown line; empty for a row outside of the file."""
         lines = self._text(filename)
         return lines[row - 1][:_MOST_OF_LINE] if 1 <= row <= len(lines) else ""
 
@@ -217,7 +232,7 @@ class Documents:
         return types.Position(row - 1, units)
 
     def _text(self, filename: str) -> Sequence[str]:
-        """Return the lines as Python counts them: pygls also splits at form feeds and the like."""
+        """Return the lines as Python counts them; pygls also splits at form feeds."""
         source = self.source(filename)
         return source.lines if source else ()
 

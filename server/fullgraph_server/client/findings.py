@@ -1,4 +1,4 @@
-"""Findings as a client sees them: at their place in the text as it is now, each shown once."""
+"""Findings at their places in the current text, each shown once."""
 
 from __future__ import annotations
 
@@ -18,23 +18,26 @@ Drifts: TypeAlias = Callable[[Report, str], Drift]
 """Returns the edits of a file's text since a report's run."""
 
 _MOST_TARGETS = 2
-"""How many targets are named."""
+"""How many targets a list names before it says ``and 2 more``."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownFinding:
-    """A finding of a report at the place where it is now, or on the text of its line if that was edited."""
+    """A finding of a report at its current place.
+
+    If its line was edited, the place is the text of that line.
+    """
 
     report: Report
     finding: Finding
     span: Span
     edited: bool
     targets: tuple[str, ...] = ()
-    """The targets that found it, where others ran the line without that."""
+    """The targets that have the finding, if another target ran the line without it; else empty."""
 
     @property
     def message(self) -> str:
-        """The finding's sentence, which says if the line was edited since the run, and names its targets."""
+        """The finding's sentence, with a note if edited, and the names of its targets."""
         message = self.finding.message
         if self.edited:
             message += " (edited since the run)"
@@ -42,7 +45,7 @@ class ShownFinding:
 
 
 def minify_options(report: Report, finding: Finding) -> MinifyOptions | None:
-    """Return the minifier's options for a finding; ``None`` if it cannot be minified here."""
+    """Return the minifier's options for a finding; ``None`` if it cannot be minified."""
     if not (report.repeatable and finding.minifiable):
         return None
     return MinifyOptions(finding.fault, finding.compile_id)
@@ -54,7 +57,7 @@ def newest_first(reports: Iterable[Report]) -> list[Report]:
 
 
 def names_of(targets: Sequence[str]) -> str:
-    """Name targets: ``train.py, test_model.py::test_step and 2 more``."""
+    """List targets in words: ``train.py, test_model.py::test_step and 2 more``."""
     names = list(map(_name, targets))
     left = len(names) - _MOST_TARGETS
     return ", ".join(names[:_MOST_TARGETS]) + (f" and {left} more" if left > 0 else "")
@@ -66,9 +69,11 @@ def _name(target: str) -> str:
 
 
 def shown_findings(filename: str, reports: Iterable[Report], drifts: Drifts) -> list[ShownFinding]:
-    """Return the findings in a file, except on deleted lines. Of equal ones, the first report counts.
+    """Return the findings in a file, except those on deleted lines.
 
-    Where several targets ran a line and differ in what they found, each finding names its targets.
+    Of equal findings, that of the first report counts.
+
+    If several targets ran a line and their findings on it differ, each finding names its targets.
     """
     reports = [
         report
@@ -86,7 +91,7 @@ def shown_findings(filename: str, reports: Iterable[Report], drifts: Drifts) -> 
             moved = drift.span(finding.span)
             edited, line = moved.change == "edited", (finding.code, moved.span.row)
             if moved.change == "deleted" or (edited and line in fresh):
-                continue  # a newer run reports it on the line as it is now
+                continue  # a newer run reports it on the current text of the line
             if not edited:
                 fresh.add(line)
             shown = ShownFinding(report, finding, moved.span, edited)
@@ -100,13 +105,13 @@ def shown_findings(filename: str, reports: Iterable[Report], drifts: Drifts) -> 
 
 
 def _named(shown: ShownFinding, finders: list[str], ran: Mapping[str, AbstractSet[int]]) -> ShownFinding:
-    """Return a finding with the names of its targets, if another target ran its line without it."""
+    """Add a finding's targets if another target ran its line without the finding."""
     others = any(shown.span.row in rows for target, rows in ran.items() if target not in finders)
     return replace(shown, targets=tuple(dict.fromkeys(finders))) if others else shown
 
 
 def _rows(filename: str, report: Report, drift: Drift) -> set[int]:
-    """Return the rows of a file, now, whose code a target ran in or beside graphs."""
+    """Return the current rows of a file whose code a target ran, in graphs or eagerly."""
     spans = (span for lines in report.graph_lines if lines.filename == filename for span in lines.spans)
     found = (item.span for item in report.findings if item.span.filename == filename and not item.of_run)
     rows: set[int] = set()

@@ -1,4 +1,4 @@
-"""The files that import a file, directly or through others."""
+"""The files that import a file, directly or through other files."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _MOST_FILES = 5_000
 
 
 def importers(filename: str, roots: Sequence[Path]) -> list[str]:
-    """List the files below some folders that import a file, those that do it directly first.
+    """List the files below ``roots`` that import a file, direct importers first.
 
-    Modules are told apart by the last part of their names alone, so there can be too many.
+    Only the last part of a module's name is compared, so files that import a namesake are listed, too.
     """
     imported = dict(_imported_names(roots))
     found: dict[str, None] = {}
@@ -33,7 +33,7 @@ def importers(filename: str, roots: Sequence[Path]) -> list[str]:
 
 
 def _imported_names(roots: Sequence[Path]) -> Iterator[tuple[str, set[str]]]:
-    """Yield the files with the names in their import statements."""
+    """Yield each file with the names in its import statements."""
     number = 0
     for root in roots:
         for filename in python_files(str(root)):
@@ -49,6 +49,6 @@ def _imported_names(roots: Sequence[Path]) -> Iterator[tuple[str, set[str]]]:
 
 
 def _module_name(filename: str) -> str:
-    """Return the last part of a module's name: a package has that of its folder."""
+    """Return the last part of a module's name; for a package, the name of its folder."""
     folder, name = os.path.split(filename)
     return os.path.basename(folder) if name == "__init__.py" else name.removesuffix(".py")

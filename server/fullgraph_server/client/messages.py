@@ -25,40 +25,49 @@ _KINDS: dict[Severity, types.MessageType] = {
 
 
 def show_message(server: LanguageServer, kind: types.MessageType, message: str) -> None:
-    """Show a sentence without links: VS Code makes them of Markdown's form, also to commands."""
+    """Show a sentence without links.
+
+    VS Code turns ``[text](target)`` into links, even into links to commands.
+    """
     server.window_show_message(types.ShowMessageParams(kind, visible(message).replace("](", "] (")))
 
 
 async def agrees(server: LanguageServer, question: str) -> bool:
-    """Ask the user; who dismisses the question says no."""
+    """Return whether the user answers the question with yes; dismissing it means no."""
     actions = [types.MessageActionItem("Yes"), types.MessageActionItem("No")]
     params = types.ShowMessageRequestParams(types.MessageType.Info, visible(question), actions)
     try:
         answer = await server.window_show_message_request_async(params)
     except JsonRpcException as error:  # a client that cannot ask
-        _log.info("the client asked nobody: %s", error)
+        _log.info("the client cannot ask the user: %s", error)
         return False
     return answer is not None and answer.title == "Yes"
 
 
 class RunMessages(RunObserver):
-    """Messages about problems of a whole run, which no diagnostic shows: each once, until it is gone."""
+    """Observer that shows problems of a whole run, which no diagnostic shows.
+
+    Each is shown once, until it is gone.
+    """
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
         self._shown: dict[str, dict[Layer, frozenset[Finding]]] = {}
 
     def reported(self, report: Report) -> None:
-        """Show the new problems in the report of a run that is over, unless its command answers with them."""
+        """Show the new problems of a finished run.
+
+        Problems that the answer of its command contains are left out.
+        """
         self._show(report, is_beside=False)
 
     def layered(self, report: Report) -> None:
-        """Show the new problems of a layer: they are on no line."""
+        """Show the new problems of a layer: no line shows them."""
         self._show(report, is_beside=True)
 
     def _show(self, report: Report, *, is_beside: bool) -> None:
         told = verdict(report) is not None or self._is_shown_by_client(report, is_beside=is_beside)
-        in_background = report.layer == "inductor"  # its row tells why it did not run
+        in_background = report.layer == "inductor"  # its row in the targets view says why it did not run
         if report.status is None or told or in_background:
             return
         issues = frozenset(finding for finding in report.findings if finding.of_run)
@@ -71,13 +80,13 @@ class RunMessages(RunObserver):
         shown[report.layer] = issues
 
     def cleared(self, target: str) -> None:
-        """Show the problems of a target again if it is run again."""
+        """Forget the shown problems of a target, so that its next run shows them again."""
         self._shown.pop(target, None)
 
     def _is_shown_by_client(self, report: Report, *, is_beside: bool) -> bool:
-        """Tell whether the client says by itself, with buttons, why there is nothing to show."""
+        """Tell whether the client itself explains why there is nothing to show."""
         if not experimental_capability(self._server, "fullgraphStatus"):
             return False
         if report.status == "not-started":
-            return not is_beside  # for a layer, the state of the target stays
+            return not is_beside  # a failed layer leaves the state of its target unchanged
         return report.depth in ("kernels", "build") and not report.codes

@@ -1,7 +1,7 @@
-"""Notebooks on the wire: the server knows the program of a notebook, the client its cells.
+"""Notebooks in messages: one program for the server, cells for the client.
 
-A row that comes with the URI of a cell becomes the row in the program; rows of the program leave as those of
-cells. So no feature knows of notebooks.
+A row that arrives with the URI of a cell becomes a row of the program; rows of the program are sent as rows
+of cells. So features need no code for notebooks.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from .notebooks import Notebook, Notebooks, ShownCell
 SYNC = types.NotebookDocumentSyncOptions(
     notebook_selector=[types.NotebookDocumentFilterWithNotebook("jupyter-notebook")], save=True
 )
-"""The notebooks that clients send."""
+"""The notebooks whose changes clients send."""
 
 _Json = Any
 
 
 class NotebookProtocol(AnsweringProtocol):
-    """LSP with cells of notebooks in the place of their programs."""
+    """The LSP protocol that translates rows of notebook programs to rows of cells."""
 
     def __init__(self, server: LanguageServer, converter: Any) -> None:
         super().__init__(server, converter)
         self._notebooks = Notebooks(server)
         self._cells: dict[Any, str] = {}
-        """The cells that requests are about, by the ids of these."""
+        """The URI of the cell that a request is about, by the id of the request."""
         self._told: dict[str, _Json] = {}
-        """The diagnostics that the client has of each cell, if there are any."""
+        """The diagnostics that were last published for each cell."""
 
     def read_message(self, data: dict[str, Any]) -> Any:
-        """Read a message of the client, with rows of programs for those of cells."""
+        """Structure a message of the client, with rows of cells mapped to the program."""
         params = data.get("params")
         if self._workspace is not None and isinstance(params, dict):
             uri = _uri_of(params)
@@ -63,7 +63,7 @@ class NotebookProtocol(AnsweringProtocol):
             super()._send_data(data)
 
     def _tell(self, params: _Json) -> None:
-        """Publish diagnostics; those of a cell only if the client has others."""
+        """Publish diagnostics; for a cell, only if they differ from those published last."""
         uri, found = params["uri"], params["diagnostics"]
         if uri.startswith("file:") or self._told.get(uri, []) != found:
             self._told[uri] = found
@@ -72,14 +72,20 @@ class NotebookProtocol(AnsweringProtocol):
 
 
 def in_cells(message: _Json, notebooks: list[Notebook], cell: str = "") -> _Json:
-    """Return a message with rows of cells for one with rows of programs; ``cell`` is what was asked for."""
+    """Replace rows of programs in a message by rows of cells.
+
+    ``cell`` is the URI of the cell that was requested.
+    """
     cells = _Cells(notebooks)
     content = {key: message[key] for key in ("result", "params") if key in message}
     return {**message, **{key: cells.written(value, cells.of(cell)) for key, value in content.items()}}
 
 
 def diagnostics_of_cells(params: _Json, notebooks: list[Notebook]) -> Iterator[_Json]:
-    """Yield the diagnostics of each cell for those of a program; of no cell if the client shows none."""
+    """Split diagnostics of a notebook's program into those of its cells.
+
+    Diagnostics of other documents are yielded unchanged.
+    """
     if params["uri"].endswith(NOTEBOOK) or notebooks:
         yield from _Cells(notebooks).diagnostics(params)
     else:
@@ -96,11 +102,11 @@ class _Extent:
 
 
 class _ElsewhereError(Exception):
-    """A place that is in another cell than the one that was asked for."""
+    """A place in another cell than the cell of the request."""
 
 
 class _Cells:
-    """The map of URIs and rows of programs to cells."""
+    """The map from URIs and rows of programs to cells."""
 
     def __init__(self, notebooks: list[Notebook]) -> None:
         self._extents: dict[str, list[_Extent]] = {}
@@ -119,7 +125,7 @@ class _Cells:
         return next((extent for extent in extents if line < extent.end), None)
 
     def diagnostics(self, params: _Json) -> Iterator[_Json]:
-        """Yield the diagnostics of each cell, or those of another document as they are."""
+        """Yield the diagnostics of each cell; diagnostics of other documents unchanged."""
         extents = self._extents.get(params["uri"])
         if extents is None and not params["uri"].endswith(NOTEBOOK):
             yield {**params, "diagnostics": self.written(params["diagnostics"], None)}
@@ -135,7 +141,10 @@ class _Cells:
         return bool(extent.first <= item["range"]["start"]["line"] < extent.end)
 
     def written(self, value: _Json, cell: _Extent | None) -> _Json:
-        """Return a value with rows of cells: those without a URI are of ``cell``."""
+        """Replace rows of programs in a value by rows of cells.
+
+        Rows without a URI belong to ``cell``.
+        """
         if isinstance(value, list):
             return list(self._items(value, cell))
         if not isinstance(value, dict):
@@ -190,7 +199,7 @@ class _Cells:
             yield from self._edits(uri, edits)
 
     def _edits(self, uri: str, edits: list[_Json]) -> Iterator[tuple[str, list[_Json]]]:
-        """Yield the edits of each cell; those of another document as they are."""
+        """Yield the edits of each cell; edits of other documents unchanged."""
         if uri not in self._extents:
             yield uri, edits
             return
@@ -214,7 +223,7 @@ def _position(value: dict[str, int], cell: _Extent | None) -> dict[str, int]:
 
 
 def _range(value: dict[str, _Json], cell: _Extent | None) -> dict[str, _Json]:
-    """Return a range in its cell, which it may leave at its end only."""
+    """Convert a range to its cell, cut at the end of the cell."""
     if cell is None:
         return value
     end = value["end"]
@@ -230,7 +239,7 @@ def _lines(first: int, last: int, cell: _Extent) -> dict[str, int]:
 
 
 def _appended(edit: dict[str, _Json], cell: _Extent) -> dict[str, _Json]:
-    """Return an insertion between cells as one at the end of a cell: its blank line sets it off from that."""
+    """Turn an insertion between cells into one at the end of the cell above it."""
     if edit["range"]["start"] != edit["range"]["end"]:
         raise _ElsewhereError  # it replaces lines of the next cell
     end = {"line": cell.end - 1 - cell.first, "character": cell.last_width}
@@ -238,10 +247,13 @@ def _appended(edit: dict[str, _Json], cell: _Extent) -> dict[str, _Json]:
 
 
 def _edit(edit: dict[str, _Json], cell: _Extent) -> dict[str, _Json]:
-    """Return an edit in its cell: the end of its last line is no text of the cell."""
+    """Convert an edit to its cell.
+
+    The end of a cell's last line is not part of its text.
+    """
     end = edit["range"]["end"]
     if end["line"] > cell.end or (end["line"] == cell.end and end["character"]):
-        raise _ElsewhereError  # it changes several cells, and whose its new lines are is not known
+        raise _ElsewhereError  # it changes several cells: which cell gets its new lines is unknown
     text = edit["newText"]
     if end["line"] == cell.end:
         text = text.removesuffix("\n").removesuffix("\r")
@@ -256,7 +268,7 @@ def _uri_of(params: dict[str, _Json]) -> str:
 
 
 def _closed_cells(params: dict[str, _Json]) -> Iterator[str]:
-    """Yield the URIs of cells that are gone, with their notebook or out of it."""
+    """Yield the URIs of cells that were closed with their notebook or deleted from it."""
     change = params.get("change") or {}
     structure = (change.get("cells") or {}).get("structure") or {} if isinstance(change, dict) else {}
     for cell in (*(params.get("cellTextDocuments") or ()), *(structure.get("didClose") or ())):
@@ -265,7 +277,7 @@ def _closed_cells(params: dict[str, _Json]) -> Iterator[str]:
 
 
 def _shifted(value: _Json, rows: int) -> _Json:
-    """Return a value with all its positions moved down."""
+    """Return a value with all its positions moved down by ``rows`` rows."""
     if isinstance(value, list):
         return [_shifted(item, rows) for item in value]
     if not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The notebooks that the client shows, each as one Python program: a map of its rows to those of cells."""
+"""Open notebooks, each as one Python program with a map from rows to cells."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..workspace.source import SourceFile
 
 @dataclass(frozen=True)
 class ShownCell:
-    """A code cell that the client shows."""
+    """A code cell of an open notebook, with its current text."""
 
     uri: str
     version: int | None
@@ -26,7 +26,7 @@ class ShownCell:
 
 @dataclass(frozen=True)
 class Notebook:
-    """A notebook as the client shows it now."""
+    """The current state of an open notebook."""
 
     uri: str
     version: int
@@ -34,7 +34,10 @@ class Notebook:
 
     @property
     def problem(self) -> str:
-        """The reason why the notebook is no program, as a part of a sentence; empty if it is one."""
+        """The reason why the notebook is not a program; empty if it is one.
+
+        It is a part of a sentence.
+        """
         return self._program[2]
 
     @property
@@ -43,21 +46,21 @@ class Notebook:
         return self._program[1]
 
     def source(self, filename: str) -> SourceFile | None:
-        """Return the program; ``None`` if the notebook is none."""
+        """Return the notebook's program; ``None`` if the notebook is not a Python program."""
         text, rows, problem = self._program
         return None if problem else _source(filename, text, rows)
 
     def first_row(self, cell: str) -> int | None:
-        """Return the row in the program that a cell begins in; ``None`` for a cell that has none."""
+        """Return the row of the program at which a cell begins, if it is part of it."""
         rows = (row for shown, row in zip(self.cells, self.rows, strict=False) if shown.uri == cell)
         return next(rows, None)
 
     def number(self, cell: str) -> int:
-        """Return the number of a code cell; 0 if it is gone."""
+        """Return the 1-based number of a code cell; 0 if it does not exist."""
         return next((number for number, shown in enumerate(self.cells, 1) if shown.uri == cell), 0)
 
     def extents(self) -> Iterator[tuple[ShownCell, int, int]]:
-        """Yield each cell with its first row, and the first row after it."""
+        """Yield each cell with its first row and the first row after it."""
         for cell, row in zip(self.cells, self.rows, strict=False):
             yield cell, row, row + cell.text.replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
 
@@ -71,19 +74,19 @@ class Notebook:
 
 @lru_cache(maxsize=64)
 def _source(filename: str, text: str, rows: tuple[int, ...]) -> SourceFile:
-    # Kept: what is known of a text, such as its tree, hangs on the object.
+    # Cached, since a source file caches what was computed from its text, such as its syntax tree.
     return SourceFile(filename, text, rows)
 
 
 class Notebooks:
-    """Finder of notebooks among the documents of the client."""
+    """The notebooks that are open in the client."""
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
         self._kept: dict[str, Notebook] = {}
 
     def uri_of(self, cell: str) -> str | None:
-        """Return the URI of the notebook that a cell is in."""
+        """Return the URI of the notebook that contains a cell."""
         document = self._server.workspace.get_notebook_document(cell_uri=cell)
         return document.uri if document else None
 
@@ -94,7 +97,7 @@ class Notebooks:
                 yield notebook
 
     def at(self, uri: str) -> Notebook | None:
-        """Return the notebook of a URI of its own or of one of its cells."""
+        """Return the notebook with a URI, which may be that of one of its cells."""
         workspace = self._server.workspace
         document = workspace.get_notebook_document(notebook_uri=uri) or workspace.get_notebook_document(
             cell_uri=uri

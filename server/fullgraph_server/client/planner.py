@@ -1,4 +1,4 @@
-"""Plans of runs: the newest text of the client's files, with its newest settings."""
+"""Plans of runs, with the newest texts and settings of the client."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .documents import Documents
 from .targets import Targets
 
 _DEFAULT_TIMEOUT: Final = 60.0
-"""Seconds for a run if nobody has set a limit: a file that is saved must not run for ever."""
+"""The time limit in seconds if none is set: a save must not start a run that never ends."""
 
 
 def create_planner(targets: Targets, documents: Documents, configuration: Configuration) -> Planner:
@@ -27,7 +27,7 @@ def create_planner(targets: Targets, documents: Documents, configuration: Config
         workspace = targets.workspace_of(target)
         if overrides is None or overrides.folder != workspace.root:
             overrides = await configuration.overrides(documents.uri(target.filename), workspace.root)
-            # The text may have changed while the client gave its settings.
+            # The text may have changed while the server waited for the client's settings.
             target = targets.find(name)
             if not isinstance(target, Target):
                 return None
@@ -40,7 +40,7 @@ def create_planner(targets: Targets, documents: Documents, configuration: Config
         return Plan(target, run_settings, *shown, known, *by_itself).of_cells()
 
     def baseline(config: Config) -> Baseline:
-        """Return the project's baseline; an empty one until it is written, or where it cannot be read."""
+        """Return the project's baseline; an empty one if it is missing or unreadable."""
         path = baseline_path(config)
         if path is None or not path.exists():
             return Baseline()

@@ -1,4 +1,4 @@
-"""The output of programs: a notification to a client that asks for it, else the server's standard error."""
+"""The output of programs, sent to the client or to the server's standard error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .capabilities import experimental_capability
 
 
 def program_output(server: LanguageServer) -> Callable[[Target, int, str], None]:
-    """Return what takes a part of the output of a target's run, with the generation of that."""
+    """Return a function that passes on output: ``(target, generation, text)``."""
 
     def take(target: Target, generation: int, text: str) -> None:
         if experimental_capability(server, "fullgraphOutput"):

@@ -1,4 +1,4 @@
-"""The client's progress display, where the user can cancel the work, and status notifications."""
+"""The client's progress display, which can cancel a run, and status messages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class WorkDone:
-    """A work-done progress, in a client that shows them, from its creation until its end."""
+    """A work-done progress of the client; nothing in a client without them."""
 
     def __init__(
         self, server: LanguageServer, token: str, message: str, cancel: Callable[[], object]
@@ -37,11 +37,11 @@ class WorkDone:
         self._begun = self._over = False
         window = server.client_capabilities.window
         if window is not None and window.work_done_progress:
-            # Beside the work, and never cancelled: the client may take its time, or refuse.
+            # A task that is never cancelled: the client may answer late or refuse, and the work goes on.
             self._beginning = asyncio.create_task(self._begin())
 
     def report(self, message: str) -> None:
-        """Show how far the work is."""
+        """Show the current step of the work."""
         self._message = message
         if self._begun:
             self._progress.report(self._token, types.WorkDoneProgressReport(message=message))
@@ -60,7 +60,7 @@ class WorkDone:
             _log.info("the client shows no progress: %s", error)
             return
         if self._over:
-            # A token that was created needs no begin.
+            # LSP allows a created token that never begins.
             self._progress.tokens.pop(self._token, None)
             return
 
@@ -91,24 +91,24 @@ class Progress(RunObserver):
         self._shown[generation] = WorkDone(self._server, token, message, cancel)
 
     def progressed(self, generation: int, message: str) -> None:
-        """Show what a run is doing now."""
+        """Show the current step of a run."""
         if shown := self._shown.get(generation):
             shown.report(message)
 
     def finished(self, target: Target, generation: int, status: Status) -> None:
-        """Remove the display of a run."""
+        """Remove the display of a finished run."""
         if shown := self._shown.pop(generation, None):
             shown.end(f"{target.label}: {status}")
 
 
 class StatusNotifications(RunObserver):
-    """Notifications ``fullgraph/status``, for a client that asked for them."""
+    """Observer that sends ``fullgraph/status``, if the client supports it."""
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
 
     def changed(self, target: str, state: TargetState) -> None:
-        """Notify the client of a target's state."""
+        """Notify the client of a target's new state."""
         if experimental_capability(self._server, "fullgraphStatus"):
             params = StatusParams(target, state.generation, state.stale, state.run_on_save, state.run)
             self._server.protocol.notify(STATUS, params)

@@ -1,6 +1,6 @@
-"""Finished reports, seen from one file: an index by row and by name that a hover reads at once.
+"""Finished reports, indexed by the rows and names of one file for hovers.
 
-The index has the rows of the text that ran; questions about the text as it is now are mapped to these.
+The index uses the rows of the text that ran; requests about the current text are mapped to those rows.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from .documents import Documents
 from .findings import Drifts, ShownFinding, shown_findings
 
 _LAST = re.compile(r"(?<!\w)\w+$")
-"""The end of a path; what ends otherwise stays as it is."""
+"""The last name of an attribute path; a path that ends differently is used whole."""
 
 _MOST_TARGETS = 3
-"""How many targets tell different things of one function."""
+"""How many targets with different reports of one function are shown."""
 
 
 @dataclass(frozen=True)
 class NamedGuards:
-    """The guards on a value and on parts of it, grouped by value, kind and expectation.
+    """The guards on a value and its parts, grouped by value, kind and expectation.
 
     Guards that failed come first.
     """
@@ -46,17 +46,17 @@ class NamedGuards:
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A compiled function, and the rows that it takes: decorators, ``def``, body."""
+    """A compiled function, and its rows in the file: decorators, ``def``, body."""
 
     report: Report
     frame: FrameReport
     first_row: int
     last_row: int
     has_name: bool
-    """Whether the text has a ``def`` or lambda for it, rather than a comprehension or the like."""
+    """Whether it is a ``def`` or lambda in the text, rather than a comprehension or the like."""
     outer: Function | None = None
     _found: dict[str, NamedGuards] = field(default_factory=dict)
-    """Answers so far: there can be thousands of guards on one name."""
+    """Cached answers: there can be thousands of guards on one name."""
 
     def guards_on(self, path: str) -> NamedGuards:
         """Return the guards on a name or attribute path."""
@@ -86,20 +86,20 @@ class Function:
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """The compiled functions and the names of tensors of a report in a file, at the rows that ran."""
+    """A report's compiled functions and tensors in one file, at the rows that ran."""
 
     report: Report
     functions: Sequence[Function]
-    """By first row, outer before inner."""
+    """Sorted by first row, outer before inner."""
     tensors: Mapping[int, Sequence[TensorName]]
-    """By the row where the name ends."""
+    """By the row in which the name ends."""
     guards: Mapping[tuple[int, str], Sequence[tuple[FrameReport, Guard]]]
-    """By the row where the value is first needed, and its last name; in a function that is inlined, those of
-    the one that was compiled."""
+    """By the row in which the value is first needed, and its last name; rows of an inlined function have the
+    guards of the compiled function that inlined it."""
     sizes: Mapping[int, Sequence[SizeCondition]]
-    """By the row that caused them."""
+    """By the row that added the condition."""
     costs: Mapping[int, Sequence[SpeedCause]]
-    """What takes time of compiled calls, by its first row."""
+    """The causes of time in compiled calls, by their first row."""
     _first_rows: Sequence[int]
 
     @cached_property
@@ -119,7 +119,7 @@ class Projection:
 
 @dataclass(frozen=True, slots=True)
 class ShownTensors:
-    """A name that holds tensors, and the row where it ends now."""
+    """A name that holds tensors, and the row of the current text in which it ends."""
 
     name: TensorName
     row: int
@@ -128,9 +128,9 @@ class ShownTensors:
 
 
 class View:
-    """Finished reports about a file, at the rows of its text as it is now.
+    """The finished reports about a file, at the rows of its current text.
 
-    The projections come newest first: for a function of which several say the same, the newest counts.
+    Projections are sorted newest first; where several agree about a function, the newest counts.
     """
 
     def __init__(self, filename: str, projections: Sequence[Projection], drifts: Drifts) -> None:
@@ -139,20 +139,23 @@ class View:
         self._seen = [(item, drifts(item.report, filename)) for item in projections]
 
     def functions(self) -> Iterator[tuple[Function, int]]:
-        """Yield each compiled function whose ``def`` is still there, and the row where that is now.
+        """Yield each compiled function whose ``def`` exists, with its current row.
 
-        A function of which targets say different things is there for each of them.
+        If reports of targets differ about a function, it is yielded once for each of these targets.
         """
         for (row, _), same in self._by_definition.items():
             yield from ((function, row) for function in same if function.has_name)
 
     def of_targets(self, function: Function) -> Sequence[Function]:
-        """Return a function as each target knows it that says something else of it, the newest first."""
+        """Return the versions of a function that targets report, the newest first."""
         return next((same for same in self._by_definition.values() if function in same), [function])
 
     @cached_property
     def _by_definition(self) -> Mapping[tuple[int, str], Sequence[Function]]:
-        """The functions by the row of their ``def`` now, and their name: of each the newest that differ."""
+        """The functions by the current row of their ``def`` and their name.
+
+        Of each function there are the newest versions that differ.
+        """
         found: dict[tuple[int, str], list[Function]] = {}
         for projection, drift in self._seen:
             for function in projection.functions:
@@ -164,7 +167,10 @@ class View:
         return found
 
     def functions_at(self, row: int) -> list[tuple[Function, int]]:
-        """List the compiled functions around an unedited line, with its row in the run, innermost first."""
+        """List the compiled functions around an unedited line, innermost first.
+
+        Each comes with the row of the line in its run.
+        """
         around: dict[tuple[int, str], tuple[Function, int]] = {}
         for projection, drift in self._seen:
             earlier = drift.earlier(row)
@@ -176,7 +182,7 @@ class View:
         return [around[key] for key in sorted(around, reverse=True)]
 
     def findings_at(self, row: int, column: int) -> list[ShownFinding]:
-        """Return the findings at a place."""
+        """Return the findings whose range contains a place."""
         place = (row, column)
         return [
             item
@@ -185,7 +191,7 @@ class View:
         ]
 
     def findings_on(self, row: int) -> list[ShownFinding]:
-        """Return the findings whose range has a part in a line."""
+        """Return the findings whose range touches a line."""
         reports = (projection.report for projection, _ in self._seen)
         shown = shown_findings(self.filename, reports, self._drifts)
         return [item for item in shown if item.span.row <= row <= item.span.end_row]
@@ -196,15 +202,15 @@ class View:
         return bool(self._seen)
 
     def is_edited(self, row: int) -> bool:
-        """Tell whether a line is in none of the texts that ran."""
+        """Tell whether none of the texts that ran contains the line."""
         return all(drift.earlier(row) is None for _, drift in self._seen)
 
     def guards_used_at(
         self, row: int, column: int, path: str
     ) -> tuple[Report, Sequence[tuple[FrameReport, Guard]]] | None:
-        """Return the guards on values first needed in an unedited line, by the newest run that has any.
+        """Return the newest run's guards on values that an unedited line needs first.
 
-        In a function that is inlined, ``self.scale`` is ``self.blocks[0].scale`` of the compiled one.
+        ``self.scale`` in an inlined function matches ``self.blocks[0].scale`` of the compiled function.
         """
         for projection, drift in self._seen:
             in_line = projection.guards.get((drift.earlier(row) or 0, path.rpartition(".")[2]), ())
@@ -214,14 +220,14 @@ class View:
         return None
 
     def sizes_at(self, row: int) -> tuple[Report, Sequence[SizeCondition]] | None:
-        """Return the conditions on sizes that an unedited line caused, by the newest run that has any."""
+        """Return the conditions on sizes that an unedited line added, in the newest run."""
         for projection, drift in self._seen:
             if conditions := projection.sizes.get(drift.earlier(row) or 0):
                 return projection.report, conditions
         return None
 
     def launches_at(self, row: int) -> list[tuple[Code, Launch]]:
-        """Return the launches that compute an unedited line, by the newest run that has generated code."""
+        """Return the kernel launches for an unedited line, in the newest run with code."""
         for projection, drift in self._seen:
             earlier = drift.earlier(row)
             if projection.report.codes and earlier is not None:
@@ -234,7 +240,10 @@ class View:
         return []
 
     def tensors(self, first_row: int, last_row: int) -> Iterator[ShownTensors]:
-        """Yield the names that hold tensors and end in these rows, those of the newest run first."""
+        """Yield the names that hold tensors and end in these rows.
+
+        In each row, the names of the newest run come first.
+        """
         for row in range(first_row, last_row + 1):
             for projection, drift in self._seen:
                 for name in projection.tensors.get(drift.earlier(row) or 0, ()):
@@ -242,7 +251,10 @@ class View:
                         yield ShownTensors(name, row, projection.mixes_devices, projection.report.target)
 
     def costs(self, first_row: int, last_row: int) -> Iterator[tuple[int, Speed, Sequence[SpeedCause]]]:
-        """Yield the unedited lines among these that take time of compiled calls, by the newest run."""
+        """Yield the unedited lines in these rows that cost time in compiled calls.
+
+        For each line, the newest run with causes counts.
+        """
         for row in range(first_row, last_row + 1):
             for projection, drift in self._seen:
                 speed = projection.report.speed
@@ -251,13 +263,16 @@ class View:
                     break
 
     def row(self, report: Report, span: Span) -> int | None:
-        """Return the row of a line of any file of a report now; ``None`` if it was edited or deleted."""
+        """Return the current row of a report's line; ``None`` if edited or deleted."""
         moved = self._drifts(report, span.filename).span(span)
         return moved.span.row if moved.change == "same" else None
 
 
 class Projections:
-    """Cache of the projections of each file: an edit makes no new ones, only a new report does."""
+    """Cache of the projections of each file.
+
+    Only a new report makes a new projection, an edit does not.
+    """
 
     def __init__(self, runs: Runs, documents: Documents) -> None:
         self._runs = runs
@@ -265,7 +280,7 @@ class Projections:
         self._made: dict[str, list[Projection]] = {}
 
     def of(self, filename: str) -> View:
-        """Return the view of a file that the finished reports give."""
+        """Return the view of a file from the finished reports."""
         made = self._made.get(filename, ())
         reports = [report for report in self._runs.of_file(filename) if filename in report.files]
         self._made[filename] = [
@@ -313,7 +328,7 @@ def project(report: Report, filename: str) -> Projection:
 
 
 def counts(frame: FrameReport) -> tuple[int, ...]:
-    """Return the numbers of a function that do not vary from run to run."""
+    """Return the counts of a function that do not vary from run to run."""
     return frame.graphs, frame.breaks, len(frame.guards), frame.kernels, frame.recompiles
 
 
@@ -322,7 +337,7 @@ def _differ(one: Function, other: Function) -> bool:
 
 
 def _defined_at(function: Function, drift: Drift) -> int | None:
-    """Return the row of a function's ``def`` in the text as it is now, if it is still there."""
+    """Return the current row of a function's ``def``; ``None`` if it was deleted."""
     row, change = drift.line(function.frame.row)
     return None if change == "deleted" else row
 
@@ -332,13 +347,13 @@ def _holds(span: Span, column: int) -> bool:
 
 
 def _is_as_it_ran(name: TensorName, drift: Drift) -> bool:
-    """Tell whether the whole statement is unedited, given that the line on which the name ends is."""
+    """Tell whether a whole statement is unedited, given that its name's row is."""
     rows = {name.span.end_row, name.statement.row, name.statement.end_row}
     return len(rows) == 1 or drift.span(name.statement).change == "same"
 
 
 def grouped(guards: Iterable[Guard]) -> list[list[Guard]]:
-    """Group the guards on one value that have the same kind and expectation; failed ones come first."""
+    """Group guards by value, kind and expectation; groups with failures come first."""
     groups: dict[tuple[str, str, str], list[Guard]] = {}
     for guard in sorted(guards, key=_importance):
         groups.setdefault((guard.source, guard.kind, guard.expected), []).append(guard)

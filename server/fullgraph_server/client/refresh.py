@@ -1,4 +1,4 @@
-"""Refresh of what the client shows in the text, when a target's state has changed."""
+"""Requests to the client to fetch lenses or inlay hints again."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..runs.slot import TargetState
 _log = logging.getLogger(__name__)
 
 _LONG_SECONDS = 0.5
-"""Time that a run takes before its lens changes."""
+"""How long a run takes before its lens changes: a shorter run needs no lens to stop it."""
 
 
 class Refresh(RunObserver):
-    """Requests to a client that supports them to fetch one kind of thing again."""
+    """Observer that asks a client to fetch its lenses or inlay hints again."""
 
     def __init__(self, server: LanguageServer, kind: Literal["code_lens", "inlay_hint"]) -> None:
         self._server = server
@@ -29,16 +29,19 @@ class Refresh(RunObserver):
         self._timer: asyncio.TimerHandle | None = None
 
     def changed(self, target: str, state: TargetState) -> None:  # noqa: ARG002
-        """Send a request; changes before the client has answered it lead to one more."""
+        """Request a refresh.
+
+        Changes before the client has answered lead to one more request.
+        """
         support = getattr(self._server.client_capabilities.workspace, self._kind, None)
         if support is None or not support.refresh_support:
             return
-        # A run that is over at once needs no lens that stops it.
+        # A run that ends at once needs no lens to stop it.
         delay = _LONG_SECONDS if state.run in ("queued", "running") else 0.0
         loop = asyncio.get_running_loop()
         if self._timer is not None:
             if self._timer.when() <= loop.time() + delay:
-                return  # then it is told, too: what begins delays nothing that has ended
+                return  # the pending refresh comes sooner, and covers this change, too
             self._timer.cancel()
         self._timer = loop.call_later(delay, self._refresh)
 
@@ -54,4 +57,4 @@ class Refresh(RunObserver):
             try:
                 await getattr(self._server, f"workspace_{self._kind}_refresh_async")(None)
             except JsonRpcException as error:
-                _log.info("the client did not ask again: %s", error)
+                _log.info("the client refused to refresh: %s", error)

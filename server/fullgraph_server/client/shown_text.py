@@ -1,4 +1,4 @@
-"""The texts in messages that people read: they leave with invisible characters escaped."""
+"""Escaping of invisible characters in those texts of messages that people read."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ _OF_LSP: Mapping[type[Any], Collection[str]] = {
     types.ShowMessageRequestParams: ("message",),
     types.LogMessageParams: ("message",),
 }
-"""What a message holds comes before it: the converter looks functions up once."""
+"""Classes come before the classes that contain them: the converter looks up hooks only once."""
 _OWN = frozenset({
     "arguments", "cache", "code", "config", "description", "details", "expected", "function", "grid",
     "hint", "holds", "inputs", "kind_name", "label", "left_out", "message", "name", "notes", "nothing",
     "operator", "operators", "origin", "place", "problem", "rank_groups", "reason", "rendered", "sentence",
     "sentences", "title", "unknown", "verdict",
 })  # fmt: skip
-"""The fields of our own messages that people read. They hold no URI, id, or text to write into a file."""
+"""Fields of Fullgraph's messages that people read: none holds a URI, an id, or text for a file."""
 
 
 def shown(name: str, text: str) -> str:
-    """Return the text of a field of our own messages, escaped if people read it."""
+    """Return the text of a field of Fullgraph's messages, escaped if people read it."""
     return visible_lines(text) if name in _OWN else text
 
 
 def create_shown_converter() -> Converter:
-    """Create the converter of :mod:`..protocol` with texts that control nothing where they are shown.
+    """Create the message converter that escapes invisible characters.
 
-    Control characters and those that change the direction of text are escaped; ends of lines stay.
+    It escapes control characters and those that change the direction of text; line ends stay.
     """
     converter = create_converter(_wrapped)
     for cls, fields in _OF_LSP.items():

@@ -1,4 +1,4 @@
-"""The targets that can analyze a file: the one that it means, else the programs that import it."""
+"""The targets that can analyze a file: its own, else programs that import it."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ from .targets import ListedTarget, NoTarget, Targets
 
 @dataclass(frozen=True)
 class Suggestion:
-    """Targets for a file, the likeliest first; ``sure`` if the first is meant, or none is needed."""
+    """Targets for a file, the likeliest first.
+
+    ``sure`` says that the user need not choose.
+    """
 
     targets: Sequence[ListedTarget]
     sure: bool
 
 
 async def suggest(filename: str, targets: Targets, documents: Documents) -> Suggestion:
-    """Choose the target that a file means; if it only defines things, list the programs that use it.
+    """Choose the target that a file means, else list the programs that use it.
 
-    A file that does something and that no program imports is a script.
+    A file that has top-level code with effects and that no program imports is a script.
     """
     source = documents.source(filename)
     if source is None:
-        return Suggestion([], sure=True)  # running it gives the reason
+        return Suggestion([], sure=True)  # the run reports why the file cannot be read
     meant = targets.meant(filename)
     if len(meant) == 1:
         return Suggestion([targets.place(meant[0])], sure=True)
@@ -44,7 +47,10 @@ async def suggest(filename: str, targets: Targets, documents: Documents) -> Sugg
 
 
 async def _users(filename: str, roots: Sequence[Path], targets: Targets) -> list[ListedTarget]:
-    """List the programs that import a file, the nearest first; a file of tests as a whole."""
+    """List the programs that import a file, the nearest first.
+
+    All tests of a file are one target, and so are all its example calls.
+    """
     files = await asyncio.to_thread(importers, filename, roots)
     order = {name: number for number, name in enumerate(files)}
     listed = [item for item in await targets.all(()) if item.target.filename in order]
@@ -56,7 +62,7 @@ async def _users(filename: str, roots: Sequence[Path], targets: Targets) -> list
 
 
 def _whole(target: Target, targets: Targets) -> Target:
-    """Return the target of all tests or example calls of a file in the place of one of them."""
+    """Return the target of all tests or example calls in the file of one of them."""
     if target.kind not in ("pytest", "example"):
         return target
     prefix = PYTEST if target.kind == "pytest" else ""

@@ -1,4 +1,4 @@
-"""Registry of targets, by id or URI, in a file, or in the open folders."""
+"""The registry of targets: by id or URI, of one file, or of the open folders."""
 
 from __future__ import annotations
 
@@ -55,12 +55,14 @@ class Targets:
         self._documents = documents
         self._compiled = compiled
         self._last_cells: dict[str, str] = {}
-        """The cells that the programs of notebooks end with, where one was named."""
+        """The URI of the last cell to run, by the notebook's path, once a request has named a cell."""
 
     def find(self, name: str) -> Target | NoTarget:
-        """Return the target of this id, the file of this path as a whole, or what a file's URI means.
+        """Return the target of an id, a path or a URI.
 
-        A notebook is one target, which ends with the cell whose URI was named last.
+        A path stands for the file as a whole, a URI for the target that the file means.
+
+        A notebook is one target, which ends with the cell whose URI was passed last.
         """
         if "://" in name or name.startswith("untitled:"):
             filename = self._documents.filename(name)
@@ -89,7 +91,7 @@ class Targets:
         return self._example(filename, qualname) if qualname else self._file(filename)
 
     def end_with(self, filename: str, uri: str) -> None:
-        """Let the program of a notebook end with the cell that has this URI; else with its last one."""
+        """Let a notebook's program end with the cell of this URI, else its last cell."""
         notebook = self._documents.notebook(filename)
         if notebook is not None and notebook.number(uri):
             self._last_cells[filename] = uri
@@ -97,20 +99,25 @@ class Targets:
             self._last_cells.pop(filename, None)
 
     async def all(self, also: Iterable[str]) -> list[ListedTarget]:
-        """List the targets of the open folders, those of the configuration first, and others by their ids."""
+        """List the targets of the open folders, then those with the ids in ``also``.
+
+        Configured targets come first.
+        """
         roots = [workspace.root for workspace in self._documents.workspaces()]
-        # In a thread of its own: it reads every Python file.
+        # In a thread, since it reads every Python file.
         listed = await asyncio.to_thread(_discover, roots)
         names = {item.target.id for item in listed}
         others = (self.find(name) for name in also if name not in names)
         return listed + [self.place(target) for target in others if not isinstance(target, NoTarget)]
 
     def meant(self, filename: str) -> Sequence[Target]:
-        """Return the target that a file means; several if nobody can know, none if it only defines things.
+        """Return the targets that a file means.
 
-        The targets of the configuration come first, then the one that last compiled code of it (but not a
-        part of the file itself), then launch configurations beside its own code: a program, example calls, or
-        tests.
+        There are several if it is ambiguous, and none if the file only defines things.
+
+        Configured targets come first, then the target that last compiled code of the file (unless it is a
+        single test or example of the file), then launch configurations together with the file's own target:
+        a program, example calls, or tests.
         """
         roots = [workspace.root for workspace in self._documents.workspaces()]
         configured = [target for _, target in _configured(roots) if target.filename == filename]
@@ -124,7 +131,7 @@ class Targets:
         return configured or [*launched, *self._own(filename)]
 
     def _own(self, filename: str) -> Sequence[Target]:
-        """Return the target of a file by itself, if it has one."""
+        """Return the target that the file's own code makes, if there is one."""
         source = self._documents.source(filename)
         kinds = {target.kind for target in self.of_file(filename)}
         if source is None or not (kinds or source.cells):
@@ -134,7 +141,7 @@ class Targets:
         return [own] if isinstance(own, Target) else ()
 
     def workspace_of(self, target: Target) -> Workspace:
-        """Return the folder whose settings a target has."""
+        """Return the workspace folder whose settings apply to a target."""
         is_trace = isinstance(target.program, Trace)
         return self._documents.workspace_of(str(target.cwd) if is_trace else target.filename)
 
@@ -146,25 +153,25 @@ class Targets:
         return ListedTarget(target, self._root(target.filename), False, place)
 
     def of_file(self, filename: str) -> Sequence[Target]:
-        """List the targets in one file as the client shows it, tests of all kinds included."""
+        """List the targets in one file as shown, including tests of all kinds."""
         source = self._documents.source(filename)
         return file_targets(source, self._root(filename)) if source else ()
 
     def _launch(self, name: str, roots: Sequence[Path]) -> Target | NoTarget:
-        """Say why a launch configuration is none of the targets."""
+        """Return the target of a launch configuration, or the reason why it cannot be one."""
         reasons = []
         for root in roots:
             try:
                 return launch_target(root, name)
             except LaunchError as error:
                 reasons.append(str(error))
-        return NoTarget(reasons[0] if reasons else "Open the folder whose launch.json is meant.")
+        return NoTarget(reasons[0] if reasons else "Open the folder that contains the launch.json.")
 
     def _trace(self, name: str) -> Target | NoTarget:
         trace = trace_of(name)
         roots = [workspace.root for workspace in self._documents.workspaces()]
         if not roots:
-            return NoTarget("A trace is shown on the files of a folder: open that first.")
+            return NoTarget("A trace is shown on the files of a folder: open a folder first.")
         if not os.path.exists(trace.path):
             return NoTarget(f"There is no trace {trace.path}.")
         around = (root for root in roots if trace.path.is_relative_to(root))
@@ -178,7 +185,7 @@ class Targets:
         return pytest_target(node, self._root(filename))
 
     def _located(self, path: str) -> str | None:
-        """Return the absolute path of one that may be relative to an open folder."""
+        """Return the absolute path for a path that may be relative to an open folder."""
         if os.path.isabs(path):
             return os.path.normpath(path)
         candidates = (os.path.normpath(space.root / path) for space in self._documents.workspaces())
@@ -221,7 +228,7 @@ class Targets:
             return NoTarget(f"{filename} cannot be read: {notebook.problem}.")
         source = self._documents.source(filename)
         is_odd = source is None or (source.tree is None and notebook is None)
-        if is_odd:  # a line is being typed: what was saved tells the targets
+        if is_odd:  # a line is being typed: the saved text still has the targets
             source = self._documents.workspace_of(filename).source(filename) or source
         return source or NoTarget(f"{filename} cannot be read: {unreadable(filename) or 'it is not Python'}.")
 
@@ -231,7 +238,7 @@ class Targets:
 
 @dataclass(frozen=True)
 class ListedTarget:
-    """A target, the folder that it was found in, and where it stands in its file."""
+    """A target, the folder in which it was found, and its place in its file."""
 
     target: Target
     root: Path
@@ -241,7 +248,10 @@ class ListedTarget:
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a target in its file: the whole of it, and its name, or the first line of a main guard."""
+    """The span of a target in its file, and the span of its name.
+
+    For a main guard, the second span is its first line.
+    """
 
     whole: Span
     name: Span
@@ -261,7 +271,7 @@ def target_place(target: Target, source: SourceFile | None) -> Place | None:
 
 
 def _discover(roots: Sequence[Path]) -> list[ListedTarget]:
-    """List the targets of some folders, each once. Runs outside of the event loop."""
+    """List the targets of some folders, each once. Runs in a thread."""
     listed: dict[str, ListedTarget] = {}
     read = SourceReader()
 
@@ -280,12 +290,18 @@ def _discover(roots: Sequence[Path]) -> list[ListedTarget]:
 
 
 def _configured(roots: Iterable[Path]) -> Iterator[tuple[Path, Target]]:
-    """List the configured targets of each folder. A name that is taken already gets the folder's added."""
+    """Yield the configured targets of each folder.
+
+    A name that is already taken gets the folder added.
+    """
     return _named(roots, lambda root: configured_targets(read_config(root)))
 
 
 def _launched(roots: Iterable[Path]) -> Iterator[tuple[Path, Target]]:
-    """List the targets of each folder's launch.json, named likewise."""
+    """Yield the targets of each folder's launch.json.
+
+    A name that is already taken gets the folder added.
+    """
     return _named(roots, launch_targets)
 
 
@@ -311,7 +327,7 @@ def _definition_path(target: Target) -> list[str]:
 
 @lru_cache(maxsize=64)
 def _definitions(source: SourceFile) -> Mapping[str, NamedDefinition]:
-    """Return the functions and classes of a file by their qualified names; of several the first."""
+    """Map qualified names to functions and classes; of equal names the first counts."""
     found: dict[str, NamedDefinition] = {}
     for name, node in named_definitions(source):
         found.setdefault(name, node)

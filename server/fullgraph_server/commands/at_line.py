@@ -1,6 +1,7 @@
-"""The request ``fullgraph/atLine``: everything that is known of a line, for a view that follows the cursor.
+"""The request ``fullgraph/atLine``: everything known about a line.
 
-Its sections say what hovers, hints, marks and lenses say about the line, in their words.
+A view that follows the cursor shows it. Its sections repeat what hovers, hints, gutter bars and lenses say
+about the line, in the same words.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def register(context: Context, kernels: Kernels, fix_actions: FixActions) -> Non
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a file as it is now, and what there is to say about it."""
+    """A line of the current text, with the reports about it."""
 
     view: View
     row: int
@@ -73,7 +74,7 @@ class Line:
     launches: Sequence[DocumentLaunch]
     locate: Callable[[Report, Span], types.Location]
     fix_of: Callable[[ShownFinding], str] = lambda _: ""
-    """Names the best verified fix of a finding; empty if there is none."""
+    """Returns the title of the best verified fix of a finding; empty if there is none."""
 
     def item(self) -> AtLineItem:
         """Compose the sections; the history of the function around the line comes last."""
@@ -86,7 +87,7 @@ class Line:
             _section("graphs", "Graphs", ran, _graph),
             _section("shapes", "Shapes", tensors, self._shape),
             _section("guards", "Guards", guards, self._guard),
-            _section("sizes", "Sizes That This Line Fixes", self._sizes(), _size),
+            _section("sizes", "Size Conditions That This Line Adds", self._sizes(), _size),
             _section("kernels", "Kernels", self.launches, _launch),
             *([self._history(around[0][0])] if around else []),
         ]
@@ -128,7 +129,7 @@ class Line:
         )
 
     def _sizes(self) -> list[tuple[Report, list[SizeCondition]]]:
-        """Return the conditions on sizes that the line adds, equal ones of several compilations together."""
+        """Return the size conditions that the line adds, grouped if equal."""
         found = self.view.sizes_at(self.row)
         if found is None:
             return []
@@ -156,7 +157,7 @@ class Line:
 
 
 def _graph(ran: NumberedGraph | str) -> LineEntry:
-    """Describe a graph, or tell why a line ran eagerly."""
+    """Describe a graph, or the reason why a line ran eagerly."""
     said, *details = [ran] if isinstance(ran, str) else words(ran)
     return LineEntry(said[:1].upper() + said[1:], " · ".join(details))
 
@@ -183,7 +184,7 @@ def _section(
     entry: Callable[[_Item], LineEntry],
     description: str = "",
 ) -> LineSection:
-    """Make entries of the first items; the last entry tells how many there are more."""
+    """Make a section of the first items; a last entry counts the items left out."""
     left = len(items) - _MOST_ENTRIES
     more = [LineEntry(f"and {left:,} more")] if left > 0 else []
     return LineSection(kind, title, [*map(entry, items[:_MOST_ENTRIES]), *more], description)

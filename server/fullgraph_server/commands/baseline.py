@@ -1,4 +1,4 @@
-"""The command ``fullgraph.addToBaseline``: accepts a finding, which is not shown from then on."""
+"""The command ``fullgraph.addToBaseline``: accepts a finding and hides it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def register(context: Context) -> None:
         if path is None:
             raise refusal("There is no baseline: name a file in [tool.fullgraph] of pyproject.toml first.")
         try:
-            # Read again: another program may have written it since the run.
+            # Read the file again: another process may have written it since the run.
             before = read_baseline(path) if path.exists() else Baseline()
             baseline = _with(before, report, finding, root)
             write_baseline(path, baseline)

@@ -1,4 +1,4 @@
-"""``fullgraph/bugReport``: a failure in the form that PyTorch's issue template for torch.compile asks for."""
+"""``fullgraph/bugReport``: a failure in the form of PyTorch's issue template."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from ..workspace.source import SourceFile
 from .interpreter import interpreter_of
 
 _LONGEST = 20_000
-"""Characters of an error log: an issue holds 65,536 in all."""
+"""The most characters of an error log: GitHub limits an issue to 65,536 in all."""
 
 
-_OF_REPRO = "code of your program and what it was called with, weights perhaps among that"
+_OF_REPRO = "code of your program and its inputs (which may include weights)"
 
 
 @dataclass(frozen=True)
 class _Failure:
-    """A failure to report: in one sentence, as a program, and what the compiler said.
+    """A failure to report: a description, a program, and the compiler's log.
 
-    ``holds`` says which of the user's code and data are in the program.
+    ``holds`` says which of the user's code and data the program contains.
     """
 
     description: str
@@ -68,7 +68,7 @@ def register(context: Context) -> None:
 
 
 async def _of_repro(repro: Path, source: SourceFile, python: Interpreter, root: Path) -> _Failure:
-    # It begins with a comment that says how it fails.
+    # A repro begins with a comment that says how it fails.
     head = itertools.takewhile(lambda line: line.startswith("# "), source.lines)
     description = "\n".join(line.removeprefix("# ") for line in head)
     logs = await output_of((python.path, str(repro), REPRO_RAISES), root)
@@ -76,7 +76,7 @@ async def _of_repro(repro: Path, source: SourceFile, python: Interpreter, root: 
 
 
 def _of_report(report: Report, source: SourceFile | None) -> _Failure | None:
-    """Take the worst finding of a run, with the file that ran."""
+    """Return the worst failure of a run, with the file that ran."""
     failures = [finding for finding in report.findings if finding.severity == "error"]
     failures.sort(key=lambda finding: not finding.minifiable)
     if not failures:

@@ -1,4 +1,4 @@
-"""How the parts of a report leave to the client: places in its own units, texts that control nothing."""
+"""How parts of a report are sent: places in the client's units, escaped texts."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from ..workspace.positions import Span
 
 @dataclass(frozen=True)
 class ReportEdge(Edge, ABC):
-    """The edge of a report to JavaScript: names are in camel case, and keys without a value are left out."""
+    """The edge of a report to JavaScript: camel case, and no keys without a value."""
 
     report: Report
     artifacts: ArtifactDocuments
     stale: bool = field(default=False, kw_only=True)
     """Whether a file that the report depends on has changed since its run."""
     left_out: Sequence[str] = field(default=(), kw_only=True)
-    """The parts of the compiler that were not run since, either."""
+    """The parts of the compiler that neither the run nor a later one has run."""
 
     def key(self, name: str) -> str:
         """Return the name in camel case."""
@@ -52,7 +52,7 @@ class ReportEdge(Edge, ABC):
 
     @cached_property
     def begin(self) -> float:
-        """When the first step of the compiler began."""
+        """The start of the compiler's first step, in the seconds of the report's phases."""
         return min((phase.start for phase in self.report.phases), default=0.0)
 
 
@@ -63,13 +63,13 @@ class ClientEdge(ReportEdge):
     files: Documents
 
     def place(self, span: Span) -> Location:
-        """Locate a span in the text as it is now."""
+        """Locate a span in the current text."""
         return self.files.location(self.report, span)
 
     def line(self, filename: str, row: int) -> Location:
-        """Locate a line in the text as it is now."""
+        """Locate a line in the current text."""
         return self.files.line_location(self.report, filename, row)
 
     def text(self, name: str, text: str) -> str:
-        """Escape what people read."""
+        """Escape invisible characters in a text that people read."""
         return shown(name, text)

@@ -48,25 +48,28 @@ def register(context: Context) -> None:
 def debug_configuration(
     target: Target, python: str, folder: Path | None, uncompiled: bool
 ) -> DebugConfiguration:
-    """Make a target's launch configuration. TorchInductor's code stays in ``folder``, for breakpoints."""
+    """Make a target's launch configuration for debugpy.
+
+    TorchInductor's generated code stays in ``folder``, so that breakpoints in it hold.
+    """
     program, module = None, None
     if is_repro(target.filename):
-        # It shall fail in this process, where the debugger sees it, rather than report that it did.
+        # It must fail in this process, where the debugger sees the failure, rather than only report it.
         program, args = target.filename, ["--raise", "--child"]
     elif isinstance(target.program, Script):
         module, args = target.program.module or None, list(target.program.args)
         program = None if module else target.program.filename
     elif isinstance(target.program, PytestNode):
-        # Captured output would show too late.
+        # Captured output would appear only after the test.
         module, args = "pytest", ["-s", target.program.node]
     else:
         program, args = worker_script(), ["--examples", json.dumps(to_json(target.program))]
     env = {
         **target.env,
         **({"TORCHINDUCTOR_CACHE_DIR": str(folder)} if folder else {}),
-        # Code that is compiled in other processes could not be stepped into.
+        # The debugger cannot step into code that was compiled in another process.
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
-        # Python never runs the lines of a function that is compiled, so no breakpoint there would hold.
+        # Python does not run the lines of a compiled function, so a breakpoint there would never stop.
         **({"TORCH_COMPILE_DISABLE": "1"} if uncompiled else {}),
     }
     return DebugConfiguration(
@@ -78,8 +81,8 @@ def debug_configuration(
         env=env,
         python=python,
         just_my_code=False,
-        # TorchInductor asks small Python processes what the machine can do, and waits for their answer;
-        # each would be a debug session of its own, and wait for an editor.
+        # TorchInductor starts small Python processes that detect features of the machine, and waits for them.
+        # As subprocesses under the debugger, each would wait for an editor to attach.
         sub_process=False,
         console="integratedTerminal",
         program=program,

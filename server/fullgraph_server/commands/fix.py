@@ -1,4 +1,4 @@
-"""The command ``fullgraph.tryFixes``: tries fixes for a target's findings, and counts the verified."""
+"""The command ``fullgraph.tryFixes``: tries fixes for a target's findings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..protocol.names import TRY_FIXES
 from ..text.messages import counted
 
 _EARLY = ("not-started", "cancelled", "crashed", "timeout", "memory")
-"""Statuses of a run that has told too little."""
+"""Statuses of a run whose report is too incomplete for fixes."""
 
 
 def register(context: Context) -> None:
@@ -43,13 +43,13 @@ def register(context: Context) -> None:
 
 
 def outcome(proved: Proved) -> str:
-    """Say in one sentence what was found out."""
+    """Summarize in one sentence which fixes were verified, or why none was."""
     if proved.nondeterminism:
         return f"No fix can be verified: {proved.nondeterminism}."
     verified = sum(tried.best() is not None for tried in proved.tried)
     if verified:
         of = counted(len(proved.tried), "finding")
-        return f"Verified fixes for {verified} of {of}: the light bulb on each has them."
+        return f"Verified fixes for {verified} of {of}: apply them with the light bulb on each."
     tries = [item for tried in proved.tried for item in tried.tries]
     if not tries and proved.base.report.status in _EARLY:
         return f"No fix can be tried: the run ended early ({proved.base.report.status})."

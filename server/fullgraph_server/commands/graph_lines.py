@@ -1,4 +1,4 @@
-"""The request ``fullgraph/graphLines``: which graph each line of a file is in, and which ran eagerly."""
+"""The request ``fullgraph/graphLines``: which lines ran in which graph or eagerly."""
 
 from __future__ import annotations
 
@@ -33,12 +33,15 @@ def register(context: Context) -> None:
 
 
 def shown_lines(filename: str, reports: Iterable[Report], drifts: Drifts) -> list[GraphLinesItem]:
-    """Say how the lines of a file as it is now ran, each by the first of the reports that has it."""
+    """Describe how each line of the current text ran, by the first report with it."""
     return [_item(*lines) for lines in placed(filename, reports, drifts)]
 
 
 def placed(filename: str, reports: Iterable[Report], drifts: Drifts) -> list[tuple[int, int, GraphLines]]:
-    """Return the first and last row, now, of lines that ran alike, each by the first report that has it."""
+    """Return the first and last current row of lines that ran alike.
+
+    Each line is taken from the first report that contains it.
+    """
     covered: set[int] = set()
     shown: list[tuple[int, int, GraphLines]] = []
     for report in reports:
@@ -52,20 +55,23 @@ def placed(filename: str, reports: Iterable[Report], drifts: Drifts) -> list[tup
 
 
 def label(graphs: Iterable[NumberedGraph]) -> str:
-    """Describe graphs in Markdown, a line each."""
+    """Describe graphs in Markdown, one line each."""
     lines = [escaped(" · ".join(words(graph))) for graph in graphs]
     more = len(lines) - _MOST_GRAPHS
     return "\n".join([*lines[:_MOST_GRAPHS], *([f"and {more} more"] if more > 0 else [])])
 
 
 def _rows(spans: Sequence[Span], drift: Drift, covered: AbstractSet[int]) -> Iterator[tuple[int, int]]:
-    """Yield the first and last row, now, of statements that are as they ran and in no newer report."""
+    """Yield the first and last current row of unedited statements.
+
+    Rows that a newer report covers are left out.
+    """
     first, last = spans[0].row, spans[-1].end_row
     shift = drift.shift(first, last)
     if shift is not None and covered.isdisjoint(range(first + shift, last + shift + 1)):
         yield first + shift, last + shift
     elif len(spans) > 1:
-        # Edits are few: most of the statements have moved together.
+        # Edits are few, so most statements have moved together: split until a part has.
         middle = len(spans) // 2
         yield from _rows(spans[:middle], drift, covered)
         yield from _rows(spans[middle:], drift, covered)
@@ -82,7 +88,7 @@ def _item(first: int, last: int, lines: GraphLines) -> GraphLinesItem:
 
 
 def words(graph: NumberedGraph) -> list[str]:
-    """Describe a graph: its number, its compilations, its function, and whether it met its limit."""
+    """Describe a graph: number, compilations, function, and recompile limit."""
     ids = graph.compile_ids
     if len(ids) > _MOST_COMPILATIONS:
         compilations = f"compilations {ids[0]} to {ids[-1]}"
@@ -92,5 +98,5 @@ def words(graph: NumberedGraph) -> list[str]:
     if graph.function:
         parts.append(code_span(graph.function))
     if graph.limited:
-        parts.append("past its recompile limit: what fits no compilation runs eagerly from now on")
+        parts.append("recompile limit reached: calls that match no compilation now run eagerly")
     return parts

@@ -1,4 +1,4 @@
-"""The Python of each folder: which it is, which others there are, and what a bug report says of it."""
+"""The interpreter of each folder, those to choose from, and environment reports."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from ..workers.probe import Probe, probe
 from ..workspace.config import read_config
 
 _PATIENCE_SECONDS = 5.0
-"""How long a list waits for an interpreter to tell its versions."""
+"""How long a list of interpreters waits for each one to report its versions."""
 
 
 async def interpreter_of(
     uri: str, documents: Documents, configuration: Configuration, own: str | None = None
 ) -> tuple[Interpreter, Path]:
-    """Return the Python that runs the targets of a file or folder, and the open folder around it.
+    """Return the Python that runs a file's targets, and the open folder around it.
 
-    ``own`` is the Python that a target names itself.
+    ``own`` is the Python that the target itself names.
     """
     filename = documents.filename(uri) or os.getcwd()
     root = documents.workspace_of(filename).root

@@ -1,4 +1,4 @@
-"""The requests for targets: those in a file or in the open folders, and those that a file suggests."""
+"""The requests for targets: of a file, of the open folders, or suggested."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def register(context: Context) -> None:
     @context.server.feature(SUGGESTED_TARGETS)
     async def suggested_targets(params: SuggestedTargetsParams) -> SuggestedTargets:
         filename = context.documents.filename(params.text_document.uri)
-        if filename is None:  # running it gives the reason
+        if filename is None:  # a run reports why it is not a target
             return SuggestedTargets([], sure=True)
         context.targets.end_with(filename, params.text_document.uri)
         suggestion = await suggest(filename, context.targets, context.documents)

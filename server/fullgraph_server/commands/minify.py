@@ -1,4 +1,4 @@
-"""The command ``fullgraph.minify``: shrinks a failure of a target to a repro, and shows it."""
+"""The command ``fullgraph.minify``: shrinks a failure to a repro and shows it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def register(context: Context) -> None:
         window = context.server.client_capabilities.window
         supported = window is not None and window.show_document is not None and window.show_document.support
         if client_command(context.server, OPEN_REPRO, "") is not None or not supported:
-            return  # the client opens it in its own way, or cannot
+            return  # the client opens the repro by its own command, or cannot
         try:
             await context.server.window_show_document_async(types.ShowDocumentParams(uri))
         except JsonRpcException as error:
@@ -80,7 +80,7 @@ def _summary(target: str, minified: Minified, repro: str | None) -> MinifySummar
 
 
 def _arguments(args: tuple[Any, ...]) -> tuple[str, Failing]:
-    """Check the arguments, and return the target and the failure that is meant."""
+    """Check the arguments; return the target and which failure to minify."""
     target, options = (*args, None, None)[:2]
     fault, compile_id = member(options, "fault") or 0, member(options, "compileId") or ""
     if (
@@ -92,6 +92,6 @@ def _arguments(args: tuple[Any, ...]) -> tuple[str, Failing]:
     ):
         raise misuse(
             f"{MINIFY} takes the URI of a file or the id of a target, "
-            "and after it the failure that is meant: {fault: number, compileId: string}."
+            "and optionally which failure to minify: {fault: number, compileId: string}."
         )
     return target, Failing(fault, compile_id)

@@ -1,4 +1,4 @@
-"""The request ``fullgraph/performance``: compile time by step, and the kernels of the compiled code."""
+"""The request ``fullgraph/performance``: compile time by step, and kernels."""
 
 from __future__ import annotations
 
@@ -43,12 +43,15 @@ def register(context: Context, artifacts: ArtifactDocuments) -> None:
         return PERFORMANCE_ITEM.object(report, ClientEdge(report, artifacts, context.documents))
 
 
-# -- what shapes are of -------------------------------------------------------------------------
+# -- the items behind shapes --------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A kernel or library function, with all its launches in one piece of code; ``uri`` is its document."""
+    """A kernel or library function with its launches in one piece of code.
+
+    ``uri`` is the URI of its document.
+    """
 
     code: Code
     launches: Sequence[Launch]
@@ -69,7 +72,10 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class _Picture:
-    """The lowered graph of one piece of code; ``documents`` are the URIs of its launches' kernels."""
+    """The lowered graph of one piece of code.
+
+    ``documents`` has the URI of the kernel of each launch.
+    """
 
     code: Code
     name: str
@@ -78,7 +84,7 @@ class _Picture:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """An operation of a lowered graph, and the number of the launch that computes it."""
+    """An operation of a lowered graph, and the index of the launch that computes it."""
 
     node: KernelNode
     kernel: int | None
@@ -87,14 +93,14 @@ class _Node:
 
 @dataclass(frozen=True, slots=True)
 class _Lacking:
-    """Graphs that a cache did not have, and what is known of why."""
+    """Graphs that a cache lacks, and the reasons as far as they are known."""
 
     sentences: str
     uses: Sequence[CacheUse]
 
     @property
     def source(self) -> Span | None:
-        """The first line that differs."""
+        """The first source line that differs between the cache keys."""
         return next((item.span for item in self.uses[0].differences if item.span), None)
 
 
@@ -111,7 +117,7 @@ def _pictures(report: Report, edge: ReportEdge) -> list[_Picture]:
     uris, names, pictures = _uris(edge), Counter[str](), []
     for code in report.codes:
         name = f"{code.compile_id} {code.phase}"
-        names[name] += 1  # a graph that is split has several of each pass
+        names[name] += 1  # a split graph has several pieces of code for each pass
         name += f" ({names[name]})" if names[name] > 1 else ""
         documents = tuple(uris.get((id(code), launch.name), "") for launch in code.launches)
         pictures.append(_Picture(code, name, documents))
@@ -126,7 +132,7 @@ def _nodes(picture: _Picture, _: ReportEdge) -> list[_Node]:
 
 
 def _uris(edge: ReportEdge) -> dict[tuple[int, str], str]:
-    """Map code and name of each kernel to its document; that of the whole code has no name."""
+    """Map code and kernel name to a document's URI; the name is empty for whole code."""
     return {
         (id(item.document.code), item.document.title if item.document.launches else ""): item.uri
         for item in edge.documents
@@ -140,7 +146,7 @@ def _label(report: Report, _: ReportEdge) -> str:
 
 
 def _notes(speed: Speed, _: ReportEdge) -> list[str]:
-    """Say in sentences what is known of memory, and of the time between calls."""
+    """Describe memory use, and time outside of calls, in sentences."""
     notes = (memory_words(speed), outside_words(speed.measured))
     return [note for note in notes if note and speed.measured.compiled]
 
@@ -181,7 +187,7 @@ ROW: Final = shape(
     Key("operators", value=lambda row, _: operators(row.launches), type=str),
     Key("locations", value=lambda row, _: spans_of(row.launches), type=list[Span]),
     Key("launches", value=lambda row, _: count_launches(row.launches), type=int),
-    # Those of its first launch.
+    # The arguments and the grid are those of the first launch.
     Key("arguments", value=lambda row, _: ", ".join(row.first.arguments), type=str),
     "grid=first.grid",
     "read=cost.read",
@@ -192,7 +198,7 @@ ROW: Final = shape(
     "registers=built.registers",
     "spills=built.spills",
     "shared=built.shared",
-    # Why it was not compiled.
+    # The reason why it was not compiled.
     Key("problem", value=lambda row, _: row.built and (row.built.problem or None), type=str | None),
     name="KernelRow",
 )
@@ -257,7 +263,7 @@ PERFORMANCE_ITEM: Final = shape(
     "generation",
     "torch",
     "seconds",
-    # Whether kernels were built: otherwise the times are without that.
+    # Whether kernels were built; if not, the times do not include building them.
     "complete",
     Key("phases", value=lambda report, _: steps_of(report.phases), type=list[Step], shape=PHASE),
     Key("compilations", shape=COMPILATION),

@@ -1,4 +1,4 @@
-"""The requests ``fullgraph/report``, ``layers`` and ``guards``: a report for a view of the client."""
+"""The requests ``fullgraph/report``, ``layers`` and ``guards`` of views."""
 
 from __future__ import annotations
 
@@ -68,23 +68,26 @@ def register(context: Context, artifacts: ArtifactDocuments) -> None:
 
 
 def layer_argument(name: str | None) -> Layer:
-    """Return the layer that a request names, or raise a refusal; the target's own result without a name."""
+    """Return the layer that a request names; without a name, the ordinary result.
+
+    Raises :class:`JsonRpcException` if there is no such layer.
+    """
     if name and name not in (analysis.layer for analysis in analyses().values()):
         raise refusal(f"There is no layer {name!r} of a target.")
     return name or ""
 
 
 def _importance(report: Report, guard: Guard) -> tuple[int, bool, bool]:
-    """Return a sort key: guards that failed first, then those of the user's values that have a name."""
+    """Return a sort key: failed guards first, then guards on named user values."""
     return -guard.failures, not written_name(guard.source), is_of_library(guard, report.files)
 
 
-# -- shapes: FRAME says what the client gets of a function, and so on ---------------------------
+# -- shapes: FRAME has what the client gets for a function, and so on --------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class _ShownGuard:
-    """A condition under which a compiled function may be used again, and the origin of its value."""
+    """A guard of a compiled function, and the origin of the guarded value."""
 
     guard: Guard
     origin: Origin | None
@@ -96,7 +99,7 @@ def _graphs(frame: FrameReport, edge: ReportEdge) -> list[Graph]:
 
 
 def _rank_groups(report: Report, _: ReportEdge) -> list[str]:
-    """Return the ranks of each group in words, by its number: ``Ranks 0-511``."""
+    """Describe the ranks of each group, in the order of groups: ``Ranks 0-511``."""
     groups: dict[int, list[int]] = defaultdict(list)
     for rank in report.ranks:
         groups[rank.group].append(rank.rank)
@@ -134,7 +137,7 @@ FRAME: Final = shape(
 FINDING: Final = shape(
     Finding,
     "kind",
-    # The name of its kind, in the plural: graph breaks.
+    # The plural name of its kind: graph breaks.
     Key("kind_name", value=lambda finding, _: KINDS[finding.kind].many, type=str),
     "code",
     "severity",
@@ -227,7 +230,7 @@ REPORT_ITEM: Final = shape(
         value=lambda _, edge: devices.left_out_words(edge.left_out) if edge.left_out else None,
         type=str | None,
     ),
-    # A sentence that the run changed no file, with any limits of that.
+    # A sentence that file changes were discarded, with any limits of that.
     Key(
         "files",
         value=lambda report, _: devices.files_words(report.discarded) if report.discarded else None,

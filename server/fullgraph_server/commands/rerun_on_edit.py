@@ -1,4 +1,4 @@
-"""Reruns of targets when a file that they depend on is saved, or edited and left alone for a moment."""
+"""Reruns of targets when a file on which they depend is saved or edited."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..runs.effective_settings import Overrides
 
 
 def register(context: Context, diagnostics: Diagnostics) -> None:
-    """Serve the changes and saves of documents."""
+    """Rerun targets when documents change or are saved."""
     pauses: dict[str, asyncio.TimerHandle] = {}
     tasks: set[asyncio.Task[None]] = set()
     asking: set[str] = set()
@@ -30,7 +30,7 @@ def register(context: Context, diagnostics: Diagnostics) -> None:
 
     @context.server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
     async def notebook_did_change(params: types.DidChangeNotebookDocumentParams) -> None:
-        # What cells have printed changes, too.
+        # Changes of cell outputs arrive here, too.
         filename = context.documents.filename(params.notebook_document.uri)
         if filename is not None:
             changed(filename)
@@ -70,7 +70,7 @@ def register(context: Context, diagnostics: Diagnostics) -> None:
     async def rerun(filename: str, occasion: RunOn) -> None:
         source = context.documents.source(filename)
         if source is None or source.until(cells_run(filename)).tree is None:
-            return  # a line is being written: the last results are of more use than a syntax error
+            return  # a line is being typed: the last results are more useful than a syntax error
         settings = await context.configuration.settings(context.documents.uri(filename))
         if occasion == settings.run_on or (occasion == "save" and settings.run_on == "type"):
             overrides = settings.overrides(context.documents.workspace_of(filename).root)
@@ -80,13 +80,13 @@ def register(context: Context, diagnostics: Diagnostics) -> None:
                     beside(ask(target, filename, overrides))
 
     async def ask(target: str, filename: str, overrides: Overrides) -> None:
-        """Ask once whether a target that takes long is to run after each save."""
+        """Ask once whether a slow target should run after each save."""
         report = context.runs.report(target)
         seconds = report.seconds if report else 0.0
         name = names_of([target])
         agreed = await agrees(context.server, f"{name} took {seconds:.0f} s. Run it again after each save?")
         asking.discard(target)
-        if target in context.runs.names():  # it may have been cleared meanwhile
+        if target in context.runs.names():  # the target may have been cleared meanwhile
             context.runs.set_run_on_save(target, filename, agreed)
             if agreed:
                 context.runs.repeat(target, overrides)

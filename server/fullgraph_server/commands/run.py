@@ -20,11 +20,11 @@ from ..protocol.runs import RunSummary
 from ..report.model import Report
 
 _WITH_ARGUMENTS: Final = (RUN, KERNELS, MINIFY)
-"""Commands of analyses that take more than a target."""
+"""Commands of analyses that take more arguments than a target."""
 
 
 def summary(target: str, report: Report | None) -> RunSummary:
-    """Make the answer of a command that has run a target; without a report it was cancelled."""
+    """Make the answer of a command that runs a target; no report means cancelled."""
     if report is None or report.status is None:
         return RunSummary(target, "cancelled", 0)
     return RunSummary(
@@ -72,7 +72,7 @@ def register(context: Context) -> None:
         context.runs.clear(of_a_run(CLEAR, args) if args else None)
 
     def of_a_run(command: str, args: tuple[Any, ...]) -> str:
-        """Return the id of a target, also of one that has run and is gone from the text since."""
+        """Return the id of a target, even if it has run and is gone from the text."""
         if len(args) == 1 and args[0] in context.runs.names():
             return str(args[0])
         return target_argument(context.targets, command, args).id
@@ -90,7 +90,7 @@ def register(context: Context) -> None:
 
 
 def _command(context: Context, analysis: Analysis, shown: InEditor) -> Callable[..., Awaitable[RunSummary]]:
-    """Make the command of an analysis, which takes a target."""
+    """Make the command of an analysis; its argument is a target."""
 
     async def run(*args: Any) -> RunSummary:
         target = target_argument(context.targets, shown.command, args)

@@ -1,4 +1,4 @@
-"""The command ``fullgraph.saveTarget``: adds a target to the project's pyproject.toml, as an edit."""
+"""The command ``fullgraph.saveTarget``: adds a target to pyproject.toml."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def register(context: Context) -> None:
         root = context.targets.workspace_of(target).root
         entry = entry_of(target, root)
         if not entry:
-            raise refusal("A trace is no program: it cannot be a target of pyproject.toml.")
+            raise refusal("A trace is not a program: it cannot be a target in pyproject.toml.")
         name = str(next(iter(entry.values())))
         if any(name == configured.name for configured in read_config(root).targets):
             raise refusal(f"pyproject.toml has a target {name} already.")
@@ -42,7 +42,7 @@ def register(context: Context) -> None:
         before = source.text if source else ""
         added = addition(before, entry)
         if added is None:
-            raise refusal(f"pyproject.toml takes no {_HEADER}: mend it, or write its targets as such tables.")
+            raise refusal(f"pyproject.toml cannot take {_HEADER}: fix it, or write targets as such tables.")
         lines = before.split("\n")
         units = context.server.workspace.position_codec.client_num_units(lines[-1])
         end = types.Position(len(lines) - 1, units)
@@ -64,7 +64,7 @@ def register(context: Context) -> None:
                 document_changes=[*created, types.TextDocumentEdit(document, [edit])]
             )
         if not (workspace and workspace.apply_edit):
-            raise refusal(f"This editor takes no edits: add to pyproject.toml yourself:\n{edit.new_text}")
+            raise refusal(f"This editor cannot apply edits: add this to pyproject.toml:\n{edit.new_text}")
         result = await context.server.workspace_apply_edit_async(
             types.ApplyWorkspaceEditParams(change, "Save the target to pyproject.toml")
         )
@@ -82,11 +82,11 @@ def register(context: Context) -> None:
                 types.ShowDocumentParams(uri, take_focus=True, selection=place)
             )
         except JsonRpcException:
-            return  # the edit is made all the same
+            return  # the edit was applied even so
 
 
 def entry_of(target: Target, root: Path) -> dict[str, Any]:
-    """Return what pyproject.toml of the project at ``root`` says of a target; empty for a trace."""
+    """Return a target's entry in the pyproject.toml at ``root``; empty for a trace."""
     program = target.program
     script = program.script if isinstance(program, Torchrun) else program
     entry: dict[str, Any] = {}
@@ -121,7 +121,7 @@ def _script(script: Script, root: Path, *, ranks: bool) -> dict[str, str]:
 
 
 def addition(before: str, entry: Mapping[str, Any]) -> str | None:
-    """Return the text that adds a target at the end of pyproject.toml; ``None`` if none can."""
+    """Return the text to append to pyproject.toml; ``None`` if it cannot be added."""
     gap = "" if not before.strip() else "\n" if before.endswith("\n") else "\n\n"
     text = gap + "\n".join([_HEADER, *_lines(entry)]) + "\n"
     try:
@@ -143,12 +143,15 @@ def _lines(entry: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _written(value: str | float) -> str:
-    """Write a value as TOML, whose strings may be those of JSON."""
+    """Write a value as TOML, in which JSON strings are valid strings."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def _relative(path: str, root: Path) -> str:
-    """Return a path as it is written in the project: below its folder with slashes, else whole."""
+    """Return a path as pyproject.toml writes it.
+
+    A path below the project is relative, with slashes; any other path is unchanged.
+    """
     return (
         Path(path).relative_to(root).as_posix() if Path(path).is_relative_to(root) else os.path.normpath(path)
     )

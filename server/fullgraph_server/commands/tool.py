@@ -1,4 +1,4 @@
-"""``fullgraph/tool``: a tool for agents, on the files as the editor shows them."""
+"""``fullgraph/tool``: a tool for agents, on the texts that the editor shows."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ def register(context: Context, engine: AgentRuns) -> None:
     async def tool(params: ToolParams) -> dict[str, Any]:
         folders = tuple(workspace.root for workspace in context.documents.workspaces())
         if params.name not in TOOLS:
-            raise refusal(f"There is no tool {params.name}: there are {', '.join(TOOLS)}.")
+            raise refusal(f"There is no tool {params.name}: the tools are {', '.join(TOOLS)}.")
         if not folders:
-            raise refusal("Open a folder first: tools look at files of the workspace alone.")
+            raise refusal("Open a folder first: tools read only files of the workspace.")
         arguments = params.arguments
         try:
             refuse_odd(arguments)
             answering = TOOLS[params.name](Call(engine, folders, plan, lambda _: None), **arguments)
         except ToolError as error:
             raise misuse(refusal_text(error, arguments)) from error
-        except TypeError as error:  # the names of the arguments alone: nothing has run yet
-            raise misuse(f"{params.name} has other arguments: {error}.") from error
+        except TypeError as error:  # only unknown or missing names of arguments: nothing has run yet
+            raise misuse(f"{params.name} does not take these arguments: {error}.") from error
         try:
             return asdict(await answering)
         except ToolError as error:
             raise refusal(refusal_text(error, arguments)) from error
-        except UnicodeEncodeError as error:  # from a name that no file can have
+        except UnicodeEncodeError as error:  # from a path that no file can have
             raise misuse(f"The arguments of {params.name} are not UTF-8.") from error

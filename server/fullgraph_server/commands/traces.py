@@ -1,4 +1,4 @@
-"""Traces in the editor: opened as targets, read again as they grow, and compared."""
+"""Traces in the editor: opened as targets, reread as they grow, and compared."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from ..workspace.targets import Target, Trace, trace_of, trace_target
 from .run import summary
 
 _LOOK_SECONDS = 1.0
-"""Seconds between two looks whether a log has grown."""
+"""Seconds between two checks whether a log has grown."""
 _READING_SHARE = 0.1
-"""The part of the time that may go into reading a log that grows."""
+"""The share of time that may be spent on reading a growing log."""
 _GONE = "These traces are not open any more: open both, and compare them again.\n"
 
 
@@ -46,7 +46,7 @@ def register(context: Context) -> None:
         if len(args) != 2 or not all(isinstance(arg, str) for arg in args):
             raise misuse(f"{TRACE_DIFF} takes two arguments: the ids of two traces.")
         names = [named_target(context.targets, name).id for name in args]
-        # Kernels and times are compared, too: from a large log they are read only on request.
+        # The comparison includes kernels and times, which are read from a large log only at this depth.
         reports = await asyncio.gather(*(context.runs.start(name, "build") for name in names))
         if None in reports:
             raise refusal("The traces were not read: the comparison was stopped.")
@@ -55,7 +55,7 @@ def register(context: Context) -> None:
 
 
 def read_comparison(uri: str, documents: Documents, runs: Runs) -> str | None:
-    """Return the text of a comparison; ``None`` if the URI is not that of one."""
+    """Return the text of a comparison; ``None`` for another URI."""
     try:
         names = [name for name, _ in json.loads(unquote(urlsplit(uri).query))]
     except (ValueError, TypeError):
@@ -77,14 +77,14 @@ def read_comparison(uri: str, documents: Documents, runs: Runs) -> str | None:
 
 
 class _Growing:
-    """Reader of traces that reads them again when they have grown."""
+    """Reader of traces that reads each one again when it has grown."""
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
         self._watched: dict[str, asyncio.Task[None]] = {}
 
     async def read(self, target: Target) -> Report | None:
-        """Read a trace, and watch it until it is cleared."""
+        """Read a trace, and watch it until its target is cleared."""
         if isinstance(target.program, Trace) and target.id not in self._watched:
             watch = asyncio.create_task(self._watch(target.id, target.program.path))
             self._watched[target.id] = watch
@@ -108,10 +108,10 @@ def _trace_name(args: tuple[Any, ...], documents: Documents) -> str:
     place, *rest = args or ("",)
     rank = rest[0] if rest else None
     if not isinstance(place, str) or not place or not isinstance(rank, (int, type(None))) or len(rest) > 1:
-        raise misuse(f"{READ_TRACE} takes a path or URI, and perhaps the number of a rank.")
+        raise misuse(f"{READ_TRACE} takes a path or URI, and optionally the number of a rank.")
     path = documents.filename(place) if "://" in place else place
     if path is None:
-        raise refusal(f"A trace is read from a file or folder on disk: {place} is none.")
+        raise refusal(f"A trace is read from a file or folder on disk: {place} is neither.")
     return trace_target(Path(path), Path(path), rank).id
 
 

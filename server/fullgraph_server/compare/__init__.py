@@ -1,15 +1,15 @@
-"""Several reports: fingerprints of findings, baselines, comparisons, and the reports of ranks merged.
+"""Several reports: fingerprints, baselines, comparisons, and merged ranks.
 
-- ``fingerprint``: what makes a finding the same in another run
-- ``baseline``: a file of known findings
-- ``comparison``: what differs between two reports
+- ``fingerprint``: which findings of two runs are the same
+- ``baseline``: a file of accepted findings
+- ``comparison``: the differences between two reports
 - ``comparison_texts``: the sentences and tables of a comparison, also as Markdown
-- ``ranks``: the reports of ranks as one; the entry point
-- ``rank_differences``: what differs between ranks, as findings
-- ``rank_aspects``: what should be the same on all ranks, and its words
+- ``ranks``: the reports of ranks merged into one; the entry point for ranks
+- ``rank_differences``: the differences between ranks, as findings
+- ``rank_aspects``: properties that should be equal on all ranks, and their words
 - ``rank_order``: the order in which ranks run graphs
-- ``rank_files``: files that lie elsewhere on each rank, by one name
-- ``rank_groups``: groups of ranks up to the first part that differs
+- ``rank_files``: one name for each file whose path differs between ranks
+- ``rank_groups``: groups of ranks that are equal up to the first part that differs
 - ``rank_places``: the lines of operations that differ
 - ``rank_words``: ranks in words
 """

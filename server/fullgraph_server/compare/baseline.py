@@ -1,6 +1,7 @@
-"""A baseline: a file of accepted findings, so that only new ones count.
+"""Baselines: files of accepted findings, so that only new findings count.
 
-JSON, for version control: sorted, an entry for each finding, and nothing that changes by itself.
+A baseline is JSON for version control: sorted, one entry for each finding, and nothing that changes by
+itself.
 """
 
 from __future__ import annotations
@@ -22,12 +23,15 @@ _DEFAULTS: Mapping[str, Any] = {"line": "", "message": "", "count": 1}
 
 
 class BaselineError(Exception):
-    """A baseline cannot be read or written: the message says why, and what to do."""
+    """A baseline that cannot be read or written.
+
+    The message says why, and what to do.
+    """
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """Accepted findings, and how many of each a report may have."""
+    """Accepted findings, with the number of times that a report may have each."""
 
     counts: Mapping[Fingerprint, int] = field(default_factory=dict)
 
@@ -37,9 +41,9 @@ class Baseline:
         return sum(self.counts.values())
 
     def known(self, findings: Iterable[Fingerprinted]) -> frozenset[Finding]:
-        """Return those findings of one report that are in the baseline.
+        """Return the findings of one report that are in the baseline.
 
-        If the report has more equal ones than the baseline, the last are new.
+        If the report has more equal findings than the baseline, the last ones are new.
         """
         left, accepted = Counter(self.counts), set()
         for item in findings:
@@ -57,7 +61,7 @@ class Baseline:
         return Baseline(Counter(self.counts) | Counter(other.counts))
 
     def accepting(self, fingerprint: Fingerprint) -> Baseline:
-        """Return the baseline with one finding more."""
+        """Return the baseline with one more finding."""
         return Baseline({**self.counts, fingerprint: self.counts.get(fingerprint, 0) + 1})
 
     def within(self, paths: Collection[str]) -> Baseline:
@@ -66,7 +70,10 @@ class Baseline:
 
 
 def baseline_of(reports: Iterable[Sequence[Fingerprinted]]) -> Baseline:
-    """Make the baseline of several reports. The same finding of two targets counts once."""
+    """Make the baseline of several reports.
+
+    A finding that several targets have counts once.
+    """
     counts: Counter[Fingerprint] = Counter()
     for findings in reports:
         counts |= Counter(item.fingerprint for item in findings)
@@ -74,14 +81,17 @@ def baseline_of(reports: Iterable[Sequence[Fingerprinted]]) -> Baseline:
 
 
 def can_be_known(finding: Finding) -> bool:
-    """Tell whether an editor leaves a finding out that is in the baseline: never what stops the program."""
+    """Tell whether an editor hides a finding that is in the baseline.
+
+    Errors and findings of the whole run always show.
+    """
     return finding.severity != "error" and not finding.of_run
 
 
 def without_known(report: Report, baseline: Baseline, root: Path) -> Report:
-    """Move what a baseline has from the findings of a report to those that are known.
+    """Move the findings that a baseline contains to the report's known findings.
 
-    A report that was compared with another baseline is compared anew.
+    If the report was compared with another baseline, it is compared anew.
     """
     if not (baseline.counts or report.known):
         return report
@@ -95,7 +105,10 @@ def without_known(report: Report, baseline: Baseline, root: Path) -> Report:
 
 
 def read_baseline(path: Path) -> Baseline:
-    """Read a file. Raises :class:`BaselineError` if it is not a baseline of this version."""
+    """Read a baseline file.
+
+    Raises :class:`BaselineError` if it is not a baseline of this version.
+    """
     try:
         content = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -131,7 +144,7 @@ def read_baseline(path: Path) -> Baseline:
 
 
 def write_baseline(path: Path, baseline: Baseline) -> None:
-    """Write a file. Raises :class:`BaselineError` if that is not possible."""
+    """Write a baseline file. Raises :class:`BaselineError` if that is impossible."""
     entries = [_entry(fingerprint, baseline.counts[fingerprint]) for fingerprint in sorted(baseline.counts)]
     text = json.dumps({"version": VERSION, "findings": entries}, indent=2, ensure_ascii=False)
     try:

@@ -1,6 +1,6 @@
-"""The comparison of two reports: before and after a change of the program, or with two versions of torch.
+"""The comparison of two reports, before and after a change of program or torch.
 
-Lines that moved are no difference, and the reports may be of different folders: findings are matched by
+Moved lines are not differences, and the reports may be of different folders: findings are matched by
 fingerprint, functions by file and name.
 """
 
@@ -25,7 +25,7 @@ from ..workspace.positions import Span
 from .fingerprint import Fingerprint, Fingerprinted, fingerprinted, relative_path
 
 _NUMBER = re.compile(r"_\d+$")
-"""TorchInductor counts the kernels of a graph: ``triton_poi_fused_add_0``."""
+"""The number that TorchInductor gives to a kernel of a graph: ``triton_poi_fused_add_0``."""
 
 _Name = TypeVar("_Name", bound=str)
 
@@ -46,10 +46,10 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class FunctionChange:
-    """A function with its amounts in both reports; ``compiled`` says which of them have it.
+    """A function with its amounts in both reports.
 
-    ``causes`` are its recompilations by what changed, ``kernels`` its launches by the name of the kernel
-    without its number.
+    ``compiled`` says which of the reports contain it. ``causes`` are its recompilations by what changed;
+    ``kernels`` are its launches by kernel name without number.
     """
 
     path: str
@@ -69,10 +69,10 @@ class FunctionChange:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The differences between two reports; ``phases`` are steps of the compiler without their inner steps.
+    """The differences between two reports.
 
-    Equal amounts are included; ``parts`` and ``phases`` begin with the largest change. If one run went deeper
-    than the other, there are neither kernels nor times.
+    ``phases`` are steps of the compiler without their inner steps. Equal amounts are included; ``parts`` and
+    ``phases`` begin with the largest change. If the runs differ in depth, kernels and times are left out.
     """
 
     torch: tuple[str, str]
@@ -86,11 +86,11 @@ class Comparison:
     parts: tuple[Amount, ...]
     phases: tuple[Amount, ...]
     keys: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """How keys that were missed after differ from those before, each with the graphs that it is so for."""
+    """Differences of the later misses' cache keys from earlier keys, each with the graphs that missed."""
 
     @property
     def worse(self) -> bool:
-        """Whether there is a new graph break, recompilation or failure: anything but hints and notes."""
+        """Whether there is a new warning, error or recompilation."""
         findings = (item.finding for item in self.new)
         return any(item.severity != "information" or item.kind == "recompile" for item in findings)
 
@@ -152,7 +152,10 @@ def _paired(
     tuple[Fingerprinted, ...],
     tuple[tuple[Fingerprinted, Fingerprinted], ...],
 ]:
-    """Return new findings, findings that are gone, and pairs; equal ones are paired in their order."""
+    """Return new findings, findings that are gone, and pairs.
+
+    Equal findings are paired in their order.
+    """
     left: dict[Fingerprint, list[Fingerprinted]] = defaultdict(list)
     for item in before:
         left[item.fingerprint].append(item)
@@ -170,7 +173,7 @@ def _paired(
 
 @dataclass(frozen=True, slots=True)
 class _Function:
-    """The amounts of a function in one of the reports; empty if it was not compiled."""
+    """The amounts of a function in one report; empty if it was not compiled."""
 
     counts: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
@@ -179,7 +182,7 @@ class _Function:
 
 
 _Functions = Mapping[tuple[str, str], Sequence[_Function]]
-"""Functions by file and name; those of one name in the order of their lines."""
+"""Functions by file and name; functions of equal name are in the order of their lines."""
 
 
 def _functions(report: Report, findings: Sequence[Fingerprinted], root: Path) -> _Functions:
@@ -249,7 +252,10 @@ def _changes(before: _Functions, after: _Functions) -> Iterator[FunctionChange]:
 def _keys(
     before: Report, before_root: Path, after: Report, after_root: Path
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Compare the key of each graph that was missed after with the nearest one of its function before."""
+    """Compare the key of each missed graph with the nearest earlier key.
+
+    Only keys of the same function and cache in the report before are candidates.
+    """
     parts = {**before.caches.parts, **after.caches.parts}
     earlier: dict[tuple[object, ...], list[CacheLookup]] = defaultdict(list)
     for use in before.caches.uses:
@@ -280,7 +286,7 @@ def _totals(report: Report, functions: _Functions) -> Mapping[str, int]:
     totals: Counter[str] = Counter(functions=len(members))
     for function in members:
         totals.update(function.counts)
-    # A break in an inlined function is counted for it and for its caller: count findings.
+    # A break in an inlined function counts for that function and for its caller, so findings are counted.
     totals["graph breaks"] = sum(finding.kind == "graph-break" for finding in report.findings)
     for count in report.caches.counts:
         for what, number in (("hits", count.hits), ("misses", count.misses), ("bypasses", count.bypasses)):

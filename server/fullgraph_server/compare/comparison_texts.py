@@ -1,4 +1,4 @@
-"""The texts of a comparison of two reports, also as a Markdown document for an editor or a pull request."""
+"""The texts of a comparison of two reports, also as a Markdown document."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _PARTS: Final = {
 }
 _MOST_STEPS = 8
 _MOST_GRAPHS = 4
-KEYS: Final = "Missed in the caches, by what differs in the keys"
+KEYS: Final = "Cache misses, by difference between the keys"
 _LEAST_SECONDS = 0.05
-"""The least difference of times that is shown: smaller ones are noise."""
+"""The least difference in seconds that is shown: smaller differences are noise."""
 _DEPTHS = "Kernels and times are not compared: one run went deeper than the other."
 
 
 def sentence(comparison: Comparison) -> str:
-    """Sum up a comparison: ``New: 1 graph break; gone: 2 recompilations - torch 2.13.0``."""
+    """Summarize a comparison: ``New: 1 graph break; gone: 2 failures - torch 2.13.0``."""
     parts = [f"new: {_kinds(comparison.new)}"] if comparison.new else []
     parts += [f"gone: {_kinds(comparison.gone)}"] if comparison.gone else []
     outcome = "; ".join(parts)
@@ -44,7 +44,7 @@ def sentence(comparison: Comparison) -> str:
 
 
 def place(item: Fingerprinted) -> str:
-    """Return the place of a finding: ``model.py:12``; for one of the run only the file."""
+    """Return a finding's place: ``model.py:12``, or its file if it has no line."""
     path = item.fingerprint.path
     return path if item.finding.of_run else f"{path}:{item.finding.span.row}"
 
@@ -53,7 +53,10 @@ def markdown(
     comparison: Comparison,
     link_to: Callable[[Fingerprinted], str] = lambda item: code_span(place(item)),
 ) -> str:
-    """Render the comparison as a document, the summary first. ``link_to`` writes the place of a finding."""
+    """Render the comparison as Markdown, the summary first.
+
+    ``link_to`` writes the place of a finding.
+    """
     blocks = [f"**{escaped(sentence(comparison))}**"]
     if comparison.new:
         blocks += ["### New", *(_new_item(item, link_to(item)) for item in comparison.new)]
@@ -73,7 +76,7 @@ def markdown(
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of a name, two amounts and their difference."""
+    """Table rows, each with a name, two amounts and their difference."""
 
     title: str
     rows: Sequence[tuple[str, str, str, str]]
@@ -99,7 +102,10 @@ def _new_item(item: Fingerprinted, where: str) -> str:
 
 
 def lists(comparison: Comparison) -> Iterator[tuple[str, list[tuple[Fingerprinted, str]]]]:
-    """Yield the titles of lists of findings, and the findings with a line of text for each."""
+    """Yield the title and the items of each list of findings.
+
+    An item is a finding with a line of text.
+    """
     if comparison.gone:
         yield "Gone", [(item, _words(item)) for item in comparison.gone]
     if comparison.recounted:
@@ -113,7 +119,7 @@ def lists(comparison: Comparison) -> Iterator[tuple[str, list[tuple[Fingerprinte
 
 
 def keys(comparison: Comparison) -> list[str]:
-    """Write a line for each difference between keys of caches, and the graphs that were missed for it."""
+    """Return a line for each difference between cache keys, with the graphs missed."""
     return [
         f"{', '.join(labels[:_MOST_GRAPHS])}"
         + (f" and {len(labels) - _MOST_GRAPHS} more" if len(labels) > _MOST_GRAPHS else "")

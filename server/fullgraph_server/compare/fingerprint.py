@@ -1,4 +1,4 @@
-"""Fingerprints: the identity of a finding across edits of files, machines, and versions of torch."""
+"""Fingerprints: which findings are the same across edits, machines and torch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..report.model import Finding, Report
 from ..text.messages import what_changed
 
 _CAUSE = re.compile(r" (?:was|is no longer|failed:) ")
-"""The separator between the subject of a guard and the compared values (``text.messages``)."""
+"""The separator between a guard's subject and the compared values (``text.messages``)."""
 _VARIES = (
     (re.compile(r"(?<![\w.])(?:[A-Za-z]:)?[/\\](?:[^\s'\"`:,()]+[/\\])[^\s'\"`:,()]*"), "PATH"),
     (re.compile(r"\b(?:0x[0-9a-fA-F]+|[0-9a-f]{12,}|[su]\d+|\d+/\d+(?:_\d+)?)\b"), "#"),
@@ -24,11 +24,12 @@ sizes and compile ids; then numbers, except in names such as ``float32``."""
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fingerprint:
-    """The stable parts of a finding. Findings of a report may share one, such as those of equal lines.
+    """The stable parts of a finding.
 
-    ``path`` is relative to the workspace, with slashes; ``line`` is the text of the source line, with each
-    run of blanks as one. ``message`` is without parts that vary between runs, and empty for a graph break
-    with torch's id: torch changes messages more often than ids.
+    Findings of a report may share a fingerprint, for example those of equal lines. ``path`` is relative to
+    the workspace, with slashes; ``line`` is the source line, with each run of blanks as one. ``message``
+    lacks the parts that vary between runs. It is empty for a graph break with torch's id, since torch changes
+    messages more often than ids.
     """
 
     path: str
@@ -47,12 +48,12 @@ class Fingerprinted:
 
 
 def fingerprinted(report: Report, root: Path) -> tuple[Fingerprinted, ...]:
-    """Return the findings of a report about the workspace at ``root``, in their order."""
+    """Return a report's findings with fingerprints relative to ``root``, in order."""
     return tuple(Fingerprinted(finding, _fingerprint(finding, report, root)) for finding in report.findings)
 
 
 def relative_path(report: Report, filename: str, root: Path) -> str:
-    """Return the path of a report's file below ``root``, with slashes; only the name of a file elsewhere."""
+    """Return a file's path below ``root``, with slashes; else only its name."""
     path = Path(filename)
     if report.may_read(filename) and not path.is_relative_to(root):
         path, root = Path(os.path.realpath(filename)), root.resolve()
@@ -60,7 +61,10 @@ def relative_path(report: Report, filename: str, root: Path) -> str:
 
 
 def line_text(report: Report, filename: str, row: int) -> str:
-    """Return a line of the text that ran, each run of blanks as one; empty if the report lacks the file."""
+    """Return a line of the text that ran, with each run of blanks as one.
+
+    It is empty if the report lacks the file.
+    """
     source = report.files.get(filename)
     return " ".join(source.line(row).split()) if source else ""
 
@@ -77,16 +81,19 @@ def _fingerprint(finding: Finding, report: Report, root: Path) -> Fingerprint:
 
 
 def stable_message(finding: Finding) -> str:
-    """Return a message without parts that vary between runs; empty for a graph break with torch's id."""
+    """Return a finding's message without the parts that vary between runs.
+
+    It is empty for a graph break with torch's id.
+    """
     if finding.code != finding.kind:
-        return ""  # torch's own id
+        return ""  # the code is torch's own id
     message, stable = finding.message, KINDS[finding.kind].stable
     if stable == "function":
-        return message.partition("` ")[0]  # the function: ranks and their counts vary
+        return message.partition("` ")[0]  # only the function is stable: ranks and their counts vary
     if stable == "cause":
         message, *values = _CAUSE.split(what_changed(message), maxsplit=1)
         if values:
-            return message  # here numbers are part of a name, or dimensions
+            return message  # numbers in it are parts of names, or dimensions
     for pattern, stand_in in _VARIES:
         message = pattern.sub(stand_in, message)
     return message

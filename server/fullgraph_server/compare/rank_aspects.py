@@ -1,4 +1,4 @@
-"""What should be the same on all ranks of a function, and what is said where it is not."""
+"""Properties of a function that should be equal on all ranks, and their words."""
 
 from __future__ import annotations
 
@@ -24,23 +24,24 @@ _Call: TypeAlias = tuple[GraphTraced, Collective, Hashable]
 _WORLD: Final = "'0'"
 """torch's name for the group of all ranks (``_process_group_name`` in ``distributed_c10d.py``)."""
 _UNEVEN: Final = "all_to_all"
-"""The beginning of operators that may have tensors of another size on each rank."""
+"""The prefix of operators whose tensors may differ in size between ranks."""
 _NOTABLE: Final = 1.1
-"""The ratio from which on estimates differ. torch computes them from the rates of the device: those of equal
-devices vary with their clocks by some percent, while another model has others altogether."""
+"""The ratio above which estimates differ. torch computes them from the rates of the device: those of equal
+devices vary with their clocks by some percent, those of different models by much more."""
 
 
 def _everywhere(_frame: FrameReport, _index: int, _sources: Sources) -> Span | None:
-    """Return no place: the aspect is about a whole function."""
+    """Return no place, since the aspect concerns a whole function."""
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """A property of a function that should be the same on all ranks.
+    """A property of a function that should be equal on all ranks.
 
-    ``items`` returns its parts in order, ``None`` if a rank does not tell it; ``words`` says what the
-    function does at the first part that differs, which a rank may lack. ``place`` is the line of that.
+    ``items`` returns its parts in order, or ``None`` if a rank does not report it. ``words`` says what the
+    function does at the first part that differs; a rank may lack this part. ``place`` is the line of that
+    part.
     """
 
     items: Callable[[FrameReport | None], Items | None]
@@ -49,19 +50,19 @@ class Aspect:
     why: str
     place: Callable[[FrameReport, int, Sources], Span | None] = _everywhere
     counts: bool = False
-    """Whether it is a number, so that a smaller one can be that of a rank that is only behind."""
+    """Whether it is a number: a smaller one may belong to a rank that is only behind."""
     classes: Callable[[Collection[Items]], Mapping[Items, Items]] | None = None
-    """The values that count as the same, for those that are not to be compared exactly."""
+    """Maps each value to the one that stands for all values near it; ``None`` if values compare exactly."""
 
 
 # -- collective operations ---------------------------------------------------------------------
 
 
 def _calls(frame: FrameReport | None) -> list[_Call]:
-    """List the collective operations of the graphs, each graph that calls the same ones once.
+    """List the collective operations of all graphs.
 
-    Ranks can call an operation in groups of their own, which may have other sizes. So the group of all ranks
-    is told from others, and these from each other by the order of their first use.
+    Graphs with equal operations count once. Ranks can call an operation in groups that differ in name and
+    size. So only the group of all ranks is compared by name; other groups are numbered by their first use.
     """
     groups: dict[str, int] = {}
     graphs: dict[Items, list[_Call]] = {}
@@ -108,7 +109,7 @@ def _collective_place(frame: FrameReport, index: int, sources: Sources) -> Span 
 
 
 def _even(frame: FrameReport | None) -> list[tuple[GraphTraced, Collective]]:
-    """List the collective operations that need tensors of the same size on all ranks."""
+    """List the collectives that need tensors of equal size on all ranks."""
     return [
         (graph, call)
         for graph in (frame.traced if frame else ())
@@ -118,7 +119,7 @@ def _even(frame: FrameReport | None) -> list[tuple[GraphTraced, Collective]]:
 
 
 def _result(graph: GraphTraced, call: Collective) -> str:
-    """Return the type and sizes of what a call returns."""
+    """Return the dtype and sizes of a collective's result."""
     tensor = graph.operations[call.operation].partition(": ")[2]
     return "".join(tensor.partition("]")[:2])
 
@@ -130,7 +131,7 @@ def _collective_tensors(frame: FrameReport | None) -> Items:
 def _collective_tensor_words(frame: FrameReport | None, index: int) -> str:
     calls = _even(frame)
     if index >= len(calls):
-        return f"calls only {counted(len(calls), 'collective operation')} with tensors of one size"
+        return f"calls only {counted(len(calls), 'collective operation')} with tensors of equal size"
     graph, call = calls[index]
     return f"gets {code_span(_result(graph, call))} from {code_span(call.operator)}"
 
@@ -144,7 +145,10 @@ def _collective_tensor_place(frame: FrameReport, index: int, sources: Sources) -
 
 
 def _is_loaded(frame: FrameReport) -> bool:
-    """Tell whether code of its graphs came from a cache: of that, torch tells no schedule and no estimate."""
+    """Tell whether any code came from a cache; then torch logs no schedule for it.
+
+    There is no estimate of its run time, either.
+    """
     return "hit" in frame.cached
 
 
@@ -162,7 +166,7 @@ def _schedule_words(frame: FrameReport | None, index: int) -> str:
 
 
 def _schedule_place(frame: FrameReport, index: int, sources: Sources) -> Span | None:
-    """Return the line of the operation, if there is only one of its kind."""
+    """Return the line of a scheduled operation, if it is the only one of its kind."""
     names = _schedule(frame) or ()
     same = [call for call in _calls(frame) if call[1].operator in names[index : index + 1]]
     return collective_span(*same[0][:2], sources) if len(same) == 1 else None
@@ -193,7 +197,7 @@ def _estimate_words(frame: FrameReport | None, _index: int) -> str:
 
 
 def _near(estimates: Collection[Items]) -> Mapping[Items, Items]:
-    """Map each estimate to the least one that it is near to."""
+    """Map each estimate to the smallest estimate near it."""
     near: dict[Items, Items] = {}
     least: Items = ()
     for seconds in sorted(item[0] for item in estimates if item and isinstance(item[0], float)):
@@ -215,7 +219,7 @@ def _graphs(frame: FrameReport | None) -> Items:
 
 
 def _operations(frame: FrameReport | None) -> Items:
-    """Return the operations of each graph, then its inputs, which have no line of their own."""
+    """Return each graph's operations, then its inputs, which have no line."""
     graphs = frame.traced if frame else ()
     return tuple(item for graph in graphs for item in (*graph.operations, *graph.inputs))
 
@@ -245,7 +249,7 @@ def _operation_place(frame: FrameReport, index: int, sources: Sources) -> Span |
 
 
 def compiled_words(times: int) -> str:
-    """Write how often a function was compiled."""
+    """Describe how often a function was compiled."""
     often = {1: "once", 2: "twice"}.get(times, f"{times} times")
     return f"is compiled {often}" if times else "is not compiled"
 
@@ -253,7 +257,8 @@ def compiled_words(times: int) -> str:
 _NO_COLLECTIVE: Final = "calls no collective operation"
 _NONE_IN_CODE: Final = "runs no collective operation in its code"
 _HANGS: Final = (
-    "Each collective operation needs all ranks of its group: if their order differs, the job hangs."
+    "Each collective operation needs all ranks of its group: if ranks call them in different orders, the "
+    "job hangs."
 )
 _WAITING: Final = (
     "While one rank compiles, the others wait for it in their next collective operation: the job stalls, "
@@ -272,15 +277,16 @@ ASPECTS: Final[Sequence[Aspect]] = (
         _graphs,
         lambda frame, _: f"becomes {counted(frame.graphs if frame else 0, 'graph')}",
         "warning",
-        "Ranks that break a function in other places run other graphs, and compile at other times.",
+        "Ranks that break a function at different places run different graphs, and compile at different "
+        "times.",
         counts=True,
     ),
     Aspect(
         _collective_tensors,
         _collective_tensor_words,
         "warning",
-        "A collective operation needs tensors of one size and type on all ranks: else the job hangs, fails, "
-        "or gets wrong values.",
+        "A collective operation needs tensors of equal size and dtype on all ranks: otherwise the job hangs, "
+        "fails, or computes wrong values.",
         _collective_tensor_place,
     ),
     Aspect(_schedule, _schedule_words, "warning", _HANGS, _schedule_place),
@@ -288,23 +294,23 @@ ASPECTS: Final[Sequence[Aspect]] = (
         _operations,
         _operation_words,
         "information",
-        "The ranks run other operations or other sizes. If that is intended, nothing is wrong.",
+        "The ranks run different operations or sizes. If that is intended, nothing is wrong.",
         _operation_place,
     ),
     Aspect(
         lambda frame: frame.cached if frame else (),
         lambda frame, _: cached_words(frame.cached if frame else ()),
         "information",
-        "A rank that does not find a graph in its cache compiles it. Others that do, unless they found what "
-        "it has just stored, wait for it in their next collective operation: the job ends with a timeout if "
+        "A rank that misses its cache compiles the graph. Ranks with a cache hit wait for it in their next "
+        "collective operation, unless they found what it has just stored: the job ends with a timeout if "
         "that takes too long.",
     ),
     Aspect(
         _buffers,
         _buffer_words,
         "information",
-        "TorchInductor wrote other code for the same operations: the ranks have other settings, devices or "
-        "results of autotuning, or not all of them run the backward pass.",
+        "TorchInductor generated different code for the same operations: the ranks differ in settings, "
+        "devices or autotuning results, or not all of them run the backward pass.",
     ),
     Aspect(
         _estimate,
@@ -315,4 +321,4 @@ ASPECTS: Final[Sequence[Aspect]] = (
         classes=_near,
     ),
 )
-"""The most important first: of each rank, the first that differs is told for a function."""
+"""The most important first: for each function and rank, only the first that differs is reported."""

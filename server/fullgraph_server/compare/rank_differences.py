@@ -30,24 +30,27 @@ class RankReport:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A difference, and the groups of ranks that it makes."""
+    """A difference between ranks, as a finding, and the groups of ranks that differ."""
 
     finding: Finding
     groups: Groups
 
 
 def key_of(frame: FrameReport) -> Key:
-    """Return what a function is known by on all ranks."""
+    """Return the key that identifies a function on all ranks."""
     return (frame.filename, frame.row, frame.function)
 
 
 def is_behind(report: Report) -> bool:
-    """Tell whether a log ends within a compilation: what comes after it is not known."""
+    """Tell whether a log ends within a compilation: its continuation is unknown."""
     return any(frame.unfinished for frame in report.frames)
 
 
 def is_damage(finding: Finding, report: Report) -> bool:
-    """Tell whether a finding says that parts of a log cannot be read: then nothing is known for sure."""
+    """Tell whether a finding says that parts of a log cannot be read.
+
+    Nothing is certain about such a log.
+    """
     return report.of_trace and finding.kind == "target-error" and finding.severity != "information"
 
 
@@ -57,7 +60,10 @@ def is_damaged(report: Report) -> bool:
 
 
 def function_differences(reports: Sequence[RankReport], total: int, sources: Sources) -> Iterator[Difference]:
-    """Yield the differences of each function between some of ``total`` ranks: of each rank the first."""
+    """Yield the differences of each function between some of ``total`` ranks.
+
+    For each function and rank, only the first aspect that differs is reported.
+    """
     frames: dict[Key, dict[int, FrameReport]] = defaultdict(dict)
     for item in reports:
         for frame in item.report.frames:
@@ -80,7 +86,7 @@ def function_differences(reports: Sequence[RankReport], total: int, sources: Sou
 
 
 def endings(reports: Sequence[RankReport], sources: Sources) -> Iterator[Finding]:
-    """Yield the functions that only some ranks compile at the end of their logs."""
+    """Yield findings for functions that only some ranks compile as their log ends."""
     ranks: dict[Key, list[int]] = defaultdict(list)
     frames: dict[Key, FrameReport] = {}
     for item in reports:
@@ -97,7 +103,7 @@ def endings(reports: Sequence[RankReport], sources: Sources) -> Iterator[Finding
                 "information",
                 f"{code_span(frame.qualname)} is being compiled at the end of the log of {rank_words(on)}",
                 function_span(frame, sources),
-                explanation="Only what such a log has before its end is compared with the other ranks.",
+                explanation="Such a log is compared with the other ranks only as far as it goes.",
                 ranks=tuple(on),
             )
 
@@ -118,10 +124,10 @@ def _finding(
     message += f"{aspect.words(by_rank.get(usual[0]), found.index)} on {rest}"
     shown = [by_rank[ranks[0]] for ranks in found.ranks if ranks[0] in by_rank]
     spans = [*filter(None, (aspect.place(item, found.index, sources) for item in shown))]
-    # Where one rank has a line more than others, that line comes first.
+    # If one rank has an additional line, that line comes first.
     place = min(spans, key=lambda span: (span.filename != spans[0].filename, span.row), default=None)
     if len(shown) < len(found.ranks):
-        place = None  # one does not compile the function at all
+        place = None  # one group does not compile the function at all
     hints = [*causes.of(frame, found.different)]
     if later := [rank for ranks in found.later for rank in ranks]:
         hints.append(f"Then {rank_words(later)} {'differs' if len(later) == 1 else 'differ'}, too.")
@@ -138,7 +144,7 @@ def _finding(
 
 
 class _Causes:
-    """The findings on each function, with the ranks that have them as bits of a number."""
+    """The findings on each function, with the ranks that have them as a bit set."""
 
     def __init__(self, reports: Sequence[RankReport]) -> None:
         self._all: dict[str, int] = defaultdict(int)
@@ -152,7 +158,7 @@ class _Causes:
                     self._of[key][finding.message] |= self._bits[item.rank]
 
     def of(self, frame: FrameReport, ranks: Sequence[int]) -> Iterator[str]:
-        """Yield what is found of a function on those ranks only."""
+        """Yield the findings on a function that only those ranks have, as hints."""
         others = ~sum(self._bits[rank] for rank in ranks)
         found = self._of[key_of(frame)].items()
         own = [(message, on) for message, on in found if not self._all[message] & others]

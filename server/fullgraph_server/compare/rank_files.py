@@ -1,4 +1,4 @@
-"""The files that lie elsewhere on each rank, and are not in the workspace: one name for all ranks."""
+"""One name for each library file whose path differs between ranks."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ _Functions: TypeAlias = Mapping[str, Collection[tuple[int, str]]]
 
 
 def with_names_of_all(reports: Sequence[RankReport]) -> Iterator[RankReport]:
-    """Yield the reports with the names that the ranks before have for the same files.
+    """Yield the reports with one name for each file that lies elsewhere on ranks.
 
-    A file is the same if it has the same base name and a function in the same row, and neither rank has both.
+    Two names are the same file if they share the base name and a function in the same row, and neither rank
+    has both names.
     """
     known: dict[str, set[tuple[int, str]]] = {}
     for item in reports:
@@ -42,7 +43,7 @@ def _functions(report: Report) -> _Functions:
 
 
 def _same(filename: str, own: _Functions, known: _Functions) -> str:
-    """Return the one known file that a file is; empty if there is none, or there are several."""
+    """Return the known name of a file; empty if there is none or several."""
     name, functions = os.path.basename(filename), set(own[filename])
     found = [
         other

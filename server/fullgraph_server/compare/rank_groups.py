@@ -1,4 +1,4 @@
-"""Groups of ranks that are alike in a sequence of parts, up to the first part that differs."""
+"""Groups of ranks whose sequences are equal up to the first part that differs."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from typing import Final
 
 _MOST_DIFFERENCES: Final = 3
-"""The limit on places at which ever fewer ranks differ that are told for one sequence."""
+"""The most positions of one sequence at which differences are reported."""
 _END: Final = object()
-"""What stands for the part after the last."""
+"""The part after the last one of a sequence."""
 _NOWHERE: Final = sys.maxsize
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Ranks by their part at an index of a sequence, before which they are alike: the largest group first.
+    """Ranks grouped by their part at an index, the largest group first.
 
-    ``later`` are those ranks of the largest group that differ from the rest of it at a later part, of which
-    nothing else is told.
+    Before the index, all these ranks are equal. ``later`` are ranks of the largest group that differ from the
+    rest of it at a later part; nothing else is reported about them.
     """
 
     index: int
@@ -36,10 +36,10 @@ class Groups:
 def groups(
     values: Mapping[int, tuple[Hashable, ...]], behind: Set[int], *, counts: bool = False
 ) -> Iterator[Groups]:
-    """Yield the groups at the first part that differs, then those among the ranks of the largest group.
+    """Yield the groups at each part that differs, each within the largest group.
 
-    Of ranks that are ``behind``, nothing is known after the end of their sequence, and, if it ``counts``, of
-    a number only that it is at least so large.
+    For ranks that are ``behind``, nothing is known after the end of their sequence. With ``counts``, parts
+    are numbers, and such a rank's number is only a lower bound.
     """
     alike: dict[_Sequence, list[int]] = defaultdict(list)
     for rank, items in values.items():
@@ -64,7 +64,7 @@ def groups(
 
 @dataclass(frozen=True, slots=True)
 class _Sequence:
-    """What some ranks have: all of it, or the beginning."""
+    """The sequence that some ranks share, complete or only its beginning."""
 
     items: tuple[Hashable, ...]
     complete: bool
@@ -83,7 +83,7 @@ class _Sequence:
         return index < self.size and not (counts and self.items[index] < usual.items[index])  # type: ignore[operator]
 
     def differs_at(self, other: _Sequence, counts: bool) -> int:
-        """Return the first index at which another sequence is known to differ."""
+        """Return the first index at which the sequences are known to differ."""
         pairs = enumerate(zip(self.items, other.items, strict=False))
         index = next((index for index, (a, b) in pairs if a != b), min(self.size, other.size))
         known = self.tells(index, counts, other) and other.tells(index, counts, self)
@@ -93,9 +93,9 @@ class _Sequence:
 def by_signature(
     differences: Collection[Groups], ranks: Sequence[int], unknown: Set[int] = frozenset()
 ) -> dict[int, int]:
-    """Return the group of each rank: those that are alike in all differences, numbered from the largest.
+    """Return the group number of each rank; ranks equal in all differences share it.
 
-    Each rank of which nothing is known is by itself.
+    The largest group has number 0. Each ``unknown`` rank is a group of its own.
     """
     signatures: dict[int, list[tuple[int, int]]] = {
         rank: [(-1, rank)] if rank in unknown else [] for rank in ranks

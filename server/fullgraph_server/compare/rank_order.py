@@ -1,4 +1,4 @@
-"""The order in which ranks run graphs, where the program recorded that, else that of their first calls."""
+"""The order in which ranks run graphs, if recorded, else that of first calls."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from .rank_places import first_frame, function_span
 from .rank_words import group_words, rest_words
 
 _WHY = (
-    "Ranks that run their graphs in another order call the collective operations in these in another order, "
-    "too, and those between them: then the job hangs."
+    "Ranks that run graphs in different orders call collective operations in different orders, both in the "
+    "graphs and between them: then the job hangs."
 )
 _WHY_FIRST = (
-    "A function is compiled when it is first called: the ranks call these in another order. If there are "
-    "collective operations in them or between them, the job hangs."
+    "A function is compiled when it is first called, so these ranks call the functions in different orders. "
+    "If there are collective operations in the functions or between them, the job hangs."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class _Ran:
-    """A graph that ran, by its function, its first operation, and the user's line where it begins."""
+    """A graph that ran: its function, first operation, and first user line."""
 
     function: str
     first: tuple[str, int]
@@ -38,13 +38,13 @@ class _Ran:
 
 
 def order_differences(reports: Sequence[RankReport], total: int, sources: Sources) -> Iterator[Difference]:
-    """Yield the places at which some of ``total`` ranks run another graph, or none."""
+    """Yield the positions at which some of ``total`` ranks run a different graph."""
     numbers: dict[_Ran, int] = {}
     known: dict[int, tuple[int, ...]] = {}
     for item in reports:
         if item.report.executed:
             own = {name: numbers.setdefault(ran, len(numbers)) for name, ran in _graphs(item.report, sources)}
-            # torch does not name a graph whose code came from a cache.
+            # torch does not log the name of a graph whose code came from a cache.
             if own.keys() >= {*item.report.executed}:
                 known[item.rank] = tuple(own[name] for name in item.report.executed)
     ran = [*numbers]
@@ -57,9 +57,10 @@ def order_differences(reports: Sequence[RankReport], total: int, sources: Source
 def first_call_differences(
     reports: Sequence[RankReport], total: int, sources: Sources
 ) -> Iterator[Difference]:
-    """Yield the places at which some of ``total`` ranks first call another one of the functions of all.
+    """Yield the positions at which first calls differ between ``total`` ranks.
 
-    If a rank has the whole order of its graphs, :func:`order_differences` says more.
+    Only functions that all ranks compile count. If a rank has the whole order of its graphs,
+    :func:`order_differences` says more.
     """
     if not reports or any(item.report.executed for item in reports):
         return
@@ -82,7 +83,7 @@ def first_call_differences(
 
 
 def _other_graph(found: Groups, at: Sequence[_Ran | None], total: int) -> Difference:
-    """Tell which graph each group runs at an index, if any: one has none."""
+    """Describe which graph each group of ranks runs at an index, if any."""
     first, graph = next((number, ran) for number, ran in enumerate(at) if ran)
     told = [(_words(ran), ranks) for ran, ranks in zip(at, found.ranks, strict=True) if ran is not graph]
     rest = rest_words(found.ranks[first], total, sum(len(ranks) for _, ranks in told))

@@ -15,7 +15,10 @@ from ..workspace.syntax import last_row
 
 
 def operation_span(graph: GraphTraced, index: int, sources: Mapping[str, SourceFile | None]) -> Span | None:
-    """Return the line of an operation; ``None`` if it is in a library, whose caller torch does not tell."""
+    """Return the user's line of an operation, if torch records one.
+
+    For an operation in a library, torch does not record the caller: it is inferred only for a collective.
+    """
     frame = graph.stack[index]
     if frame.filename in sources:
         return frame_span(sources[frame.filename], frame)
@@ -24,7 +27,10 @@ def operation_span(graph: GraphTraced, index: int, sources: Mapping[str, SourceF
 
 
 def function_span(frame: FrameReport, sources: Mapping[str, SourceFile | None]) -> Span:
-    """Return the place of a function; of a library's, the first line of the user's own in its graphs."""
+    """Return the place of a function.
+
+    For a library function, it is the first of the user's lines in its graphs.
+    """
     own = (first_frame(graph, sources) for graph in frame.traced)
     first = None if frame.filename in sources else next(filter(None, own), None)
     if first:
@@ -33,17 +39,17 @@ def function_span(frame: FrameReport, sources: Mapping[str, SourceFile | None]) 
 
 
 def first_frame(graph: GraphTraced, sources: Mapping[str, SourceFile | None]) -> StackFrame | None:
-    """Return the first line of a graph that is the user's own."""
+    """Return the frame of the first user line in a graph."""
     return next((frame for frame in graph.stack if frame.filename in sources), None)
 
 
 def collective_span(
     graph: GraphTraced, call: Collective, sources: Mapping[str, SourceFile | None]
 ) -> Span | None:
-    """Return the line that calls a collective operation; ``None`` if it is not clear.
+    """Return the line that calls a collective operation; ``None`` if ambiguous.
 
-    torch's records have a line in torch itself. So it is a line that names the operator, between those of the
-    operations around it, in the same function.
+    torch's records name a line in torch itself. So the line is inferred: it names the operator, in the same
+    function, between the lines of the neighboring operations.
     """
     own = [number for number, frame in enumerate(graph.stack) if frame.filename in sources]
     before = max((number for number in own if number <= call.operation), default=None)
@@ -70,5 +76,5 @@ def collective_span(
 
 
 def _stem(operator: str) -> str:
-    """Return what code has of an operator's name, too (``all_gather`` of ``all_gather_into_tensor``)."""
+    """Return the stem of an operator's name: ``all_gather`` of all gather variants."""
     return "_".join(operator.split("_")[:2])

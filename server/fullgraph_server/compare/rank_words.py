@@ -1,4 +1,4 @@
-"""Ranks in words: as short for a thousand of them as for two."""
+"""Ranks in words, as short for a thousand ranks as for two."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ _FIRST: Final = 3
 
 
 def rank_words(ranks: Sequence[int]) -> str:
-    """Write ``rank 3`` or ``ranks 0-3 and 7``; of ranks without an order, how many, and the first."""
+    """Write ``rank 3`` or ``ranks 0-3 and 7``.
+
+    Scattered ranks become their number and the first few.
+    """
     ranges: list[list[int]] = []
     for rank in sorted(ranks):
         if ranges and ranges[-1][-1] == rank - 1:
@@ -25,13 +28,19 @@ def rank_words(ranks: Sequence[int]) -> str:
 
 
 def rest_words(ranks: Sequence[int], total: int, told: int) -> str:
-    """Write ``the 63 others`` for most of all ranks, if the ``told`` others are all that is left."""
+    """Write ``the 63 others`` for most ranks, if ``told`` ranks are already named.
+
+    Otherwise the ranks are listed.
+    """
     most = len(ranks) > total / 2 and len(ranks) > 1
     return f"the {len(ranks):,} others" if most and len(ranks) + told == total else rank_words(ranks)
 
 
 def group_words(parts: Sequence[tuple[str, Sequence[int]]]) -> list[str]:
-    """Write what each group of ranks does; of many groups the first, and how many ranks are in others."""
+    """Describe what each group of ranks does.
+
+    Of many groups, the first are described, and the ranks of the rest are counted.
+    """
     words = [f"{does} on {rank_words(ranks)}" for does, ranks in parts[:_FIRST]]
     more = sum(len(ranks) for _, ranks in parts[_FIRST:])
     return [*words, f"in other ways on {more:,} more {'rank' if more == 1 else 'ranks'}"] if more else words

@@ -1,7 +1,8 @@
-"""The reports of several ranks merged into one, with the differences between them, which make jobs hang.
+"""Reports of several ranks merged into one, with findings where ranks differ.
 
-Ranks that compile at different times, or run other collective operations, wait for each other. A rank that
-behaves as most others do stands for all; findings of only some ranks name these.
+Differences make jobs hang: ranks that compile at different times, or run different collective operations,
+wait for each other. A rank that behaves like most ranks stands for all; findings of only some ranks name
+these.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ __all__ = ["RankReport", "merged", "rank_words", "usual_rank"]
 _ENDS: Final[tuple[Status, ...]] = (
     "not-started", "crashed", "memory", "timeout", "raised", "exited", "cancelled", "finished"
 )  # fmt: skip
-"""Statuses from the worst on: the merged report has the worst of all ranks."""
+"""Statuses, the worst first: the merged report has the worst status of all ranks."""
 _MOST_WORDINGS: Final = 4
-_NOT_COMPARED: Final = "What such a rank does is not compared with the others."
+_NOT_COMPARED: Final = "Such a rank is not compared with the others."
 
 
 def merged(reports: Sequence[RankReport]) -> Report:
-    """Merge the reports of all ranks into one; return that of a single rank unchanged."""
+    """Merge the reports of all ranks into one; a single report stays unchanged."""
     if len(reports) == 1:
         return reports[0].report
     reports = [*with_names_of_all(sorted(reports, key=lambda item: item.rank))]
@@ -71,13 +72,16 @@ def merged(reports: Sequence[RankReport]) -> Report:
 
 
 def usual_rank(reports: Sequence[RankReport]) -> int:
-    """Return the first rank of the largest group that behaves alike; of equal groups, that compiled most."""
+    """Return the first rank of the largest group that behaves alike.
+
+    Among equal groups, it is the rank that compiled most.
+    """
     return _compare([*with_names_of_all(sorted(reports, key=lambda item: item.rank))]).usual
 
 
 @dataclass(frozen=True)
 class _Compared:
-    """The differences between ranks, the number of each rank's group, and the rank that stands for all."""
+    """The differences between ranks, the group of each rank, and the usual rank."""
 
     findings: Sequence[Finding]
     group: Mapping[int, int]
@@ -89,7 +93,7 @@ def _compare(reports: Sequence[RankReport]) -> _Compared:
     sources = {name: text for item in reversed(reports) for name, text in item.report.files.items()}
     differences: list[Difference] = []
     ended: list[Finding] = []
-    # Ranks that did not finish are only behind the others: no differences. A damaged log tells nothing sure.
+    # Ranks that did not finish are only behind, so they do not differ. A damaged log proves nothing.
     sound = [item for item in reports if not is_damaged(item.report)]
     damaged = {item.rank for item in reports} - {item.rank for item in sound}
     if _end([item.report.status for item in sound]) == "finished":
@@ -103,14 +107,14 @@ def _compare(reports: Sequence[RankReport]) -> _Compared:
         sound or reports,
         key=lambda item: (sizes[group[item.rank]], len(item.report.compilations), -item.rank),
     )
-    # Those in functions of libraries count if there are no others.
+    # Differences in library functions count only if there are none in the user's functions.
     own = [item.finding for item in differences if item.finding.span.filename in sources]
     findings = [*(own or [item.finding for item in differences]), *ended]
     return _Compared(findings, group, usual.rank, sources)
 
 
 def _findings(reports: Sequence[RankReport]) -> Iterator[Finding]:
-    """Yield each finding once, with the most frequent message of the ranks that have it."""
+    """Yield each finding once, with the most frequent message of its ranks."""
     grouped: dict[tuple[str, str, Span, str], dict[int, Finding]] = defaultdict(dict)
     for item in reports:
         for finding in item.report.findings:
@@ -132,7 +136,7 @@ def _findings(reports: Sequence[RankReport]) -> Iterator[Finding]:
 
 
 def _frames(model: Report, reports: Sequence[RankReport]) -> tuple[FrameReport, ...]:
-    """Return the model's functions and those that only other ranks compiled, by file and row."""
+    """Return the model's functions and those of other ranks only, by file and row."""
     frames: dict[Key, FrameReport] = {key_of(frame): frame for frame in model.frames}
     for item in reports:
         for frame in item.report.frames:

@@ -1,19 +1,19 @@
-"""Standard LSP methods, a module each: they show finished reports in documents, and start no run.
+"""Standard LSP methods, one module each: they show reports and start no run.
 
-- ``context``: what all features and commands share
+- ``context``: the state that all features and commands share
 - ``diagnostics``: findings as diagnostics
-- ``hover``: guards of a name, sum of a function, explanation of a finding
-- ``guard_text``: what a hover says of guards
-- ``code_lens``: run and stop above targets, sums above functions
+- ``hover``: guards of a name, summary of a function, explanation of a finding
+- ``guard_text``: hover texts about guards
+- ``code_lens``: run and stop above targets, summaries above functions
 - ``code_action``: quick fixes
 - ``fix_actions``: fixes with their verdicts, as quick fixes
 - ``ignore_comment``: the quick fix that ignores a finding
-- ``completion``: what can stand in ``# fullgraph`` comments
-- ``inlay_hint``: dtype and shape behind names
-- ``content``: documents that are no files
+- ``completion``: completion in ``# fullgraph`` comments
+- ``inlay_hint``: dtype and shape after names, and what lines cost
+- ``content``: documents that are not files
 - ``explanation``: the full explanation of a finding, as a document
 - ``profile``: the profile of recompilations, as a document
-- ``artifacts``: what the compiler made of graphs, as documents
-- ``kernels``: from a source line to its kernels, and back
-- ``seen_calls``: example calls of what a run or a trace saw, to insert
+- ``artifacts``: the compiler's artifacts, such as kernels and graphs, as documents
+- ``kernels``: navigation from a source line to its kernels, and back
+- ``seen_calls``: calls observed in a run or a trace, as example calls to insert
 """

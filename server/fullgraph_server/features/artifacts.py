@@ -1,6 +1,6 @@
-"""The compiler's artifacts as documents: their URIs, their texts, and the user's code behind rows.
+"""The compiler's artifacts as documents, with the user's code behind their rows.
 
-A document's URI has the hash of its text, so an old tab keeps its text.
+The URI of a document contains the hash of its text, so an old tab keeps its text.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from ..report.artifacts import Document, Mark, documents_of, marks_of
 from ..report.model import Layer, Report
 
 _MOST_CHARACTERS = 64_000_000
-"""The limit for the texts of earlier runs that can still be read; the newest are kept."""
+"""The most characters in texts of earlier runs that stay in memory; the oldest texts go first."""
 
 
 @dataclass(frozen=True)
 class ShownDocument:
-    """A document that the client may ask for, and the report that has it.
+    """A document that the client may request, and the report that contains it.
 
-    ``previous`` is the URI of the same document of the run before, if its text was different.
+    ``previous`` is the URI of the same document in the run before, if its text was different.
     """
 
     uri: str
@@ -34,17 +34,17 @@ class ShownDocument:
 
     @cached_property
     def marks(self) -> list[Mark]:
-        """The user's code behind its rows. Computed on demand: most documents are never opened."""
+        """The user code behind its rows, computed on demand: most documents never open."""
         return marks_of(self.document, self.report)
 
 
 _Uris: TypeAlias = Mapping[tuple[str, str], str]
-"""URIs by the name of a document and the GPU that it is a preview for (empty for other runs)."""
+"""URIs by the name of a document and the GPU of its preview (empty for other runs)."""
 
 
 @dataclass(frozen=True)
 class _OfTarget:
-    """The documents of the last report of a target or layer, and those of the run before by name."""
+    """The documents of a target's or layer's last report, and earlier URIs by name."""
 
     report: Report
     before: _Uris
@@ -52,7 +52,10 @@ class _OfTarget:
 
 
 class ArtifactDocuments:
-    """The documents of reports, by URI. Earlier documents can be read again, up to a limit of memory."""
+    """The documents of reports, by URI.
+
+    Documents of earlier reports stay readable, up to a limit of memory.
+    """
 
     def __init__(self) -> None:
         self._documents: dict[str, ShownDocument] = {}
@@ -74,7 +77,7 @@ class ArtifactDocuments:
         return last.shown
 
     def get(self, uri: str) -> ShownDocument | None:
-        """Return a document of the last report of a target."""
+        """Return a document of the last report of any target."""
         return self._documents.get(uri)
 
     def text(self, uri: str) -> str:
@@ -85,7 +88,7 @@ class ArtifactDocuments:
         return self._earlier.get(uri, "This document is from an earlier session: run its target again.\n")
 
     def _retire(self, documents: list[ShownDocument]) -> None:
-        """Keep only the texts of documents of an earlier report."""
+        """Forget documents of an earlier report, except their texts."""
         for shown in documents:
             if self._documents.get(shown.uri) is shown:  # another result may have the same document
                 del self._documents[shown.uri]
@@ -112,12 +115,12 @@ def is_artifact(uri: str) -> bool:
 
 
 def _documents_before(report: Report, last: _OfTarget | None) -> _Uris:
-    """Return the URIs of the run before; a run that is still on has several reports."""
+    """Return the document URIs of the run before; one run makes several reports."""
     if last is None:
         return {}
     if last.report.generation == report.generation:
         return last.before
-    # A run that stopped earlier, or failed, does not have all of them.
+    # A run that failed or was stopped may lack some documents, so older URIs stay.
     return {**last.before, **{_key(shown.document, last.report): shown.uri for shown in last.shown}}
 
 

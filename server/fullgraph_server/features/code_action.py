@@ -1,4 +1,4 @@
-"""Quick fixes for findings, and example calls for the functions that a run or a trace saw compiled."""
+"""Quick fixes for findings, and example calls for compiled functions."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _RECIPES = "Try workarounds for a crash"
 _DRY_RUN = "Dry Run"
 
 _UNCLEAR = ("crashed", "timeout")
-"""Statuses of a run that can be the fault of the compiler or of the program."""
+"""Statuses of a run that either the compiler or the program may have caused."""
 
 _EXHAUSTED = ("crashed", "memory")
-"""Statuses of a run that another way to compile may avoid."""
+"""Statuses of a run that other compiler settings may avoid."""
 
 _OUT_OF_MEMORY = re.compile(r"\b(OutOfMemoryError|MemoryError|can't allocate memory)\b")
 
@@ -80,7 +80,7 @@ def register(context: Context, seen_calls: SeenCalls, fix_actions: FixActions) -
             yield command
 
     def baseline_of(name: str) -> str:
-        """Return the name of the file of known findings that a target's project has; empty if it has none."""
+        """Return the name of the baseline file of a target's project; empty if none."""
         target = context.targets.find(name)
         root = context.targets.workspace_of(target).root if isinstance(target, Target) else None
         path = baseline_path(read_config(root)) if root else None
@@ -88,6 +88,6 @@ def register(context: Context, seen_calls: SeenCalls, fix_actions: FixActions) -
 
 
 def minify_command(target: str, failure: Any, *, has_graph: bool) -> types.Command:
-    """Return the command that makes a repro of a failure of a target."""
+    """Return the command that writes or minifies a repro of a target's failure."""
     title = _MINIFY if has_graph else _WRITE_REPRO
     return types.Command(title, MINIFY, arguments=[target, failure])

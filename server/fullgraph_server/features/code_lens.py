@@ -1,4 +1,4 @@
-"""Code lenses: run or stop above a target, and the numbers of a report above a compiled function."""
+"""Code lenses: run or stop a target, and a report's counts for a function."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def register(context: Context, kernels: Kernels) -> None:
         source = context.documents.source(filename) if filename else None
         if filename is None or source is None:
             return []
-        if source.tree is not None:  # else targets stay where they were: a line is being typed
+        if source.tree is not None:  # else a line is being typed: targets stay where they were
             located[filename] = list(_located(filename, source))
         lenses = [*_target_lenses(filename), *_function_lenses(filename)]
         return sorted(lenses, key=lambda lens: lens.range.start.line)
@@ -43,7 +43,7 @@ def register(context: Context, kernels: Kernels) -> None:
     def _located(filename: str, source: SourceFile) -> Iterator[tuple[Target, types.Range]]:
         for target in context.targets.of_file(filename):
             if target.kind == "pytest" and not mentions_compile(source.text):
-                continue  # most tests have nothing to do with torch
+                continue  # most tests do not use torch.compile
             if (place := target_place(target, source)) is not None:
                 yield target, context.documents.range(place.name)
 
@@ -68,7 +68,7 @@ def register(context: Context, kernels: Kernels) -> None:
             if len(view.of_targets(function)) > 1:
                 title += f" · {names_of([target])}"
             command = client_command(context.server, SHOW_TARGET, title, target)
-            # Without a command a lens is plain text.
+            # A lens without a command is plain text.
             command = command or types.Command(title, "")
             place = context.documents.line_range(filename, row)
             yield types.CodeLens(place, command)
@@ -82,14 +82,14 @@ def register(context: Context, kernels: Kernels) -> None:
 
 
 def _failure(function: Function) -> Finding | None:
-    """Return the first failure of the compiler in a function's compilations."""
+    """Return the first compiler failure in a function's compilations."""
     own = set(function.frame.compile_ids)
     failures = (finding for finding in function.report.findings if finding.minifiable)
     return next((finding for finding in failures if not own.isdisjoint(finding.compile_ids)), None)
 
 
 def summary(frame: FrameReport) -> str:
-    """Sum up the compilations of a function in one line: graphs, breaks, guards, compile time."""
+    """Summarize a function's compilations in one line: graphs, breaks, guards, time."""
     parts = [
         counted(frame.graphs, "graph"),
         KINDS["graph-break"].counted(frame.breaks) if frame.breaks else "",

@@ -1,4 +1,4 @@
-"""Completion inside ``# fullgraph`` comments: example calls, the names that they can use, codes to ignore."""
+"""Completion in ``# fullgraph`` comments: example calls, names, codes to ignore."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ _SEEN_IN_TRACE = "seen in the trace"
 
 
 def register(context: Context, seen_calls: SeenCalls, codes_at: Callable[[str, int], Sequence[str]]) -> None:
-    """Answer ``textDocument/completion``; ``codes_at`` returns what can be ignored in a row."""
+    """Answer ``textDocument/completion``.
+
+    ``codes_at`` returns the codes of the ignorable findings in a row.
+    """
     options = types.CompletionOptions(trigger_characters=[":", "(", "[", "@"])
 
     @context.server.feature(types.TEXT_DOCUMENT_COMPLETION, options)
@@ -69,7 +72,7 @@ def register(context: Context, seen_calls: SeenCalls, codes_at: Callable[[str, i
     def _calls(
         source: SourceFile, row: int, before: str, typed: str, prefix: str = ""
     ) -> Iterator[types.CompletionItem]:
-        """Yield whole example calls for what is typed: those that were seen, else one to fill in."""
+        """Yield whole example calls for the typed text: seen calls, else a template."""
         below = definition_below(source, row)
         if below is None:
             return
@@ -105,7 +108,7 @@ _Kind = types.CompletionItemKind
 
 
 def _words(source: SourceFile, row: int, text: str) -> Iterator[types.CompletionItem]:
-    """Yield the words that can stand in an example call behind a text."""
+    """Yield the words that may follow a text in an example call."""
     _, values = split_values(text)
     if values is not None:
         yield from (_item(f"{name}@", _Kind.Keyword) for name in GIVEN_OPERATIONS)
@@ -115,7 +118,7 @@ def _words(source: SourceFile, row: int, text: str) -> Iterator[types.Completion
         yield _item("where", _Kind.Keyword, "values for a dry run: `where item@12 = 3`")
         return
     if before_word.endswith("."):
-        return  # nobody knows the attributes before a run
+        return  # attributes are unknown before a run
     for name, dtype in DTYPES.items():
         yield _item(name, _Kind.Function, f"a tensor of torch.{dtype}: {name}[2, 3]")
     yield _item("torch", _Kind.Module)
@@ -143,7 +146,10 @@ def _item(label: str, kind: types.CompletionItemKind, detail: str | None = None)
 
 
 def signature_snippet(definitions: dict[str, NamedDefinition], qualname: str, node: NamedDefinition) -> str:
-    """Write a call of a definition as a snippet, with a placeholder for each argument without a default."""
+    """Write a call of a definition as a snippet.
+
+    Each argument without a default becomes a placeholder.
+    """
     numbers = iter(range(1, 1000))
     owner = definitions.get(qualname.rpartition(".")[0])
     if isinstance(node, ast.ClassDef):
@@ -165,7 +171,7 @@ def signature_snippet(definitions: dict[str, NamedDefinition], qualname: str, no
 def _arguments(
     definitions: dict[str, NamedDefinition], qualname: str, numbers: Iterator[int], *, bound: bool
 ) -> str:
-    """Write placeholders for the arguments of a function; an empty one if it is inherited."""
+    """Write placeholders for a function's arguments; an empty one if inherited."""
     function = definitions.get(qualname)
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return f"${next(numbers)}"
@@ -181,7 +187,7 @@ def _arguments(
 def _called(
     definitions: dict[str, NamedDefinition], qualname: str, node: NamedDefinition
 ) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """Yield the functions whose parameters an example call of a definition can name."""
+    """Yield the functions whose parameters an example call may pass by name."""
     cls = qualname if isinstance(node, ast.ClassDef) else qualname.rpartition(".")[0]
     names = (qualname, *(f"{cls}.{name}" for name in ("__init__", *CALLED) if cls))
     for name in dict.fromkeys(names):

@@ -1,6 +1,6 @@
 """Documents that are not files.
 
-The client asks for their text with ``workspace/textDocumentContent`` (LSP 3.18).
+The client requests their text with ``workspace/textDocumentContent`` (LSP 3.18).
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ from .context import Context
 
 
 def register(context: Context, texts: Mapping[str, Callable[[str], str | None]]) -> None:
-    """Serve texts by the scheme of their URI; a function returns ``None`` for a URI that it does not know."""
+    """Serve texts by the scheme of their URI.
+
+    The function of a scheme returns ``None`` for a URI that it does not know.
+    """
 
     @context.server.feature(types.INITIALIZED)
     async def initialized(_params: types.InitializedParams) -> None:
         workspace = context.server.client_capabilities.workspace
         if workspace and workspace.text_document_content:
-            # pygls has no place for this capability in its answer to ``initialize``.
+            # pygls cannot announce this capability in its answer to ``initialize``.
             options = types.TextDocumentContentRegistrationOptions([*texts])
             method = types.WORKSPACE_TEXT_DOCUMENT_CONTENT
             registration = types.Registration(method, method, options)

@@ -1,4 +1,4 @@
-"""The context of a server: what all features and commands share."""
+"""The state that all features and commands of a server share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..runs.schedule import Runs
 
 @dataclass(frozen=True)
 class Context:
-    """What a server and its client have: their documents, settings, targets, runs and reports."""
+    """The documents, settings, targets, runs and reports of a server and its client."""
 
     server: LanguageServer
     documents: Documents

@@ -1,4 +1,4 @@
-"""Findings as diagnostics: published for the affected files when a report or a text has changed."""
+"""Findings as diagnostics, published when a report or a text has changed."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
 }
 
 _PAUSE_SECONDS = 0.1
-"""The pause after the last edit before diagnostics move; until then the client moves them by itself."""
+"""How long after the last edit diagnostics move; until then the client itself moves them."""
 _EXAMPLE = "example-call"
-"""The code of a mistake in an example call, which is told without a run."""
+"""The code of a mistake in an example call, which is reported without a run."""
 _TOO_LONG = types.Diagnostic(
     range=types.Range(types.Position(0, 0), types.Position(0, 0)),
     message=TOO_LONG,
@@ -50,12 +50,12 @@ class Diagnostics(RunObserver):
         self._documents = documents
         self._reports: dict[str, Report] = {}
         self._published: dict[str, tuple[Sequence[str], list[types.Diagnostic]]] = {}
-        """What was published last for each file, and for which documents of the client."""
+        """The diagnostics published last for each file, and the URIs of its documents at that time."""
         self._edited: set[str] = set()
         self._pause: asyncio.TimerHandle | None = None
 
     def reported(self, report: Report) -> None:
-        """Show a report in place of the target's earlier one."""
+        """Show a report instead of the target's earlier one."""
         earlier = self._reports.get(report.target)
         if earlier is not None and report.generation < earlier.generation:
             return
@@ -71,7 +71,7 @@ class Diagnostics(RunObserver):
         self._publish({name for report in self._reports.values() for name in _files(report)})
 
     def edited(self, filename: str) -> None:
-        """Move findings with the edits of a file, after a pause."""
+        """Move findings with the edits of a file, once it has not changed for a moment."""
         self._edited.add(filename)
         if self._pause is not None:
             self._pause.cancel()
@@ -118,7 +118,7 @@ class Diagnostics(RunObserver):
 
     def _diagnostic(self, shown: ShownFinding) -> types.Diagnostic:
         finding = shown.finding
-        # The message of a recompilation has its count already.
+        # The message of a recompilation already contains its count.
         counts = finding.count > 1 and finding.kind != "recompile" and not shown.edited
         times = f" ({finding.count} times)" if counts else ""
         return types.Diagnostic(
@@ -142,13 +142,13 @@ class Diagnostics(RunObserver):
         )
 
     def _tags(self) -> list[types.DiagnosticTag] | None:
-        """Return the tag for a finding on an edited line, which may be outdated; if the client has tags."""
+        """Return the tag that fades a finding on an edited line, if the client has it."""
         support = self._publishing.tag_support if self._publishing else None
         faded = types.DiagnosticTag.Unnecessary
         return [faded] if support and faded in support.value_set else None
 
     def _related(self, report: Report, finding: Finding) -> list[types.DiagnosticRelatedInformation] | None:
-        """Return the other calls of the stack, the innermost first, and those of other recompilations."""
+        """Return the calls of the stack, innermost first, and of other recompilations."""
         if not (self._publishing and self._publishing.related_information):
             return None
         return [
@@ -166,7 +166,10 @@ class Diagnostics(RunObserver):
 
 
 def register(context: Context, diagnostics: Diagnostics) -> None:
-    """Serve the opening and closing of documents: after both, the text of a file may be another one."""
+    """Update diagnostics when a document opens or closes.
+
+    After either, the text of its file may differ.
+    """
 
     @context.server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     @context.server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
@@ -184,7 +187,7 @@ def register(context: Context, diagnostics: Diagnostics) -> None:
 
 
 def _details(finding: Finding) -> Iterator[str]:
-    """Yield the reason of a finding and the first advice, for whoever sees nothing but the message."""
+    """Yield the reason of a finding and its first advice, for the message."""
     if reason := brief(finding.explanation):
         yield reason
     if finding.hints:
@@ -203,7 +206,7 @@ def render(finding: Finding, row_words: Callable[[str, int], str]) -> str:
         parts.append("\n".join(["Called from (most recent call last):", *calls]))
     if finding.also_from:
         calls = [f"  {call.filename}:{row_words(call.filename, call.row)}" for call in finding.also_from]
-        parts.append("\n".join(["Others were called from:", *calls]))
+        parts.append("\n".join(["Other recompilations were called from:", *calls]))
     if finding.url:
         parts.append(f"See {finding.url}")
     if finding.text:

@@ -1,4 +1,4 @@
-"""The full explanation of a finding: a Markdown document under a URI of its own.
+"""The full explanation of a finding: a Markdown document with its own URI.
 
 The diagnostic, the hover and the targets view link to it.
 """
@@ -33,13 +33,16 @@ from ..workspace.positions import Call
 _log = logging.getLogger(__name__)
 
 _GONE = "**The last run no longer has this finding.**\n"
-_CLEARED = "**There is no result of its target any more.**\n"
+_CLEARED = "**The target of this finding no longer has a result.**\n"
 _MOST_PAGES = 32
-"""How many pages are kept up to date: those that were read last."""
+"""How many pages are updated after each run: those that were read last."""
 
 
 class Explanations(RunObserver):
-    """The explanations that the client has read. They follow the runs, also when a finding is gone."""
+    """The explanations that the client has read, updated after each run.
+
+    An explanation stays readable after its finding is gone.
+    """
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
@@ -48,7 +51,7 @@ class Explanations(RunObserver):
         self._asking: set[asyncio.Task[None]] = set()
 
     def read(self, uri: str, documents: Documents, runs: Runs) -> str | None:
-        """Return the text of an explanation; ``None`` if the URI is not one of an explanation."""
+        """Return the text of an explanation; ``None`` for another URI."""
         try:
             found = explained(uri, runs)
         except ValueError:
@@ -64,7 +67,7 @@ class Explanations(RunObserver):
         return f"{gone}\nIt was:\n\n---\n\n{before}" if before else gone
 
     def changed(self, target: str, state: TargetState) -> None:
-        """Ask the client to read the pages of a target again once a run is over."""
+        """Ask the client to reload a target's pages once its run is over."""
         workspace = self._server.client_capabilities.workspace
         if state.run in ("queued", "running") or not (workspace and workspace.text_document_content):
             return
@@ -82,14 +85,17 @@ class Explanations(RunObserver):
 
 
 def explanation_uri(target: str, finding: Finding) -> str:
-    """Return the URI of a finding's explanation, which stays the same if a later run has the finding, too."""
+    """Return the URI of a finding's explanation.
+
+    It stays the same if a later run has the finding, too.
+    """
     name = quote(f"{finding.code} in {Path(finding.span.filename).name}.md", errors="replace")
     key = [target, _identity(finding), finding.span.row]
     return f"{EXPLANATION_SCHEME}:/{name}?{quote(json.dumps(key))}"
 
 
 def explanation_link(server: LanguageServer, uri: str) -> str:
-    """Return a Markdown link for a hover, empty for a client that cannot follow it."""
+    """Return a Markdown link for a hover; empty if the client cannot follow it."""
     command = client_command(server, SHOW_EXPLANATION, "Full explanation", uri)
     if command is None:
         return ""
@@ -97,9 +103,12 @@ def explanation_link(server: LanguageServer, uri: str) -> str:
 
 
 def explained(uri: str, runs: Runs) -> tuple[Report, Finding] | None:
-    """Return the finding of an explanation's URI, with its report. Raises ``ValueError`` for another URI."""
+    """Return the finding of an explanation's URI, with its report, if it exists.
+
+    Raises ``ValueError`` if the URI is not that of an explanation.
+    """
     target, identity, row = _key_of(uri)
-    # The newest says most: what stages or recipes have found, too.
+    # The newest report says most: it may contain the results of stages or recipes.
     for report in newest_first(runs.results(target)):
         findings = [item for item in report.findings if _identity(item) == identity]
         if findings:
@@ -108,13 +117,19 @@ def explained(uri: str, runs: Runs) -> tuple[Report, Finding] | None:
 
 
 def _key_of(uri: str) -> tuple[str, str, int]:
-    """Return the target of an explanation, and the identity and row of its finding. Raises ``ValueError``."""
+    """Return the target, the finding's identity and its row from a URI.
+
+    Raises ``ValueError`` if the URI is not that of an explanation.
+    """
     target, identity, row = json.loads(unquote(urlsplit(uri).query))
     return target, identity, row
 
 
 def _identity(finding: Finding) -> str:
-    """Return a hash of file, kind, code and message, which stay the same from run to run, unlike the row."""
+    """Return a hash of file, kind, code and message.
+
+    Unlike the row, these stay the same from run to run.
+    """
     parts = (finding.span.filename, finding.kind, finding.code, finding.message)
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
@@ -130,7 +145,7 @@ def explain(report: Report, finding: Finding, documents: Documents) -> str:
         parts.append("## How it got there\n\nThe innermost call first.\n\n" + "\n".join(calls))
     if finding.also_from:
         calls = [_call(report, call, documents) for call in finding.also_from]
-        parts.append("Other recompilations of it came from:\n\n" + "\n".join(calls))
+        parts.append("Other recompilations were called from:\n\n" + "\n".join(calls))
     if finding.kind == "graph-break":
         parts += [_graph_before(report, finding)]
     if (recipes := report.of(RecipeTried)) and finding.kind == "target-error":
@@ -177,11 +192,11 @@ def place_link(report: Report, filename: str, row: int, documents: Documents) ->
 
 
 def _graph_before(report: Report, finding: Finding) -> str:
-    """Show the graphs that were captured up to the break, one for each compilation that broke."""
+    """Show the graphs captured up to the break, one for each broken compilation."""
     title = "## The graph before the break\n\n"
     graphs = [graph for graph in report.graphs if graph.compile_id in finding.compile_ids]
     if not graphs:
-        return title + "None: nothing was captured before it."
+        return title + "None: no operation was captured before the break."
     return title + "\n\n".join(
         f"Compilation {escaped(graph.compile_id)}:\n\n{fenced('python', graph.text)}" for graph in graphs
     )

@@ -1,4 +1,4 @@
-"""Fixes with their verdicts: as quick fixes of findings, as one action for a whole file, and in hovers."""
+"""Fixes with their verdicts: in quick fixes, in one action per file, in hovers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _Texts: TypeAlias = Mapping[str, tuple[str, str]]
 
 
 class FixActions:
-    """Code actions that make the edits which the proofs have tried."""
+    """Code actions that apply edits which proofs have verified."""
 
     def __init__(self, server: LanguageServer, documents: Documents, runs: Runs, proofs: Proofs) -> None:
         self._server = server
@@ -43,7 +43,7 @@ class FixActions:
         self._proofs = proofs
 
     def actions(self, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
-        """Yield the actions for the findings in a selection, and the one for all of the file."""
+        """Yield the actions for the selected findings, and the action for the whole file."""
         filename = self._documents.filename(params.text_document.uri)
         if filename is None:
             return
@@ -60,7 +60,7 @@ class FixActions:
             yield from self._all(filename, FIX_ALL)
 
     def text(self, shown: ShownFinding) -> str:
-        """Describe the best verified edit for a finding, in Markdown; empty if there is none."""
+        """Describe the best verified edit for a finding in Markdown; empty if none."""
         proved, item = self._best(shown)
         if proved is None or item is None:
             return ""
@@ -107,19 +107,25 @@ class FixActions:
     def _all(
         self, filename: str, kind: types.CodeActionKind | str, least: int = 1
     ) -> Iterator[types.CodeAction]:
-        """Yield the action for the edits that go together, if they are for so many findings of a file."""
+        """Yield the action that applies all verified edits together.
+
+        There is none if they fix fewer than ``least`` findings, or none in this file.
+        """
         for proved in self._proofs.all():
             plan = proved.plan
             if plan is None or len(plan.steps) < least or filename not in plan.texts:
                 continue
             if self._is_as_proven(proved, plan.texts):
                 findings = counted(len(plan.steps), "finding")
-                title = f"Fix all that is verified ({findings})"
+                title = f"Apply all verified fixes ({findings})"
                 yield types.CodeAction(title, kind, edit=self._edit(plan.texts))
                 return
 
     def _can_try(self, target: str, explanation: str) -> bool:
-        """Tell whether there is an edit to try for a finding, which its explanation names."""
+        """Tell whether there is an edit to try for a finding.
+
+        ``explanation`` is the URI of the finding's explanation.
+        """
         report = self._runs.report(target)
         return report is not None and any(
             explanation_uri(target, finding) == explanation and self._proofs.can_try(report, finding)
@@ -127,7 +133,7 @@ class FixActions:
         )
 
     def _tried(self, proved: Proved | None, code: str, filename: str, place: types.Range) -> Tried | None:
-        """Return what was tried for a finding that is shown at a place, if the text is still the same."""
+        """Return the edits tried for the finding at a place, if the text is unchanged."""
         if proved is None or not self._is_as_proven(proved, [filename]):
             return None
         for tried in proved.tried:
@@ -139,7 +145,7 @@ class FixActions:
         return None
 
     def _leading(self, proved: Proved, tried: Tried) -> Tried:
-        """Return what was tried for a finding, or for the one with whose fix it goes."""
+        """Return the edits tried for a finding, or for the finding whose fix removes it."""
         return root_of(tried, proved.tried) or tried
 
     def _is_as_proven(self, proved: Proved, names: Iterable[str]) -> bool:
@@ -150,7 +156,10 @@ class FixActions:
         return True
 
     def _edit(self, texts: _Texts, fix: Fix | None = None) -> types.WorkspaceEdit:
-        """Return the edit that makes texts others; an unsafe one is to be confirmed, if the client can."""
+        """Return the edit from the texts that ran to the new ones.
+
+        An unsafe edit needs confirmation by the user, if the client supports that.
+        """
         changes = {name: self._changes(name, *ran_and_after) for name, ran_and_after in texts.items()}
         workspace = self._server.client_capabilities.workspace
         can = workspace.workspace_edit if workspace else None
@@ -180,7 +189,7 @@ class FixActions:
         ]
 
     def _changes(self, filename: str, ran: str, after: str) -> list[types.TextEdit]:
-        """Return the edits of whole lines that make the text of a document, as it ran, another one."""
+        """Return the whole-line edits that turn the text that ran into the new text."""
         now = self._documents.source(filename)
         if now is None:
             return []
@@ -193,7 +202,7 @@ class FixActions:
             if last < len(old):
                 span = Span(filename, first + 1, 1, last + 1, 1)
                 text = "".join(line + end for line in new[start:stop])
-            elif first > 0:  # the last line has no end: that of the line before goes or comes with it
+            elif first > 0:  # the last line has no line end: the end of the line before it changes, too
                 span = Span(filename, first, len(old[first - 1]) + 1, len(old), len(old[-1]) + 1)
                 text = "".join(end + line for line in new[start:stop])
             else:
@@ -215,7 +224,10 @@ def _title(item: Try) -> str:
 
 
 def _diff(texts: _Texts) -> str:
-    """Show the lines that change, for which a hover has the room; of several files with their names."""
+    """Return a diff of only the changed lines, since a hover has little room.
+
+    It contains file names if it changes several files.
+    """
     lines = [line for line in unified_diff(texts, "") if line.startswith(("-", "+"))]
     return fenced("diff", "\n".join(lines if len(texts) > 1 else lines[2:]))
 
@@ -226,9 +238,10 @@ def _asked_for(params: types.CodeActionParams, kind: str) -> bool:
 
 
 def _asked_for_all(params: types.CodeActionParams) -> bool:
-    """Tell whether the edits for a whole file are asked for: by a save only if it is by their own name.
+    """Tell whether the client requests the action for a whole file.
 
-    Who lets each save make all fixes of other tools has not asked for these.
+    A save must request it by its own name: a user who applies all fixes of other tools at each save has not
+    asked for these.
     """
     only = params.context.only
     if only is None:

@@ -1,4 +1,4 @@
-"""Hover texts about guards: those on a name, conditions on sizes, the compilations of a function."""
+"""Hover texts about guards on names, conditions on sizes, and compilations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_CPP_CALLS = 24
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Functions that link to an explanation and give the URI of a line; empty if the client has no links."""
+    """Functions for links in a hover; their links are empty without client support."""
 
     explanation: Callable[[str], str] = lambda _uri: ""
     line: Callable[[str, int], str] = lambda _filename, _row: ""
@@ -39,15 +39,15 @@ class Links:
 NO_LINKS = Links()
 
 GuardGroup: TypeAlias = tuple[Report, FrameReport, Sequence[Guard]]
-"""Equal guards on one value, with the function that they are of."""
+"""Equal guards on one value, with the report and the function to which they belong."""
 
 
 def guards_at(
     view: View, around: Sequence[tuple[Function, int]], line: str, row: int, column: int, links: Links
 ) -> tuple[str, Span] | None:
-    """Describe the guards on the name at a place; return the text and the name's range.
+    """Describe the guards on the name at a place; return the text and its range.
 
-    A name without guards gets those of the value that it is an attribute of.
+    For a name without guards, these are the guards of the value of which it is an attribute.
     """
     at = column - 1
     match = next((match for match in _PATH.finditer(line) if match.start() <= at <= match.end()), None)
@@ -65,7 +65,10 @@ def guards_at(
 
 
 def guards_in(view: View, around: Sequence[tuple[Function, int]], line: str, row: int) -> list[GuardGroup]:
-    """List the guards on the values that a line names, equal ones together, those that failed first."""
+    """List the guards on the values that a line names, grouped if equal.
+
+    Groups with the most failures come first.
+    """
     found: dict[int, GuardGroup] = {}
     for match in _PATH.finditer(line):
         if (guarded := _guarded(around, match[0])) is not None:
@@ -86,14 +89,14 @@ def guards_in(view: View, around: Sequence[tuple[Function, int]], line: str, row
 
 
 def guard_group_text(view: View, report: Report, frame: FrameReport, group: Sequence[Guard]) -> str:
-    """Describe equal guards on one value, and what the value is."""
+    """Describe equal guards on one value, and where the value comes from."""
     origin = _origin(view, report, frame, group[0], NO_LINKS)
     item = _guard_item(view, report, group, NO_LINKS, named=True)
     return f"{origin}\n\n{item}" if origin else item
 
 
 def function_text(view: View, function: Function, links: Links) -> str:
-    """Describe a function: its numbers, the reason for each compilation, and the guarded state."""
+    """Describe a function: counts, causes of compilations, and guarded state."""
     frame, report = function.frame, function.report
     numbers = [
         counted(frame.graphs, "graph"),
@@ -120,14 +123,14 @@ def function_text(view: View, function: Function, links: Links) -> str:
 
 def sizes_text(report: Report, conditions: Sequence[SizeCondition]) -> str:
     """List the conditions on sizes that a line adds."""
-    return "\n".join(["**Sizes that this line fixes**", "", *_size_items(conditions, report)])
+    return "\n".join(["**Size conditions that this line adds**", "", *_size_items(conditions, report)])
 
 
 # -- names -------------------------------------------------------------------------------------
 
 
 def _named(view: View, function: Function, name: str, guards: NamedGuards, links: Links) -> str:
-    """List the guards on a name; then those on parts of its value, and on its sizes."""
+    """List the guards on a name, on parts of its value, and on its sizes."""
     report, frame = function.report, function.frame
     lines = [f"**{code_span(name)}**: {counted(guards.count, 'guard')} in {code_span(frame.qualname)}", ""]
     if guards.own and (origin := _origin(view, report, frame, guards.own[0][0], links)):
@@ -144,7 +147,10 @@ def _named(view: View, function: Function, name: str, guards: NamedGuards, links
 def _inlined(
     view: View, report: Report, used: Sequence[tuple[FrameReport, Guard]], path: str, links: Links
 ) -> str:
-    """List the guards for a name of an inlined function, by the compiled function's name for the value."""
+    """List the guards for a name of an inlined function.
+
+    They are grouped by the name that the compiled function has for the value.
+    """
     lines = [f"**{code_span(path)}**: {counted(len(used), 'guard')}", ""]
     for (name, frame), group in groupby(used, lambda item: (written_name(item[1].source), item[0])):
         guards = [guard for _, guard in group]
@@ -158,7 +164,7 @@ def _inlined(
 
 
 def _guarded(around: Sequence[tuple[Function, int]], path: str) -> tuple[Function, str, NamedGuards] | None:
-    """Return the guards on a path, or on the value that it is an attribute of, by the innermost function."""
+    """Return the guards on a path or its nearest owner, in the innermost function."""
     for function, _ in around:
         name = path
         while name:
@@ -187,7 +193,7 @@ def _guard_items(
 
 
 def _guard_item(view: View, report: Report, group: Sequence[Guard], links: Links, named: bool) -> str:
-    """Say what a guard asks, in words: torch's own check is in the targets view."""
+    """Describe a guard's condition in words; the targets view has torch's own check."""
     first = group[0]
     subject = f"{code_span(written_name(first.source))}: " if named else ""
     line = f"- {subject}{escaped(guard_words(first.kind, first.expected, first.source))}"
@@ -203,7 +209,7 @@ def _guard_item(view: View, report: Report, group: Sequence[Guard], links: Links
 
 
 def _is_of(condition: SizeCondition, name: str) -> bool:
-    """Tell whether a condition is about a size of the value that has this name."""
+    """Tell whether a condition is about a size of the value with this name."""
     sizes = (written_size(symbol.source) for symbol in condition.symbols)
     return any(size == name or size.startswith((f"{name}.", f"{name}[")) for size in sizes)
 
@@ -211,7 +217,10 @@ def _is_of(condition: SizeCondition, name: str) -> bool:
 def _size_items(
     conditions: Iterable[SizeCondition], report: Report, view: View | None = None, links: Links = NO_LINKS
 ) -> list[str]:
-    """List one item for each condition, the shortest first: the others mostly follow from it."""
+    """List one item for each condition, the shortest first.
+
+    Longer conditions mostly follow from shorter ones.
+    """
     texts: dict[str, list[SizeCondition]] = {}
     for condition in conditions:
         texts.setdefault(condition.text, []).append(condition)
@@ -238,7 +247,7 @@ def _size_items(
 
 
 def compilation_text(view: View, report: Report, item: Compilation, links: Links = NO_LINKS) -> str:
-    """Describe a compilation as an item of a list: its time, its caller, and the guard that failed."""
+    """Describe a compilation as a list item: time, caller, and guard that failed."""
     called = _place(view, report, item.caller, links) if item.caller else ""
     caller = f", called from {called}" if called else ""
     reason = f": {escaped(item.reason)}" if item.reason else ""
@@ -257,7 +266,10 @@ def _state(guard: Guard) -> str:
 
 
 def _place(view: View, report: Report, span: Span, links: Links) -> str:
-    """Return the current place of a report's line, as a link if the client has links; empty if deleted."""
+    """Return the current place of a report's line; empty if it was deleted.
+
+    It is a link if the client has links.
+    """
     row = view.row(report, span)
     if row is None:
         return ""

@@ -1,4 +1,4 @@
-"""Hover: the guards of a name, the summary of a compiled function, the explanation of a finding."""
+"""Hover: guards of a name, summary of a function, explanation of a finding."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from .kernels import Kernels
 
 _MOST_KERNELS = 8
 _EXAMPLE = """\
-**Example call**: a call of what stands below, to compile it without a script. The lens above the \
+**Example call**: a call of the definition below, which is compiled without a script. The lens above the \
 definition runs it.
 
 - `f32[8, 16]` is a tensor of that dtype and shape; likewise `f64 f16 bf16 i64 i32 u8 b8 c64` and the rest, \
 as torch prints them.
-- It sees `torch` and the names of this file: `Block(d=64)(f32[2, 16, 64])`.
-- Several lines are calls in sequence: a second shape shows the recompilation that it causes.
+- It can use `torch` and the names of this file: `Block(d=64)(f32[2, 16, 64])`.
+- Several lines are calls in sequence: a second shape shows which recompilation it causes.
 - `export Block(d=64)(f32[2, 16, 64])` exports it with `torch.export` instead; `dynamic_shapes=` may follow \
 the arguments.
-- `f(f32[8]) where item@12 = 3, nonzero@14 = 5` gives values to a dry run: of `item()` in line 12, of \
+- `f(f32[8]) where item@12 = 3, nonzero@14 = 5` gives a dry run the values of `item()` in line 12 and of \
 `nonzero()` in line 14."""
 
 
@@ -74,12 +74,12 @@ def describe(
     links: Links = NO_LINKS,
     fix_of: Callable[[ShownFinding], str] = lambda _: "",
 ) -> tuple[str, Span] | None:
-    """Return the hover text at a place, and the range that it is about."""
+    """Return the hover text at a place, and the range that it describes."""
     sections: list[tuple[str, Span]] = []
     whole = Span(view.filename, row, len(line) - len(line.lstrip()) + 1, row, len(line.rstrip()) + 1)
     for shown in view.findings_at(row, column):
         explanation = links.explanation(explanation_uri(shown.report.target, shown.finding))
-        # Who follows links shows the diagnostic above the hover, with its title, reason and advice.
+        # A client with links shows the diagnostic above the hover, with its title, reason and advice.
         sections.append((explanation or finding_text(shown), shown.span))
         if fix := fix_of(shown):
             sections.append((fix, shown.span))
@@ -108,7 +108,7 @@ def describe(
 
 
 def source_text(documents: Documents, kernels: Kernels, uri: str, row: int) -> str:
-    """List the operations of a row of generated code, and the user's lines that they come from."""
+    """List the operations of a row of generated code, with the user's lines."""
     lines = []
     for names, location in kernels.sources_at(uri, row):
         filename, now = documents.filename(location.uri) or "", location.range.start.line + 1
@@ -134,7 +134,10 @@ def kernels_text(launches: Sequence[tuple[Code, Launch]]) -> str:
 
 
 def finding_text(shown: ShownFinding) -> str:
-    """Render a finding for a client without links: its title, and what its diagnostic leaves out."""
+    """Render a finding for a client without links.
+
+    It has the title, and everything that the diagnostic leaves out.
+    """
     finding = shown.finding
     rest = finding.explanation.strip().partition("\n")[2].strip()
     code = link(finding.code, finding.url) if finding.url else code_span(finding.code)

@@ -1,4 +1,4 @@
-"""The quick fix that ignores a finding by a comment behind its line."""
+"""The quick fix that ignores a finding by a comment at the end of its line."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..report.model import Report
 from ..workspace.ignores import ignoring
 
 _SEVERITIES = (types.DiagnosticSeverity.Warning, types.DiagnosticSeverity.Information)
-"""Those of findings that can be ignored: errors cannot, and what was edited since the run is a hint."""
+"""Severities that can be ignored: errors cannot, and a finding on an edited line is a hint."""
 _NOT_OFFERED = [name for name, kind in KINDS.items() if not kind.can_be_ignored]
 
 
 def ignorable_codes(documents: Documents, reports: Iterable[Report], filename: str, row: int) -> list[str]:
-    """Return the codes of the findings in a row that can be ignored, each once."""
+    """Return the codes of the ignorable findings in a row, each once."""
     found = (
         item.finding for item in shown_findings(filename, reports, documents.drift) if item.span.row == row
     )
@@ -28,7 +28,7 @@ def ignorable_codes(documents: Documents, reports: Iterable[Report], filename: s
 
 
 def can_be_ignored(diagnostic: types.Diagnostic) -> bool:
-    """Tell whether a diagnostic is of a finding that can be ignored, on the line as it ran."""
+    """Tell whether a diagnostic shows an ignorable finding on an unedited line."""
     is_own = diagnostic.source == "fullgraph" and diagnostic.severity in _SEVERITIES
     return is_own and member(diagnostic.data, "kind") not in _NOT_OFFERED
 

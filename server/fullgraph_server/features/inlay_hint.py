@@ -1,4 +1,4 @@
-"""Inlay hints: the type of each tensor that the code names (``x: f32[8, s0]``), and what lines cost."""
+"""Inlay hints: the type of each named tensor (``x: f32[8, s0]``), and line costs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .context import Context
 
 _MOST_TENSORS = 2
 _LEAST_SHARE = 0.05
-"""Of the time of a call: what would bring less is on no line."""
+"""A cause whose removal would save a smaller share of a call's time gets no hint."""
 _COSTS: Final[Mapping[CauseKind, str]] = {
     "recompile": "compiling again",
     "break": "outside of graphs",
@@ -54,7 +54,7 @@ def register(context: Context) -> None:
 
 
 def by_place(tensors: Iterable[ShownTensors]) -> list[list[ShownTensors]]:
-    """Group what targets say of a name; of those that say the same, the first counts."""
+    """Group tensors by place; of targets that agree on one, the first counts."""
     places: dict[tuple[int, int], dict[str, ShownTensors]] = {}
     for shown in tensors:
         same = places.setdefault((shown.row, shown.name.span.end_column), {})
@@ -63,7 +63,7 @@ def by_place(tensors: Iterable[ShownTensors]) -> list[list[ShownTensors]]:
 
 
 def labels(same: Sequence[ShownTensors]) -> str:
-    """Return the text to show behind a name; where targets differ, each is named."""
+    """Return the text to show behind a name; if targets differ, it names each."""
     if len(same) == 1:
         return label(same[0].name, same[0].with_device)
     texts = (
@@ -84,14 +84,15 @@ def label(name: TensorName, with_device: bool) -> str:
 
 @lru_cache(maxsize=16384)
 def tooltip(name: TensorName) -> str:
-    """List the tensors of a name by compilation, the newest first, and the sources of symbolic sizes."""
+    """List the tensors of a name by compilation, newest first, and symbolic sizes."""
     return "\n\n".join("\n".join(_compilation(held)) for held in reversed(name.held))
 
 
 def cost_of(speed: Speed, causes: Iterable[SpeedCause]) -> tuple[str, str]:
-    """Return what a line costs and why, as label and tooltip; empty texts if it costs little.
+    """Return a line's cost and its causes, as label and tooltip.
 
-    The label has the gravest cause, numbers first, since VS Code cuts long ones; the tooltip has all causes.
+    Both are empty if the line costs little. The label names only the largest cause, with its numbers first,
+    since VS Code cuts long labels; the tooltip has all causes.
     """
     whole = speed.measured.compiled
     most = [cause for cause in causes if cause.gain >= _LEAST_SHARE * whole > 0]

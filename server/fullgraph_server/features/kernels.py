@@ -1,4 +1,4 @@
-"""Navigation from a source line to its kernels, and from generated code back to the user's lines."""
+"""Navigation from a source line to its kernels and from generated code back."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .artifacts import ArtifactDocuments, ShownDocument
 from .context import Context
 
 DocumentLaunch: TypeAlias = tuple[ShownDocument, Launch, list[Span], Rows]
-"""A launch in a document, with the user's code that it computes and its rows."""
+"""A document, a launch in it, the user code that the launch computes, and its rows in the document."""
 
 
 class Kernels:
-    """The map between the user's code and the documents that the compiler made of it."""
+    """The map between user code and the documents that the compiler generated."""
 
     def __init__(self, documents: Documents, runs: Runs, artifacts: ArtifactDocuments) -> None:
         self._documents = documents
@@ -32,16 +32,17 @@ class Kernels:
         self._artifacts = artifacts
 
     def implementations(self, filename: str, row: int) -> list[types.LocationLink]:
-        """Return the kernels that compute a line, and the calls of library functions for it."""
+        """Return the kernels and library calls that compute a line."""
         links: dict[tuple[str, int], types.LocationLink] = {}
         for shown, _, spans, rows in self.launches(filename, row):
             links[shown.uri, rows[0]] = self._link(shown, spans, rows)
         return list(links.values())
 
     def launches(self, filename: str, row: int) -> list[DocumentLaunch]:
-        """Return the launches that compute a line, with their documents, the user's code and their rows.
+        """Return the launches that compute a line, each with its document.
 
-        They are those of an ordinary run if there are any, else those of a preview.
+        Each also comes with the user's code that it computes and its rows in the document. The launches are
+        of the newest ordinary run that has any, else of a layer such as a preview.
         """
         reports = self._runs.of_file(filename)
         layers = (layer for report in reports for layer in self._runs.layers(report.target))
@@ -58,7 +59,7 @@ class Kernels:
         return []
 
     def sources(self, uri: str, row: int | None = None) -> list[types.Location]:
-        """Return the current places of the user's code behind a document, or behind a row of it."""
+        """Return the current places of user code behind a document, or one of its rows."""
         shown = self._artifacts.get(uri)
         if shown is None:
             return []
@@ -67,7 +68,7 @@ class Kernels:
         return list({(item.uri, str(item.range)): item for item in locations}.values())
 
     def sources_at(self, uri: str, row: int) -> list[tuple[tuple[str, ...], types.Location]]:
-        """Return the user's code behind a row of a document, with the operations that the row may compute."""
+        """Return the user code behind a row of a document, with the row's operations."""
         shown = self._artifacts.get(uri)
         if shown is None:
             return []
@@ -75,7 +76,7 @@ class Kernels:
         return [(mark.operators, self._documents.location(shown.report, mark.span)) for mark in marks]
 
     def counterparts(self, params: CounterpartsParams) -> list[types.Location]:
-        """Return the places of other documents that belong to a place in one."""
+        """Return the places in other documents that correspond to a place in one."""
         uri, position = params.text_document.uri, params.position
         others = list(filter(None, map(self._artifacts.get, params.among)))
         shown = self._artifacts.get(uri)
@@ -98,7 +99,10 @@ class Kernels:
         return [*sources, *(types.Location(other, _range(at)) for other, at in dict.fromkeys(rows))]
 
     def lens_rows(self, uri: str) -> list[int]:
-        """Return the rows for lenses with the user's lines: a kernel's first row; launches in whole code."""
+        """Return the rows of a document that get lenses with the user's lines.
+
+        In a kernel this is the first row, in whole generated code each row with a launch.
+        """
         shown = self._artifacts.get(uri)
         if shown is None or shown.document.code is None:
             return []
@@ -107,7 +111,7 @@ class Kernels:
         return sorted({launch.rows[0] for launch in shown.document.code.launches})
 
     def compiled(self, uri: str) -> list[ShownDocument]:
-        """Return the documents that a kernel was compiled to."""
+        """Return the compiled forms of a kernel, such as its PTX."""
         shown = self._artifacts.get(uri)
         if shown is None or not shown.document.launches or shown.document.built:
             return []
@@ -121,7 +125,7 @@ class Kernels:
         ]
 
     def lens_lines(self, uri: str, row: int) -> list[types.Location]:
-        """Return the user's lines behind the kernel or launch that starts at a row, each line once."""
+        """Return the user's lines behind the kernel or launch at a row, each line once."""
         shown = self._artifacts.get(uri)
         whole = shown is not None and bool(shown.document.launches)
         locations = self.sources(uri, None if whole else row)
@@ -148,7 +152,7 @@ class Kernels:
 
 
 def register(context: Context, kernels: Kernels) -> None:
-    """Answer ``textDocument/implementation`` in sources, ``textDocument/definition`` in kernels, and both."""
+    """Answer requests for implementations, definitions and counterparts."""
 
     @context.server.feature(types.TEXT_DOCUMENT_IMPLEMENTATION)
     async def implementation(params: types.ImplementationParams) -> list[types.LocationLink]:
@@ -169,7 +173,10 @@ def register(context: Context, kernels: Kernels) -> None:
 def source_lenses(
     server: LanguageServer, kernels: Kernels, documents: Documents, uri: str
 ) -> list[types.CodeLens]:
-    """In generated code, a lens for what a kernel was compiled to, and for each of the lines behind it."""
+    """Return the lenses of generated code.
+
+    There is one for each compiled form of a kernel, and one for each user line behind it.
+    """
     lenses = []
     for form in kernels.compiled(uri):
         title = form.document.title.rpartition(", ")[2]
@@ -186,9 +193,9 @@ def source_lenses(
 
 
 def _places(document: Document) -> list[tuple[Launch, Rows]]:
-    """Return the launches of a document with their rows: a kernel's are all its rows.
+    """Return the launches of a document with their rows.
 
-    Those of whole code are its calls of library functions.
+    A kernel's launches have all rows of it; the launches of whole code are its library calls.
     """
     if document.built or document.code is None:
         return []
@@ -198,7 +205,7 @@ def _places(document: Document) -> list[tuple[Launch, Rows]]:
 
 
 def _marks_at(shown: ShownDocument, row: int | None) -> Iterable[Mark]:
-    """Return the marks around a row; for a row of a kernel without marks, those of the whole kernel."""
+    """Return the marks around a row; in a kernel's row without marks, all its marks."""
     if row is None:
         return shown.marks
     around = [mark for mark in shown.marks if mark.rows[0] <= row <= mark.rows[1]]

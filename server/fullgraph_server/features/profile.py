@@ -23,13 +23,16 @@ _MOST_ROWS = 200
 
 
 def profile_uri(report: Report) -> str:
-    """Return the URI of a run's profile, a new one for each run, since editors keep texts."""
+    """Return the URI of a run's profile.
+
+    Each run has a new one, since editors cache texts.
+    """
     name = quote(f"Recompilations of {_short_name(report)}.md", safe="", errors="replace")
     return f"{PROFILE_SCHEME}:/{name}?{quote(json.dumps([report.target, report.generation]))}"
 
 
 def read_profile(uri: str, documents: Documents, runs: Runs) -> str | None:
-    """Return the text of a profile; ``None`` if the URI is not one of a profile."""
+    """Return the text of a profile; ``None`` for another URI."""
     try:
         target, _ = json.loads(unquote(urlsplit(uri).query))
     except ValueError:

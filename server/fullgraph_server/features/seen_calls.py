@@ -1,4 +1,4 @@
-"""Example calls from the last run or a trace, for the functions that were compiled in it."""
+"""Example calls from the last run or a trace, for functions compiled in it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OF_TRACE = "Add example calls from the trace"
 
 
 class SeenCalls:
-    """Code actions that insert the calls that the reports of runs and traces have."""
+    """Code actions that insert calls observed in runs and traces as example calls."""
 
     def __init__(self, documents: Documents, reports: Callable[[], Iterable[Report]]) -> None:
         self._documents = documents
@@ -28,7 +28,7 @@ class SeenCalls:
     def actions(self, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
         """Yield an action for the function in whose header the selection begins.
 
-        With findings in the selection, also for the function around it.
+        If findings are selected, also for the function around the selection.
         """
         filename = self._documents.filename(params.text_document.uri)
         source = self._documents.source(filename) if filename else None
@@ -46,7 +46,10 @@ class SeenCalls:
             yield types.CodeAction(title, kind, diagnostics=findings or None, edit=edit)
 
     def newest(self, filename: str, qualname: str) -> tuple[Report, list[SeenCall]] | None:
-        """Return the newest calls of a definition and their report; a ``forward`` has those of the class."""
+        """Return the newest calls of a definition and their report.
+
+        A ``forward`` also has the calls of its class.
+        """
         owner, _, name = qualname.rpartition(".")
         names = (qualname, owner) if name in CALLED else (qualname,)
         for report in newest_first(self._reports()):
@@ -56,7 +59,7 @@ class SeenCalls:
         return None
 
     def _edit(self, source: SourceFile, calls: Sequence[SeenCall]) -> types.WorkspaceEdit:
-        """Insert calls above their definition and its decorators, with the same indentation."""
+        """Insert calls above their definition and its decorators, equally indented."""
         row = first_row(dict(named_definitions(source))[calls[0].function])
         line = source.line(row)
         indentation = line[: len(line) - len(line.lstrip())]
@@ -67,7 +70,10 @@ class SeenCalls:
 
 
 def _definitions_at(source: SourceFile, row: int, *, inside: bool) -> list[str]:
-    """Return the definitions whose header is at a row, or ``inside`` of which the row is, innermost first."""
+    """Return the definitions whose header is at a row, innermost first.
+
+    With ``inside``, those whose whole text contains the row.
+    """
     found = []
     for qualname, node in named_definitions(source):
         # The body may begin in the last row of the header.

@@ -1,4 +1,4 @@
-"""Messages about the Python of a project, its debugger, bug reports and tools for agents."""
+"""Messages about a project's Python, debugging, bug reports and agent tools."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class InterpreterParams:
 
 @attrs.frozen
 class InterpretersParams:
-    """A request for the Pythons that can be chosen for a file or folder; the first one is in use."""
+    """A request for the interpreters to choose from; the first one is in use."""
 
     uri: str
     known: list[str] | None = None
-    """The paths of those that the client knows of."""
+    """The paths of interpreters that the client knows."""
 
 
 @attrs.frozen
@@ -31,7 +31,7 @@ class InterpreterItem:
     origin: str
     """The reason for its choice: ``setting fullgraph.interpreter``, ``.venv``."""
     python: str | None = None
-    """Its version."""
+    """The version of Python."""
     torch: str | None = None
     """The version of its torch."""
     problem: str | None = None
@@ -40,7 +40,7 @@ class InterpreterItem:
 
 @attrs.frozen
 class ToolParams:
-    """A call of a tool for agents, with its arguments as `fullgraph mcp` describes them."""
+    """A call of an agent tool, with the arguments that `fullgraph mcp` describes."""
 
     name: str
     arguments: dict[str, Any]
@@ -59,7 +59,7 @@ class BugReportItem:
 
 @attrs.frozen
 class DebugParams:
-    """A request for the launch configuration of a target, with torch.compile or without."""
+    """A request for a target's launch configuration, with or without torch.compile."""
 
     target: str
     uncompiled: bool = False

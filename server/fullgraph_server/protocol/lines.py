@@ -15,41 +15,41 @@ LineSectionKind: TypeAlias = Literal[
 
 @attrs.frozen
 class CounterpartsParams:
-    """A request for the places in other documents that belong to a place in source or generated code."""
+    """A request for the places in other documents that correspond to a place."""
 
     text_document: types.TextDocumentIdentifier
     position: types.Position
     among: list[str]
-    """The URIs of those other documents."""
+    """The URIs of these other documents."""
 
 
 @attrs.frozen
 class GraphLinesParams:
-    """A request for the graph of each line of a document, and for the lines that ran eagerly."""
+    """A request for the graph of each line, and for the lines that ran eagerly."""
 
     text_document: types.TextDocumentIdentifier
 
 
 @attrs.frozen
 class GraphLinesItem:
-    """Consecutive lines that ran in the same way. Lines that add nothing to a graph are left out."""
+    """Consecutive lines that ran alike; lines that add nothing to graphs are left out."""
 
     start_line: int
     end_line: int
     """The last line."""
     graphs: list[int]
-    """The numbers of their graphs, counted from 1 in the order of the program."""
+    """The 1-based numbers of their graphs, in the order of the program."""
     label: str
-    """Descriptions of those graphs, as Markdown, a line each; empty if there are none."""
+    """Descriptions of these graphs in Markdown, one line each; empty if there are none."""
     eager: bool
     """Whether they ran eagerly, always or sometimes."""
     reason: str
-    """The causes of that, as Markdown, a line each."""
+    """The reasons why they ran eagerly, in Markdown, one line each."""
 
 
 @attrs.frozen
 class AtLineParams:
-    """A request for everything that is known of a line."""
+    """A request for everything known about a line."""
 
     text_document: types.TextDocumentIdentifier
     position: types.Position
@@ -58,26 +58,26 @@ class AtLineParams:
 
 @attrs.frozen
 class LineEntry:
-    """One thing that is known of a line."""
+    """One thing known about a line."""
 
     label: str
-    """Plain text, as is ``description``, which goes on with it."""
+    """Plain text; ``description``, also plain, follows it."""
     description: str = ""
     details: str = ""
-    """All that is known of it, as Markdown; empty if that is the label and the description."""
+    """All details in Markdown; empty if label and description already say everything."""
     notes: list[str] = attrs.field(factory=list)
-    """Plain sentences that belong below it: the reason of a finding, then what to do."""
+    """Plain sentences to show below it: the reason of a finding, then what to do."""
     severity: Severity | None = None
-    """That of a finding."""
+    """The severity of a finding; absent for other entries."""
     location: types.Location | None = None
-    """The place that it leads to: in the source, or in generated code."""
+    """The place to open, in the source or in generated code."""
     explanation: str | None = None
     """The URI of the full explanation of a finding."""
 
 
 @attrs.frozen
 class LineSection:
-    """The things of one kind that are known of a line."""
+    """The things of one kind known about a line."""
 
     kind: LineSectionKind
     title: str
@@ -87,7 +87,7 @@ class LineSection:
 
 @attrs.frozen
 class AtLineItem:
-    """Everything that is known of a line."""
+    """Everything known about a line."""
 
     sections: list[LineSection]
     nothing: str | None = None

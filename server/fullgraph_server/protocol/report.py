@@ -1,4 +1,4 @@
-"""Messages about a report. ``commands/report.py`` has its shape, and those of its parts."""
+"""Messages about a report, whose shape is in ``commands/report.py``."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class ReportParams:
 
 @attrs.frozen
 class MinifyOptions:
-    """The choice of a target's failure; the first one, if neither field is given."""
+    """The failure of a target to minify; the first one if no field is set."""
 
     fault: int = 0
-    """The number of its fault; 0 before its stage was determined."""
+    """The number of the fault; 0 if the stage at fault is unknown."""
     compile_id: str = ""
-    """The graph that fails; empty if unknown."""
+    """The compile id of the graph that fails; empty if unknown."""
 
 
 @attrs.frozen
@@ -33,7 +33,7 @@ class GuardsParams:
     target: str
     generation: int
     frame: int
-    """Its index in ``ReportItem.frames``."""
+    """The index of the function in ``ReportItem.frames``."""
 
 
 @attrs.frozen

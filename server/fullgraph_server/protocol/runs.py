@@ -9,7 +9,7 @@ from ..runs.slot import RunState
 
 @attrs.frozen
 class StatusParams:
-    """The state of a target has changed."""
+    """The new state of a target."""
 
     target: str
     generation: int
@@ -22,20 +22,20 @@ class StatusParams:
 
 @attrs.frozen
 class OutputParams:
-    """A program has printed something."""
+    """Output that a program has printed."""
 
     target: str
     label: str
-    """The target's."""
+    """The label of the target."""
     generation: int
     """The number of the run."""
     text: str
-    """Any part of the output, on either standard stream."""
+    """A part of the output, from standard output or standard error."""
 
 
 @attrs.frozen
 class DryRunOptions:
-    """Options that make one run of a target a dry run: with tensors that have no data."""
+    """Options that make one run a dry run: with tensors that have no data."""
 
     dry_run: bool | None = None
     device: str | None = None
@@ -44,7 +44,7 @@ class DryRunOptions:
 
 @attrs.frozen
 class DeviceItem:
-    """A GPU that kernels can be previewed for without it."""
+    """A GPU for which kernels can be previewed without having it."""
 
     name: str
     gpu: str
@@ -59,14 +59,14 @@ class RunSummary:
 
     target: str
     status: str
-    """The status of the run; ``cancelled`` also if it was stopped before it began."""
+    """The status of the run; ``cancelled`` includes a run that was stopped before it began."""
     findings: int
     compiled: bool = False
     """Whether a function was compiled."""
     ignored: int | None = None
     """The number of findings that comments in the source ignore; absent if there are none."""
     document: str | None = None
-    """The URI of the run's result, if that is a document, such as a profile of recompilations."""
+    """The URI of a document with the run's result, such as a profile of recompilations."""
     layer: str | None = None
     """The layer that the run made; absent for an ordinary run."""
 
@@ -77,7 +77,7 @@ class MinifySummary:
 
     target: str
     status: str
-    """The status at the end."""
+    """The final status of the minification."""
     nodes: int
     nodes_at_first: int
     queries: int
@@ -85,6 +85,6 @@ class MinifySummary:
     reproduces: bool
     """Whether the repro, run by a fresh interpreter, fails in the same way."""
     message: str
-    """A summary in one sentence, which the server has shown."""
+    """A summary in one sentence, which the server has already shown."""
     repro: str | None = None
-    """The URI of the repro, if there is one; the smallest so far if minifying was stopped."""
+    """The URI of the repro, if there is one; the smallest repro so far if minifying was stopped."""

@@ -26,38 +26,38 @@ class TargetItem:
     kind: TargetKind
     uri: str
     folder: str
-    """The URI of the folder that it runs for."""
+    """The URI of the folder in which it was found."""
     configured: bool
-    """Whether it comes from the configuration rather than from discovery."""
+    """Whether pyproject.toml configures it; otherwise it was discovered."""
     stale: bool
-    """Whether a file that it depends on has changed since it ran."""
+    """Whether a file on which it depends has changed since it ran."""
     run_on_save: bool
     range: types.Range | None = None
-    """The function, class, test or main guard, where the target is not a whole file."""
+    """The range of its function, class, test or main guard; absent for a whole file."""
     selection_range: types.Range | None = None
-    """Its name, or the first line of the main guard."""
+    """The range of its name, or of the first line of the main guard."""
     state: RunState | None = None
     """The state of its run, or of its last one; absent if it did not run."""
 
 
 @attrs.frozen
 class SuggestedTargetsParams:
-    """A request for the targets that analyze a document."""
+    """A request for the targets that can analyze a document."""
 
     text_document: types.TextDocumentIdentifier
 
 
 @attrs.frozen
 class SuggestedTargets:
-    """The targets that analyze a document, the likeliest first."""
+    """The targets that can analyze a document, the likeliest first."""
 
     targets: list[TargetItem]
     sure: bool
-    """Whether nobody needs to be asked: the first one is meant, or the file by its URI if there is none."""
+    """Whether the user need not choose: run the first target, or the file by its URI if there is none."""
 
 
 @attrs.frozen
 class TargetParams:
-    """A request about a target, by its id or a file's URI; a repro is a file, too."""
+    """A request about a target, by its id or the URI of a file or repro."""
 
     target: str

@@ -1,4 +1,4 @@
-"""The protocol of the server: LSP with the messages of this room, and how they become JSON."""
+"""The server's protocol: LSP with Fullgraph's messages, and their JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from . import environment, lines, names, report, runs, targets
 
 
 def _request(method: str, params: type[Any]) -> type[Any]:
-    """Make the class of a whole request, as pygls needs it."""
+    """Make the class of a whole request, which pygls needs for its parameters."""
     return attrs.make_class(
         params.__name__.removesuffix("Params") + "Request",
         {
@@ -53,15 +53,15 @@ MESSAGES: tuple[type[Any], ...] = tuple(
     for cls in vars(module).values()
     if attrs.has(cls) and cls.__module__ == module.__name__
 )
-"""Every class that crosses the wire, after those that it holds."""
+"""The classes of all messages; a class comes after the classes that it contains."""
 
 
 class FullgraphProtocol(LanguageServerProtocol):
-    """LSP with the messages of this room."""
+    """The LSP protocol with the requests of this package."""
 
     @lru_cache  # noqa: B019 - one protocol lives as long as the process
     def get_message_type(self, method: str) -> type[Any] | None:
-        """Return the type of a request or notification."""
+        """Return the class of a request or notification."""
         return _REQUESTS.get(method) or super().get_message_type(method)
 
 
@@ -70,11 +70,11 @@ Unstructure: TypeAlias = Callable[[Any], Mapping[str, Any]]
 
 
 def create_converter(wrapped: Callable[[type[Any], Unstructure], Unstructure] | None = None) -> Converter:
-    """Create the converter of pygls with hooks for these messages: camel case, absent values left out.
+    """Create pygls's converter with hooks for Fullgraph's messages.
 
-    ``wrapped`` returns what makes the JSON object of one of these classes in place of the usual function.
-
-    A value of another type is an error: cattrs alone would make a text of a number.
+    Keys are in camel case, and absent values are left out. ``wrapped`` wraps the function that makes the JSON
+    object of a message class. A value of the wrong type is an error: cattrs alone would turn a number into a
+    text.
     """
     converter: Converter = default_converter()  # type: ignore[no-untyped-call]
     for kind in (str, int, bool):

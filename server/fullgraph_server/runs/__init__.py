@@ -1,25 +1,25 @@
-"""When and how a target runs: the schedule of generations, and every kind of execution.
+"""When and how a target runs: the schedule of generations, and executions.
 
-``schedule`` is the entry point; ``plan`` is what it is given, and ``execution`` makes the report of one
+``schedule`` is the entry point; a ``plan`` describes a run, and an ``execution`` makes the report of one
 generation.
 
 - ``engine``: runs of worker requests, within the limits of a plan
 - ``schedule``: the targets of an editor, and their results; the entry point
 - ``target``: the runs of one target
-- ``slot``: its state, and the phases that it goes through
-- ``observers``: who is told of runs
-- ``saves``: which targets run again when a file is saved
-- ``layers``: what stands beside a target's ordinary result: previews, profiles and the like
-- ``choice``: the target whose results are shown where several ran a file
-- ``plan``: what is to be done for a target, with which settings and text
-- ``effective_settings``: resolve settings from editor, project, target and command line
-- ``execution``: make the report of one generation, whatever the target is
-- ``program_run``: one run of a worker, and every end that it can have
+- ``slot``: the state of a target, and the transitions between its phases
+- ``observers``: observers of runs
+- ``saves``: which targets are rerun when a file is saved
+- ``layers``: reports in addition to a target's ordinary result: previews, profiles and the like
+- ``choice``: the target whose results are shown in a file that several targets ran
+- ``plan``: everything that a run needs: target, settings, texts
+- ``effective_settings``: settings resolved from editor, project, target and command line
+- ``execution``: makes the report of one generation, for any kind of target
+- ``program_run``: one request to a worker, and every way in which it can end
 - ``torchrun``: one run for each rank
-- ``rank_failures``: which rank is at fault
-- ``trace_execution``: reading a trace, in place of a run
-- ``previews``: kernels from captured graphs, by another interpreter
-- ``progress``: what a run is doing, in a few words
-- ``partial_reports``: reports of a run that is still on
-- ``minification``: shrink a failure beside all runs
+- ``rank_failures``: the rank at fault, and failures that follow from it
+- ``trace_execution``: reads a trace instead of running a program
+- ``previews``: kernels generated from captured graphs by another interpreter
+- ``progress``: the current step of a run in a few words
+- ``partial_reports``: reports of a run in progress
+- ``minification``: shrinks a failure, outside of the schedule
 """

@@ -1,4 +1,4 @@
-"""The choice of a target whose results are shown, where several targets ran the same file."""
+"""The target whose results are shown in a file that several targets ran."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from ..report.model import Report
 
 
 class Choice:
-    """The target that the user has chosen; empty if the results of all are shown."""
+    """The target whose results the user has chosen to see; empty for all targets."""
 
     def __init__(self) -> None:
         self.target = ""
 
     def among(self, filename: str, reports: Iterable[Report]) -> list[Report]:
-        """Return the reports that a file shows, the newest first: only the target's, if it has one."""
+        """Return the reports that a file shows, the newest first.
+
+        If the chosen target has a report of the file, it is the only one.
+        """
         newest = sorted(reports, key=lambda report: -report.generation)
         chosen = [report for report in newest if report.target == self.target and filename in report.files]
         return chosen or newest

@@ -1,4 +1,4 @@
-"""The settings that take effect in a run, from everyone who has a say in them."""
+"""The effective settings of a run, from everyone who may set them."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ..workspace.targets import Target, Trace
 
 @dataclass(frozen=True)
 class Overrides:
-    """What an editor's settings or a command line's options set; ``None`` where they set nothing."""
+    """Overrides by an editor's settings or a command line; ``None`` if not set."""
 
     folder: Path
-    """Relative paths of interpreters start here; in an editor, the folder that the settings are for."""
+    """The folder to which relative paths of interpreters refer; in an editor, the folder of the settings."""
     interpreter: str | None = None
-    """The Python that is set: a path, an environment's folder, or the name of a program."""
+    """The Python that is set: its path, the folder of an environment, or the name of a program."""
     active_interpreter: str | None = None
-    """The Python that is active in the editor: used if neither it nor the project sets one."""
+    """The Python that is active in the editor, used if neither a setting nor the project sets one."""
     preview_python: str | None = None
-    """The Python that previews kernels where that of the programs cannot."""
+    """The Python that previews kernels if the programs' Python cannot."""
     timeout: float | None = None
     """Seconds that a run may take."""
     memory: float | None = None
@@ -33,20 +33,20 @@ class Overrides:
     switches: Mapping[str, Any] = field(default_factory=dict)
     """Attributes of :class:`fullgraph_compiler.facts.Switches`."""
     trace_paths: Mapping[str, str] = field(default_factory=dict)
-    """Folders of other machines that traces name, and the local folders that they correspond to."""
+    """Folders of other machines that traces name, mapped to the corresponding local folders."""
     goes_deeper: bool = False
-    """Whether TorchInductor runs by itself after a run that has left it out."""
+    """Whether TorchInductor runs automatically after a run that left it out."""
     tries_fixes: bool = False
-    """Whether fixes are tried by themselves after a short run."""
+    """Whether fixes are tried automatically after a short run."""
 
 
 def resolve(
     target: Target, config: Config, overrides: Overrides, default_timeout: float | None = None
 ) -> tuple[Target, RunSettings]:
-    """Return the settings of a target's run, and the target with the folders of its trace.
+    """Return the settings of a target's run, and the target itself.
 
-    What is set in ``overrides`` comes first, then the target's own, then the project's. ``default_timeout``
-    (seconds) is the limit of a run for which nobody has set one.
+    A target that is a trace gets its folders. Settings of ``overrides`` come first, then those of the target,
+    then those of the project. ``default_timeout`` (seconds) is the time limit if none is set.
     """
     switches = target.switches or config.switches
     settings = RunSettings(
@@ -64,12 +64,13 @@ def resolve(
 
 
 def choose_interpreter(config: Config, overrides: Overrides, own: str | None = None) -> Interpreter:
-    """Choose the Python that is set, else the target's ``own``, the project's or the editor's active one.
+    """Choose the Python of a target.
 
-    Where there is none of them, find one.
+    The Python that is set comes first, then the target's ``own``, the project's, and the editor's active one.
+    If there is none of them, an installed one is looked up.
     """
     for name, folder, origin in (
-        # Who has chosen it is shown in editors alone.
+        # The origins are shown only in editors.
         (overrides.interpreter, overrides.folder, "the setting fullgraph.interpreter"),
         (own, config.root, "launch.json"),
         (config.python, config.root, "pyproject.toml"),

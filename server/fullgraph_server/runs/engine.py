@@ -1,6 +1,6 @@
-"""The engine of all runs: workers, and what they do for targets, within the limits of these.
+"""The engine of all runs: requests to workers, within the limits of a plan.
 
-The schedule of an editor, the command line, the tools for agents and proofs of edits have one each.
+The schedule of an editor, the command line, the tools for agents, and proofs of edits have one engine each.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 _DEEPER = 5.0
-"""The time limit of a deeper run, as a multiple of that of one graph: it runs program and graphs often."""
+"""The factor for the time limit of deeper analyses, which run the program and its graphs many times."""
 
 
 class Engine:
-    """Makes runs in the workers of a pool. Close it."""
+    """Maker of runs in the workers of a pool. Close it after use."""
 
     def __init__(self, workers: WorkerPool | None = None) -> None:
         self._workers = workers or WorkerPool()
@@ -39,12 +39,15 @@ class Engine:
         on_output: OnOutput | None = None,
         libraries: Sequence[str] = (),
     ) -> Run:
-        """Make a run of a request for a plan; ``libraries`` are what the target's program imports."""
+        """Make a run of a request for a plan.
+
+        ``libraries`` are the modules that the target's program imports.
+        """
         settings, limited = _with_limits(plan.settings, request, plan.workspace.root)
         return Run(self._workers, settings, limited, libraries, on_output)
 
     def expect(self, settings: RunSettings, libraries: Sequence[str]) -> None:
-        """Get ready for a run with settings, of a program that imports these libraries."""
+        """Prepare a worker for these settings and a program that imports ``libraries``."""
         self._workers.expect(settings, libraries)
 
     async def close(self) -> None:
@@ -55,7 +58,10 @@ class Engine:
 def _with_limits(
     settings: RunSettings, request: WorkerRequest, root: Path
 ) -> tuple[RunSettings, WorkerRequest]:
-    """Return settings and request with their limits, for a target of the workspace at ``root``."""
+    """Return settings and request with the limits that suit the request.
+
+    ``root`` is the folder of the target's workspace.
+    """
     if isinstance(request, CompareRequest):
         return settings, request
     request = replace(request, workspace=str(root))
@@ -63,7 +69,7 @@ def _with_limits(
         return replace(settings, timeout=settings.patience), request
     request = replace(request, patience=settings.patience)
     if isinstance(request, MinifyRequest):
-        # However long it takes: its progress is seen, and what it has when it is stopped stays.
+        # No time limit: the user sees its progress, and stopping it leaves the best repro so far.
         return replace(settings, timeout=None), replace(
             request, cache=kernel_cache(root), discards_files=settings.switches.files == "discard"
         )
@@ -75,7 +81,7 @@ def _with_limits(
 
 
 def settings_at(settings: RunSettings, depth: Depth) -> RunSettings:
-    """Return the settings of a run with the time that its depth needs."""
+    """Return the settings with the time limit that the depth of a run needs."""
     effort = _effort(depth)
     if effort == "program" or settings.timeout is None:
         return settings

@@ -1,4 +1,4 @@
-"""Executions: each makes the report of one generation of a target, of whatever kind the target is."""
+"""Executions: each makes the report of one generation, for any kind of target."""
 
 from __future__ import annotations
 
@@ -25,20 +25,23 @@ _log = logging.getLogger(__name__)
 
 
 class Execution(Protocol):
-    """Makes one report. Execute it once."""
+    """One execution of a target, which makes one report. Execute it once."""
 
     @property
     def facts(self) -> Sequence[Fact]:
-        """The facts that the report is made of."""
+        """The facts from which the report is made."""
 
     def cancel(self) -> None:
-        """End it now; the facts until then stay."""
+        """End the execution now; its facts so far stay."""
 
     async def execute(self) -> Report:
-        """Make the report. Whatever the target's programs do, this raises nothing; errors here it may."""
+        """Make the report.
+
+        A failure of the target's programs raises nothing; an error of Fullgraph may raise.
+        """
 
     def prepare(self, libraries: Sequence[str]) -> None:
-        """Get ready to do the same again, for a program that imports these."""
+        """Prepare the next execution, of a program that imports these libraries."""
 
     def depends_on(self, report: Report) -> frozenset[str]:
         """Return the files that the report depends on."""
@@ -55,7 +58,7 @@ def execution_of(job: Job) -> Execution:
 
 
 async def report_of(job: Job) -> Report:
-    """Make the report of a job; an error of Fullgraph's own becomes a finding of it."""
+    """Make the report of a job; an error of Fullgraph itself becomes its finding."""
     try:
         return await execution_of(job).execute()
     except Exception as error:
@@ -64,9 +67,10 @@ async def report_of(job: Job) -> Report:
 
 
 def failed_report(partial: Report, filename: str, error: Exception) -> Report:
-    """Return the report of a run in which Fullgraph itself failed: ``partial``, and the error as a finding.
+    """Return the report of a run in which Fullgraph itself failed.
 
-    ``filename`` is the target's. The traceback goes to the log.
+    It is ``partial`` with the error as a finding on the first line of the target's ``filename``. The
+    traceback goes to the log.
     """
     _log.error("the run of %s failed", partial.target, exc_info=error)
     place = Span(filename, 1, 1, 1, 1)
@@ -86,7 +90,7 @@ class ProgramExecution:
         self._run = job.engine.run(plan, request, job.on_output, job.libraries)
         self._preview: PreviewRun | None = None
         self._end: RunFinished | None = None
-        """How the program ended, while its graphs are still compiled elsewhere."""
+        """The end of the program, while another interpreter still compiles its graphs."""
         self._reporting = PartialReports(self._report, job.on_report)
 
     def cancel(self) -> None:
@@ -108,7 +112,7 @@ class ProgramExecution:
             self._reporting.close()
 
     def prepare(self, libraries: Sequence[str]) -> None:
-        """Get ready for the next run."""
+        """Prepare a worker for the next run."""
         self._job.engine.expect(self._job.plan.settings, libraries)
 
     def depends_on(self, report: Report) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Layers: results of previews, profiles and the like, which stand beside the ordinary result of a target."""
+"""Layers: reports of previews, profiles and the like, next to ordinary results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..workspace.positions import Span
 
 
 def as_layer(report: Report, layer: Layer) -> Report:
-    """Return the report of a layer: that its run failed concerns no line of the program."""
+    """Return a report as a layer's; its failed run concerns no line of the program."""
     if not layer:
         return report
     findings = (
@@ -24,19 +24,20 @@ def as_layer(report: Report, layer: Layer) -> Report:
 
 
 def leaves_out_inductor(report: Report) -> bool:
-    """Tell whether a program came to its end without TorchInductor, which it asks for."""
+    """Tell whether a program finished without TorchInductor, which it uses."""
     return report.status == "finished" and INDUCTOR in report.left_out
 
 
 def is_beside(layer: Report, shown: Report | None) -> bool:
-    """Tell whether a layer stands beside the result that is shown, rather than in the place of none."""
+    """Tell whether a layer is shown in addition to an ordinary result."""
     return bool(layer.layer) and shown is not None and (not shown.layer or layer.layer == "minify")
 
 
 def with_layers(ordinary: Report, layers: Iterable[Report]) -> Report:
-    """Return the ordinary result with what layers add to its lines: late compilations, faults, repros, time.
+    """Return the ordinary result with the findings and times that layers add.
 
-    A failure that a layer says more about is told once.
+    Layers add late compilations, located faults, repros, and what lines cost. A failure that a layer
+    describes better appears once.
     """
     findings, files, speed = list(ordinary.findings), dict(ordinary.files), ordinary.speed
     for layer in sorted(layers, key=lambda layer: layer.generation):
@@ -55,14 +56,14 @@ def with_layers(ordinary: Report, layers: Iterable[Report]) -> Report:
 
 
 def _is_of_line(layer: Report, finding: Finding) -> bool:
-    """Tell whether only such a layer finds it, on a line of the program."""
+    """Tell whether only a layer has such a finding, and it is on a line."""
     of_inductor = layer.layer == "inductor" and finding.kind == "compile-error"
     of_layer = finding.fault > 0 or finding.kind == "late-compile" or layer.layer == "minify" or of_inductor
     return of_layer and not finding.of_run
 
 
 def _speed_of_lines(ordinary: Report, layer: Report, speed: Speed) -> Speed:
-    """Return a layer's speed with the causes that are on lines of the ordinary run."""
+    """Return a layer's speed with only the causes on lines of the ordinary run."""
     causes = (cause for cause in speed.causes if cause.span and _ran_as_in(ordinary, layer, cause.span))
     return replace(speed, causes=tuple(causes))
 

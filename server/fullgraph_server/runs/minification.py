@@ -1,4 +1,4 @@
-"""Minification: a failure of a target, shrunk to a repro."""
+"""Minification: shrinks a failure of a target to a repro."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Minified:
 
     @property
     def size(self) -> MinifyProgress | ReproWritten | None:
-        """The newest numbers of the repro; ``None`` if there is no repro."""
+        """The newest counts of the repro; ``None`` if there is no repro."""
         return (self.written or self.progress) if _has_text(self.output) else None
 
     @property
@@ -88,15 +88,15 @@ class Minified:
 
     @property
     def hint(self) -> str:
-        """The result as an advice for the failure."""
+        """The result as advice for the failure."""
         return f"Minified to {self.message}." if self.written else f"{self.message}."
 
 
 @dataclass(frozen=True)
 class Failing:
-    """Which failure is meant: by the number of its fault, by its graph, or the first one.
+    """The failure to minify, by its fault's number or graph; by default the first.
 
-    ``level`` is the form of the graph that is minified; ``None`` for what suits the failure.
+    ``level`` is the form of the graph that is minified; ``None`` for the form that suits the failure.
     """
 
     fault: int = 0
@@ -107,7 +107,7 @@ class Failing:
 class Minification:
     """The minification of one failure of a target into a file. Execute it once.
 
-    ``start`` makes the run of the request: an editor has one beside the runs of its schedule.
+    ``start`` makes the run of the request: in an editor, a run outside of the schedule.
     """
 
     def __init__(
@@ -129,11 +129,14 @@ class Minification:
         self._run = start(plan, request)
 
     def cancel(self) -> None:
-        """Stop it; the best repro so far stays."""
+        """Stop the minification; the best repro so far stays."""
         self._run.cancel()
 
     async def execute(self, on_progress: Callable[[str], None]) -> Minified:
-        """Shrink the failure; ``on_progress`` gets a message about each step."""
+        """Shrink the failure.
+
+        ``on_progress`` gets a message about each step.
+        """
 
         def take(facts: Sequence[Fact]) -> None:
             self.minified.take(facts)
@@ -144,17 +147,21 @@ class Minification:
 
 
 class CannotMinifyError(Exception):
-    """A minification that is refused; its text is a sentence for the user."""
+    """A minification that is refused.
+
+    The message is a sentence for the user.
+    """
 
 
 Display: TypeAlias = Callable[[Minification], AbstractContextManager[Callable[[str], None]]]
-"""Shows a minification for as long as it is on; gives the function that shows its progress."""
+"""Shows a minification while it runs; the context is a function that shows a message of progress."""
 
 
 class Minifications:
-    """The minifications of an editor: one at a time, since each keeps several processes busy.
+    """The minifications of an editor, one at a time: each uses several processes.
 
-    Repros are kept in the folder that ``keeping_root`` returns for a file; without one it refuses.
+    Repros are written below the folder that ``keeping_root`` returns for a file; without a folder,
+    minification is refused.
     """
 
     def __init__(self, plan: Planner, runs: Runs, keeping_root: Callable[[str], Path | None]) -> None:
@@ -172,14 +179,17 @@ class Minifications:
         return self._repros.get(target)
 
     def stop(self, target: str | None = None) -> None:
-        """Stop the minification that is on, if it is of this target or of any; its best repro stays."""
+        """Stop the minification in progress, if it is of this target or none is given.
+
+        The best repro so far stays.
+        """
         if self._turn.locked() and target in (None, self._target):
             self._stopped = True
             if self._minification is not None:
                 self._minification.cancel()
 
     async def close(self) -> None:
-        """Stop the minification that is on, and wait until it is over."""
+        """Stop the minification in progress, and wait until it has ended."""
         self.stop()
         async with self._turn:
             pass
@@ -192,7 +202,7 @@ class Minifications:
             self._target, self._stopped = target, False
             plan = await self._plan(target)
             if plan is None:
-                raise CannotMinifyError(f"There is no target {target} any more.")
+                raise CannotMinifyError(f"The target {target} no longer exists.")
             if problem := unsuited(plan.target, "minify"):
                 raise CannotMinifyError(problem)
             try:
@@ -207,7 +217,7 @@ class Minifications:
         return minified
 
     def _add_layer(self, target: str, failing: Failing, minified: Minified) -> None:
-        """Let the outcome stand on the line of the failure, if a run has found that."""
+        """Show the outcome on the line of the failure, if a run has found the failure."""
         size = minified.size
         for report in self._runs.results(target):
             meant = (item for item in report.findings if item.minifiable and not item.of_run)
@@ -221,7 +231,7 @@ class Minifications:
     async def _execute(self, plan: Plan, failing: Failing, display: Display) -> Minified:
         root = self._keeping_root(plan.target.filename)
         if root is None:
-            raise CannotMinifyError("A repro is kept in the folder that is open: open one first.")
+            raise CannotMinifyError("A repro is saved in the open folder: open a folder first.")
         output = _new_repro(root, plan.target.filename)
         minification = self._minification = Minification(plan, failing, output, self._runs.beside)
         if self._stopped:
@@ -235,7 +245,10 @@ class Minifications:
 
 
 def _new_repro(root: Path, filename: str) -> Path:
-    """Create an empty file for the repro of a failure in ``filename``. Raises ``OSError``."""
+    """Create an empty file for a repro.
+
+    It is named for ``filename``, in which the failure is. Raises ``OSError``.
+    """
     folder, stem = own_folder(root, "repros"), Path(filename).stem
     for number in itertools.count(1):
         path = folder / f"{stem}-{number}.py"
@@ -254,7 +267,7 @@ def _is_meant(finding: Finding, failing: Failing) -> bool:
 
 
 def _call(written: ReproWritten) -> str:
-    """Describe the repro of a failure that no graph has."""
+    """Describe the repro of a failure for which there is no graph."""
     where = f", in {code_span(written.stack[-1].function)}" if written.stack else ""
     return f"the call that goes wrong in Dynamo{where}"
 

@@ -1,4 +1,4 @@
-"""Observers of runs: who shows them."""
+"""Observers of runs, which show them in the editor."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ _log = logging.getLogger(__name__)
 
 
 class RunObserver:
-    """Observer of runs. For one target, generations only grow."""
+    """An observer of runs. The generations of one target only grow."""
 
     def started(self, target: Target, generation: int, cancel: Callable[[], None]) -> None:
-        """Take note that a run begins; ``cancel`` ends it."""
+        """Note that a run begins; ``cancel`` ends it."""
 
     def progressed(self, generation: int, message: str) -> None:
-        """Take note of what a run that has begun is doing now."""
+        """Note the current step of a run."""
 
     def reported(self, report: Report) -> None:
-        """Take a newer report of the target: of the facts so far, or of the whole run."""
+        """Take a newer report of the target, of its facts so far or of the whole run."""
 
     def layered(self, report: Report) -> None:
-        """Take a newer report of a layer that stands beside the target's ordinary result."""
+        """Take a newer report of a layer of the target."""
 
     def finished(self, target: Target, generation: int, status: Status) -> None:
-        """Take note that the run is over; all its facts have been reported."""
+        """Note that the run is over; all its facts have been reported."""
 
     def cleared(self, target: str) -> None:
-        """Take note that the target's report is gone."""
+        """Note that the target's report is gone."""
 
     def changed(self, target: str, state: TargetState) -> None:
         """Take a new state of the target."""
 
     def chosen(self) -> None:
-        """Take note that the results of other targets are shown from now on."""
+        """Note that results of another choice of targets are shown from now on."""
 
 
 class Observers:
@@ -49,7 +49,10 @@ class Observers:
         self._observers = observers
 
     def notify(self, notify: Callable[[RunObserver], None]) -> Exception | None:
-        """Notify all; the error of one keeps nothing from the others, and is returned."""
+        """Notify all observers; return the last error of one.
+
+        An error of one observer does not affect the others.
+        """
         failed = None
         for observer in self._observers:
             try:

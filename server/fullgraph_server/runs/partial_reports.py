@@ -1,4 +1,4 @@
-"""Reports of a run that is on, made of its facts so far."""
+"""Reports of a run in progress, made from its facts so far."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from ..report.model import Report
 _log = logging.getLogger(__name__)
 
 _REFRESH_SECONDS = 0.1
-"""How long facts gather before an unfinished report is made of them."""
+"""Seconds for which facts gather before an unfinished report is made."""
 _FOLDING_SHARE = 0.1
-"""The part of the time that may go into unfinished reports."""
+"""The share of time that may be spent on unfinished reports."""
 
 
 class PartialReports:
-    """Makes reports as facts come in, not too often, and beside the event loop, which has requests to answer.
+    """Maker of reports as facts arrive, at a limited rate and outside the event loop.
 
-    ``make`` makes the report of all facts when it is called, in a thread. ``on_report`` gets the reports
-    that are worth showing; without it only the last one is made. An unfinished report that cannot be made is
-    left out.
+    ``make`` runs in a thread and makes the report of all facts so far. ``on_report`` gets the reports that
+    are worth showing; without it, only the last report is made. An unfinished report that cannot be made is
+    skipped.
     """
 
     def __init__(self, make: Callable[[], Report], on_report: Callable[[Report], None] | None) -> None:
@@ -32,25 +32,28 @@ class PartialReports:
         self._refreshing: asyncio.Task[Report] | None = None
 
     def more(self) -> None:
-        """Take note that there is more to report."""
+        """Note that there are new facts to report."""
         self._news = True
         if self._on_report is not None and (self._refreshing is None or self._refreshing.done()):
             self._refreshing = asyncio.create_task(self._refresh(_REFRESH_SECONDS))
             self._refreshing.add_done_callback(_log_failure)
 
     def end(self) -> None:
-        """Make the last report now: nothing more comes."""
+        """Make the last report now, since no more facts come."""
         self.close()
         self._news = True
         self._refreshing = asyncio.create_task(self._refresh(0))
 
     async def finish(self) -> Report:
-        """Return the last report, once it is made. Raises the error that kept it from that."""
+        """Return the last report once it is made.
+
+        Raises the error that prevented it.
+        """
         assert self._refreshing is not None, "the end was not noted"
         return await self._refreshing
 
     def close(self) -> None:
-        """Make no more reports."""
+        """Stop making reports."""
         if self._refreshing is not None:
             self._refreshing.cancel()
 
@@ -68,9 +71,12 @@ class PartialReports:
 
 def _log_failure(refreshing: asyncio.Task[Report]) -> None:
     if not refreshing.cancelled() and (error := refreshing.exception()):
-        _log.error("no report could be made of the facts of a run so far", exc_info=error)
+        _log.error("no report could be made from the facts so far of a run", exc_info=error)
 
 
 def is_worth_showing(report: Report) -> bool:
-    """Tell whether a report may take the earlier one's place: one without a finding waits for its end."""
+    """Tell whether a report may replace the earlier one before its run ends.
+
+    A report without findings waits for the end of its run.
+    """
     return bool(report.findings) or report.status not in (None, "cancelled")

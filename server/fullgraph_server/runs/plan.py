@@ -1,4 +1,4 @@
-"""Plans and jobs: what a run is made of, once its settings and texts are clear."""
+"""Plans and jobs: everything that a run needs."""
 
 from __future__ import annotations
 
@@ -22,23 +22,29 @@ from .program_run import to_stderr
 
 @dataclass(frozen=True)
 class Plan:
-    """All that a run needs. Made when it starts, so that it is of the newest text."""
+    """Everything that a run needs.
+
+    A plan is made when its run starts, so that it contains the newest text.
+    """
 
     target: Target
     settings: RunSettings
     workspace: Workspace
-    """Its files are as the run sees them."""
+    """The workspace with the texts that the run sees."""
     texts: tuple[SourceText, ...] = ()
-    """The files that differ from those on disk."""
+    """The texts that differ from the files on disk."""
     baseline: Baseline = field(default_factory=Baseline)
-    """The findings that are left out; none on the command line, which tells of them."""
+    """Accepted findings, which are hidden; empty on the command line, which itself reports them."""
     goes_deeper: bool = False
-    """Whether TorchInductor runs, too, once nothing else does."""
+    """Whether TorchInductor also runs, in the background, once nothing else does."""
     tries_fixes: bool = False
-    """Whether fixes of the findings are tried before anybody asks."""
+    """Whether fixes of the findings are tried without a request."""
 
     def of_cells(self) -> Plan:
-        """Return the plan for a notebook, of which the run gets its first cells; any other as it is."""
+        """Return the plan with only those cells of a notebook that run.
+
+        The plan of any other target is returned unchanged.
+        """
         filename = self.target.filename
         source = self.workspace.source(filename)
         if source is None or not source.cells:
@@ -52,21 +58,24 @@ class Plan:
         )
 
     def switched(self, switches: Mapping[str, Any]) -> Plan:
-        """Return the plan with some attributes of its switches set, for one run."""
+        """Return the plan with some attributes of its switches set."""
         changed = replace(self.settings.switches, **switches)
         return replace(self, settings=replace(self.settings, switches=changed))
 
     def in_background(self) -> Plan:
-        """Return the plan of a run that nobody waits for: of low priority, and without changes to files."""
+        """Return the plan of a background run: low priority, file changes discarded."""
         plan = self.switched({"files": "discard"})
         return replace(plan, settings=replace(plan.settings, low_priority=True))
 
     def stretched(self, factor: float) -> Plan:
-        """Return the plan with limits of time that are so many times as long."""
+        """Return the plan with its time limits multiplied by ``factor``."""
         return replace(self, settings=self.settings.stretched(factor))
 
     def depth(self, requested: Depth) -> Depth:
-        """Return the depth of a run: a preview builds its kernels as it writes them."""
+        """Return the depth of a run.
+
+        A preview already builds kernels at depth ``kernels``.
+        """
         return "kernels" if requested == "build" and self.settings.switches.device else requested
 
     def fold(self, generation: int, depth: Depth, torch: str, facts: Sequence[Fact]) -> Report:
@@ -78,18 +87,18 @@ class Plan:
 
 
 class Planner(Protocol):
-    """Makes the plans of runs."""
+    """A function that makes the plans of runs."""
 
     async def __call__(self, target: str, overrides: Overrides | None = None, /) -> Plan | None:
-        """Make the plan of a target's next run; ``None`` if there is no such target any more.
+        """Make the plan of a target's next run; ``None`` if the target is gone.
 
-        ``overrides`` are the settings of a folder that a client has just given.
+        ``overrides`` are settings of a folder that the client has just sent.
         """
 
 
 @dataclass(frozen=True)
 class Job:
-    """One generation of a target: how it is made, and who gets its reports and output."""
+    """One generation of a target: its plan, and who gets its reports and output."""
 
     plan: Plan
     generation: int
@@ -98,11 +107,11 @@ class Job:
     libraries: Sequence[str] = ()
     """The installed modules that the target's program imported in its last runs."""
     on_report: Callable[[Report], None] | None = None
-    """Gets the report of the facts so far, whenever there are more; ``None`` if nobody wants that."""
+    """Gets the report of the facts so far whenever there are more; ``None`` to make only the last report."""
     on_output: Callable[[str], None] = to_stderr
     """Gets what the target's program prints."""
     on_facts: Callable[[Sequence[Fact]], object] = bool
-    """Gets the facts of the target's program as they come, for a display of progress."""
+    """Gets the facts of the target's program as they arrive, for a display of progress."""
 
     def fold(self, torch: str, facts: Sequence[Fact]) -> Report:
         """Return the report of the facts of one process."""

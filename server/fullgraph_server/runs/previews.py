@@ -1,4 +1,4 @@
-"""Kernels for a GPU from captured graphs, by an interpreter that can write them if the program's cannot."""
+"""Kernels for a GPU, generated from captured graphs by another interpreter."""
 
 from __future__ import annotations
 
@@ -38,29 +38,29 @@ for path in sorted(pathlib.Path(__file__).parent.glob("graph_*.py")):
     except Exception:
         traceback.print_exc()
 """
-"""Compiles every graph, also after one that fails: the compiler's own facts say so."""
+"""Compiles every graph, even after one that fails: facts of the compiler report the failure."""
 
 
 _MAKE: Final = (
-    "Make one beside yours, with the build of torch for CUDA, which brings Triton: "
+    "Create one next to yours, with the CUDA build of torch, which includes Triton: "
     "python -m venv .venv-preview, then .venv-preview/bin/pip install torch=={release} "
-    "(on Linux the build on PyPI is for CUDA)."
+    "(on Linux, PyPI has the CUDA build)."
 )
 _NAME: Final = (
-    'Then name it: preview-python = ".venv-preview/bin/python" in pyproject.toml, '
+    'Then set it: preview-python = ".venv-preview/bin/python" in pyproject.toml, '
     "fullgraph.previewPython in an editor, or --preview-python on the command line."
 )
 
 
 def no_preview(deferred: PreviewDeferred, torch: str) -> TargetProblem:
-    """Make the finding that there is no interpreter for previews, with how to make one."""
+    """Return the problem that no interpreter can preview, with how to create one."""
     message = f"no kernels for a GPU: {deferred.reason}, and there is no preview environment"
     hints = (_MAKE.format(release=torch.partition("+")[0]), _NAME)
     return TargetProblem("error", message, hints, of_run=True)
 
 
 class PreviewRun:
-    """One run of the graphs of a program in the preview environment. Execute it once."""
+    """One run of a program's graphs in the preview environment. Execute it once."""
 
     def __init__(self, job: Job, deferred: PreviewDeferred, python: str, torch: str) -> None:
         plan = job.plan
@@ -79,14 +79,17 @@ class PreviewRun:
         self._run = job.engine.run(replace(plan, settings=settings), request, job.on_output)
         self._places = {filename: dict(graph.places) for filename, graph in self._files.items()}
         self._compile_ids: dict[str, str] = {}
-        """Those of the program, by those in the preview environment."""
+        """Compile ids of the program, by compile ids of the preview environment."""
 
     def cancel(self) -> None:
-        """End it now."""
+        """End the run now."""
         self._run.cancel()
 
     async def execute(self, on_facts: Callable[[Sequence[Fact]], None]) -> None:
-        """Compile the graphs; ``on_facts`` gets the facts as if the program's own torch had compiled them."""
+        """Compile the graphs.
+
+        ``on_facts`` gets the facts as if the program's own torch had compiled the graphs.
+        """
         with self._folder:
             await self._run.execute(lambda facts: on_facts(self._of_program(facts)))
 
@@ -97,7 +100,10 @@ class PreviewRun:
         return [translated for fact in facts if (translated := self._translated(fact)) is not None]
 
     def _translated(self, fact: Fact) -> Fact | None:
-        """Translate a fact into one about the program; ``None`` if it is about the preview's own files."""
+        """Translate a fact of the preview into a fact of the program.
+
+        Returns ``None`` for a fact about the preview's own files.
+        """
         if isinstance(fact, RanDry):
             return replace(fact, unknown=(*self._other_torch(), *fact.unknown))
         if isinstance(fact, (KernelCompiled, TargetProblem)):
@@ -123,7 +129,7 @@ class PreviewRun:
         return replace(node, frame=stack[-1] if stack else None, stack=stack)
 
     def _stack(self, stack: Stack) -> Stack:
-        """Return the program's calls behind a stack that ends in the text of a graph."""
+        """Return the program's calls for a stack that ends in the text of a graph."""
         for frame in reversed(stack):
             if frame.filename in self._places:
                 return self._places[frame.filename].get(frame.row, ())
@@ -133,4 +139,4 @@ class PreviewRun:
         theirs = self._run.torch.partition("+")[0]
         if theirs in ("", self._torch.partition("+")[0]):
             return ()
-        return (f"The kernels are those of torch {theirs}; the program runs with {self._torch}.",)
+        return (f"The kernels are those of torch {theirs}; the program runs with torch {self._torch}.",)

@@ -1,4 +1,4 @@
-"""One run, or one minification, of one target: drives a worker, and turns every end into facts."""
+"""One request to a worker, from start to end; every end becomes facts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from ..workspace.bundled import worker_folder
 _log = logging.getLogger(__name__)
 
 _EXIT_SECONDS = 2.0
-"""How long a worker may take to end after its last answer, or to write where it was."""
+"""Seconds for a worker to exit after its last answer, or to write its stack."""
 
 _LONGER = (
     "Give it longer with the setting fullgraph.timeout in an editor, timeout in pyproject.toml, "
@@ -53,7 +53,7 @@ _MORE = (
     "or --memory on the command line."
 )
 _WITHOUT_DATA = (
-    "Or see what is compiled without its data: with the quick fix Dry Run in an editor, "
+    "Or analyze the program without data: with the quick fix Dry Run in an editor, "
     "dry-run = true in pyproject.toml, or --dry-run on the command line."
 )
 _GIB = 1 << 30
@@ -63,18 +63,18 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class _Ending:
-    """Why a run is over, if its worker did not say so itself."""
+    """The end of a run whose worker did not report it."""
 
     status: Status
     message: str = ""
-    """What is to be told of it; it is an error, unless the run came to its time limit."""
+    """The message of a problem to report: an error, unless the run reached its time limit."""
     hints: tuple[str, ...] = ()
     stack: Stack = ()
     exit_code: int | None = None
 
 
 WorkerRequest: TypeAlias = RunRequest | MinifyRequest | CompareRequest | TrialRequest | CallsRequest
-"""What a worker can be asked for on behalf of a target."""
+"""The requests that a worker can get on behalf of a target."""
 
 _METHODS: Final[Mapping[type[WorkerRequest], str]] = {
     RunRequest: "run",
@@ -83,7 +83,7 @@ _METHODS: Final[Mapping[type[WorkerRequest], str]] = {
     TrialRequest: "try",
     CallsRequest: "observe",
 }
-"""The methods of a worker by what they take."""
+"""The worker's methods, by the requests that they take."""
 
 OnOutput: TypeAlias = Callable[[str], None]
 """Gets what a program prints."""
@@ -95,7 +95,7 @@ class Run:
     """One run of a worker's request. Execute it once."""
 
     torch: str
-    """The version of the target's torch; empty until the worker has said it."""
+    """The version of the target's torch; empty until the worker has reported it."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class Run:
         self._cancelled = False
 
     def cancel(self) -> None:
-        """End the run now; its facts until then stay."""
+        """End the run now; its facts so far stay."""
         self._cancelled = True
         self._give_up()
 
@@ -124,10 +124,10 @@ class Run:
             self._step.cancel()
 
     async def execute(self, on_facts: Callable[[Sequence[Fact]], None]) -> None:
-        """Run the program, and give its facts to ``on_facts`` as they come.
+        """Run the program, and pass its facts to ``on_facts`` as they arrive.
 
-        Whatever the program or the interpreter do, and whatever fails here, this raises nothing, and the last
-        fact is ``RunFinished``; only ``on_facts`` may raise when it is given that.
+        Whatever fails in program, interpreter or Fullgraph, this raises nothing, and the last fact is
+        ``RunFinished``. Only ``on_facts`` may raise when it gets that fact.
         """
         delivery = _Delivery(self._request.generation, on_facts, self._give_up)
         try:
@@ -145,7 +145,7 @@ class Run:
         if not self._settings.cwd.is_dir():
             return _Ending("not-started", f"The folder to run in does not exist: {self._settings.cwd}")
         if isinstance(self._request, RunRequest) and self._request.depth == "alone":
-            # Others will follow that need it, too.
+            # Have the next workers import TorchInductor ahead: more runs of this depth will follow.
             self._workers.expect(self._settings, [*self._libraries, COMPILER])
         try:
             worker = await self._interruptible(self._workers.take(self._settings, self._libraries))
@@ -169,7 +169,10 @@ class Run:
         return ending
 
     async def _interruptible(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """Do what :meth:`cancel` may interrupt. Raises :class:`_CancelledError` if it did."""
+        """Await work that :meth:`cancel` may interrupt.
+
+        Raises :class:`_CancelledError` if it did.
+        """
         step = self._step = asyncio.ensure_future(work)
         if self._cancelled:
             step.cancel()
@@ -177,7 +180,7 @@ class Run:
             await asyncio.wait({step})
         finally:
             self._step = None
-            step.cancel()  # unless it is done: then it is this task that was cancelled
+            step.cancel()  # has no effect on a finished step; an unfinished one means this task was cancelled
         if not step.cancelled():
             return cast(_T, step.result())
         if self._cancelled:
@@ -204,7 +207,7 @@ class Run:
     def _exhausted(self, budget: Literal["timeout", "memory"]) -> _Ending:
         settings = self._settings
         if budget == "timeout":
-            message = f"Stopped after {settings.timeout:g} s, its time limit: findings are up to here."
+            message = f"Stopped after {settings.timeout:g} s, its time limit: the rest was not analyzed."
             return _Ending("timeout", message, (_LONGER,))
         gib = (settings.memory or 0) / _GIB
         request = self._request
@@ -213,7 +216,7 @@ class Run:
         return _Ending("memory", f"The program used more than {gib:.3g} GiB of memory.", hints)
 
     async def _greet(self, worker: Worker) -> _Ending | None:
-        """Wait for the worker's greeting; returns an ending if it cannot run anything."""
+        """Wait for the worker's greeting; return an ending if it cannot run anything."""
         python, process = self._settings.python, worker.process
         cause = await self._settled(worker, worker.hello, START_SECONDS)
         if cause == "timeout":
@@ -230,7 +233,7 @@ class Run:
         return None
 
     async def _settled(self, worker: Worker, answer: asyncio.Future[Any], timeout: float | None) -> _Cause:
-        """Wait for the answer, the end of the process, or the end of a budget."""
+        """Wait for the answer, the end of the process, or an exceeded limit."""
         process = worker.process
         await asyncio.wait(
             {answer, process.exited, process.exceeded}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
@@ -245,7 +248,10 @@ class Run:
 
 
 def _runs_it_itself(request: WorkerRequest) -> bool:
-    """Tell whether the worker's own process runs the program: else its stack says nothing about it."""
+    """Tell whether the worker's own process runs the program.
+
+    If a child does, the worker's stack says nothing about the program.
+    """
     if not isinstance(request, RunRequest):
         return False
     analysis = of_depth(request.depth)
@@ -257,7 +263,7 @@ class _CancelledError(Exception):
 
 
 class _Delivery:
-    """Hands facts on: those of this generation, and nothing after the run has finished."""
+    """Delivery of one generation's facts, with none after the run has finished."""
 
     def __init__(
         self,
@@ -267,14 +273,14 @@ class _Delivery:
     ) -> None:
         self.finished = False
         self.error: Exception | None = None
-        """What ``on_facts`` raised: it gets no more facts of the worker, and ``give_up`` is called."""
+        """The error of ``on_facts``, which then gets no more facts of the worker; ``give_up`` is called."""
         self._begun = time.monotonic()
         self._generation = generation
         self._on_facts = on_facts
         self._give_up = give_up
 
     def take(self, params: Any) -> None:
-        """Take the parameters of a ``facts`` notification."""
+        """Deliver the facts in the parameters of a ``facts`` notification."""
         if self.error is not None:
             return
         try:
@@ -292,7 +298,7 @@ class _Delivery:
             return ()
 
     def finish(self, ending: _Ending) -> None:
-        """Say how the run ended in place of a worker that could not."""
+        """Deliver the end of a run whose worker did not report it."""
         facts: list[Fact] = []
         if ending.message:
             severity: Severity = "information" if ending.status == "timeout" else "error"
@@ -306,14 +312,17 @@ class _Delivery:
         last = next((index for index, fact in enumerate(facts) if isinstance(fact, RunFinished)), None)
         if last is not None:
             self.finished = True
-            # The worker's own time leaves out its start and the imports of torch, for which the user waits.
+            # The worker's own time leaves out its start and torch's import, for which the user waits, too.
             end = replace(cast(RunFinished, facts[last]), seconds=time.monotonic() - self._begun)
             facts = [*facts[:last], end]
         self._on_facts(facts)
 
 
 def to_stderr(text: str) -> None:
-    """Pass a program's output on as it is; at once, since a question has no end of line."""
+    """Write a program's output to standard error.
+
+    It is flushed at once, since a prompt has no line end.
+    """
     sys.stderr.write(text)
     sys.stderr.flush()
 
@@ -321,9 +330,9 @@ def to_stderr(text: str) -> None:
 # -- sentences ---------------------------------------------------------------------------------
 
 _LOST = (
-    "The program has closed the descriptors through which Fullgraph observes it: what follows was not seen."
+    "The program closed the file descriptors through which Fullgraph observes it: the rest was not observed."
 )
-_LEAVE_OPEN = "Close the program's own files only, rather than all descriptors (os.closerange)."
+_LEAVE_OPEN = "Close only the program's own files, not all file descriptors (os.closerange)."
 _SILENT = "The worker answered, but did not say how the program ended."
 
 

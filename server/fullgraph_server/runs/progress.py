@@ -1,4 +1,4 @@
-"""What a run is doing, in a few words, from the facts that it has told so far."""
+"""The current step of a run in a few words, from its facts so far."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from ..workspace.targets import Target, Torchrun, Trace
 
 
 class RunProgress:
-    """The progress of one run. It says nothing of what is to come, unless that is known."""
+    """The progress of one run.
+
+    It predicts nothing, unless a remaining amount is known.
+    """
 
     def __init__(self, target: Target, depth: Depth, switches: Switches) -> None:
         self._doing = _doing(target, depth, switches)
@@ -19,11 +22,11 @@ class RunProgress:
 
     @property
     def message(self) -> str:
-        """Return what the run is doing now."""
+        """The current step of the run."""
         return f"{self._doing}: {now}" if (now := self._progress.now) else self._doing
 
     def take(self, facts: Sequence[Fact]) -> bool:
-        """Take the newest facts; tell whether they have changed the message."""
+        """Take the newest facts; return whether they have changed the message."""
         before = self.message
         for fact in facts:
             self._progress.take(fact)

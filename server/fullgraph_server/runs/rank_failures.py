@@ -1,4 +1,4 @@
-"""Failures of ranks: which rank is at fault, and which failures are only a consequence of that."""
+"""Failures of ranks: the rank at fault, and failures that only follow from it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _IN_TORCH = re.compile(r"[\\/]torch[\\/]")
 
 
 def has_failed(facts: Sequence[Fact]) -> bool:
-    """Tell whether a process has ended in another way than by itself and well."""
+    """Tell whether a process has failed, or was ended from outside."""
     end = facts[-1] if facts else None
     return isinstance(end, RunFinished) and end.status != "finished" and end.exit_code != 0
 
 
 def with_consequences(facts_of: Mapping[int, Sequence[Fact]]) -> dict[int, tuple[Fact, ...]]:
-    """Return the facts of each rank, in which an end that another rank's failure led to is no error.
+    """Return the facts of each rank, without errors that another rank has caused.
 
-    A rank whose peer has gone raises inside of torch, in whatever waits for the peer; or it is ended, since
-    it would wait for ever.
+    A rank whose peer is gone raises inside of torch, in whatever waits for the peer; or it is ended, since it
+    would wait for ever. Such ends become information.
     """
     culprit = next(
         (rank for rank, facts in facts_of.items() if has_failed(facts) and not _is_victim(facts)), None
@@ -36,7 +36,7 @@ def with_consequences(facts_of: Mapping[int, Sequence[Fact]]) -> dict[int, tuple
 
 
 def _is_victim(facts: Sequence[Fact]) -> bool:
-    """Tell whether a process may have ended because another one did."""
+    """Tell whether a process may have ended because another rank failed."""
     return any(_was_ended(fact) or _raised_in_torch(fact) for fact in facts)
 
 

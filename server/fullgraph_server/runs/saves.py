@@ -1,4 +1,4 @@
-"""Saves: which targets run again by themselves when a file is saved, or edited."""
+"""Saves: which targets are rerun when a file is saved or edited."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from .choice import Choice
 from .slot import Slot
 
 _LONG_SECONDS: Final = 20.0
-"""A run that took longer is not repeated at a save, unless the user agrees to that."""
+"""Seconds: a save does not repeat a longer run, unless the user agrees."""
 
 _NOT_AGAIN: Final[tuple[Status, ...]] = ("cancelled", "memory")
-"""Ends of a run after which only the user runs the target again: he has stopped it, or it takes too much."""
+"""Statuses after which only the user reruns the target: the run was stopped, or used too much memory."""
 
 
 def repeated(
     slots: Mapping[str, Slot], filename: str, choice: Choice, is_open: Callable[[str], bool]
 ) -> Iterator[tuple[str, Slot]]:
-    """Yield the targets that run again once a file is saved that they imported.
+    """Yield the targets to rerun once a file that they imported is saved.
 
-    These are the one that the user ran last, those whose results show in an open file, and those for which
-    the user has turned it on.
+    These are the target that the user ran last, targets whose results show in an open file, and those for
+    which the user has agreed to reruns.
     """
     depending = {
         name: slot for name, slot in slots.items() if filename in slot.kept.files and slot.state.run_on_save
@@ -40,7 +40,7 @@ def repeated(
 
 
 def is_long(slot: Slot) -> bool:
-    """Tell whether the last run of a target took so long that the user is asked before a save repeats it."""
+    """Tell whether a target's last run was so long that a save asks the user first."""
     report = slot.kept.report
     took = report.seconds if report is not None and not report.layer else 0.0
     return not slot.is_busy and not slot.agreed and took > _LONG_SECONDS
@@ -49,6 +49,6 @@ def is_long(slot: Slot) -> bool:
 def _shows(
     report: Report | None, reports: list[Report], choice: Choice, is_open: Callable[[str], bool]
 ) -> bool:
-    """Tell whether something of a report shows in an open file."""
+    """Tell whether a report shows in an open file."""
     shown = [name for name, text in report.files.items() if text is not None] if report else []
     return any(is_open(name) and report in choice.among(name, reports) for name in shown)

@@ -1,4 +1,4 @@
-"""Runs over time: the targets of an editor, their generations, and the results that are shown."""
+"""The schedule of runs: an editor's targets, their generations and results."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from .slot import RunOptions, TargetState
 from .target import Surroundings, TargetRuns
 
 _AT_ONCE = max(2, (os.cpu_count() or 2) // 4)
-"""How many targets run at the same time: each uses several cores itself."""
+"""How many targets run at the same time: each of them uses several cores."""
 
 _PAUSE_SHARE, _LEAST_PAUSE, _LONGEST_PAUSE = 0.5, 0.15, 2.0
-"""How long an author's pause is before a run: a part of what the last run took, and its limits in seconds."""
+"""The pause in typing before a run: a share of the last run's seconds, and its least and greatest value."""
 
 _STRETCH = 5.0
-"""How many times as long a target may run once its limit was raised."""
+"""The factor by which raising a target's time limit multiplies it."""
 
 
 class Runs:
-    """Schedule of all targets: for each, one run is on at a time, and one waits."""
+    """The schedule of all targets: of each, one run executes and others wait."""
 
     def __init__(
         self,
@@ -45,8 +45,8 @@ class Runs:
     ) -> None:
         """Make a schedule without targets.
 
-        ``on_output`` gets what programs print, with the target and the generation; by default it goes to
-        standard error.
+        ``on_output`` gets what programs print, with target and generation; by default it goes to standard
+        error.
         """
         self._choice = choice or Choice()
         self._asked = itertools.count(1)
@@ -68,15 +68,15 @@ class Runs:
     def start(
         self, target: str, depth: Depth | None = None, switches: Mapping[str, Any] | None = None
     ) -> asyncio.Future[Report | None]:
-        """Ask for a run. The future gets its report, or ``None`` if it was stopped before it began.
+        """Request a run.
 
-        Requests for the same layer that are made while another run is on share the next one, and so do those
-        made before it begins; it goes as deep as one of them wants. Kernels that were asked for once are
-        shown by later runs, too.
-        ``switches`` are attributes of the target's switches that are set for this run alone.
+        The future gets the report, or ``None`` if the run was stopped before it began. Requests for the same
+        layer share one run until it begins; requests made while another run executes share the next one. The
+        run goes as deep as the deepest request. Once kernels were requested, later runs show them, too.
+        ``switches`` are attributes of the target's switches for this run alone.
         """
         if self._choice.target != target:
-            self.choose("")  # whoever runs a target wants to see it
+            self.choose("")  # the user wants to see the target that runs
         runs = self._runs_of(target)
         runs.slot.asked = next(self._asked)
         return runs.ask(RunOptions(depth or runs.kept.usual_depth, switches or {}))
@@ -87,9 +87,9 @@ class Runs:
         overrides: Overrides | None = None,
         is_open: Callable[[str], bool] = lambda _: True,
     ) -> list[str]:
-        """Run again what a save of a file repeats; return the targets that the user is to be asked about.
+        """Rerun the targets of a saved file; return those that need the user's consent.
 
-        ``overrides`` are the settings of the file's folder, if the client has just given them; ``is_open``
+        ``overrides`` are the settings of the file's folder, if the client has just sent them; ``is_open``
         tells whether the client shows a file.
         """
         unasked = []
@@ -102,11 +102,11 @@ class Runs:
         return unasked
 
     def repeat(self, target: str, overrides: Overrides | None = None) -> None:
-        """Run a target again by itself. A run that is on has read an older text: it ends."""
+        """Rerun a target without a request; a run in progress used older text and ends."""
         self._targets[target].repeat(overrides)
 
     def stop(self, target: str | None = None) -> None:
-        """End the run that is on and drop the one that waits, of one target or of all."""
+        """End the current run and drop waiting ones, of one target or of all."""
         for runs in self._selected(target):
             runs.stop()
 
@@ -116,34 +116,38 @@ class Runs:
             runs.clear()
 
     async def close(self) -> None:
-        """End everything, and wait until every process is gone."""
+        """End all runs, and wait until every process is gone."""
         self.stop()
         tasks = [runs.slot.task for runs in self._targets.values() if runs.slot.task is not None]
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._shared.engine.close()
 
     def set_run_on_save(self, target: str, filename: str, enabled: bool) -> None:
-        """Let a target run again by itself or not; one that has not run yet depends on ``filename``."""
+        """Set whether saves rerun a target.
+
+        A target that has not run yet depends on ``filename``.
+        """
         runs = self._runs_of(target)
         runs.slot.kept = replace(runs.kept, files=runs.kept.files | {filename})
         runs.slot.agreed = enabled
         runs.show_state(run_on_save=enabled)
 
     def raised_limit(self, target: str) -> float | None:
-        """Return the seconds that a target may take once its limit is raised; ``None`` if it has no limit."""
+        """Return a target's raised time limit in seconds; ``None`` without a limit."""
         runs = self._targets.get(target)
         return runs.kept.limit * _STRETCH if runs and runs.kept.limit else None
 
     def raise_limit(self, target: str) -> asyncio.Future[Report | None]:
-        """Run a target again with a higher limit, which it keeps until it is cleared."""
+        """Rerun a target with a higher time limit, which holds until it is cleared."""
         runs = self._runs_of(target)
         runs.slot.kept = replace(runs.kept, stretch=runs.kept.stretch * _STRETCH)
         return self.start(target)
 
     def edited(self, filename: str, is_as_it_ran: Callable[[Report], bool] = lambda _: False) -> float | None:
-        """Take note that a file is not as it was when it ran, but where a report's part of it is.
+        """Mark the targets that ran a file as stale.
 
-        Returns the seconds of quiet after which its targets should run again; ``None`` if there are none.
+        A report for which ``is_as_it_ran`` is true does not become stale. Returns the seconds without edits
+        after which these targets should be rerun; ``None`` if there are no such targets.
         """
         pauses = []
         for runs in self._targets.values():
@@ -155,7 +159,7 @@ class Runs:
         return max(pauses, default=None)
 
     def beside(self, plan: Plan, request: WorkerRequest, on_output: OnOutput | None = None) -> Run:
-        """Make a run of something else that a worker does for a target, beside those of the schedule."""
+        """Make a run of another worker request for a target, outside of the schedule."""
         runs = self._targets.get(plan.target.id) or TargetRuns(plan.target.id, self._shared)
         output = on_output or runs.output(plan.target, next(self._shared.generations))
         return self._shared.engine.run(plan, request, output, runs.kept.libraries)
@@ -163,15 +167,16 @@ class Runs:
     # -- results --------------------------------------------------------------------------------
 
     def reports(self) -> tuple[Report, ...]:
-        """Return the results of all targets as they are shown in their files: one report of each target.
+        """Return the reports that files show, one for each target.
 
-        It is of the last ordinary run, with what layers add to its lines; of a layer if there is no other.
+        It is the report of the last ordinary run with what layers add to its lines, or that of a layer if
+        there is no ordinary one.
         """
         reports = (runs.kept.marked for runs in self._targets.values())
         return tuple(report for report in reports if report is not None)
 
     def names(self) -> list[str]:
-        """Return the targets that have run or are about to."""
+        """Return the targets that have run or wait to run."""
         return [name for name, runs in self._targets.items() if runs.state.run is not None]
 
     def of_file(self, filename: str) -> list[Report]:
@@ -180,11 +185,11 @@ class Runs:
 
     @property
     def choice(self) -> str:
-        """The target whose results alone are shown in the files that it ran; empty for none."""
+        """The target whose results hide those of other targets; empty for none."""
         return self._choice.target
 
     def choose(self, target: str) -> None:
-        """Show the results of one target alone in the files that it ran; of all, if it is empty."""
+        """Show only one target's results in the files that it ran; empty shows all."""
         if target == self._choice.target:
             return
         self._choice.target = target
@@ -193,23 +198,26 @@ class Runs:
             runs.tell_state()
 
     def report(self, target: str, layer: Layer = "") -> Report | None:
-        """Return the report of a target, or one of its layers: so far if it runs, else of its last run."""
+        """Return the report of a target or of its layer: of the current or last run."""
         runs = self._targets.get(target)
         return runs.report(layer) if runs else None
 
     def results(self, target: str) -> tuple[Report, ...]:
-        """Return the report of a target, and behind it its layers, the newest first."""
+        """Return the report of a target, followed by its layers, the newest first."""
         report = self.report(target)
         return (report, *self.layers(target)) if report else ()
 
     def layers(self, target: str) -> tuple[Report, ...]:
-        """Return the layers that stand beside the report of a target, the newest first."""
+        """Return a target's layers, except one that is shown as its report.
+
+        The newest layer comes first.
+        """
         runs = self._targets.get(target)
         layers = runs.kept.layers.values() if runs else ()
         return tuple(sorted((item for item in layers if item is not self.report(target)), key=_newest_first))
 
     def left_out(self, report: Report) -> tuple[str, ...]:
-        """Return the parts of the compiler that nobody has run for a result."""
+        """Return the parts of the compiler that no run has executed for a result."""
         layer = self.report(report.target, "inductor")
         has_run = layer is not None and layer.generation > report.generation and layer.status == "finished"
         return () if has_run else report.left_out
@@ -220,30 +228,30 @@ class Runs:
         return runs is not None and report.generation <= runs.kept.edited
 
     def add(self, report: Report) -> None:
-        """Take the report of a layer that was made beside the schedule."""
+        """Add the report of a layer that was made outside of the schedule."""
         if (runs := self._targets.get(report.target)) is not None:
             runs.add(report)
 
     def revise(self, targets: Collection[str], change: Callable[[Report], Report]) -> None:
-        """Change the reports of targets that are kept, and show them."""
+        """Change the stored reports of targets, and show them."""
         for name, runs in self._targets.items():
             if name in targets:
                 runs.revise(change)
 
     def state(self, target: str) -> TargetState:
-        """Return what a target does, and how its last run ended."""
+        """Return the current state of a target."""
         runs = self._targets.get(target)
         return runs.state if runs else TargetState()
 
     # -- all targets ----------------------------------------------------------------------------
 
     def _make_way(self) -> None:
-        """End what runs in the background."""
+        """End all background runs."""
         for runs in self._targets.values():
             runs.slot.give_way()
 
     def _go_deeper(self) -> None:
-        """Run TorchInductor for one target whose last run has left it out, if nothing else runs."""
+        """Run TorchInductor in the background for one result without it, if idle."""
         if any(target.slot.task for target in self._targets.values()):
             return
         for target in self._targets.values():

@@ -1,4 +1,4 @@
-"""One target of the schedule: the request that waits, the run that is on, and what earlier runs left."""
+"""The state of one target: waiting requests, the current run, and past results."""
 
 from __future__ import annotations
 
@@ -21,38 +21,38 @@ RunState: TypeAlias = Literal["queued", "running"] | Status
 
 @dataclass(frozen=True)
 class TargetState:
-    """What a target does, and how its last run ended."""
+    """The state of a target: what it does now, and how its last run ended."""
 
     run: RunState | None = None
-    """``None`` for a target that did not run."""
+    """The state of the current run, or the status of the last; ``None`` for a target that did not run."""
     generation: int = 0
-    """Of the last run that began."""
+    """The generation of the last run that began."""
     stale: bool = False
-    """Whether a file that it depends on has changed since that run began."""
+    """Whether a file on which the target depends has changed since that run began."""
     run_on_save: bool = True
-    """Whether it runs again when such a file is saved."""
+    """Whether saving such a file reruns the target."""
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What is asked of a run: how deep it goes, and the switches that are set for it alone."""
+    """The options of a run: its depth, and switches that are set for it alone."""
 
     depth: Depth = "graph"
     switches: Mapping[str, Any] = field(default_factory=dict)
     by_itself: bool = False
-    """Whether nobody has asked: then no file is changed, unless the settings say otherwise."""
+    """Whether nobody requested the run: then file changes are discarded, unless a setting keeps them."""
     in_background: bool = False
-    """Whether it is for TorchInductor while nothing else runs: it ends as soon as anything else is to run."""
+    """Whether it is the background run of TorchInductor, which ends as soon as another run is requested."""
     overrides: Overrides | None = None
-    """The settings that the client has given with the request; it is asked for them if there are none."""
+    """The settings that came with the request; without them, they are requested from the client."""
 
     @property
     def layer(self) -> Layer:
-        """The layer of the target's results that such a run makes; empty for the ordinary result."""
+        """The layer that such a run makes; empty for the ordinary result."""
         return "inductor" if self.in_background else layer_of(self.depth, self.switches)
 
     def switched(self, plan: Plan) -> Plan:
-        """Return the plan of such a run."""
+        """Return the plan with these options applied."""
         plan = plan.switched(self.switches)
         if self.in_background:
             return plan.in_background()
@@ -60,7 +60,7 @@ class RunOptions:
         return plan.switched({"files": "discard"}) if discards else plan
 
     def joined(self, other: RunOptions) -> RunOptions:
-        """Return the options of a run that is for both; the later one decides where they differ."""
+        """Return the options of a run for both requests; the later one takes precedence."""
         depth = self.depth if other.depth == "graph" else other.depth
         switches = {**self.switches, **other.switches}
         by_itself = self.by_itself and other.by_itself
@@ -69,7 +69,10 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class Request:
-    """A run that has not begun; ``answer`` gets its report, or ``None`` if it never begins."""
+    """A requested run that has not begun.
+
+    ``answer`` gets the report, or ``None`` if the run never begins.
+    """
 
     options: RunOptions
     answer: asyncio.Future[Report | None]
@@ -81,61 +84,63 @@ Phase: TypeAlias = Literal["idle", "queued"] | RunPhase
 
 @dataclass
 class CurrentRun:
-    """The run that is on."""
+    """The run in progress, and what happened to it."""
 
     options: RunOptions
     generation: int
     phase: RunPhase = "running"
     execution: Execution | None = None
-    """``None`` until it is made."""
+    """``None`` until it is created."""
     status: Status | None = None
-    """Of its last report, which may come before its process has gone."""
+    """The status of its last report, which may arrive before its process has exited."""
     changes: list[Callable[[Report], Report]] = field(default_factory=list)
-    """What became of its reports since it began: each that comes is changed in the same way."""
+    """Changes to its reports so far, which each later report gets, too."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What runs have left for the next one, and for those who ask."""
+    """Results of earlier runs of a target, and other state for its next run."""
 
     report: Report | None = None
-    """Of the last ordinary run that is over; of a layer as long as there was no ordinary run."""
+    """The report of the last finished ordinary run; that of a layer if no ordinary run has finished."""
     marked: Report | None = None
-    """The same, with what newer layers add to its lines."""
+    """The same report, with what newer layers add to its lines."""
     latest: Report | None = None
-    """Of the run that is on, if it is ordinary and has something worth showing; else the last one's."""
+    """The report of the current run, if it is ordinary and worth showing; otherwise the last report."""
     layers: Mapping[Layer, Report] = field(default_factory=dict)
     """The newest report of each layer."""
     edited: int = 0
-    """The last generation that has read a text which was edited since."""
+    """The last generation that ran a text that was edited since."""
     usual_depth: Depth = "graph"
-    """The depth of a run for which nobody sets one."""
+    """The depth of a run whose request sets no depth."""
     limit: float | None = None
     """The time limit of the last ordinary run, in seconds."""
     stretch: float = 1.0
-    """How many times as long as the settings say the target may run, since the user has asked for that."""
+    """The factor for the time limit of the settings, once the user has raised the limit."""
     files: frozenset[str] = frozenset()
-    """The files that the target depends on."""
+    """The files on which the target depends."""
     libraries: tuple[str, ...] = ()
-    """The installed modules that it imports."""
+    """The installed modules that the target imports."""
 
 
 class Slot:
-    """One target, which is in one phase at a time. All changes of it are in this table.
+    """One target, which is in one phase at a time.
+
+    This table has all transitions.
 
     ===================  =========  ============================================================
     phase                event      next phase
     ===================  =========  ============================================================
     idle                 ask        queued
-    queued               ask        queued: the request is for both
+    queued               ask        queued: one request for both
     queued               begin      running: the request was taken
     queued               stop       idle
     running, superseded  ask        the same; the request waits
-    running              supersede  superseded: a request waits, and takes the place of this run
-    superseded           stop       running, until the execution has ended: nothing waits any more
-    running              give way   superseded, if it is in the background: what else runs comes first
+    running              supersede  superseded: a waiting request replaces this run
+    superseded           stop       running, until the execution has ended: nothing waits now
+    running              give way   superseded, if it is a background run: other runs come first
     running, superseded  clear      cleared: its reports are not shown
-    any of a run         end        queued if a request waits, else idle
+    any phase of a run   end        queued if a request waits, else idle
     ===================  =========  ============================================================
     """
 
@@ -147,34 +152,37 @@ class Slot:
         self.run: CurrentRun | None = None
         self.kept = Kept()
         self.filename = ""
-        """The target's, once it is known."""
+        """The path of the target's file; empty until it is known."""
         self.last_status: Status | None = None
-        """Of the last run that is over."""
+        """The status of the last finished run."""
         self.asked = 0
-        """When the user last asked for a run: later requests have greater numbers."""
+        """The number of the user's last request: later requests have greater numbers."""
         self.agreed = False
-        """Whether the user wants it to run again at each save, however long it takes."""
+        """Whether the user has agreed that each save reruns the target, however long it takes."""
         self.goes_deeper = False
-        """Whether TorchInductor is to run for the last result, once nothing else does."""
+        """Whether TorchInductor should run for the last result once nothing else runs."""
         self.state = TargetState()
-        """As the observers know it."""
+        """The state that the observers have last received."""
 
     @property
     def phase(self) -> Phase:
-        """What the target does."""
+        """The current phase of the target."""
         if self.run is not None:
             return self.run.phase
         return "queued" if self.requests else "idle"
 
     @property
     def is_busy(self) -> bool:
-        """Whether a run is on or waits, other than one in the background."""
+        """Whether a run executes or waits, other than a background run."""
         on = self.run is not None and not self.run.options.in_background
         return on or any(not request.options.in_background for request in self.requests.values())
 
     @property
     def run_state(self) -> RunState | None:
-        """What observers are to know about the phase: a run in the background leaves the outcome as it is."""
+        """The state that observers see.
+
+        A background run leaves the outcome of the last run unchanged.
+        """
         if self.run is None or self.run.options.in_background:
             return "queued" if self.is_busy else self.last_status
         if self.run.phase == "cleared":
@@ -185,14 +193,14 @@ class Slot:
 
     @property
     def is_beside(self) -> bool:
-        """Whether the run that is on makes a layer beside an ordinary result."""
+        """Whether the current run makes a layer in addition to an ordinary result."""
         shown = self.kept.latest
         return bool(self.run and self.run.options.layer) and shown is not None and not shown.layer
 
     # -- events --------------------------------------------------------------------------------
 
     def ask(self, options: RunOptions) -> asyncio.Future[Report | None]:
-        """Ask for a run; a request for the same layer that waits already becomes one for both."""
+        """Request a run; it is merged with a request that waits for the same layer."""
         waiting = self.requests.get(options.layer)
         if waiting is None:
             request = Request(options, asyncio.get_running_loop().create_future())
@@ -207,24 +215,24 @@ class Slot:
         return next(iter(self.requests.values()), None)
 
     def take(self) -> Request | None:
-        """Return the request that has waited longest, which waits no more."""
+        """Remove and return the request that has waited longest."""
         return self.requests.pop(next(iter(self.requests))) if self.requests else None
 
     def begin(self, options: RunOptions, generation: int, filename: str) -> CurrentRun:
-        """Begin a run of the target in ``filename``."""
+        """Begin a run of the target, whose file is ``filename``."""
         self.filename = filename
         self.kept = replace(self.kept, files=self.kept.files | {filename})
         self.run = CurrentRun(options, generation)
         return self.run
 
     def supersede(self) -> None:
-        """Let the request that waits take the place of the run that is on, if there is one."""
+        """End the current run, if there is one, in favor of the waiting request."""
         if self.run is not None and self.run.phase == "running":
             self.run.phase = "superseded"
             self._cancel()
 
     def give_way(self) -> None:
-        """End what is for the background: it begins anew when nothing else runs."""
+        """End background work; it starts again when nothing else runs."""
         if (request := self.requests.pop("inductor", None)) is not None:
             request.answer.set_result(None)
             self.goes_deeper = True
@@ -234,7 +242,7 @@ class Slot:
             self._cancel()
 
     def stop(self) -> None:
-        """Drop the request that waits, and cancel the run that is on."""
+        """Drop all waiting requests, and cancel the current run."""
         while request := self.take():
             request.answer.set_result(None)
         self.goes_deeper = False
@@ -252,7 +260,7 @@ class Slot:
         self.agreed = False
 
     def end(self, status: Status) -> None:
-        """End the run that is on."""
+        """End the current run."""
         if self.phase != "cleared" and not self.is_beside:
             self.last_status = status
         self.run = None
@@ -264,7 +272,7 @@ class Slot:
     # -- results -------------------------------------------------------------------------------
 
     def show(self, report: Report) -> None:
-        """Keep a report that is shown: of the run that is on, or of one that could not begin."""
+        """Store a report that is shown, of the current run or of one that never began."""
         kept = self.kept
         if report.layer:
             kept = replace(kept, layers={**kept.layers, report.layer: report})
@@ -277,7 +285,7 @@ class Slot:
         self.kept = kept
 
     def revise(self, change: Callable[[Report], Report]) -> None:
-        """Change all reports that are kept."""
+        """Change all stored reports."""
         kept = self.kept
         self.kept = replace(
             kept,
@@ -288,12 +296,12 @@ class Slot:
         )
 
     def keep(self, report: Report, facts: Iterable[Fact], files: frozenset[str] | None) -> None:
-        """Keep what the next run needs to know.
+        """Store what the next run needs to know.
 
-        ``files`` are those that the run depends on; ``None`` if its report is not worth showing.
+        ``files`` are the files on which the run depends; ``None`` if its report is not worth showing.
         """
         if files is not None:
-            # A run that fails early names few of the files that it depends on: earlier ones stay.
+            # A run that fails early reports few of the files on which it depends: earlier ones stay.
             all_named = report.status == "finished" and not report.layer
             earlier = frozenset() if all_named else self.kept.files
             files = earlier | files
@@ -301,13 +309,13 @@ class Slot:
         names = (name for fact in loaded for name in fact.libraries)
         libraries = tuple(dict.fromkeys((*self.kept.libraries, *names)))
         if any(fact.variables for fact in loaded):
-            # Libraries read the environment when they are imported: they must not be imported before.
+            # Libraries read the environment on import, so they must not be imported ahead of the program.
             libraries = ()
         self.kept = replace(self.kept, files=self.kept.files if files is None else files, libraries=libraries)
 
 
 def _finished(kept: Kept, report: Report) -> Kept:
-    """Return what is kept once the report of a run is complete."""
+    """Return the stored results with a complete report added."""
     if not report.layer:
         depth: Depth = "kernels" if report.codes else "graph"
         return replace(kept, report=report, marked=report, usual_depth=depth)

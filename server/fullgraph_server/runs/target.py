@@ -1,4 +1,4 @@
-"""The runs of one target over time: the one that is on, those that wait, and what observers are told."""
+"""The runs of one target: the current run, waiting ones, and notifications."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from .slot import CurrentRun, Kept, Request, RunOptions, Slot, TargetState
 _log = logging.getLogger(__name__)
 
 _MOST_OUTPUT = 1_000_000
-"""Characters of a program's output that are passed on."""
+"""The most characters of a program's output that are passed on."""
 
 _LEFT_OUT = f"\n(Fullgraph leaves out the rest: the program printed more than {_MOST_OUTPUT:,} characters.)\n"
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What the targets of a schedule share."""
+    """The objects that all targets of a schedule share."""
 
     plan: Planner
     engine: Engine
@@ -44,15 +44,18 @@ class Surroundings:
     on_output: Callable[[Target, int, str], None]
     generations: Iterator[int]
     turns: asyncio.Semaphore
-    """Lets a few targets run at the same time."""
+    """Limits how many targets run at the same time."""
     make_way: Callable[[], None]
     """Ends the runs in the background, before any other run."""
     when_idle: Callable[[], None]
-    """Is called when a target has nothing to do any more."""
+    """Called when a target becomes idle."""
 
 
 class TargetRuns:
-    """One target of a schedule. Its phases, and how they change, are in the table of :class:`Slot`."""
+    """One target of a schedule.
+
+    Its phases and their transitions are in the table of :class:`Slot`.
+    """
 
     def __init__(self, name: str, shared: Surroundings) -> None:
         self.name = name
@@ -62,44 +65,44 @@ class TargetRuns:
 
     @property
     def kept(self) -> Kept:
-        """What runs have left."""
+        """The results and other state that earlier runs have left."""
         return self.slot.kept
 
     @property
     def state(self) -> TargetState:
-        """What the target does, and how its last run ended."""
+        """The current state of the target."""
         return self.slot.state
 
     def report(self, layer: Layer = "") -> Report | None:
-        """Return the report, or that of a layer: so far if it runs, else of the last run."""
+        """Return the report of the target or of a layer: of the current or last run."""
         return self.kept.layers.get(layer) if layer else self.kept.latest
 
     # -- messages ------------------------------------------------------------------------------
 
     def ask(self, options: RunOptions) -> asyncio.Future[Report | None]:
-        """Ask for a run, and work until no request waits."""
+        """Request a run, and work until no request waits."""
         if not options.in_background:
             self._shared.make_way()
         answer = self.slot.ask(options)
         if self.slot.task is None:
             self.slot.task = asyncio.create_task(self._work())
         self.show_state()
-        # Others wait for it as well: one who gives up must not take it from them.
+        # Several callers await the answer: one that is cancelled must not cancel it for the others.
         return asyncio.shield(answer)
 
     def repeat(self, overrides: Overrides | None) -> None:
-        """Run again without being asked. A run that is on has read an older text: it ends."""
+        """Rerun without a request; a run in progress used older text and ends."""
         slot = self.slot
-        # Who asked for the run that is on gets the answer of the next: it must be of the same kind.
+        # Callers that await the current run get the answer of the next run: it must be of the same kind.
         by_itself = RunOptions(slot.kept.usual_depth, by_itself=True)
         options = slot.run.options if slot.run and slot.is_busy else by_itself
         self.ask(replace(options, overrides=overrides))
         slot.supersede()
-        if options.layer:  # and the program as it is: a layer says nothing of that
+        if options.layer:  # also rerun the ordinary result, which a layer does not update
             self.ask(replace(by_itself, overrides=overrides))
 
     def stop(self) -> None:
-        """End the run that is on, and drop those that wait."""
+        """End the current run, and drop the waiting ones."""
         self.slot.stop()
         self.show_state()
 
@@ -110,11 +113,11 @@ class TargetRuns:
         self.show_state(generation=0, stale=False, run_on_save=True)
 
     def add(self, report: Report) -> None:
-        """Take the report of a layer that was made beside the schedule."""
+        """Add the report of a layer that was made outside of the schedule."""
         self._report(replace(report, generation=next(self._shared.generations)))
 
     def revise(self, change: Callable[[Report], Report]) -> None:
-        """Change the reports that are kept, and those of the run that is on; show them."""
+        """Change the stored reports and those of the current run, and show them."""
         slot = self.slot
         if slot.run is not None:
             slot.run.changes.append(change)
@@ -125,35 +128,35 @@ class TargetRuns:
             self.tell_state()
 
     def edited(self) -> None:
-        """Take note that a file has changed since the last run began."""
+        """Note that a file has changed since the last run began."""
         self.slot.kept = replace(self.kept, edited=self.state.generation)
         self.show_state(stale=True)
 
     def tell_state(self) -> None:
-        """Tell the observers the state, whether or not it has changed."""
+        """Notify the observers of the state, whether or not it has changed."""
         self._notify(lambda observer: observer.changed(self.name, self.state))
 
     def show_state(self, **changes: Any) -> None:
-        """Show the observers what the target does, if that or one of ``changes`` is new."""
+        """Update the state, and notify the observers if it has changed."""
         state = replace(self.state, run=self.slot.run_state, **changes)
         if state != self.state:
             self.slot.state = state
             self.tell_state()
 
     def output(self, target: Target, generation: int) -> Callable[[str], None]:
-        """Return what takes the output of one run."""
+        """Return a function that passes on the output of one run."""
         return _Output(partial(self._shared.on_output, target, generation)).write
 
     # -- running -------------------------------------------------------------------------------
 
     async def _work(self) -> None:
-        """Run for as long as a request waits."""
+        """Run until no request waits."""
         slot = self.slot
         try:
             while slot.requests:
                 async with self._shared.turns:
                     await self._attempt()
-        except asyncio.CancelledError:  # the server ends, or somebody has cancelled what it waits for
+        except asyncio.CancelledError:  # the server ends, or a future that the run awaits was cancelled
             slot.last_status = "cancelled"
             raise
         finally:
@@ -167,7 +170,7 @@ class TargetRuns:
         if (waiting := self.slot.next_request) is None:  # stopped meanwhile
             return
         plan, error = await self._planned(waiting.options.overrides)
-        # Who asked until now gets this run: it is of the newest text.
+        # The plan has the newest text, so this run answers every request made until now.
         request = self.slot.take()
         if request is None:  # stopped meanwhile
             return
@@ -193,11 +196,14 @@ class TargetRuns:
         self.show_state(generation=generation)
         if self.slot.filename:
             request.answer.set_result(self._failed(generation, error, request.options.layer))
-        else:  # there is no place yet for a finding
+        else:  # no file is known in which a finding could be shown
             request.answer.set_exception(error)
 
     async def _answer(self, plan: Plan, request: Request) -> None:
-        """Answer a request with the report of its run, or of the run that takes the place of that."""
+        """Answer a request with the report of its run.
+
+        If another run supersedes it, the answer is the report of that run.
+        """
         run = self.slot.begin(request.options, next(self._shared.generations), plan.target.filename)
         try:
             report = await self._run(run, plan)
@@ -211,7 +217,7 @@ class TargetRuns:
             request.answer.set_result(report)
 
     async def _run(self, run: CurrentRun, plan: Plan) -> Report:
-        """Run once. An error of Fullgraph's own ends the run, and becomes a finding of it."""
+        """Run once; an error of Fullgraph itself ends the run and becomes its finding."""
         slot, target, generation = self.slot, plan.target, run.generation
         was_stale = self.state.stale
         beside = slot.is_beside
@@ -231,7 +237,7 @@ class TargetRuns:
         if run.phase == "cleared":
             self.show_state()
         else:
-            # What is shown is as old as before, unless this run has shown something.
+            # The shown results remain stale unless this run has shown new ones.
             is_shown = is_worth_showing(report) and run.phase == "running" and not beside
             stale = slot.state.stale or (was_stale and not is_shown)
             self.show_state(stale=stale)
@@ -239,7 +245,7 @@ class TargetRuns:
         return report
 
     async def _execute(self, run: CurrentRun, plan: Plan) -> Report:
-        """Make the report of one run, and keep what the next one needs to know."""
+        """Make the report of one run, and store what the next run needs to know."""
         slot, depth = self.slot, plan.depth(run.options.depth)
         if not run.options.layer:
             slot.kept = replace(slot.kept, limit=settings_at(plan.settings, depth).timeout)
@@ -288,32 +294,32 @@ class TargetRuns:
         if report is None or report.generation != generation:
             report = Report(self.name, generation)
         report = as_layer(failed_report(report, self.slot.filename, error), layer)
-        with contextlib.suppress(Exception):  # of an observer, which was logged
+        with contextlib.suppress(Exception):  # an observer's error, which was logged
             self._report(report)
         return report
 
     def _report(self, report: Report) -> None:
-        """Take a report, and show it. Raises the error of an observer that cannot."""
+        """Store a report, and show it. Raises the error of an observer that cannot."""
         slot = self.slot
         if slot.phase in ("superseded", "cleared"):
             return
         if slot.run and slot.run.options.in_background and report.status in (None, "cancelled"):
-            return  # it may end before it has told all, and what it told before stays until then
+            return  # a background run shows only complete results; earlier ones stay until then
         if is_beside(report, slot.kept.latest):
             self._show_layer(report)
         elif error := self._notify(lambda observer: observer.reported(report)):
             raise error
         else:
             slot.show(report)
-        # Its process may take a moment to go: nobody has to wait for that.
+        # Show the state now: the process may take a moment to exit.
         before = slot.state
         self.show_state()
         if report.layer and report.status is not None and slot.state is before:
-            # One that comes by itself, or was made beside the schedule, leaves the state as it is.
+            # A layer of a background run, or made outside of the schedule, does not change the state.
             self.tell_state()
 
     def _show_layer(self, report: Report) -> None:
-        """Take the report of a layer beside the ordinary result, and show what it adds to that."""
+        """Store the report of a layer, and show what it adds to the ordinary result."""
         if error := self._notify(lambda observer: observer.layered(report)):
             raise error
         before = self.kept.marked
@@ -324,7 +330,7 @@ class TargetRuns:
 
 
 class _Output:
-    """Passes a program's output on, up to a limit: some programs print for ever."""
+    """The output of a program, passed on up to a limit: some programs never stop."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self._write = write
@@ -340,7 +346,7 @@ class _Output:
 
 
 def _settle_with(answer: asyncio.Future[Report | None], later: asyncio.Future[Report | None]) -> None:
-    """Answer a request with what another one gets."""
+    """Forward another request's result."""
 
     def settle(done: asyncio.Future[Report | None]) -> None:
         if done.cancelled():

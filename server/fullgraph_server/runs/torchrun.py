@@ -1,4 +1,4 @@
-"""A script on several ranks: one run for each, in the environment that torchrun would give it."""
+"""Runs of a script on several ranks, in the environment that torchrun sets."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from .program_run import Run
 from .rank_failures import has_failed, with_consequences
 
 _GRACE_SECONDS = 3.0
-"""How long the other ranks go on after one has failed: they may still send facts, or wait for it."""
+"""Seconds for which the other ranks run on after one has failed: they may still send facts."""
 
 _MASTER = "127.0.0.1"
 
 
 class TorchrunExecution:
-    """The runs of all ranks at once, and their reports as one."""
+    """The concurrent runs of all ranks, with their reports merged into one."""
 
     def __init__(self, job: Job, program: Torchrun) -> None:
         plan = replace(job.plan, settings=_shared(job.plan.settings, program.ranks))
@@ -55,7 +55,10 @@ class TorchrunExecution:
             rank.run.cancel()
 
     async def execute(self) -> Report:
-        """Run all ranks. The first that fails ends the others: they would wait for it for ever."""
+        """Run all ranks.
+
+        The first rank that fails ends the others, which would wait for it for ever.
+        """
         ranks = [asyncio.create_task(rank.execute()) for rank in self._ranks]
         running = set(ranks)
         try:
@@ -75,7 +78,7 @@ class TorchrunExecution:
             self._meeting.cleanup()
 
     def prepare(self, libraries: Sequence[str]) -> None:
-        """Get ready for the next run: all ranks come from the same warm pool."""
+        """Prepare the next run: all ranks come from the same warm pool."""
         self._job.engine.expect(self._settings, libraries)
 
     def depends_on(self, report: Report) -> frozenset[str]:
@@ -99,7 +102,7 @@ class TorchrunExecution:
 
 
 class _Rank:
-    """One process: its run, and the facts of that."""
+    """One rank: its run, and the facts of that run."""
 
     def __init__(self, number: int, run: Run, output: _RankOutput, on_facts: Callable[[], None]) -> None:
         self.number = number
@@ -126,7 +129,7 @@ class _Rank:
 
 
 class _RankOutput:
-    """Says before each line which rank has printed it."""
+    """The output of one rank, each line with the rank's number in front of it."""
 
     def __init__(self, rank: int, write: Callable[[str], None]) -> None:
         self._prefix = f"[rank {rank}] "
@@ -134,18 +137,18 @@ class _RankOutput:
         self._begun = ""
 
     def write(self, text: str) -> None:
-        """Pass on the lines that are complete: those of other ranks come between them."""
+        """Pass on complete lines: lines of other ranks may come between them."""
         *lines, self._begun = (self._begun + text).split("\n")
         self._write("".join(f"{self._prefix}{line}\n" for line in lines))
 
     def close(self) -> None:
-        """Pass on what has no end of line."""
+        """Pass on a last line without a line end."""
         if self._begun:
             self.write("\n")
 
 
 def variables_of(rank: int, world_size: int, port: int) -> tuple[tuple[str, str], ...]:
-    """Return the environment variables that torchrun gives to one rank of a program on one machine."""
+    """Return the variables that torchrun sets for a rank of a one-machine job."""
     return (
         ("RANK", str(rank)),
         ("LOCAL_RANK", str(rank)),
@@ -161,13 +164,13 @@ def variables_of(rank: int, world_size: int, port: int) -> tuple[tuple[str, str]
         ("TORCHELASTIC_RUN_ID", "none"),
         ("TORCHELASTIC_RESTART_COUNT", "0"),
         ("TORCHELASTIC_MAX_RESTARTS", "0"),
-        # There is no agent that keeps the store: the first rank does.
+        # There is no agent to host the store: the first rank hosts it.
         ("TORCHELASTIC_USE_AGENT_STORE", "False"),
     )
 
 
 def _shared(settings: RunSettings, ranks: int) -> RunSettings:
-    """Return the settings of one rank: all share the memory of one run, and each uses one core."""
+    """Return the settings of one rank: an equal share of memory, and one core."""
     env = dict(settings.env) if ranks == 1 else {"OMP_NUM_THREADS": "1", **settings.env}
     return replace(settings, env=env, memory=settings.memory and settings.memory // ranks)
 

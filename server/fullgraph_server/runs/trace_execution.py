@@ -1,4 +1,4 @@
-"""The execution of a trace: its logs are read in place of a run."""
+"""The execution of a trace, whose logs are read instead of running a program."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FAILED = "The trace cannot be read: the process that reads it has ended. Fullgr
 
 
 class TraceExecution:
-    """Reads the logs of a trace in a process of its own."""
+    """An execution that reads the logs of a trace, in a separate process."""
 
     facts: Sequence[Fact] = ()
 
@@ -46,17 +46,20 @@ class TraceExecution:
         return report
 
     def prepare(self, libraries: Sequence[str]) -> None:
-        """Do nothing: each reading starts a process of its own."""
+        """Do nothing: each reading starts a new process."""
 
     def depends_on(self, report: Report) -> frozenset[str]:  # noqa: ARG002
-        """Return the logs, which may grow; edits of the source are followed without reading again."""
+        """Return the path of the logs, which may grow.
+
+        Findings follow edits of the source without another reading.
+        """
         return frozenset({self._target.filename})
 
     async def _read(self) -> Report:
         path, rank = self._program.path, self._program.rank
         arguments = (path, self._reading(), self._target.id, self._job.generation, rank)
         try:
-            # What is unpacked lies in a folder of this process: the other one may be killed.
+            # This process owns the folder for unpacked logs, since the process that reads may be killed.
             with TemporaryDirectory(prefix="fullgraph-", ignore_cleanup_errors=True) as folder:
                 result: Report | str = await self._child.call(report_or_problem, *arguments, Path(folder))
         except (ChildDiedError, OSError) as error:
@@ -67,7 +70,7 @@ class TraceExecution:
         return result if isinstance(result, Report) else self._without("not-started", result)
 
     def _without(self, status: Status, problem: str = "") -> Report:
-        """Make the report of a trace that was not read."""
+        """Make the report of a trace that could not be read."""
         problems = (TargetProblem("error", problem),) if problem else ()
         return self._job.fold("", (*problems, RunFinished(status, 0.0)))
 

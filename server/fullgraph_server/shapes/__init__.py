@@ -1,5 +1,5 @@
-"""The JSON objects of the command line: their keys, and the values of these.
+"""The JSON objects of the command line: their keys and values.
 
-- ``shape``: an object as a table of keys, which also gives its JSON Schema
+- ``shape``: an object as a table of keys, from which its JSON Schema is generated, too
 - ``report``: the objects of a report
 """

@@ -1,4 +1,7 @@
-"""The JSON of a report. Rows and columns are 1-based, columns in characters, times in seconds."""
+"""The JSON of a report.
+
+Rows and columns are 1-based, columns count characters, and times are in seconds.
+"""
 
 from __future__ import annotations
 
@@ -138,7 +141,7 @@ REPORT: Final = shape(
     "target",
     "status",
     _SECONDS,
-    # The command line knows the baseline, and says which findings are in it.
+    # The command line sets this key: it knows the baseline.
     Key("findings", shape=FINDING.with_keys(Key("baseline", value=lambda *_: False, type=bool))),
     Key("ignored", shape=FINDING),
     Key("exports", shape=shape(ExportedProgram, "compile_id", "function", "ops", "sizes")),

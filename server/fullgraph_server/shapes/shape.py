@@ -1,7 +1,7 @@
-"""A JSON object as a table of keys.
+"""A JSON object described by a table of keys.
 
-Objects are made with the table. The JSON Schemas that are published (``scripts/json_schema.py``) and the
-types of the client (``scripts/protocol_types.py``) are made of it, too.
+The table makes the objects. The published JSON Schemas (``scripts/json_schema.py``) and the client's types
+(``scripts/protocol_types.py``) are generated from it, too.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from ..workspace.positions import Span
 
 
 class Edge:
-    """How keys, places and texts leave: by default as the command line writes them."""
+    """How keys, places and texts are written; by default as on the command line."""
 
     def key(self, name: str) -> str:
-        """Return the name that a key has outside."""
+        """Return the written name of a key."""
         return name
 
     def leaves(self, value: object) -> bool:  # noqa: ARG002
@@ -30,11 +30,11 @@ class Edge:
         return True
 
     def place(self, span: Span) -> Any:
-        """Return a place for who reads the object."""
+        """Return the written form of a place. Raises ``TypeError`` by default."""
         raise TypeError(f"{span} needs a shape")
 
     def text(self, name: str, text: str) -> str:  # noqa: ARG002
-        """Return the text of a key."""
+        """Return the written form of a key's text."""
         return text
 
 
@@ -43,11 +43,11 @@ PLAIN: Final = Edge()
 
 @dataclass(frozen=True)
 class Key:
-    """A key of an object.
+    """A key of a JSON object.
 
-    Its value is at ``path``, the names of attributes with dots between them; without one, ``name`` is that of
-    the attribute. Or ``value`` computes it of the item and the edge, and ``type`` is its type. ``shape`` is
-    that of objects in it.
+    Its value is at ``path``, attribute names separated by dots; by default the path is ``name``. Or ``value``
+    computes it from the item and the edge, and ``type`` is its type. ``shape`` is the shape of objects in the
+    value.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Key:
     type: Any = None
 
     def of(self, item: Any, edge: Edge) -> Any:
-        """Return the value of an item, in types of JSON."""
+        """Return the value of this key for an item, in JSON types."""
         found = self._at(item) if self.value is None else self.value(item, edge)
         return self._plain(found, edge)
 
@@ -86,9 +86,9 @@ class Key:
 
 @dataclass(frozen=True)
 class Shape:
-    """The keys of the JSON objects that are made of items of one type.
+    """The keys of JSON objects that are made from items of one type.
 
-    The client's type of such objects has the ``name``.
+    ``name`` is the client's name for the type of these objects.
     """
 
     of: type[Any]
@@ -96,7 +96,7 @@ class Shape:
     name: str = ""
 
     def object(self, item: Any, edge: Edge = PLAIN) -> dict[str, Any]:
-        """Return the object of an item."""
+        """Return the JSON object of an item."""
         values = ((key.name, key.of(item, edge)) for key in self.keys)
         return {edge.key(name): value for name, value in values if edge.leaves(value)}
 
@@ -105,17 +105,17 @@ class Shape:
         return Shape(self.of, (*self.keys, *map(_key, more)), self.name)
 
     def annotation(self, key: Key) -> Any:
-        """Return the type of a key's value, in which items stand for the objects of their shape."""
+        """Return the type of a key's value, in which item types stand for their objects."""
         return key.type if key.value is not None else _annotation(self.of, key.path or key.name)
 
 
 def shape(of: type[Any], *keys: str | Key, name: str = "") -> Shape:
-    """Make a shape; ``"row=span.row"`` is a key and its path, ``"row"`` both at once."""
+    """Make a shape; ``"row=span.row"`` is a key with its path, ``"row"`` is both."""
     return Shape(of, tuple(map(_key, keys)), name)
 
 
 def whole(of: type[Any], *but: str, name: str = "") -> Shape:
-    """Make the shape that has all fields of a dataclass, but for those that are named."""
+    """Make the shape with all fields of a dataclass, except those named in ``but``."""
     return shape(of, *(field.name for field in fields(of) if field.name not in but), name=name)
 
 
@@ -126,7 +126,10 @@ def members(annotation: Any) -> tuple[Any, ...]:
 
 
 def replaced(annotation: Any, put: Callable[[Any], Any]) -> Any:
-    """Return an annotation with ``put(type)`` for each type in it. Sequences become lists."""
+    """Return an annotation in which ``put(type)`` replaces each type.
+
+    Sequences become lists.
+    """
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is None or origin is Literal:
         return put(annotation)

@@ -68,7 +68,7 @@ async def test_a_cancelled_request_ends_its_program(editor: Editor) -> None:
     [
         ("check_target", {"target": "/etc/passwd"}, "/etc/passwd is outside of the workspace"),
         ("check_target", {"target": "none.py"}, "There is no target none.py"),
-        ("check_target", {"file": "model.py"}, "check_target has other arguments"),
+        ("check_target", {"file": "model.py"}, "check_target does not take these arguments"),
         ("run", {}, "There is no tool run"),
     ],
 )

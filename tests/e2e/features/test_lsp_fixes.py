@@ -76,7 +76,7 @@ for size in (3, 5, 7):
 """
 WHERE = "Fix: Choose with `torch.where` (verified: 2 breaks → 1, 3 graphs → 2, results equal)"
 REMOVE = "Fix: Remove the graph break (verified: 2 breaks → 1, 3 graphs → 2, results equal)"
-ALL = "Fix all that is verified (2 findings)"
+ALL = "Apply all verified fixes (2 findings)"
 FIX_ALL = "source.fixAll.fullgraph"
 
 
@@ -124,7 +124,9 @@ async def actions(editor: Editor, *found: types.Diagnostic, **context: Any) -> d
             types.TextDocumentIdentifier(editor.uri), place, types.CodeActionContext(list(found), **context)
         )
     )
-    return {item.title: item for item in answer or [] if item.title.startswith(("Fix", "Try fixes"))}
+    return {
+        item.title: item for item in answer or [] if item.title.startswith(("Fix", "Apply all", "Try fixes"))
+    }
 
 
 def applied(text: str, edit: types.WorkspaceEdit, uri: str) -> str:
@@ -158,7 +160,7 @@ async def test_fixes_are_tried_when_asked_and_make_what_was_proven(editor: Edito
     assert (command.command, [*command.arguments]) == ("fullgraph.tryFixes", [str(editor.file)])
     assert await tried(editor) == 2
     (told,) = [item.message for item in editor.messages if "Verified" in item.message]
-    assert told == "Verified fixes for 2 of 2 findings: the light bulb on each has them."
+    assert told == "Verified fixes for 2 of 2 findings: apply them with the light bulb on each."
 
     offered = await actions(editor, branch)
     assert [*offered] == [WHERE, ALL]

@@ -85,7 +85,7 @@ async def test_a_name_in_an_inlined_function_tells_whose_it_is(editor: Editor) -
 
 async def test_a_size_tells_what_is_taken_for_granted_and_where(editor: Editor) -> None:
     text = await hovered(editor, "if x.shape[0]", "if")
-    assert "**Sizes that this line fixes**" in text
+    assert "**Size conditions that this line adds**" in text
     assert "- `x.shape[0] % 2 == 0`" in text
     assert "- `x.shape[0] % 2 != 0`" in text
     assert "torch/\\_dynamo/variables/tensor.py" in text

@@ -153,13 +153,13 @@ async def test_a_preview_shows_kernels_and_what_they_were_compiled_to(editor: Ed
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (({"device": "h1000"},), "There is no device 'h1000' to preview kernels for: take a100, l4, "),
-        (({"device": ["h100"]},), "There is no device"),
+        (({"device": "h1000"},), "Kernels cannot be previewed for 'h1000': choose one of a100, l4, "),
+        (({"device": ["h100"]},), "Kernels cannot be previewed for"),
         (
             ({"dryRun": "yes"},),
-            "fullgraph.run takes a target, and after it {dryRun: boolean, device: string}.",
+            "fullgraph.run takes a target, and optionally {dryRun: boolean, device: string}.",
         ),
-        (({}, {}), "fullgraph.run takes a target, and after it {dryRun: boolean, device: string}."),
+        (({}, {}), "fullgraph.run takes a target, and optionally {dryRun: boolean, device: string}."),
     ],
 )
 async def test_wrong_options_are_refused(editor: Editor, arguments: tuple[Any, ...], message: str) -> None:

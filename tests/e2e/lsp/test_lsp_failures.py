@@ -267,7 +267,7 @@ async def test_the_client_reads_an_explanation_again_after_each_change(editor: E
     await editor.until(lambda: editor.to_read_again)
     assert editor.to_read_again == [page]
     after = (await editor.workspace_text_document_content_async(params)).text
-    assert after == f"**There is no result of its target any more.**\n\nIt was:\n\n---\n\n{before}"
+    assert after == f"**The target of this finding no longer has a result.**\n\nIt was:\n\n---\n\n{before}"
 
 
 async def test_what_minifying_made_stands_on_the_line_of_the_failure(editor: Editor) -> None:
@@ -362,9 +362,7 @@ async def test_a_bug_report_holds_the_repro_and_what_it_prints(editor: Editor) -
     repro.write_text("# It fails.\n#\n# More.\nimport sys\n\nprint('```boom', *sys.argv[1:])\nsys.exit(3)\n")
     for name in ("shrink", uri_of(repro)):
         answer = await editor.ask("fullgraph/bugReport", target=name)
-        assert answer["holds"].startswith(
-            "The bug report holds code of your program and what it was called with"
-        )
+        assert answer["holds"].startswith("The bug report holds code of your program and its inputs")
         report = answer["text"]
         head, _, rest = report.partition("### Error logs")
         logs, _, versions = rest.partition("### Versions")

@@ -341,7 +341,7 @@ BAD_ARGUMENTS: list[tuple[list[Any], str]] = [
     (["{folder}/program.py::f"], "f in {folder}/program.py has no example call."),
     ([], "fullgraph.run takes one argument: the URI of a file, or the id of a target."),
     ([5], "fullgraph.run takes one argument"),
-    (["source", "hang"], "fullgraph.run takes a target, and after it {dryRun: boolean, device: string}."),
+    (["source", "hang"], "fullgraph.run takes a target, and optionally {dryRun: boolean, device: string}."),
 ]
 
 
@@ -419,7 +419,7 @@ async def test_file_that_is_gone(editor: Editor) -> None:
         ("import ctypes\n\nctypes.string_at(0)\n", "crashed", 2, "segmentation fault (SIGSEGV)"),
         ("def f():\n    while True:\n        pass\nf()\n", "timeout", (1, 2), "Stopped after 4 s"),
         ("import os\nos._exit(3)\n", "crashed", 0, "exit code 3"),
-        ("import os\nos.closerange(3, 100)\nx = 1 / 0\n", "crashed", 0, "closed the descriptors"),
+        ("import os\nos.closerange(3, 100)\nx = 1 / 0\n", "crashed", 0, "closed the file descriptors"),
     ],
 )
 async def test_program_that_goes_wrong(

@@ -47,7 +47,7 @@ class Fault:
 
 _SEEN = "GB0059"
 """What each program does before it goes wrong. That stays, however it ends."""
-_LOST = "closed the descriptors"
+_LOST = "closed the file descriptors"
 _LATE = f"Stopped after {_SHORT} s"
 
 FAULTS = (

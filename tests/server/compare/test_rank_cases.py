@@ -463,7 +463,7 @@ def test_a_damaged_log_is_not_compared_and_says_so(folder: Path) -> None:
     (problem,) = [item for item in report.findings if item.kind == "target-error"]
     assert (problem.ranks, problem.hints[-1]) == (
         (3,),
-        "What such a rank does is not compared with the others.",
+        "Such a rank is not compared with the others.",
     )
     assert not any(item.differs for item in report.ranks)
     assert [item.group for item in report.ranks] == [0, 0, 0, 1, 0, 0, 0, 0]

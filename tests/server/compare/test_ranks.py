@@ -224,7 +224,7 @@ def test_a_graph_that_is_compiled_again_does_not_change_which_operations_are_com
         return rank(number, file, *(fact for graph in graphs for fact in graph))
 
     (difference,) = differences(merged([job(0, one, two, two), job(1, one, one, two)]))
-    assert "`f` calls only 4 collective operations with tensors of one size on rank 1" in difference.message
+    assert "`f` calls only 4 collective operations with tensors of equal size on rank 1" in difference.message
 
 
 def test_functions_that_are_first_called_in_another_order(file: str) -> None:

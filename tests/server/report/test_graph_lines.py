@@ -188,7 +188,7 @@ def test_a_function_past_its_recompile_limit_is_still_in_its_graph() -> None:
     (item,) = items(folded(started("0/0"), graph("0/0", at(8)), limit))
     assert (item.graphs, item.eager) == ([1], False)
     assert item.label.endswith(
-        "`f` · past its recompile limit: what fits no compilation runs eagerly from now on"
+        "`f` · recompile limit reached: calls that match no compilation now run eagerly"
     )
 
 

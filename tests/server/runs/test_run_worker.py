@@ -169,7 +169,7 @@ async def test_a_program_that_closed_its_connection_is_told_as_what_it_is(
     seen = prepare(workers, "exit", tmp_path, details=(str(CHANNEL_LOST),))
     await execute(seen)
     assert seen.messages[0] == "before"
-    assert "closed the descriptors through which Fullgraph observes it" in seen.problem.message
+    assert "closed the file descriptors through which Fullgraph observes it" in seen.problem.message
     assert "os._exit" not in seen.problem.message
     assert (seen.finished.status, seen.finished.exit_code) == ("crashed", None)
 
@@ -220,7 +220,7 @@ async def test_worker_that_lingers_after_its_answer(
 
 async def test_timeout_tells_where_the_program_was(workers: WorkerPool, tmp_path: Path) -> None:
     seen = await execute(prepare(workers, "hang", tmp_path, timeout=0.3))
-    sentence = "Stopped after 0.3 s, its time limit: findings are up to here."
+    sentence = "Stopped after 0.3 s, its time limit: the rest was not analyzed."
     assert (seen.messages, seen.problem.severity) == (["before", sentence], "information")
     assert seen.problem.stack[-1].function == "play"
     assert seen.finished.status == "timeout"
