@@ -281,14 +281,14 @@ export interface DebugItem {
   problem?: string;
 }
 
-/** A captured graph; ``span`` is the user's line that its first operation comes from. */
+/** A captured graph; ``span`` is the user's line of its first operation. */
 export interface GraphItem {
   compileId: string;
   ops: number;
   location?: Location;
 }
 
-/** One function of the user's code with all its compilations, resume functions included. */
+/** A function of the user's code with all its compilations, including those of resume functions. */
 export interface FrameItem {
   function: string;
   location: Location;
@@ -394,7 +394,7 @@ export interface GuardItem {
   code: string;
 }
 
-/** A step within ``depth`` others; ``own`` are its seconds without those of the steps within it. */
+/** A step nested in ``depth`` other steps; ``own`` are its seconds without its nested steps. */
 export interface PhaseItem {
   name: string;
   start: number;
@@ -404,7 +404,7 @@ export interface PhaseItem {
   part: "dynamo" | "aot" | "inductor" | "build";
 }
 
-/** One compilation of a frame; ``reason`` is the guard that failed before it, empty for a first one. */
+/** One compilation of a frame; ``reason`` is the guard that failed, empty for the first compilation. */
 export interface CompilationItem {
   compileId: string;
   function: string;
@@ -468,7 +468,7 @@ export interface SpeedPartItem {
   seconds: number;
 }
 
-/** Something that takes ``seconds`` of a compiled call, of which ``gain`` could go without it. */
+/** A cause that takes ``seconds`` of a compiled call; removing it could save ``gain`` seconds. */
 export interface SpeedCauseItem {
   message: string;
   hint: string;
@@ -476,7 +476,7 @@ export interface SpeedCauseItem {
   location?: Location;
 }
 
-/** The measured speed of compiled calls: the parts of their time, and its causes, the gravest first. */
+/** The measured speed of compiled calls: the parts of their time, and its causes, largest gain first. */
 export interface SpeedItem {
   verdict: string;
   compiled: number;
@@ -489,7 +489,7 @@ export interface SpeedItem {
   notes: string[];
 }
 
-/** The number of graphs by what came of them in a cache. */
+/** The numbers of hits, misses and bypasses in one cache. */
 export interface CacheCountItem {
   name: string;
   hits: number;
@@ -505,7 +505,7 @@ export interface CacheUseItem {
   source?: Location;
 }
 
-/** All uses of caches, in their order: of a start with warm caches only those, if there was one. */
+/** All lookups in caches, in order; if the program was started again with warm caches, only those. */
 export interface CachesItem {
   warm: boolean;
   counts: CacheCountItem[];

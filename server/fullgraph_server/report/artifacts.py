@@ -1,6 +1,6 @@
-"""The documents of a report: each form that a graph took on its way to code, its code, and its kernels.
+"""The documents of a report: each stage of a graph on its way to code, its code, and its kernels.
 
-The names are those of the files that ``TORCH_COMPILE_DEBUG=1`` writes, where there is one.
+A document has the name of the file that ``TORCH_COMPILE_DEBUG=1`` writes, if there is such a file.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from .model import Code, Graph, Launch, Report
 
 _SUFFIXES: Final = {"triton": "py", "cpp": "cpp", "metal": "metal", "cuda": "cu", "asm": "s"}
 _OTHERS: Final = {"ir_": "txt", "inductor_aot_header_code": "h", "inductor_": "json"}
-"""Suffixes of forms that are not Python, by how their names begin."""
+"""Suffixes of artifacts that are not Python, by the beginning of their names."""
 _COMMENTS: Final = {"py": "#", "llir": ";"}
-"""The beginning of a comment in a file, by its suffix; ``//`` in all others."""
+"""The beginning of a comment in a file, by its suffix; ``//`` for any other suffix."""
 _TITLES: Final[dict[ArtifactKind, str]] = {
     "before_pre_grad_graph": "Graph before pre-grad passes",
     "after_pre_grad_graph": "Graph after pre-grad passes",
@@ -46,21 +46,21 @@ _TITLES: Final[dict[ArtifactKind, str]] = {
 }
 
 RECORDS: Final = "records"
-"""In place of a pass: the texts of a trace that are no forms of a graph."""
+"""The phase and folder of texts in a trace that are not a stage of a graph."""
 _NOT_OF_A_NAME: Final = re.compile(r"[^\w.-]+", re.ASCII)
 _LONGEST_NAME: Final = 100
 
 Rows: TypeAlias = tuple[int, int]
-"""The first and the last one, from 1."""
+"""The first and the last row, counted from 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text that the compiler made from a graph; ``name`` is its file name, with folders.
+    """A text that the compiler generated from a graph; ``name`` is its file name, with folders.
 
     ``code`` is set for the generated code and for its kernels, ``launches`` for a kernel and its compiled
-    forms, ``built`` for the compiled forms alone. In the report of a dry run, kernels and their forms begin
-    with ``header`` rows that say so, which the compiler did not write.
+    forms (PTX, for example), ``built`` only for the compiled forms. In the report of a dry run, kernels and
+    their compiled forms begin with ``header`` rows that say so; the compiler did not write these.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Rows of a document, the user's code behind them, and the operations that they may compute."""
+    """Rows of a document, the user's code that they come from, and operations they may compute."""
 
     rows: Rows
     span: Span
@@ -84,7 +84,7 @@ class Mark:
 
 
 def documents_of(report: Report) -> list[Document]:
-    """Return all documents of a report, graph by graph, in the order in which a graph becomes code."""
+    """Return all documents of a report: graph by graph, each graph in the order of the compiler."""
     graphs: defaultdict[str, _Forms] = defaultdict(_Forms)
     for export in report.exports:
         graphs[export.compile_id].exported = True
@@ -101,7 +101,10 @@ def documents_of(report: Report) -> list[Document]:
 
 
 def marks_of(document: Document, report: Report) -> list[Mark]:
-    """Return the user's code behind the rows of a document; nothing for a compiled form of a kernel."""
+    """Return the user's code that rows of a document come from.
+
+    Empty for a kernel's compiled form.
+    """
     if document.built:
         return []
     if document.launches:
@@ -120,7 +123,7 @@ def marks_of(document: Document, report: Report) -> list[Mark]:
 
 @dataclass(slots=True)
 class _Forms:
-    """The graphs, artifacts, codes and other records that a report has of one compilation."""
+    """The graphs, artifacts, codes and other records of one compilation in a report."""
 
     graphs: list[Graph] = field(default_factory=list)
     artifacts: list[Artifact] = field(default_factory=list)
@@ -164,7 +167,7 @@ def _of_artifact(artifact: Artifact, folder: str) -> Document:
 
 
 def _of_record(record: RecordText, folder: str) -> Document:
-    # torch, and libraries that write to its trace, choose these names: they may hold anything.
+    # torch, and libraries that write to its trace, choose these names: they may contain any character.
     name = _NOT_OF_A_NAME.sub("_", record.name)[:_LONGEST_NAME]
     suffix = "json" if record.text.startswith(("{", "[")) else "txt"
     title = record.name[:_LONGEST_NAME]
@@ -195,7 +198,7 @@ def _of_code(code: Code, folder: str) -> Iterator[Document]:
 
 
 def _with_own_names(documents: Iterator[Document]) -> Iterator[Document]:
-    """Add a number to names that occur again: a graph that is split has several of everything."""
+    """Add numbers to repeated names: a graph that is split has several documents of each kind."""
     seen: dict[str, int] = {}
     for document in documents:
         number = seen[document.name] = seen.get(document.name, 0) + 1
@@ -204,7 +207,7 @@ def _with_own_names(documents: Iterator[Document]) -> Iterator[Document]:
 
 
 def _with_header(document: Document, report: Report) -> Document:
-    """Put above a kernel, or a compiled form of it, that nothing ran, and the details of its launch."""
+    """Add a header to the kernels of a dry run: that nothing ran, and the details of the launch."""
     if report.dry is None or not document.launches:
         return document
     begin = _COMMENTS.get(document.name.rpartition(".")[2], "//")
@@ -214,7 +217,10 @@ def _with_header(document: Document, report: Report) -> Document:
 
 
 def _of_kernel(document: Document) -> list[Mark]:
-    """Mark the rows that compute something; code that no single row computes gets all rows."""
+    """Mark the rows that compute something.
+
+    Code that no single row computes gets all rows of a kernel.
+    """
     marks = []
     for row, operations in lines_of(document.launches):
         for span in dict.fromkeys(operation.span for operation in operations):

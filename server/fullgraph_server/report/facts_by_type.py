@@ -19,7 +19,7 @@ _C = TypeVar("_C", bound=_OfCompilation)
 
 
 class FactsByType:
-    """The facts of a run: ``all`` in their order, and those of each type in theirs."""
+    """The facts of a run: ``all`` of them and those of each type, in the order they arrived."""
 
     def __init__(self, facts: Iterable[Fact]) -> None:
         self.all = tuple(facts)
@@ -28,7 +28,7 @@ class FactsByType:
             self._by_type.setdefault(type(fact), []).append(fact)
 
     def of(self, kind: type[_T]) -> tuple[_T, ...]:
-        """Return the facts of a type."""
+        """Return the facts of a type, in order."""
         return tuple(self._by_type.get(kind, ()))  # type: ignore[arg-type]
 
     def first(self, kind: type[_T]) -> _T | None:
@@ -40,11 +40,14 @@ class FactsByType:
         return next(reversed(self.of(kind)), None)
 
     def by_compile_id(self, kind: type[_C]) -> dict[str, _C]:
-        """Map compile ids to facts of a type; of several attempts at one compilation, the last counts."""
+        """Map compile ids to facts of a type.
+
+        A later attempt at a compilation replaces earlier ones.
+        """
         return {fact.compile_id: fact for fact in self.of(kind)}
 
     def lists_by_compile_id(self, kind: type[_C]) -> defaultdict[str, list[_C]]:
-        """Map each compile id to all its facts of a type."""
+        """Map each compile id to all of its facts of a type."""
         lists: defaultdict[str, list[_C]] = defaultdict(list)
         for fact in self.of(kind):
             lists[fact.compile_id].append(fact)

@@ -1,4 +1,4 @@
-"""Results of a run through the stages: faults as findings, the stages of a graph as lines, the verdict."""
+"""Results of a run through the stages: findings for faults, a table of stages, the verdict."""
 
 from __future__ import annotations
 
@@ -27,27 +27,29 @@ _PARTS = {
 }
 _MOST_DRAWN = 3
 _BISECTION = re.compile(r", \d+: ")
-"""Between the part that torch's bisector names and the operation: how many it has counted."""
+"""The count that torch's bisector puts between the part at fault and the operation."""
 _OUTCOMES = {"error": "fails", "accuracy": "wrong result", "crash": "crashes", "hang": "hangs"}
 _PROGRAM = ("compiled", "fallback_random")
-"""The runs of the whole program with its own backend: as it is, and with the random numbers of eager code."""
+"""The runs of the whole program with its own backend: unchanged, and with eager code's random numbers."""
 _UNSEEN = ("guards", "caches", "side effects", "the inputs of other calls", "a second backward")
-"""What no stage looks at, since each graph is checked by itself, with the inputs of one call."""
+"""Possible causes that no stage checks: each graph is checked by itself, with the inputs of one call."""
 _OTHER_NUMBERS = "TorchInductor draws other random numbers than uncompiled code"
 _EAGER_NUMBERS = (
-    "With `torch._inductor.config.fallback_random = True` it draws the same: to compare, not for speed."
+    "With `torch._inductor.config.fallback_random = True` it draws the same ones: use that to compare, not "
+    "for speed."
 )
 
 _DEFAULT = "With `{} = {}`, torch's default, the graph passes (tried); the program sets it to `{}`."
 
 _OTHERWISE = {
     "fallback_random": (
-        "With `torch._inductor.config.fallback_random = True` the program does as uncompiled (tried): "
-        "TorchInductor draws other random numbers by design{drawn}. This is no fault of the program."
+        "With `torch._inductor.config.fallback_random = True` the program matches the uncompiled one "
+        "(tried): TorchInductor draws other random numbers by design{drawn}. This is not a fault of the "
+        "program."
     ),
     "emulate_precision_casts": (
-        "Compiled, half precision differs: {}. TorchInductor keeps float32 between fused operations, which "
-        "is mostly nearer to the exact result. With "
+        "When compiled, results in half precision differ: {}. TorchInductor keeps float32 between fused "
+        "operations, which is usually closer to the exact result. With "
         "`torch._inductor.config.emulate_precision_casts = True` the results in half precision are equal "
         "(tried with `fallback_random = True`, so that random numbers are equal, too)."
     ),
@@ -56,11 +58,11 @@ _OTHERWISE = {
         "`torch._dynamo.config.use_numpy_random_stream = True` they are NumPy's own (tried)."
     ),
     "compiled anew": (
-        "With each call compiled anew it is as uncompiled: a graph is used again for a call that it does not "
-        "fit. Which one is not known."
+        "With each call compiled anew the program matches the uncompiled one: a graph is reused for a call "
+        "that it does not fit. Which graph is not known."
     ),
 }
-"""What is to be said of a run in which a difference goes away."""
+"""Sentences for the runs that can make a difference disappear."""
 
 _NOT_RERUN = (
     "The program connects to a server or starts another program, so it did not run again to look for a cause."
@@ -72,9 +74,9 @@ def add_faults(
     facts: FactsByType,
     bare: Callable[[FaultLocated, FindingKind], FindingBuilder],
 ) -> list[FindingBuilder]:
-    """Add each located fault: to the builder of the same failure, else as a finding of its own.
+    """Add each located fault to the builder of the same failure, or else as a new finding.
 
-    ``bare`` begins the finding of a fault, at its place.
+    ``bare`` starts the finding for a fault, at the fault's place.
     """
     stages, unchecked, noise = facts.of(StageChecked), facts.of(GraphUnchecked), facts.of(Noise)
     own: dict[tuple[object, ...], FindingBuilder] = {}
@@ -96,7 +98,7 @@ def add_faults(
                     builder.finding, hints=(_noise_words(noise[0]), *builder.finding.hints)
                 )
         builder.compile_ids |= {fault.compile_id} - {""}
-    # Where the program fails by itself, it is no news that it fails in the compiler as well.
+    # Where the uncompiled program fails, a failure of the compiler on the same line adds nothing.
     return [
         *(builder for builder in builders if builder.finding.fault or _line(builder) not in failing_lines),
         *own.values(),
@@ -107,14 +109,14 @@ def fault_message(fault: FaultLocated) -> str:
     """Describe a fault in one sentence: what fails, how, and what still passes."""
     message = _failing(fault)
     if fault.operator is not None:
-        message = f"{code_span(fault.operator.name)} is not what it declares: {message}"
+        message = f"{code_span(fault.operator.name)} does not do what it declares: {message}"
     if fault.passes:
         message += f"; {_named(fault.passes)} passes"
     return message
 
 
 def stage_lines(stages: Iterable[StageChecked]) -> list[str]:
-    """Return the lines of a table: each stage, its outcome and its seconds."""
+    """Return the lines of a table of the stages, their outcomes and their seconds."""
     rows = [(stage.stage, _outcome_of(stage), f"{stage.seconds:.1f} s") for stage in stages]
     return aligned(rows, "<<>")
 
@@ -128,7 +130,7 @@ def _outcome_of(stage: StageChecked) -> str:
 
 
 def verdict(report: Report) -> str:
-    """Summarize a run through the stages, with the graphs that it could not check."""
+    """Return the summary of a run through the stages, with the graphs that it could not check."""
     said = "; ".join(filter(None, (_conclusion(report), unchecked_words(report))))
     aside = [stage for stage in report.stages if stage.otherwise and stage.stage in _OTHERWISE]
     notes = [
@@ -140,7 +142,7 @@ def verdict(report: Report) -> str:
 
 
 def open_words(report: Report) -> str:
-    """Say what was not checked and whether runs were skipped, for a report whose findings are shown."""
+    """Say what was not checked and why runs were skipped, for a report shown with its findings."""
     unchecked = unchecked_words(report)
     if not report.reruns_skipped:
         return unchecked
@@ -151,13 +153,16 @@ def _noise_words(noise: Noise) -> str:
     """Say how far a result is from float64, compiled and uncompiled."""
     return (
         f"A result of graph {noise.compile_id} is rounding noise in {noise.dtype}: {noise.compiled:.6g} "
-        f"compiled, {noise.plain:.6g} uncompiled, {noise.exact:.6g} in float64, to which neither is near. "
+        f"compiled, {noise.plain:.6g} uncompiled; neither is near the {noise.exact:.6g} in float64. "
         "Compute it in float64 to compare."
     )
 
 
 def _drawn_words(stage: StageChecked, report: Report) -> str:
-    """Name the operations that draw other random numbers, with their lines; empty if none is known."""
+    """Name the operations that draw other random numbers, with their lines.
+
+    Empty if none is known.
+    """
     named = [code_span(drawn.name) + _line_words(drawn.stack, report) for drawn in stage.drawn[:_MOST_DRAWN]]
     if left := len(stage.drawn) - len(named):
         named.append(f"{left} more")
@@ -189,14 +194,14 @@ def unchecked_words(report: Report) -> str:
 
 
 def is_incomplete(report: Report) -> bool:
-    """Tell whether a run through the stages has left something open, so that it is no pass."""
+    """Return whether a run through the stages left something open, so that it does not pass."""
     compiled = _of_program(report.stages).get("compiled")
     is_open = any(finding.fault and finding.severity != "error" for finding in report.findings)
     return bool(report.unchecked) or is_open or (compiled is not None and compiled.failure is not None)
 
 
 def _conclusion(report: Report) -> str:
-    """Summarize what was checked; empty if that was nothing."""
+    """Summarize the checks; empty if nothing was checked."""
     located = [finding for finding in report.findings if finding.fault]
     if located:
         first = min(located, key=lambda finding: finding.fault)
@@ -215,13 +220,13 @@ def _conclusion(report: Report) -> str:
         return "; ".join(filter(None, (graphs, printed)))
     if not graphs:
         return "No stage is at fault: no graph was captured."
-    return f"No stage is at fault in a graph: {graphs}" + (f"; but {printed}." if printed else ".")
+    return f"No stage is at fault in any graph: {graphs}" + (f"; but {printed}." if printed else ".")
 
 
 def _passing(stages: Sequence[StageChecked]) -> str:
-    """Count the graphs that pass; empty if there is none. The number of those that fail at a stage is named.
+    """Count the graphs that pass all stages, and those that fail at one; empty if there are none.
 
-    Such a graph fails at a stage before the program's own backend, and passes with that.
+    A graph that fails here fails at a stage before the program's own backend, but passes with that backend.
     """
     graphs = dict.fromkeys(stage.compile_id for stage in stages if stage.compile_id)
     failing = {stage.compile_id: stage.stage for stage in stages if stage.compile_id and stage.failure}
@@ -238,7 +243,10 @@ def _passing(stages: Sequence[StageChecked]) -> str:
 
 
 def _printed(report: Report) -> str:
-    """Say what the whole program prints only compiled or only uncompiled; empty if that is nothing."""
+    """Say how the output of the compiled program differs from the uncompiled one.
+
+    Empty if it does not.
+    """
     runs = _of_program(report.stages)
     compiled = runs.get("compiled")
     if compiled is None or compiled.failure is None or compiled.failure.kind != "accuracy":
@@ -246,7 +254,7 @@ def _printed(report: Report) -> str:
     cause = f" ({_OTHER_NUMBERS})" if _is_of_random_numbers(runs) else ""
     is_known = cause or report.noise or any(stage.otherwise for stage in report.stages)
     unknown = "" if is_known else "; the cause is not known"
-    return f"compiled, the program differs{cause}: {compiled.failure.message}{unknown}"
+    return f"the compiled program differs{cause}: {compiled.failure.message}{unknown}"
 
 
 def _of_program(stages: Iterable[StageChecked]) -> dict[str, StageChecked]:
@@ -254,7 +262,7 @@ def _of_program(stages: Iterable[StageChecked]) -> dict[str, StageChecked]:
 
 
 def _is_of_random_numbers(runs: dict[str, StageChecked]) -> bool:
-    """Tell whether the compiled program is as the uncompiled one as soon as it draws the same numbers."""
+    """Return whether the compiled program matches when it draws eager code's random numbers."""
     aligned = runs.get("fallback_random")
     return aligned is not None and aligned.failure is None
 
@@ -264,13 +272,13 @@ def _line(builder: FindingBuilder) -> tuple[str, int]:
 
 
 def _same_failure(builders: Iterable[FindingBuilder], fault: FaultLocated) -> FindingBuilder | None:
-    """Return the builder of the same failure, if the run met it by itself."""
+    """Return the builder of the same failure, if the ordinary run found it, too."""
     if fault.failure.kind == "accuracy" or fault.cause is not None:
         return None
     if fault.stage in ("uncompiled", "compiled"):
         kinds: tuple[FindingKind, ...] = ("target-error",)
     elif fault.stage == "eager":
-        # What raises only under Dynamo may be the program's own exception.
+        # An exception that is raised only under Dynamo may be the program's own.
         kinds = ("capture-error", "target-error")
     else:
         kinds = ("compile-error",)
@@ -285,7 +293,7 @@ def _same_failure(builders: Iterable[FindingBuilder], fault: FaultLocated) -> Fi
 
 
 def _added_to(finding: Finding, fault: FaultLocated) -> str:
-    """Return the message of an existing finding, completed by its fault."""
+    """Return the message of an existing finding, completed with its fault."""
     if finding.kind == "compile-error":
         return fault_message(fault)
     if fault.passes:
@@ -300,11 +308,14 @@ def _explained(
     unchecked: Sequence[GraphUnchecked],
     blame: str,
 ) -> Finding:
-    """Return the finding with the part at fault, ``blame`` if it is known, and the stages."""
+    """Return the finding with an explanation of the fault and the table of stages.
+
+    ``blame`` is a sentence that names the cause of an error in Dynamo; empty if that is not known.
+    """
     hints, explanation = finding.hints, finding.explanation
     if fault.operator is not None:
         name = code_span(fault.operator.name)
-        cause = f"The compiler goes by what {name} declares. torch says: {fault.operator.said}"
+        cause = f"The compiler relies on what {name} declares. torch says: {fault.operator.said}"
         hints = (*exports.operator_hints(fault.operator), *hints)
     elif fault.cause is not None:
         cause, explanation = explanation, ""
@@ -312,7 +323,7 @@ def _explained(
         cause = _cause_uncompiled(fault.failure, stages)
     elif fault.stage == "compiled":
         hints = (_EAGER_NUMBERS, *hints) if _is_of_random_numbers(_of_program(stages)) else hints
-        # What is known of the error says most.
+        # The explanation of the error is the most specific part.
         known = f"{explanation.rstrip('.')}. " if explanation else ""
         cause, explanation = f"{known}{_cause_compiled(stages, unchecked)}", ""
     elif fault.stage == "eager" and blame:
@@ -320,7 +331,7 @@ def _explained(
     else:
         cause = f"The fault is in {_PARTS.get(fault.stage, f'the backend {fault.stage}')}."
         if (fault.stage, fault.failure.kind) == ("eager", "accuracy"):
-            cause += " Which line makes the difference is not known."
+            cause += " The line that causes the difference is not known."
     hints = (*(_DEFAULT.format(item.name, item.default, item.value) for item in fault.settings), *hints)
     if fault.detail:
         cause += f" torch's bisector names {fault.detail}."
@@ -336,20 +347,20 @@ def _cause_uncompiled(failure: Failure, stages: Iterable[StageChecked]) -> str:
     alone, itself = runs.get("eager"), runs.get("unwrapped")
     if itself is not None and itself.failure is None:
         return (
-            "It fails with Dynamo disabled, too, and passes where `torch.compile` returns each module "
+            "It also fails with Dynamo disabled, but passes when `torch.compile` returns each module "
             "itself, not an `OptimizedModule`: the compiler is not at fault."
         )
     if itself is not None and itself.failure is not None and _way(itself.failure) != _way(failure):
         return (
-            "It fails with Dynamo disabled, too. Where `torch.compile` returns each module itself, not an "
+            "It also fails with Dynamo disabled. When `torch.compile` returns each module itself, not an "
             f"`OptimizedModule`, it fails in another way ({itself.failure.error})."
         )
-    # Without the run ``unwrapped`` it may be that ``torch.compile`` wraps a module.
+    # Without the run ``unwrapped``, the wrapper that ``torch.compile`` returns may be the cause.
     how = "with Dynamo disabled" if itself is None else "without torch.compile"
     if alone is None or (alone.failure and _way(alone.failure) == _way(failure)):
         return f"It fails {how} too: the compiler is not at fault."
     other = "passes" if alone.failure is None else f"fails in another way ({alone.failure.error})"
-    return f"It fails {how}. Under Dynamo alone it {other}; more was not compared."
+    return f"It fails {how}. Under Dynamo alone it {other}; the other stages were not compared."
 
 
 def _way(failure: Failure) -> tuple[str, str]:
@@ -357,7 +368,7 @@ def _way(failure: Failure) -> tuple[str, str]:
 
 
 def _cause_compiled(stages: Sequence[StageChecked], unchecked: Sequence[GraphUnchecked]) -> str:
-    """Say what is left to be at fault where the whole program fails, and its graphs do not."""
+    """Name the possible causes where the whole program fails, but none of its graphs does."""
     if _is_of_random_numbers(_of_program(stages)):
         return f"{_OTHER_NUMBERS}."
     passing = _passing(stages)
@@ -365,11 +376,11 @@ def _cause_compiled(stages: Sequence[StageChecked], unchecked: Sequence[GraphUnc
     if any(graph.compile_id for graph in unchecked):
         left.append("a graph that was not checked")
     left += [first_line(graph.reason) for graph in unchecked if not graph.compile_id]
-    whole = "; ".join(filter(None, ("The program fails as a whole, compiled, and not uncompiled", passing)))
+    whole = "; ".join(filter(None, ("The whole program fails when compiled, but not uncompiled", passing)))
     if not left:
         return f"{whole}."
     listed = " or ".join(filter(None, (", ".join(left[:-1]), left[-1])))
-    return f"{whole}. The fault may be in what no stage looks at: {listed}."
+    return f"{whole}. The fault may be in something that no stage checks: {listed}."
 
 
 def _failing(fault: FaultLocated) -> str:
@@ -405,7 +416,7 @@ def _named(stage: str) -> str:
 
 
 def outcome(failure: Failure | None) -> str:
-    """Name an outcome in a word or two; without a failure it is ``passes``."""
+    """Name an outcome in a word or two; ``passes`` without a failure."""
     if failure is not None and failure.error == "Output":
         return "prints otherwise"
     return _OUTCOMES[failure.kind] if failure else "passes"

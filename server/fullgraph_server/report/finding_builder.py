@@ -1,4 +1,4 @@
-"""Findings while further facts may still add to them, and what comments in the source make of them."""
+"""Findings under construction, to which facts may still add, and findings that comments ignore."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from ..workspace.workspace import Workspace
 from .model import Finding, FrameReport
 
 _OF_OTHER_RUNS: Final = [name for name, kind in KINDS.items() if not kind.is_in_every_run]
-"""Kinds that most runs do not look for: whether a comment for these has a use cannot be told."""
+"""Kinds that most runs do not look for, so a run cannot show that a comment for them is unused."""
 _FULL_STOP: Final = re.compile(r"(?<!\.)\.$")
-"""The full stop at the end of a title, which has none; dots there say that something is left out."""
+"""A final full stop, which is removed from a title; an ellipsis is not."""
 
 
 @dataclass(slots=True)
 class FindingBuilder:
-    """A finding, and what several facts add to it."""
+    """A finding under construction, to which several facts may add."""
 
     finding: Finding
     compile_ids: set[str] = field(default_factory=set)
     eager: str = ""
-    """What runs eagerly because of it, as a clause."""
+    """A clause that says what runs eagerly because of the finding."""
     title: str = ""
-    """The message in place of torch's reason, by which equal findings are merged."""
+    """The message that replaces torch's reason; equal findings are still merged by that reason."""
     blame: str = ""
-    """A sentence on what is at fault, where it is not the stage of the compiler that fails."""
+    """A sentence that says what is at fault, if that is not the failing stage of the compiler."""
 
 
 def finished(builder: FindingBuilder) -> Finding:
-    """Build the finding."""
+    """Return the complete finding, without memory addresses in its texts."""
     compile_ids = frozenset(builder.compile_ids)
     finding = builder.finding
     message = _FULL_STOP.sub("", finding.message)
@@ -53,7 +53,7 @@ def finished(builder: FindingBuilder) -> Finding:
 
 
 def by_place(finding: Finding) -> tuple[str, int, int, str, str]:
-    """Return the sort key of a finding: by file and place."""
+    """Return the sort key that orders findings by file and place."""
     span = finding.span
     return (span.filename, span.row, span.column, finding.code, finding.message)
 
@@ -61,10 +61,10 @@ def by_place(finding: Finding) -> tuple[str, int, int, str, str]:
 def without_ignored(
     findings: Sequence[Finding], frames: Iterable[FrameReport], workspace: Workspace, *, complete: bool
 ) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    """Return the findings that count, and those that comments ignore.
+    """Return the findings that count, and the findings that comments ignore.
 
-    After a ``complete`` run, a comment in a compiled function that ignored nothing is a finding itself.
-    Errors cannot be ignored, nor what concerns a whole run.
+    After a ``complete`` run, a comment in a compiled function that ignored nothing is itself a finding.
+    Errors and findings about the whole run cannot be ignored.
     """
     compiled = {(frame.filename, frame.row) for frame in frames}
     filenames = {filename for filename, _ in compiled} | {finding.span.filename for finding in findings}

@@ -1,4 +1,4 @@
-"""The facts that become findings: equal ones become one, on a line of the user's code."""
+"""Build findings from facts: equal findings are merged, each is on a line of the user's code."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ from .wrappers import Lightning, wrapper_of
 _GRAVEST_FIRST: Final[tuple[Severity, ...]] = ("error", "warning", "information")
 _LINE: Final = re.compile(r"\bline (\d+)")
 _OF_A_PROGRAM: Final[tuple[Depth, ...]] = ("graph", "recompiles", "late-compile", "kernels", "build")
-"""The depths of a run that is the program from start to end."""
+"""The depths of runs that run the program from start to end."""
 
 
 class FindingFacts:
-    """The facts that become findings."""
+    """The facts of a run with everything that is needed to build findings from them."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class FindingFacts:
         end = facts.last(RunFinished)
         self._not_started = end is not None and end.status == "not-started"
         self.completed = end is not None and end.status in ("finished", "exited")
-        # A log does not say how its program ended, nor do the runs of an analysis.
+        # Neither a log nor a run of an analysis says how the program ended.
         self._succeeded = end is not None and end.exit_code == 0 and depth in _OF_A_PROGRAM
         self._ended_early = (
             end is not None
@@ -114,7 +114,7 @@ class FindingFacts:
         }
 
     def builders(self) -> list[FindingBuilder]:
-        """Build all findings, those of recompilations, speed and faults among them."""
+        """Build all findings, including those about recompilations, speed and faults."""
         builders = [
             *self._merged(),
             *self._recompilations.builders(),
@@ -129,7 +129,7 @@ class FindingFacts:
         return add_faults(builders, self._facts, self._fault)
 
     def without_passing_exceptions(self) -> list[Fact]:
-        """Leave out breaks that are only the program's own exception, on its way through Dynamo."""
+        """Return the facts without breaks that only pass on an exception of the program."""
         return [
             fact
             for fact in self._facts.all
@@ -144,11 +144,12 @@ class FindingFacts:
     def _merged(self) -> Iterable[FindingBuilder]:
         """Build a finding for each fact; facts that say the same about the same place share one.
 
-        The gravest of them is told. What stops the program is not the same as what does not.
+        A shared finding has the highest severity of them. An error that stops the program is not merged with
+        a finding that does not.
         """
         builders: dict[tuple[str, str, Span, str], FindingBuilder] = {}
-        # torch can report a break twice in one compilation, before and after it has tried again, and point
-        # at another part of the line.
+        # torch can report a break twice in one compilation, before and after a second attempt, at different
+        # columns of the line.
         by_line: dict[tuple[str, str, str, int, str], FindingBuilder] = {}
         for fact in self.without_passing_exceptions():
             build = _BUILD.get(type(fact))
@@ -201,9 +202,12 @@ class FindingFacts:
         return builder
 
     def _title(self, fact: GraphBreak | CompileFailure, reason: str) -> str:
-        """Write what breaks the graph; empty where torch has no id for it, or does not say where it is."""
+        """Return a title that names the code which breaks the graph.
+
+        Empty if torch gives no id or place.
+        """
         if not fact.code:
-            return ""  # baselines know such a break by torch's reason
+            return ""  # without an id, baselines identify a break by torch's reason
         said = f"{reason} {fact.explanation}"
         subject = self._places.subject(fact.stack, fact.compile_id, fact.code, said)
         if not subject:
@@ -225,7 +229,7 @@ class FindingFacts:
 
     def _compile_failure(self, fact: CompileFailure) -> FindingBuilder | None:
         if fact.violations:
-            return None  # each is a finding
+            return None  # each violation is a finding of its own: ``refused_marks``
         message = messages.first_line(fact.message) or fact.error
         title = "" if fact.phase == "backend" else self._title(fact, message)
         if fact.phase == "backend":
@@ -255,7 +259,7 @@ class FindingFacts:
         return self._after_it(builder)
 
     def _after_it(self, builder: FindingBuilder) -> FindingBuilder:
-        """Say of an error of the compiler that the program went on after it, if it did."""
+        """Add to an error of the compiler that the program continued after it, if it did."""
         finding = builder.finding
         if finding.severity == "error" and self._succeeded and self.completed:
             said = messages.went_on(finding.explanation)
@@ -295,7 +299,10 @@ class FindingFacts:
         return self._after_it(builder)
 
     def _calls_from(self, fact: RecompileLimit) -> str:
-        """Say how many calls of a function came from a limit on; empty if that is not known."""
+        """Count the calls of a function since it reached a limit, in a sentence.
+
+        Empty if unknown.
+        """
         counts = (
             item.calls
             for item in self._facts.of(CallsCounted)
@@ -305,13 +312,13 @@ class FindingFacts:
         if fact.fatal or not fact.called or calls < fact.called:
             return ""
         since = calls - fact.called + 1
-        return f"{since} of its {calls} calls came from then on: those that no compilation fits ran eagerly."
+        return f"{since} of its {calls} calls came after that: those that fit no compilation ran eagerly."
 
     def _frame_skipped(self, fact: FrameSkipped) -> FindingBuilder | None:
         if fact.compile_id in self._explained:
             return None
         function = self._places.name_of(fact.compile_id)
-        # Torch may not have told which function it is of.
+        # torch may not have reported the function of this frame.
         skipped = code_span(function) if function else "a frame"
         message = f"{skipped} is skipped: {messages.first_line(fact.reason)}"
         builder = self._places.finding(
@@ -324,7 +331,7 @@ class FindingFacts:
         return messages.runs_eagerly(function, resumed=self._places.resumes_at(compile_id) is not None)
 
     def _raised_elsewhere(self, fact: ProgramRaised, other: ErrorElsewhere) -> FindingBuilder:
-        """Tell the error of another process, on its line, of which one was raised here."""
+        """Build the finding for an error of another process, which was raised again in this one."""
         said = (fact.error, other.introduction, other.error, other.message.reason)
         return self._places.finding(
             "target-error",
@@ -373,7 +380,10 @@ class FindingFacts:
         )
 
     def _call_of(self, operator: str) -> Stack:
-        """Return the stack of the first call of an operator in the graphs; empty if there is none."""
+        """Return the stack of the first call of an operator in the graphs.
+
+        Empty if there is none.
+        """
         for graph in self._facts.of(GraphCaptured):
             for node in parse_operators(graph.text):
                 if node.frame is not None and node.operator.replace(".", "::", 1) == operator:
@@ -388,7 +398,7 @@ class FindingFacts:
         return builder
 
     def _in_cells(self, message: str, stack: Stack) -> str:
-        """Return a message of Python's parser with rows of cells, if it is about a notebook."""
+        """Return a message of Python's parser; in a notebook, with rows of cells."""
         source = self._workspace.source(stack[-1].filename) if stack else None
         if source is None or not source.cells:
             return message
@@ -396,9 +406,9 @@ class FindingFacts:
 
     def _without_graph(self, fact: CallsWithoutGraph) -> FindingBuilder | None:
         if not self.completed or (fact.filename, fact.function.rpartition(".")[2]) in self._given_up:
-            return None  # what has become of its frame is a finding already
+            return None  # a break or a skipped frame explains it already
         if not fact.function and (self._ended_early or self._exports or self._uncalled):
-            return None  # a problem says why the program came no further, it exports, or others say more
+            return None  # other findings explain it: the program ended early, exported, or never called it
         if not fact.calls and fact.function and fact not in self._uncalled:
             return None
         stack = list(fact.stack)
@@ -421,7 +431,7 @@ class FindingFacts:
         answer = cause_answer(fact.cause, fact.failure, self._workspace.source, whole=whole)
         builder = self._places.finding(
             kind,
-            # What a program does on purpose is no fault, but the results are not those uncompiled.
+            # The program does this on purpose, so it is not an error; but the results differ.
             "warning" if fact.cause.kind == "compiling" or is_of_names else "error",
             answer.title,
             fact.stack,

@@ -1,6 +1,6 @@
-"""Folding of the facts of a run into a report: the same thing seen often becomes one finding.
+"""Fold the facts of a run into a report: repeated observations become one finding.
 
-Pure and total: any order of facts, and any part of them, gives a report.
+The function is pure and total: any subset of facts, in any order, gives a report.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ def fold(
     filename: str | None = None,
     depth: Depth = "graph",
 ) -> Report:
-    """Make a report from the facts so far.
+    """Return the report of the facts so far.
 
-    ``filename`` is where a problem without a stack is shown; by default the file in ``target``.
+    ``filename`` is the file on which a problem without a stack is shown; by default the file in ``target``.
     """
     by_type = FactsByType(facts)
     of, last = by_type.of, by_type.last
@@ -120,7 +120,7 @@ def fold(
 
 
 def _graph(fact: GraphCaptured, places: Places) -> Graph:
-    # A graph of a library's operations alone stands on the function that was compiled.
+    # A graph that has only operations of a library is placed on the compiled function.
     frames = itertools.chain((node.frame for node in fact.nodes), places.own_frame(fact.compile_id))
     frame = next((frame for frame in frames if places.workspace.contains(frame.filename)), None)
     return Graph(fact.compile_id, len(fact.nodes), places.span(frame) if frame else None, fact.text)
@@ -130,7 +130,7 @@ def _files(facts: FactsByType, names: Iterable[str], workspace: Workspace) -> di
     """Map the workspace's imported files to ``None``, and those in ``names`` to their text."""
     imported = (name for fact in facts.of(ModulesLoaded) for name in fact.filenames)
     files: dict[str, SourceFile | None] = dict.fromkeys(filter(workspace.contains, imported))
-    # Only these are read: a program may import hundreds that it compiles nothing of.
+    # The rest is not read: a program may import hundreds of files of which it compiles nothing.
     files.update((name, workspace.source(name)) for name in filter(workspace.contains, names))
     return files
 
@@ -143,7 +143,7 @@ def _names(
     tensors: Iterable[TensorName],
     lines: Iterable[GraphLines],
 ) -> set[str]:
-    """Collect the files that a report names."""
+    """Collect the names of all files that a report refers to."""
     names = {finding.span.filename for finding in findings}
     names.update(call.filename for finding in findings for call in (*finding.stack, *finding.also_from))
     names.update(graph.span.filename for graph in graphs if graph.span)
@@ -157,7 +157,10 @@ def _names(
 
 
 def _target_file(target: str, workspace: Workspace) -> str:
-    """Return the file in a target's id, or the project's configuration file if there is none."""
+    """Return the file in a target's id.
+
+    The project's ``pyproject.toml`` if it names no file.
+    """
     path = target.removeprefix(PYTEST).partition("::")[0]
     filename = os.path.join(workspace.root, path)
     return filename if os.path.isfile(filename) else os.path.join(workspace.root, "pyproject.toml")

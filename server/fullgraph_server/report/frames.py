@@ -1,4 +1,4 @@
-"""The functions that were compiled: counts, guards, and how often each guard failed."""
+"""The compiled functions: counts, guards, and the number of failures of each guard."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .source_locator import Function, Places
 
 
 class Frames:
-    """The compilations of each function, by compile id."""
+    """The facts about compilations, by compile id, from which functions are reported."""
 
     def __init__(self, facts: FactsByType, places: Places, recompilations: Recompilations) -> None:
         self._places = places
@@ -42,7 +42,10 @@ class Frames:
             self._launches[fact.compile_id] += sum(kernel.times for kernel in fact.kernels)
 
     def reports(self, breaks: Sequence[AbstractSet[str]]) -> tuple[FrameReport, ...]:
-        """Report on each function, sorted by place. ``breaks`` has the compile ids of each graph break."""
+        """Return a report for each function, sorted by place.
+
+        ``breaks`` has the compile ids of each graph break.
+        """
         compile_ids: dict[Function, list[str]] = defaultdict(list)
         for compile_id, function in self._places.functions.items():
             compile_ids[function].append(compile_id)
@@ -78,7 +81,10 @@ class Frames:
         )
 
     def _guards_of(self, compile_ids: Iterable[str], recompiles: Iterable[Recompile]) -> tuple[Guard, ...]:
-        """Collect the guards of several compilations: equal guards count as one, with all their failures."""
+        """Collect the guards of several compilations.
+
+        Equal guards are merged, with all failures.
+        """
         installed: dict[tuple[str, str, str], list[GuardInstalled]] = defaultdict(list)
         for compile_id in compile_ids:
             for guard in self._guards[compile_id]:

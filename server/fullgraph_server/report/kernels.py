@@ -1,4 +1,4 @@
-"""Generated code as a report keeps it, and descriptions of kernels and their launches."""
+"""Generated code in the form that a report has, and descriptions of kernels and launches."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ FORMS: Final = {
     "amdgcn": "AMDGCN",
     "asm": "assembly",
 }
-"""Names of the forms that a kernel is compiled to."""
+"""Names of the languages that a kernel is compiled to."""
 
 OwnSpan = Callable[[Stack], Span | None]
-"""Returns the innermost code of a stack that is the user's own."""
+"""A function that returns the user's innermost code on a stack; ``None`` if there is none."""
 
 _MOST_UNREAD = 10
 _LAUNCH_SECONDS = 1e-6
-"""A kernel with less work than this waits for its launch, which takes some microseconds."""
+"""The least seconds of a launch; a kernel that needs less is launch-bound."""
 
 
 def codes_of(
     written: Iterable[CodeGenerated], built: Iterable[KernelCompiled], own_span: OwnSpan
 ) -> tuple[Code, ...]:
-    """Return the code of a report, with the compiled kernels of a run that built them."""
+    """Return the generated code of a report, with compiled kernels if the run built them."""
     by_name = {(fact.filename, fact.name): fact for fact in built}
     return tuple(_code(fact, by_name, own_span) for fact in written)
 
@@ -48,7 +48,10 @@ def by_kernel(code: Code) -> dict[str, list[Launch]]:
 
 
 def count_launches(launches: Iterable[Launch]) -> int:
-    """Return how many launches a call of the graph makes: each branch and each loop counts once."""
+    """Return the number of launches in a call of the graph.
+
+    Each branch and loop body counts once.
+    """
     return sum(launch.times for launch in launches)
 
 
@@ -66,18 +69,18 @@ def codes_words(codes: Sequence[Code]) -> str:
 
 
 def spans_of(launches: Iterable[Launch]) -> list[Span]:
-    """Return the user's code that launches compute, each piece once."""
+    """Return the user's code that launches compute, without duplicates."""
     return list(dict.fromkeys(span for launch in launches for span in launch.spans))
 
 
 def operators(launches: Sequence[Launch]) -> str:
-    """List the operators that launches compute, each once: ``mul, add``."""
+    """List the operators that launches compute, without duplicates: ``mul, add``."""
     names = (item.operator.removeprefix("aten.") for launch in launches for item in launch.operations)
     return ", ".join(dict.fromkeys(names))
 
 
 def function_words(launch: Launch) -> str:
-    """Name the function of a subgraph that makes a launch: `` (in true_graph_0)``; empty for the graph's."""
+    """Name the subgraph's function that has a launch: `` (in true_graph_0)``; empty for the graph itself."""
     times = f", called {launch.times} times" if launch.times > 1 else ""
     return f" (in {launch.function}{times})" if launch.function else ""
 
@@ -85,7 +88,7 @@ def function_words(launch: Launch) -> str:
 def launch_words(launch: Launch, most_settings: int | None = None) -> Iterator[str]:
     """Yield lines that describe a launch: its grid and arguments, its settings, resources and cost.
 
-    At most ``most_settings`` of the settings that autotuning would choose from are named.
+    They name at most ``most_settings`` of the configurations that autotuning would choose from.
     """
     built = launch.built
     if launch.arguments and launch.grid:
@@ -103,14 +106,17 @@ def launch_words(launch: Launch, most_settings: int | None = None) -> Iterator[s
 
 
 def config_words(built: KernelCompiled) -> str:
-    """Describe the settings of a kernel, and say whether autotuning might have chosen others."""
+    """Describe the configuration of a kernel, and count those that autotuning would try."""
     if not built.others:
         return built.config
     return f"{built.config}: one of {len(built.others) + 1} settings that autotuning would try"
 
 
 def total_cost(launches: Iterable[Launch]) -> Cost | None:
-    """Return the cost of some launches together; ``None`` if TorchInductor estimated none."""
+    """Return the total cost of launches.
+
+    ``None`` if TorchInductor estimated none of them.
+    """
     costs = [(launch.cost, launch.times) for launch in launches if launch.cost]
     if not costs:
         return None
@@ -125,7 +131,7 @@ def total_cost(launches: Iterable[Launch]) -> Cost | None:
 
 
 def cost_words(cost: Cost, launches: int = 1) -> str:
-    """Describe the cost of some launches: ``at least 1.2 us: reads 4 KiB, writes 2 KiB``."""
+    """Describe the cost of launches: ``at least 1.2 us: reads 4 KiB, writes 2 KiB``."""
     parts = [f"reads {size(cost.read)}", f"writes {size(cost.written)}"]
     parts += [scaled(cost.flops, 1000, ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP"))] if cost.flops else []
     if not cost.seconds:

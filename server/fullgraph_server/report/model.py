@@ -1,4 +1,4 @@
-"""A report: the immutable fold of one run's facts, which every feature projects onto a document."""
+"""A report: the facts of one run, folded and immutable. Every feature shows a part of it."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ from .measured.model import Speed
 _R = TypeVar("_R", bound=Result)
 
 Layer: TypeAlias = str
-"""The analysis (``analyses/``) that makes a result beside the ordinary one; empty for an ordinary run."""
+"""The name of the analysis (``analyses/``) that a report is of; empty for an ordinary run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A problem or a remark that the user should look at.
 
-    ``code`` is torch's graph-break id (``GB0059``) where there is one, else the kind. ``stack`` runs
-    from the outermost call to the innermost; ``count`` says how many compilations saw it.
+    ``code`` is torch's graph-break id (``GB0059``) if there is one, else the kind. ``stack`` runs
+    from the outermost call to the innermost; ``count`` is the number of compilations that have the finding.
     """
 
     kind: FindingKind
@@ -64,57 +64,60 @@ class Finding:
     url: str = ""
     stack: tuple[Call, ...] = ()
     also_from: tuple[Call, ...] = ()
-    """Of recompilations, the calls that led to others of them than that of ``stack``, one for each."""
+    """For recompilations, the innermost differing call of each one that ``stack`` did not lead to."""
     count: int = 1
     text: str = ""
     """The compiler's whole message, for the full explanation."""
     compile_ids: frozenset[str] = frozenset()
-    """The compilations that saw it."""
+    """The ids of the compilations that have the finding."""
     fault: int = 0
     """The number of its fault, if a run through the stages has located it; else 0."""
     ranks: tuple[int, ...] = ()
-    """The ranks that saw it, where others did not."""
+    """The ranks that have the finding, if not all have it."""
     advice: tuple[Advice, ...] = ()
-    """The hints about a recompilation, with what they say as data."""
+    """The hints about a recompilation as data."""
     of_run: bool = False
-    """Whether it concerns the whole run and no line: only the file of ``span`` counts, that of the target."""
+    """Whether it is about the whole run, not a line: of ``span``, only the file counts (the target's)."""
     survived: bool = False
-    """Whether it is an error of the compiler after which the program went on."""
+    """Whether it is an error of the compiler after which the program continued."""
     of_program: bool = False
-    """Whether only the whole program shows it: no repro can be made of one of its calls."""
+    """Whether only the whole program shows it, so that no repro can be built from one of its calls."""
 
     @property
     def remedies(self) -> tuple[Remedy, ...]:
-        """What the hints about a recompilation name."""
+        """The remedies that the hints about a recompilation name."""
         return tuple(dict.fromkeys(remedy for item in self.advice for remedy in item.remedies))
 
     @property
     def compile_id(self) -> str:
-        """The first compilation that saw it; empty if none did."""
+        """The id of the first compilation that has the finding; empty if none has."""
         return min(self.compile_ids, key=compile_number, default="")
 
     @property
     def times(self) -> int:
-        """What it adds to the number of its kind: all recompilations that it tells, one for a graph break."""
+        """How much it counts in totals: each recompilation counts, a graph break counts once."""
         return self.count if KINDS[self.kind].sums_compilations else 1
 
     @property
     def has_graph(self) -> bool:
-        """Whether a graph fails, which can be shrunk; else the repro is the call that fails."""
+        """Whether a graph fails, which can be minified.
+
+        Otherwise the repro is the failing call.
+        """
         return self.kind != "capture-error" and (bool(self.compile_ids) or not self.fault)
 
     @property
     def minifiable(self) -> bool:
-        """Whether it is a failure of the compiler that a repro can be made of."""
+        """Whether it is a failure of the compiler for which a repro can be built."""
         if self.kind == "compile-error":
-            # Of a process that Dynamo itself ends there is no graph, and nothing that could be recorded.
+            # If Dynamo itself ends the process, there is no graph, and no call could be recorded.
             return self.has_graph
         return self.kind in ("accuracy", "capture-error") and not self.of_program
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A captured graph; ``span`` is the user's line that its first operation comes from."""
+    """A captured graph; ``span`` is the user's line of its first operation."""
 
     compile_id: str
     ops: int
@@ -125,7 +128,7 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation of a lowered graph (``aten.mm``), its name there, and the user's code behind it."""
+    """An operation of a lowered graph: its node's name, its operator (``aten.mm``), the user's code."""
 
     name: str
     operator: str
@@ -137,8 +140,8 @@ class Launch:
     """One launch of a kernel, or of a library function, in TorchInductor's code.
 
     ``spans`` are the user's code that it computes. A library function has the language ``extern`` and no
-    ``source``. ``rows`` are the first and the last one of the launch in the code, ``definition`` those of the
-    kernel. ``function`` and ``times`` are those of :class:`~fullgraph_compiler.facts.Kernel`.
+    ``source``. ``rows`` are the first and the last row of the launch in the code, ``definition`` those of the
+    kernel. ``function`` and ``times`` are as in :class:`~fullgraph_compiler.facts.Kernel`.
     """
 
     name: str
@@ -165,22 +168,22 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """The code that TorchInductor wrote for one pass of a graph."""
+    """The code that TorchInductor generated for one pass (forward or backward) of a graph."""
 
     compile_id: str
     phase: Phase
     text: str
     launches: tuple[Launch, ...]
     nodes: tuple[KernelNode, ...] = ()
-    """All operations of the graph that it was written for."""
+    """All operations of the lowered graph."""
     language: str = "python"
     unread: tuple[str, ...] = ()
-    """The kernels in the text whose launch was not found."""
+    """The names of kernels in the text whose launch was not found."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedProgram:
-    """A program of ``torch.export``; ``sizes`` are conditions on those that it accepts."""
+    """A program of ``torch.export``; ``sizes`` are conditions on the sizes that it accepts."""
 
     compile_id: str
     function: str
@@ -190,9 +193,9 @@ class ExportedProgram:
 
 @dataclass(frozen=True, slots=True)
 class Compilation:
-    """One compilation of a frame; ``reason`` is the guard that failed before it, empty for a first one.
+    """One compilation of a frame; ``reason`` is the guard that failed, empty for the first compilation.
 
-    ``start`` is in seconds since the epoch, 0 where that is not known.
+    ``start`` is in seconds since the epoch, 0 if unknown.
     """
 
     compile_id: str
@@ -207,11 +210,11 @@ class Compilation:
 
 @dataclass(frozen=True, slots=True)
 class SizeCondition:
-    """A condition on symbolic sizes that a compilation assumes from the user's code at ``span`` on.
+    """A condition on symbolic sizes that a compilation assumes because of the user's code at ``span``.
 
     ``text`` names the sizes as the user writes them (``x.shape[0] > 4``), ``expression`` by torch's symbols
-    (``s77 > 4``). ``reason`` is torch's reason why a size became a number; ``calls`` are the calls in torch
-    that added the condition, the innermost last, ``cpp_stack`` the text of the C++ ones.
+    (``s77 > 4``). ``reason`` is torch's reason for a specialization; ``calls`` are the calls in torch that
+    added the condition, the innermost last, ``cpp_stack`` is the text of its C++ stack.
     """
 
     compile_id: str
@@ -226,7 +229,7 @@ class SizeCondition:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A guard of a compiled function; ``span`` is where the value was first needed, if known."""
+    """A guard of a compiled function; ``span`` is the code that first needed the value, if known."""
 
     source: str
     kind: str
@@ -235,16 +238,16 @@ class Guard:
     compile_id: str
     span: Span | None
     failures: int = 0
-    """The number of recompilations before which it failed."""
+    """The number of recompilations that its failures caused."""
     callers: tuple[Span, ...] = ()
-    """The user's calls that led there within the frame, the innermost first: of functions that it inlines."""
+    """The user's calls of inlined functions that led to ``span``, the innermost first."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrameReport:
-    """One function of the user's code with all its compilations, resume functions included.
+    """A function of the user's code with all its compilations, including those of resume functions.
 
-    ``row`` is that of its ``def``, below any decorators; ``qualname`` has its class, as in ``Block.forward``.
+    ``row`` is the row of its ``def``, below any decorators; ``qualname`` has its class: ``Block.forward``.
     """
 
     function: str
@@ -259,26 +262,26 @@ class FrameReport:
     recompiles: int = 0
     seconds: float = 0.0
     kernels: int = 0
-    """Launches of kernels and library functions in its code, if that was written."""
+    """The launches of kernels and library functions in its code; 0 if no code was generated."""
     versions: int = 0
-    """The number of compilations that a cache without a limit would hold, for the frame with the most."""
+    """The number of compilations that Dynamo would keep without a limit, of the frame with the most."""
     compilations: int = 0
-    """The number of compilations that were begun: all but those that a limit stopped."""
+    """The number of compilations that started; a limit stopped the rest."""
     traced: tuple[GraphTraced, ...] = ()
     """Its graphs in detail, in the order of their compilations."""
     cached: tuple[CacheState, ...] = ()
-    """What came of its graphs in the cache of their code, in the order of their compilations."""
+    """Hit, miss or bypass of its graphs in the cache of their code, in the order of their compilations."""
     schedules: tuple[CollectivesScheduled, ...] = ()
-    """The collective operations in the code of its graphs, those without any left out."""
+    """The collective operations in the code of its graphs, for graphs that have any."""
     estimates: tuple[RuntimeEstimated, ...] = ()
-    """TorchInductor's estimates for the code of its graphs, if torch was asked for them."""
+    """TorchInductor's runtime estimates for the code of its graphs, if torch was set to record them."""
     unfinished: bool = False
     """Whether its last compilation has not ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldTensors:
-    """The tensors that a name got at one place in one compilation, and the symbols of its sizes."""
+    """The tensors assigned to a variable at one place in one compilation, and its size symbols."""
 
     compile_id: str
     tensors: tuple[NamedTensor, ...]
@@ -287,9 +290,10 @@ class HeldTensors:
 
 @dataclass(frozen=True, eq=False)
 class TensorName:
-    """A place where a name gets tensors: ``span`` is the name, with its annotation if it is ``annotated``.
+    """An assignment of tensors to a variable.
 
-    ``shown`` are those of the newest compilation of each frame, ``held`` those of all, in their order.
+    ``span`` is the variable, with its annotation if it is ``annotated``. ``shown`` are the tensors of the
+    newest compilation of each frame, ``held`` those of all compilations, in order.
     """
 
     span: Span
@@ -301,9 +305,9 @@ class TensorName:
 
 @dataclass(frozen=True, slots=True)
 class NumberedGraph:
-    """The graph of one frame as a user counts it, however often the frame was compiled.
+    """The graph of one frame with a number for users; all compilations of a frame share one.
 
-    ``number`` counts from 1, in the order of the program, to ``total``.
+    ``number`` counts from 1 to ``total``, in the order of the program.
     """
 
     number: int
@@ -311,14 +315,14 @@ class NumberedGraph:
     function: str
     compile_ids: tuple[str, ...]
     limited: bool = False
-    """Whether the frame was compiled too often: what no compilation fits runs eagerly from now on."""
+    """Whether the frame reached a recompile limit: calls that fit no compilation run eagerly."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphLines:
-    """Consecutive statements that ran in the same way: in graphs, eagerly, or sometimes each.
+    """Consecutive statements that ran in the same way: in graphs, eagerly, or both.
 
-    ``spans`` are the whole statements, of compound ones the headers; ``reasons`` say why they ran eagerly.
+    ``spans`` are whole statements, or the headers of compound ones; ``reasons`` say why they ran eagerly.
     """
 
     spans: tuple[Span, ...]
@@ -327,7 +331,7 @@ class GraphLines:
 
     @property
     def filename(self) -> str:
-        """The file that they are in."""
+        """The file that contains the statements."""
         return self.spans[0].filename
 
 
@@ -344,17 +348,18 @@ class RankSummary:
     recompiles: int
     differs: bool
     group: int
-    """The number of its group: the ranks that are alike in all that is compared. The largest has 0."""
+    """The number of its group of ranks that are equal in everything compared; the largest group is 0."""
     usual: bool = False
-    """Whether it is the rank that most others are like: what a report of several ranks has once is of it."""
+    """Whether it represents most ranks: a report of several ranks takes graphs and code from this one."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeenCall:
-    """A call that a run or a trace saw compiled, as an example call: ``text`` stands above a definition.
+    """A compiled call that a run or a trace recorded, as an example call.
 
-    ``function`` is the definition's qualified name, of a compiled ``forward`` that of the class; ``row`` is
-    that of its ``def`` or ``class``. Unknown values are ``...`` in a text that is not ``complete``.
+    ``text`` can be written above the definition. ``function`` is the definition's qualified name; for a
+    compiled ``forward``, it is the class. ``row`` is the row of its ``def`` or ``class``. A text that is not
+    ``complete`` has ``...`` for unknown values.
     """
 
     function: str
@@ -373,26 +378,26 @@ class Report:
     generation: int
     torch: str = ""
     status: Status | None = None
-    """``None`` while the run is on."""
+    """``None`` while the run has not ended."""
     seconds: float = 0.0
     findings: tuple[Finding, ...] = ()
     frames: tuple[FrameReport, ...] = ()
     graphs: tuple[Graph, ...] = ()
-    """In the order in which they were captured."""
+    """The captured graphs, in the order of their capture."""
     exports: tuple[ExportedProgram, ...] = ()
-    """The programs that were exported; each is one of the graphs."""
+    """The exported programs; each is also one of the graphs."""
     codes: tuple[Code, ...] = ()
-    """In the order in which they were written, if the run went that far."""
+    """The generated code, in the order of its generation, if the run went that far."""
     artifacts: tuple[Artifact, ...] = ()
-    """The forms of each graph on its way to code, in their order."""
+    """The stages of each graph on its way to code, in order."""
     records: tuple[RecordText, ...] = ()
-    """The other texts of a trace, in their order, if it was read with its code."""
+    """The other texts of a trace, in order, if the trace was read with its code."""
     phases: tuple[CompilePhase, ...] = ()
-    """The steps of the compiler, in the order of their start; those within a step follow it."""
+    """The steps of the compiler, ordered by their start; nested steps follow the step around them."""
     compilations: tuple[Compilation, ...] = ()
-    """All compilations of frames, in their order."""
+    """All compilations of frames, in order."""
     tensors: tuple[TensorName, ...] = ()
-    """The tensors that names in compiled code hold, by place."""
+    """The tensors that variables in compiled code hold, sorted by place."""
     speed: Speed | None = None
     """The speed of compiled calls, if it was measured."""
     stages: tuple[StageChecked, ...] = ()
@@ -400,78 +405,81 @@ class Report:
     unchecked: tuple[GraphUnchecked, ...] = ()
     """The graphs whose stages could not be checked."""
     noise: tuple[Noise, ...] = ()
-    """Results of graphs that rounding decides, if the stages found any."""
+    """Results of graphs that are rounding noise, if the stages found any."""
     reruns_skipped: bool = False
-    """Whether the stages left out the runs that look for a cause, because the program reaches others."""
+    """Whether the stages did not rerun to find a cause, since the program reaches other programs."""
     results: tuple[Result, ...] = ()
-    """What an analysis has measured, in the order of its facts."""
+    """The results of an analysis, in the order of its facts."""
     files: Mapping[str, SourceFile | None] = field(default_factory=dict, compare=False)
-    """The workspace's files that the program imported; with the text that ran, if the report names them."""
+    """The workspace's files that the program imported, with the text that ran if the report needs it."""
 
     depth: Depth = "graph"
     """The depth of the run."""
     layer: Layer = ""
-    """Which layer of the target's results it is; empty for the ordinary one."""
+    """The layer of the target's results that this report is; empty for the ordinary result."""
     sizes: tuple[SizeCondition, ...] = ()
     """The conditions on symbolic sizes, in the order of the traces."""
     graph_lines: tuple[GraphLines, ...] = ()
-    """The statements of graphs, and those that ran eagerly where that could be otherwise, by place."""
+    """The statements in graphs, and those that ran eagerly although compiled code has them, by place."""
     calls: tuple[SeenCall, ...] = ()
-    """The calls of the user's functions that were compiled, in their order."""
+    """The compiled calls of the user's functions, in order."""
 
     caches: Caches = field(default_factory=Caches)
-    """What came of each graph in the compiler's caches."""
+    """The lookups of graphs in the compiler's caches."""
 
     vllm: tuple[VllmGraph, ...] = ()
-    """The graphs that vLLM has split, and for which sizes it compiled the parts."""
+    """The graphs that vLLM split, with the sizes for which it compiled the parts."""
     ranks: tuple[RankSummary, ...] = ()
     """The ranks of the run, if there are several."""
     executed: tuple[str, ...] = ()
-    """The graphs in the order in which they ran, by compile id, if the program recorded that."""
+    """The compile ids of graphs in the order in which they ran, if the program recorded it."""
     dry: RanDry | None = None
     """Set if the program ran without data."""
     left_out: tuple[str, ...] = ()
-    """The parts of the compiler that the program asked for and the run did without."""
+    """The parts of the compiler that the program uses, but the run did not."""
     reaches_others: bool = False
     """Whether the program connected to a server or started another program."""
     ignored: tuple[Finding, ...] = ()
     """The findings that comments in the source ignore."""
     known: tuple[Finding, ...] = ()
-    """In an editor, the findings that are in the project's baseline."""
+    """The findings in the project's baseline; only in an editor."""
     discarded: FilesDiscarded | None = None
     """Set if the files that the program wrote were discarded."""
 
     def of(self, kind: type[_R]) -> tuple[_R, ...]:
-        """Return what an analysis has measured, of one type."""
+        """Return the results of an analysis of one type."""
         return tuple(item for item in self.results if isinstance(item, kind))
 
     @property
     def of_trace(self) -> bool:
-        """Whether it was read from a trace, of a program that ran elsewhere."""
+        """Whether it was read from a trace of a program that ran elsewhere."""
         return self.target.startswith(TRACE)
 
     @property
     def hidden(self) -> int:
-        """The number of findings that a comment or the baseline takes away."""
+        """The number of findings that a comment or the baseline hides."""
         return len(self.ignored) + len(self.known)
 
     def may_read(self, filename: str) -> bool:
-        """Tell whether a file that the report names may be read: a log can name any file, on any machine."""
+        """Return whether a file in the report may be read.
+
+        A log can name any file on any machine.
+        """
         return not self.of_trace or filename in self.files
 
     @property
     def usual_rank(self) -> int | None:
-        """The rank whose graphs, kernels and times it has, of several."""
+        """The rank whose graphs, kernels and times the report of several ranks has."""
         return next((rank.rank for rank in self.ranks if rank.usual), None)
 
     @property
     def repeatable(self) -> bool:
-        """Whether it is of one process that can run here again, and of no preview for another GPU."""
+        """Whether the run was a single process that can run again here, and not a preview."""
         return not (self.ranks or self.of_trace or (self.dry and self.dry.device))
 
     @property
     def problem(self) -> Finding | None:
-        """The first finding that tells why the run came no further, or fails: an error, or its time limit."""
+        """The first finding that says why the run failed or ended early: an error or its time limit."""
         stopped = self.status == "timeout"
         return next(
             (
@@ -484,5 +492,5 @@ class Report:
 
     @property
     def complete(self) -> bool:
-        """Whether all of the compiler ran, so that its times are those of the program by itself."""
+        """Whether the whole compiler ran, so that compile times are those of an ordinary start."""
         return self.depth in ("build", "times", "speed")

@@ -1,7 +1,8 @@
-"""Origins of guarded values: the kind of each (parameter, buffer, global) and where it gets its value.
+"""Origins of guarded values: their kind (parameter, buffer, global) and the code that defines them.
 
-Torch's source of a guard says through which dicts it goes (``L['self']._buffers['mask']``); the syntax tree
-says where those names are defined. For a value in a library, the user's attribute that holds it counts.
+torch's source of a guard names the dicts on the path to the value (``L['self']._buffers['mask']``); the
+syntax tree shows where the names are defined. For a value in a library, the user's attribute that holds the
+library's object counts.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ..workspace.source import SourceFile
 from .model import FrameReport, Guard
 
 _KINDS: Final = {"_buffers": "buffer", "_parameters": "parameter of a module", "_modules": "module"}
-"""The dicts of ``torch.nn.Module`` that guards go through, and what is in them."""
+"""The dicts of ``torch.nn.Module`` on the paths of guards, and the kinds of their values."""
 _MEMBER: Final = re.compile(r"\.(_buffers|_parameters|_modules)\['\w+'\]$")
 _STEP: Final = re.compile(r"\.(\w+)|\[[^\[\]]*\]")
 _ROOT: Final = re.compile(r"[^\W\d]\w*")
@@ -43,30 +44,30 @@ _AMBIENT: Final = frozenset(
 
 
 _Owned: TypeAlias = tuple[Definitions, ast.ClassDef]
-"""A class, and the source that it is in."""
+"""A class, with the definitions of its source."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The kind of a guarded value, in words, and where it gets its value, if that is in the user's code."""
+    """The kind of a guarded value, in words, and the user's code that defines it, if any."""
 
     kind: str
     span: Span | None
 
 
 def is_ambient(guard: Guard) -> bool:
-    """Tell whether a guard is on the state of the process rather than on a value."""
-    # The one on hooks for saved tensors has no kind of its own (``init_ambient_guards``, output_graph.py).
+    """Return whether a guard is on the state of the process rather than on a value."""
+    # The guard on hooks for saved tensors has no kind of its own (``init_ambient_guards``, output_graph.py).
     return not guard.source and (guard.kind in _AMBIENT or "saved_tensors_hooks" in guard.code)
 
 
 def is_of_library(guard: Guard, files: Iterable[str]) -> bool:
-    """Tell whether a guard is on something in a library module, which an inlined function uses."""
+    """Return whether a guard is on a value of a library module that an inlined function uses."""
     return _IMPORT.search(guard.source) is not None and _own_module(guard, files) is None
 
 
 def _own_module(guard: Guard, files: Iterable[str]) -> str | None:
-    """Return the user's file that has the guarded global, if a guard is on that of an imported module."""
+    """Return the user's file that defines the guarded global of an imported module, if any."""
     imported = _IMPORT.search(guard.source)
     if imported is None:
         return None
@@ -76,7 +77,10 @@ def _own_module(guard: Guard, files: Iterable[str]) -> str | None:
 
 
 def origin_of(guard: Guard, frame: FrameReport, files: Mapping[str, SourceFile | None]) -> Origin | None:
-    """Find where the guarded value of a compiled function comes from; ``None`` for ambient state."""
+    """Return the origin of the guarded value of a compiled function.
+
+    ``None`` for ambient state.
+    """
     name = written_name(guard.source)
     root = _ROOT.match(name)
     if root is None or is_ambient(guard):
@@ -99,12 +103,12 @@ def origin_of(guard: Guard, frame: FrameReport, files: Mapping[str, SourceFile |
         kind = "attribute"
     place = _attribute_used(guard, steps, files) or _attribute(root[0], steps, frame, scope, files)
     if place is None and not any(steps):
-        place = definition  # an item stands where what holds it is made
+        place = definition  # an item has the place of its container
     return Origin(kind, place.span if place else None)
 
 
 def _of_module(guard: Guard, module: str, files: Mapping[str, SourceFile | None]) -> Origin:
-    """Find the origin of a global of another one of the user's modules."""
+    """Return the origin of a global in another module of the user."""
     names = _IMPORT.split(guard.source)[-1]
     first = _STEP.search(names)
     if first is None or not first[1]:
@@ -118,10 +122,10 @@ def _of_module(guard: Guard, module: str, files: Mapping[str, SourceFile | None]
 def _root(
     source: str, name: str, frame: FrameReport, scope: Definitions | None
 ) -> tuple[str, Definition | None]:
-    """Return the kind and the definition of the name that an expression begins with."""
+    """Return the kind and the definition of the first name in an expression."""
     if "G['__builtins_dict__" in source:
         return "built-in", None
-    if _CELL.search(source):  # of a function that is called: its name is none of the compiled function's
+    if _CELL.search(source):  # of a called function, whose names differ from the compiled one's
         return "closure variable", None
     if "G[" in source and "L[" not in source:
         return "global", scope.global_variable(name) if scope else None
@@ -138,7 +142,7 @@ def _root(
 def _attribute_used(
     guard: Guard, steps: list[str], files: Mapping[str, SourceFile | None]
 ) -> Definition | None:
-    """Find the definition of ``self.scale`` in the class whose method first needs it."""
+    """Find the definition of an attribute such as ``self.scale`` in the class that first needs it."""
     source = files.get(guard.span.filename) if guard.span else None
     if guard.span is None or source is None or guard.span.row != guard.span.end_row:
         return None
@@ -150,7 +154,7 @@ def _attribute_used(
     if cls is None or not own or not text.startswith(f"{own}."):
         return None
     first = _STEP.match(text, len(own))
-    # It is the same value only where the path ends the same way.
+    # It is the same value only if both paths end with the same name.
     same = text.count(".") == 1 and first is not None and steps[-1] == first[1]
     return scope.attribute(cls, steps[-1]) if same else None
 
@@ -162,7 +166,7 @@ def _attribute(
     scope: Definitions | None,
     files: Mapping[str, SourceFile | None],
 ) -> Definition | None:
-    """Find the definition that a path from ``self`` leads to, as far as its classes are the user's own."""
+    """Find the definition at the end of a path from ``self``, as far as its classes are the user's."""
     function = scope.function(frame.row, frame.function) if scope else None
     cls = scope.class_of(function) if scope and function else None
     if scope is None or function is None or cls is None or root != self_name(function):
@@ -172,10 +176,10 @@ def _attribute(
     definition = None
     for step in steps:
         if not step:
-            continue  # an item is of the class that the list is made with
+            continue  # an item has the class that its list is created with
         attribute = _inherited(owned, step, every)
         if attribute is None:
-            # What a library adds to a module is where the module is; the place of other values is unknown.
+            # A value that a library adds to a module has the module's place; that of others is unknown.
             return definition if owned is None else None
         definition, owned = attribute, _class_of(attribute.called, every)
     return definition
@@ -194,6 +198,9 @@ def _inherited(owned: _Owned | None, name: str, every: Sequence[Definitions]) ->
 
 
 def _class_of(names: frozenset[str], every: Iterable[Definitions]) -> _Owned | None:
-    """Return the user's class with one of these names and its module; ``None`` unless there is just one."""
+    """Return the user's class with one of these names.
+
+    ``None`` unless there is exactly one.
+    """
     classes = [(scope, scope.classes[name]) for scope in every for name in names if name in scope.classes]
     return classes[0] if len(classes) == 1 else None

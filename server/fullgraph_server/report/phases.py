@@ -1,4 +1,4 @@
-"""The steps of the compiler as a tree, and the part of the compiler that each belongs to."""
+"""The steps of the compiler as a tree, and the part of the compiler that each step belongs to."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BEGINS: Final[tuple[tuple[re.Pattern[str], Part], ...]] = (
 
 @dataclass(slots=True)
 class Step:
-    """A step within ``depth`` others; ``own`` are its seconds without those of the steps within it."""
+    """A step nested in ``depth`` other steps; ``own`` are its seconds without its nested steps."""
 
     phase: CompilePhase
     depth: int
@@ -36,7 +36,10 @@ class Step:
 
 
 def steps_of(phases: Iterable[CompilePhase]) -> list[Step]:
-    """List the steps by their start. A step that begins no part belongs to that of the step around it."""
+    """List the steps in order.
+
+    A step that starts no part belongs to the part of the step around it.
+    """
     steps: list[Step] = []
     around: list[Step] = []
     for phase in phases:

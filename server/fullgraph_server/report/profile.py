@@ -1,6 +1,7 @@
-"""The profile of recompilations: by function, how often, why, from where, and what they cost.
+"""The profile of recompilations: their number, causes, callers and cost, by function.
 
-Of a run in which each function kept its newest compilation only, so that each recompilation has one cause.
+In the run that is profiled, each function keeps only its newest compilation, so that each recompilation has
+one cause.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from .model import Compilation, Finding, FrameReport, Report
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A property of a value that changed, and how many recompilations of a function that caused."""
+    """A finding about a recompilation or a break, with the number of a function's compilations in it."""
 
     finding: Finding
     count: int
@@ -24,13 +25,13 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class FunctionProfile:
-    """A function that was compiled again; its causes, calls and breaks come with the most frequent first."""
+    """A function that was recompiled; its causes, callers and breaks are ordered by frequency."""
 
     frame: FrameReport
     recompilations: tuple[Compilation, ...]
     causes: tuple[Cause, ...]
     callers: tuple[tuple[Span, int], ...]
-    """The user's calls in which it was compiled again, by line."""
+    """The user's calls that recompiled it and their number, one for each line."""
     breaks: tuple[Cause, ...]
 
     @property
@@ -40,7 +41,7 @@ class FunctionProfile:
 
 
 def profiles(report: Report) -> tuple[FunctionProfile, ...]:
-    """List the functions that were compiled again, the most frequent first."""
+    """List the recompiled functions, the most frequently recompiled first."""
     unsorted = [_profile(report, frame) for frame in report.frames if frame.recompiles]
     return tuple(sorted(unsorted, key=lambda profile: -len(profile.recompilations)))
 
@@ -57,14 +58,14 @@ def sentence(report: Report) -> str:
     seconds = sum(profile.seconds for profile in recompiled)
     times = counted(sum(len(profile.recompilations) for profile in recompiled), "recompilation")
     functions = counted(len(recompiled), "function")
-    return f"{times} of {functions} took {seconds:.1f} s, with one compilation kept of each."
+    return f"{times} of {functions} took {seconds:.1f} s, with one compilation kept per function."
 
 
 def cost(profile: FunctionProfile) -> str:
-    """Say how often a function was compiled again, how long that took, and how many compilations it needs."""
+    """Describe the number and seconds of a function's recompilations, and the limit that it needs."""
     needed = profile.frame.versions
     taken = f"{counted(len(profile.recompilations), 'recompilation')}, {profile.seconds:.1f} s"
-    return f"{taken}; a recompile_limit of {needed} holds all different ones" if needed > 1 else taken
+    return f"{taken}; a recompile_limit of {needed} would hold all variants" if needed > 1 else taken
 
 
 def _profile(report: Report, frame: FrameReport) -> FunctionProfile:

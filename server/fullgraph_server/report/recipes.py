@@ -1,4 +1,4 @@
-"""Results of a program with one part of the compiler off after the other: a table and a sentence."""
+"""Results of a program with parts of the compiler turned off in turn: a table and a sentence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LONGEST = 80
 
 
 def recipe_table(recipes: Sequence[RecipeTried]) -> list[str]:
-    """Return the lines of a table: each recipe, its seconds, its memory in GiB and its outcome."""
+    """Return the lines of a table of recipes with their seconds, memory in GiB and outcomes."""
     rows = [
         (
             recipe.recipe,
@@ -32,7 +32,7 @@ def recipe_table(recipes: Sequence[RecipeTried]) -> list[str]:
 
 
 def compiler_fails(report: Report) -> bool:
-    """Tell whether the program fails as it is, but not uncompiled."""
+    """Return whether the unchanged program fails, but not when it runs uncompiled."""
     recipes = report.of(RecipeTried)
     if report.status != "finished" or not recipes:
         return False
@@ -47,9 +47,9 @@ def what_helps(report: Report) -> str:
         return report.problem.message if report.problem else "Stopped before everything was tried."
     as_it_is, *others, uncompiled = recipes
     if as_it_is.failure is None:
-        return "The program gets through as it is: no recipe is needed."
+        return "The program gets through unchanged: no recipe is needed."
     if uncompiled.failure is not None:
-        return "The program fails uncompiled too: the compiler is not at fault."
+        return "The program also fails uncompiled: the compiler is not at fault."
     helping = [recipe.recipe for recipe in others if recipe.failure is None]
     if helping:
         return f"The program gets through with {' or '.join(helping)}."

@@ -1,8 +1,7 @@
-"""Findings about recompilations: guarded values that changed, and the limit on recompilations.
+"""Findings about recompilations: guarded values that changed, and recompile limits.
 
-One finding is made for each property of a value that changed, however often it did, with the values that
-changed alike. A recompilation belongs to one of them, so that their counts add up to the number of
-recompilations.
+Each changed property of a value makes one finding, however often it changed; values that changed in the same
+way share it. A recompilation belongs to one finding, so the counts add up to the number of recompilations.
 """
 
 from __future__ import annotations
@@ -54,10 +53,10 @@ _TENSOR_CHECKS = (
 )  # fmt: skip
 """The properties of a tensor in the order in which ``TensorCheck`` checks them (``guards.cpp``)."""
 _BY_ITSELF = ("/torch/_higher_order_ops/", "/torch/_export/")
-"""Where torch compiles functions of its own, such as a wrapper for each call of ``torch.cond``."""
+"""Folders in which torch compiles its own functions, such as a wrapper for each call of ``torch.cond``."""
 _ITEM = re.compile(r"(?:\[\d{1,9}\]){1,9}\Z")
 _MOST_TOGETHER = 32
-"""Values that may change with another: more are those of another object altogether."""
+"""The most values that may change with another; more of them belong to a different object."""
 _UNKNOWN = GuardFailure("", "", "", "")
 
 
@@ -65,8 +64,9 @@ _UNKNOWN = GuardFailure("", "", "", "")
 class _Group:
     """The recompilations that one property of one guarded value caused, by compile id.
 
-    ``libraries`` are the calls of libraries in which the value is used, ``others`` what else failed before
-    them, by compile id and property, ``together`` what changed with the value, by compile id.
+    ``libraries`` are the calls in libraries that use the value, ``others`` the other failures that led to
+    these recompilations, by compile id and property, ``together`` the failures of values that changed at the
+    same time, by compile id.
     """
 
     place: Place
@@ -90,7 +90,7 @@ def late_compilation_verdict(report: Report) -> str:
 
 
 class Recompilations:
-    """The guards of a run, and the recompilations that failed guards caused."""
+    """The guards of a run, and the recompilations that failing guards caused."""
 
     def __init__(self, facts: FactsByType, places: Places, lightning: Lightning) -> None:
         self._facts = facts
@@ -109,7 +109,10 @@ class Recompilations:
             self._codes[guard.compile_id, guard.source].add((guard.kind, guard.code))
 
     def builders(self) -> Iterator[FindingBuilder]:
-        """Build a finding for each property of a value that changed, with the values that changed alike."""
+        """Build a finding for each changed property of a value.
+
+        Values that changed alike share one.
+        """
         groups: dict[tuple[object, ...], _Group] = {}
         for fact in self._facts.of(Recompile):
             if fact.compile_id not in self._late:
@@ -129,10 +132,10 @@ class Recompilations:
         return map(self._builder, alike.values())
 
     def _change(self, group: _Group) -> tuple[object, ...]:
-        """Return what the first recompilation of a group shares with others that the same change caused.
+        """Return the key that groups share if the same change caused their recompilations.
 
-        That is the compiled function around them, the two values, and the name unless it is of a tensor,
-        or of an object that was freed, which each function has under a name of its own.
+        The key has the outermost compiled function, the two values and the name. Names of tensors and of
+        freed objects are left out, since they differ between functions.
         """
         compile_id, failure = next(iter(group.failures.items()))
         name = written_name(failure.source).rpartition(".")[2] or failure.reason
@@ -157,7 +160,7 @@ class Recompilations:
         given = advice.common_advice(
             item for group in groups for item in self.advise(next(iter(group.failures.values())))
         )
-        # Who decides ahead of the call whether a key is in a value does not pass the key.
+        # If the caller decides whether a key is in a value, it does not pass the key.
         asked = self._lookup(next(iter(first.failures.values())))
         keys = names(ast.parse(asked, mode="eval")) if asked else ()
         passed = [same for same in together if written_name(same[0].source) not in keys]
@@ -178,7 +181,7 @@ class Recompilations:
         return FindingBuilder(finding, compile_ids)
 
     def _likewise(self, groups: Sequence[_Group]) -> str:
-        """Name what changed in the same way as the first of several values."""
+        """Name the other values of several that changed in the same way, in a clause."""
         values = [next(iter(group.failures.items())) for group in groups]
         own, *others = (self._as_passed(*value).source for value in values)
         functions = [
@@ -188,13 +191,13 @@ class Recompilations:
         return messages.likewise(others, own, functions)
 
     def _changed_with(self, cause: GuardFailure, fact: Recompile) -> list[GuardFailure]:
-        """List what changed with the cause of a recompilation to a value that no compilation is for."""
+        """List the values that changed with a recompilation's cause, to ones no compilation fits."""
         compile_id = fact.compile_id
         before, after = self.guards[cause.compile_id], self.guards[compile_id]
         numbers = (compile_number(cause.compile_id), compile_number(compile_id))
         follows = bool(numbers[0]) and numbers[0][-1] + 1 == numbers[1][-1]
         found = changed_with(cause, before, after, follows=follows)
-        if cause.changed not in _TENSOR_CHECKS:  # advice on a size is for all that changed
+        if cause.changed not in _TENSOR_CHECKS:  # advice on a size covers all that changed
             found += changed_sizes(cause.compile_id, before, after, follows=follows)
         if cause.changed != "size":
             found += changed_types(cause.compile_id, before, after)
@@ -207,20 +210,23 @@ class Recompilations:
         ]
 
     def _lookup(self, failure: GuardFailure) -> str:
-        """Return the code that asks whether a key is in the value that changed, if that is all it needs."""
+        """Return the ``in`` test on the value that changed, if the code needs nothing else of it."""
         if failure.kind not in ("DICT_CONTAINS", "SET_CONTAINS"):
             return ""
         return lookup(failure.stack or self._guard_stack(failure), failure.source, self._workspace)
 
     def _break_behind(self, failure: GuardFailure) -> tuple[Advice, ...]:
-        """Advise to remove the break that a value was handed over; a tensor can change without one, too."""
+        """Advise to remove the graph break that passed a value.
+
+        Not for tensors, which change anyway.
+        """
         if failure.changed in _TENSOR_CHECKS or failure.kind == "TENSOR_MATCH":
             return ()
         line = self._resumed.behind(failure)
         return (Advice(messages.REMOVE_BREAK.format(line=line)),) if line else ()
 
     def late_compilations(self) -> Iterator[FindingBuilder]:
-        """Build a finding, at the call, for each call and cause of compilations after the warm-up."""
+        """Build a finding for each call and cause of compilations after the warm-up, at the call."""
         groups: dict[tuple[Span | None, str, object], dict[str, GuardFailure | None]] = {}
         for fact in self._late.values():
             failure = self.cause(fact.failures, fact.compile_id) if fact.failures else None
@@ -231,7 +237,7 @@ class Recompilations:
         for (_, function, _), group in groups.items():
             first, failures = next(iter(group)), [failure for failure in group.values() if failure]
             given = self.advise(failures[0]) if failures else (Advice(advice.CALL_AHEAD),)
-            why = messages.change(failures) if failures else "it was not called in it"
+            why = messages.change(failures) if failures else "the warm-up did not call it"
             place, stack = self._places.place((), first), self._places.calling_stack(first)
             yield FindingBuilder(
                 Finding(
@@ -249,7 +255,7 @@ class Recompilations:
             )
 
     def advise(self, failure: GuardFailure) -> tuple[Advice, ...]:
-        """Advise on a guard that failed, from what the compilations of its function say."""
+        """Return the advice on a failed guard, from all compilations of its function."""
         frame, compile_id = frame_of(failure.compile_id), failure.compile_id
         stack = failure.stack or self._guard_stack(failure)
         function = self._places.functions.get(compile_id)
@@ -283,11 +289,11 @@ class Recompilations:
         return (*given, *shared_code(failure, compile_id, self._places))
 
     def named(self, failures: Iterable[GuardFailure]) -> list[GuardFailure]:
-        """Return failures under the names that values from before a graph break have in the program."""
+        """Return failures with stack values of resume functions replaced by their names."""
         return [self._resumed.named(failure) for failure in failures]
 
     def _is_index(self, stack: Stack, source: str) -> bool:
-        """Tell whether the line at which a value is guarded has it as an index."""
+        """Return whether the line that guards a value uses it as an index."""
         file = self._workspace.source(stack[-1].filename) if stack else None
         name = _ITEM.sub("", written_name(source).rpartition(".")[2])
         return bool(name) and any(
@@ -298,7 +304,7 @@ class Recompilations:
         )
 
     def causes(self, limit: RecompileLimit) -> list[GuardFailure]:
-        """List why a frame was compiled so often: the cause of each of its recompilations."""
+        """List the cause of each recompilation of the frame that reached a limit."""
         return self._causes[frame_of(limit.compile_id)]
 
     @cached_property
@@ -310,7 +316,7 @@ class Recompilations:
         return causes
 
     def together(self, limit: RecompileLimit) -> list[list[GuardFailure]]:
-        """List what changed with the most frequent cause in all recompilations of a frame that has it."""
+        """List the values that changed in every recompilation with a frame's most frequent cause."""
         causes: dict[tuple[object, ...], list[list[GuardFailure]]] = defaultdict(list)
         for fact in self._facts.of(Recompile):
             if frame_of(fact.compile_id) == frame_of(limit.compile_id):
@@ -319,13 +325,13 @@ class Recompilations:
         return _in_all(max(causes.values(), key=len, default=[]), causes.keys())
 
     def cause(self, failures: tuple[GuardFailure, ...], compile_id: str) -> GuardFailure:
-        """Choose the failed guard that tells why a frame was compiled again.
+        """Choose the failed guard that explains a recompilation.
 
-        That is one on a value that no earlier compilation is for. If there is none, it is only their
-        combination that is new, and the newest compilation counts.
+        It is a guard on a value that fits no earlier compilation. If there is none, only the combination of
+        values is new, and the failure of the newest compilation counts.
         """
         completed = self.completed(failures, compile_id)
-        # A guard that could not be evaluated tells less than any other.
+        # A guard that could not be evaluated explains less than any other.
         all_failures = [item for item in completed if not messages.is_unevaluated(item.reason)] or completed
         newest: dict[tuple[object, ...], GuardFailure] = {}
         for failure in reversed(all_failures):
@@ -336,34 +342,35 @@ class Recompilations:
         return next(iter(newest.values()), _UNKNOWN)
 
     def _holds(self, failure: GuardFailure, other: GuardFailure, compile_id: str) -> bool:
-        """Tell whether the compilation that ``other`` failed in is for the value that ``failure`` is about.
+        """Return whether the compilation in which ``other`` failed fits the value of ``failure``.
 
-        It is if it checks the value before what failed, or if what it asks of it is asked again.
+        It does if it checks the value before the guard that failed, or if the new compilation has the same
+        guards on the value.
         """
         if (other.source or other.kind) != (failure.source or failure.kind):
             return self._is_for(other.compile_id, failure, compile_id)
         return {failure.changed, other.changed} <= {*_TENSOR_CHECKS} and _step(failure) < _step(other)
 
     def _is_for(self, other: str, failure: GuardFailure, compile_id: str) -> bool:
-        """Tell whether the compilation ``other`` asks nothing of a value that ``compile_id`` does not."""
+        """Return whether all guards of ``other`` on a value are also guards of ``compile_id``."""
         asked = self._asked(other, failure)
         return bool(asked) and asked <= self._asked(compile_id, failure)
 
     def _asked(self, compile_id: str, failure: GuardFailure) -> set[tuple[str, str]]:
-        """Return the guards of a compilation on the value of a failed one, those on its sizes among them."""
+        """Return the guards of a compilation on the value of a failed guard, and on its sizes."""
         ambient, source = self._codes[compile_id, ""], failure.source
         if not source:
             kind = "LAMBDA_GUARD" if failure.kind == advice.RELATION else failure.kind
             return {guard for guard in ambient if guard[0] == kind}
         own = self._codes[compile_id, source] | {guard for guard in ambient if source in guard[1]}
         if any(kind == "TENSOR_MATCH" for kind, _ in own):
-            own = {guard for guard in own if guard[0] != "TYPE_MATCH"}  # which torch leaves out at times
+            own = {guard for guard in own if guard[0] != "TYPE_MATCH"}  # torch sometimes omits it
         return own
 
     def completed(self, failures: tuple[GuardFailure, ...], compile_id: str) -> Sequence[GuardFailure]:
-        """Complete the failed guards that led to a compilation from the installed guards.
+        """Complete the failed guards that led to a compilation with data of the installed guards.
 
-        Every earlier compilation has a failure, the newest one the last.
+        Each earlier compilation has one failure; that of the newest compilation is the last.
         """
         key = (compile_id, failures)
         if key not in self._completed:
@@ -379,19 +386,19 @@ class Recompilations:
                 is_relation = not failure.source and relation_of(failure.reason) is not None
                 kind = advice.RELATION if is_relation else failure.kind
                 failure = replace(failure, stack=condition.stack, kind=kind)
-            # Torch tries a dynamic size the second time, which the code may turn into a number again.
+            # torch makes a size dynamic the second time, but the code may specialize it again.
             constants = (*self._constants[failure.compile_id], *self._constants[compile_id])
             if specialization_behind(failure, constants) is not None:
                 failure = replace(failure, kind=tensor_advice.SPECIALIZED)
             yield failure
 
     def _place(self, compile_id: str, failure: GuardFailure) -> Place:
-        """Find where the guarded name was first needed; its place in the parameters if that is not known."""
+        """Return the place that first needed the guarded value; by default, the parameter."""
         stack = failure.stack or self._guard_stack(failure)
         own = self._places.own_frame(compile_id)
         contains = self._workspace.contains
         if own and contains(own[0].filename) and not any(contains(frame.filename) for frame in stack):
-            stack = own  # a line of a library says less than the function that was compiled
+            stack = own  # the compiled function says more than a line of a library
         place = self._places.place(stack, compile_id)
         span = self._places.name_span(self._places.full_stack(stack, compile_id), failure.source)
         return replace(place, span=span or place.span)
@@ -404,7 +411,10 @@ class Recompilations:
         return failure.source, f"{os.path.basename(span.filename)}:{row}"
 
     def _as_passed(self, compile_id: str, failure: GuardFailure) -> GuardFailure:
-        """Return a failure under the name that the program has, of an item of ``*args`` the caller's."""
+        """Return a failure with the value's name in the program.
+
+        For an item of ``*args``, the caller's.
+        """
         failure = self._resumed.named(failure)
         holder = failure.source.rpartition("[")[0]
         guards = (*self.guards[compile_id], *self.guards[failure.compile_id]) if holder else ()
@@ -424,7 +434,7 @@ class Recompilations:
 def _in_all(
     changes: Sequence[Sequence[GuardFailure]], own: Collection[tuple[object, ...]]
 ) -> list[list[GuardFailure]]:
-    """Group by property what is in all of several lists of failures, and not in ``own``."""
+    """Group the failures that are in each of several lists and not in ``own``, by property."""
     found: dict[tuple[object, ...], list[GuardFailure]] = defaultdict(list)
     for failure in (item for part in changes for item in part):
         found[messages.cause_of(failure)].append(failure)
@@ -432,5 +442,5 @@ def _in_all(
 
 
 def _step(failure: GuardFailure) -> tuple[int, int]:
-    """Return the place of a tensor's property in the order in which they are checked."""
+    """Return the sort key of a tensor's property in the order of torch's checks."""
     return _TENSOR_CHECKS.index(failure.changed), failure.dimension or 0

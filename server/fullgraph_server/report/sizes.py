@@ -1,4 +1,4 @@
-"""Conditions that traces assume of symbolic sizes, and the condition behind a failed guard."""
+"""Conditions on symbolic sizes that compilations assume, and the condition behind a failed guard."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from .source_locator import Places
 
 
 def condition_behind(failure: GuardFailure, guards: Sequence[ShapeGuard]) -> ShapeGuard | None:
-    """Find the condition of a trace behind a failed relation of sizes or numbers; ``None`` if none fits."""
+    """Find the condition whose guard failed, by the relation in the reason.
+
+    ``None`` if none fits.
+    """
     comparison = comparison_of(failure.reason)
     texts = [written_condition(guard.expression, guard.symbols) for guard in guards] if comparison else []
     may_be_near = relation_of(failure.reason) is not None
@@ -31,9 +34,10 @@ def condition_behind(failure: GuardFailure, guards: Sequence[ShapeGuard]) -> Sha
 
 
 def place_of(condition: ast.Compare, texts: Sequence[str], *, may_be_near: bool) -> int | None:
-    """Return the index of the first text that is the same condition, else of one with nearly its bound.
+    """Return the index of the first equal condition, else of one whose bound differs by one.
 
-    Torch simplifies conditions on sizes before it checks them: a bound can be one more than the code says.
+    torch simplifies conditions on sizes before it checks them, which can shift a bound by one. ``None`` if no
+    text fits.
     """
     others = [comparison_of(text) for text in texts]
     for index, other in enumerate(others):
@@ -52,12 +56,12 @@ def place_of(condition: ast.Compare, texts: Sequence[str], *, may_be_near: bool)
 def specialization_behind(
     failure: GuardFailure, constants: Iterable[Specialization]
 ) -> Specialization | None:
-    """Find the specialization that made a number of a size that changed."""
+    """Find the specialization of the size whose change a failed guard reports."""
     if failure.changed != "size":
         return None
     source = f"{failure.source}.size()[{failure.dimension}]"
     for constant in constants:
-        # What the code only compares with a number, as a jump does (``symbolic_convert.py``), is no number.
+        # A size that is only compared with a number, as in a jump (``symbolic_convert.py``), stays symbolic.
         calls = [frame.function for frame in constant.torch_stack[-2:]]
         if source in constant.sources and calls != ["inner", "evaluate_expr"]:
             return constant
@@ -65,7 +69,7 @@ def specialization_behind(
 
 
 def size_conditions(facts: FactsByType, places: Places) -> Iterator[SizeCondition]:
-    """Yield the conditions that every compilation assumes, in the order in which they arose."""
+    """Yield the conditions that compilations assume, in the order in which torch added them."""
     for fact in facts.all:
         if isinstance(fact, ShapeGuard):
             yield SizeCondition(

@@ -1,4 +1,4 @@
-"""Places of facts in the user's code: the innermost frame of a stack that is the user's own."""
+"""Places of facts in the user's code: the user's innermost frame of a stack."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from .model import Finding
 
 _LIBRARY_FOLDER = re.compile(r"^.*[/\\](?:site-packages|dist-packages|python\d\.\d+)[/\\]", re.DOTALL)
 _PRIVATE = re.compile(r"\._(?!_dict__$|\w*_hooks$)|\((?!\)$)")
-"""What only an object itself names, but for what advice names in another way."""
+"""Matches names that only an object itself uses, except those that advice names in another way."""
 _CALLS_OF_MODULES = ("_wrapped_call_impl", "_call_impl")
-"""How ``model(x)`` comes to its ``forward`` (``torch/nn/modules/module.py``)."""
+"""The functions between ``model(x)`` and its ``forward`` (``torch/nn/modules/module.py``)."""
 _OF_DYNAMO = re.compile(r"/torch/(?:_dynamo|_higher_order_ops)/")
 _LOCAL = re.compile(r"L\['(\w+)'\]")
 _ITEM = re.compile(r"L\['(\w+)'\](\[(?:\d+|'\w+')\])")
@@ -45,7 +45,7 @@ _ITEM = re.compile(r"L\['(\w+)'\](\[(?:\d+|'\w+')\])")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of a finding, the calls that lead there, and the library call below it, if any."""
+    """The place of a finding, the calls that lead to it, and the library call below it, if any."""
 
     span: Span
     calls: tuple[Call, ...]
@@ -54,7 +54,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of the user's code, the same for all its compilations."""
+    """A function of the user's code; all its compilations share an equal instance."""
 
     filename: str
     name: str
@@ -62,7 +62,7 @@ class Function:
 
 
 class Places:
-    """Locator of facts by the frames that were compiled; ``filename`` is for those without a stack."""
+    """A locator of facts by the compiled frames; ``filename`` is the file of facts without a stack."""
 
     def __init__(self, workspace: Workspace, filename: str, facts: Iterable[Fact]) -> None:
         self.workspace = workspace
@@ -81,9 +81,9 @@ class Places:
                 self.functions.setdefault(fact.compile_id, function)
 
     def place(self, stack: Stack, compile_id: str) -> Place:
-        """Return the innermost frame of the user's own; of library calls, only those below it are kept.
+        """Return the place of the user's innermost frame, with the user's calls and library calls below.
 
-        In a log whose files are not here, what is in no library is the user's own.
+        In a log whose files are not on this machine, every frame outside of libraries counts as the user's.
         """
         full = self.full_stack(stack, compile_id)
         if not full:
@@ -112,7 +112,7 @@ class Places:
         url: str = "",
         text: str = "",
     ) -> FindingBuilder:
-        """Begin a finding at the place of a stack, or of the frame of the compilation that saw it."""
+        """Start a finding at the place of a stack; without one, on the compiled function."""
         place = self.place(stack, compile_id or "")
         finding = Finding(
             kind,
@@ -129,7 +129,10 @@ class Places:
         return FindingBuilder(finding, set() if compile_id is None else {compile_id})
 
     def subject(self, stack: Stack, compile_id: str, code: str, said: str) -> str:
-        """Name the code at the end of a stack that breaks the graph; empty if torch gives no columns."""
+        """Name the code at the end of a stack that breaks the graph.
+
+        Empty if its columns are unknown.
+        """
         full = self.full_stack(stack, compile_id) if stack else ()
         frame = self._innermost_own(full)
         source = self.workspace.source(frame.filename) if frame and frame.column is not None else None
@@ -141,18 +144,21 @@ class Places:
         return break_subject(node, source.line(node.lineno), code, said, innermost=frame == full[-1])
 
     def name_of(self, compile_id: str) -> str:
-        """Return the name of a compiled function with its class's; empty if it is not known."""
+        """Return the name of a compiled function with its class: ``Block.forward``.
+
+        Empty if unknown.
+        """
         function = self.functions.get(compile_id)
         return self.qualname(function) if function else ""
 
     def qualname(self, function: Function) -> str:
-        """Return a function's name with that of its class: ``Block.forward``."""
+        """Return a function's name with its class: ``Block.forward``."""
         source = self.workspace.source(function.filename)
         row = definition_span(source, function.filename, function.row, function.name).row
         return definitions(source).qualname(row, function.name) if source else function.name
 
     def full_stack(self, stack: Stack, compile_id: str) -> Stack:
-        """Return the calls that led to the frame, then the fact's own, or the frame itself if it has none."""
+        """Return the callers of a frame followed by a fact's stack, or by the frame if that is empty."""
         stack = stack or self.own_frame(compile_id)
         started = self._started.get(compile_id)
         if not (started and started.stack and stack):
@@ -162,37 +168,43 @@ class Places:
         return stack if is_whole else started.stack + stack
 
     def outermost(self, compile_id: str) -> tuple[str, str]:
-        """Return the file and name of the outermost compiled function around a frame, or of its own."""
+        """Return file and name of the outermost compiled function among a frame and its callers."""
         compiled = self._compiled()
         stack = (*self.calling_stack(compile_id), *self.own_frame(compile_id))
         calls = ((frame.filename, frame.function) for frame in stack)
         return next((call for call in calls if call in compiled), ("", ""))
 
     def is_compiled(self, frame: StackFrame) -> bool:
-        """Tell whether a function was compiled by itself, rather than as a part of what calls it."""
+        """Return whether a function was compiled as a frame, rather than inlined into its caller."""
         return (frame.filename, frame.function) in self._compiled()
 
     def own(self, stack: Stack) -> list[StackFrame]:
-        """List the frames of a stack that are the user's own."""
+        """List the user's frames of a stack."""
         return [frame for frame in stack if self.workspace.contains(frame.filename)]
 
     def calling_stack(self, compile_id: str) -> Stack:
-        """Return the calls that led to a compiled frame; empty if they are not known."""
+        """Return the calls that led to a compiled frame; empty if unknown."""
         started = self._started.get(compile_id)
         return started.stack if started else ()
 
     def traced_stack(self, stack: Stack, compile_id: str) -> Stack:
-        """Return those calls of a fact's stack that were made in the frame, from the frame itself on."""
+        """Return the part of a fact's stack that Dynamo traced, from the compiled frame on."""
         around = len(self.calling_stack(compile_id)) if stack else 0
         return self.full_stack(stack, compile_id)[around:] if stack else ()
 
     def resumes_at(self, compile_id: str) -> int | None:
-        """Return the row from which a frame continues a function; ``None`` if it begins with it."""
+        """Return the row at which a resume function continues.
+
+        ``None`` for an ordinary frame.
+        """
         started = self._started.get(compile_id)
         return started.resumes_at if started else None
 
     def own_frame(self, compile_id: str) -> Stack:
-        """Return the compiled function as a frame that stands on its name."""
+        """Return a stack with one frame at the name of the compiled function.
+
+        Empty if unknown.
+        """
         function = self.functions.get(compile_id)
         if function is None:
             return ()
@@ -212,10 +224,11 @@ class Places:
         )
 
     def at_call(self, source: str, compile_id: str) -> bool:
-        """Tell whether a guarded value has its name in code of the user's own that makes the compiled call.
+        """Return whether the user's code that makes the compiled call can refer to a guarded value.
 
-        A library's has not, nor has what is only there within compiled code, an item of ``*args``, what is
-        private to an object, or an array of NumPy, which is no tensor before the call.
+        It cannot refer to a value of a library's call, a value that exists only in compiled code, an item of
+        ``*args``, or a private attribute. An array of NumPy does not count, since it is not a tensor before
+        the call.
         """
         name, function = written_name(source), self.functions.get(compile_id)
         if not name or _PRIVATE.search(name) or "___from_numpy(" in source:
@@ -238,7 +251,7 @@ class Places:
     def passed_as(self, source: str, compile_id: str, length: int) -> str:
         """Return the caller's code for an item of ``*args`` or ``**kwargs`` of a compiled function.
 
-        ``length`` is how many ``*args`` there are. Empty where the user's code does not make the call itself.
+        ``length`` is the number of ``*args``. Empty if the user's code does not make the call itself.
         """
         found, function = _ITEM.fullmatch(source), self.functions.get(compile_id)
         file = self.workspace.source(function.filename) if function else None
@@ -256,18 +269,18 @@ class Places:
         return passed_as(node, definition, f"{found[1]}{found[2]}", length)
 
     def mentions(self, text: str, compile_id: str) -> bool:
-        """Tell whether the files of the user's own that make a compiled call mention ``text``."""
+        """Return whether one of the user's files that make a compiled call contains ``text``."""
         sources = map(self.workspace.own_source, {frame.filename for frame in self.calling_stack(compile_id)})
         return any(source is not None and text in source.text for source in sources)
 
     def sources_around(self, compile_id: str) -> list[SourceFile]:
-        """List the user's files that make a compiled call, and that of the compiled function."""
+        """List the user's files that make a compiled call, and the file of the compiled function."""
         frames = (*self.calling_stack(compile_id), *self.own_frame(compile_id))
         sources = map(self.workspace.own_source, dict.fromkeys(frame.filename for frame in frames))
         return list(filter(None, sources))
 
     def span(self, frame: StackFrame, name: str = "") -> Span:
-        """Return the range of a frame, or of ``name`` in it if it stands there."""
+        """Return the range of a frame's code, or of ``name`` on its row if it occurs there."""
         key = (frame, name)
         span = self._spans.get(key)
         if span is None:
@@ -277,17 +290,17 @@ class Places:
         return span
 
     def name_span(self, stack: Stack, source: str) -> Span | None:
-        """Find a guarded expression in the innermost own frame of a stack."""
+        """Return the range of a guarded expression in the user's innermost frame of a stack."""
         frame = self._innermost_own(stack)
         return None if frame is None else self.span(frame, written_name(source))
 
     def own_span(self, stack: Stack) -> Span | None:
-        """Return the innermost code of a stack that is the user's own."""
+        """Return the user's innermost code on a stack; ``None`` if there is none."""
         frame = self._innermost_own(stack)
         return self.span(frame) if frame else None
 
     def other_calls(self, compile_ids: Iterable[str], calls: Sequence[Call]) -> tuple[Call, ...]:
-        """Return where the stacks of compilations differ from ``calls``: the innermost own call of each."""
+        """Return the user's innermost call of each compilation that is not in ``calls``."""
         known = {(call.filename, call.row) for call in calls}
         found: dict[Call, None] = {}
         for compile_id in compile_ids:
@@ -298,7 +311,7 @@ class Places:
         return tuple(found)
 
     def callers(self, stack: Stack) -> tuple[Span, ...]:
-        """Return the calls of a stack in the user's own code, from the last but one outwards."""
+        """Return the user's calls of a stack without the innermost, from the inside outwards."""
         callers = self._callers.get(stack)
         if callers is None:
             rows = ((frame.filename, frame.row) for frame in reversed(self.own(stack)[:-1]))
@@ -310,7 +323,7 @@ class Places:
         return {(function.filename, function.name) for function in self.functions.values()}
 
     def function_name(self, place: Call | StackFrame) -> str:
-        """Return the name of the function that a call is made in, with that of its class."""
+        """Return the name of the function that contains a call, with its class."""
         source = self.workspace.source(place.filename)
         scopes = definitions(source) if source else None
         function = scopes.function_at(place.row) if scopes else None
@@ -321,7 +334,7 @@ class Places:
 
 
 def with_library_places(message: str, calls: Sequence[Call]) -> str:
-    """Add to a message the library calls that it is about, if any: the first, and how many others."""
+    """Add the first library call that a message is about, and the number of further ones, if any."""
     places = list(dict.fromkeys(map(library_place, calls)))
     if not places:
         return message
@@ -330,25 +343,26 @@ def with_library_places(message: str, calls: Sequence[Call]) -> str:
 
 
 def library_place(call: Call) -> str:
-    """Name a call in a library, its file from the package on: ``in `reduce`, einops/einops.py:120``."""
+    """Name a call in a library, with its path in the package: ``in `reduce`, einops/einops.py:120``."""
     return f"in {code_span(call.function)}, {_LIBRARY_FOLDER.sub('', call.filename)}:{call.row}"
 
 
 def in_library(finding: Finding, workspace: Workspace) -> bool:
-    """Tell whether the innermost call that led to a finding is in a library rather than the user's code."""
+    """Return whether the innermost call of a finding is in a library, not in the user's code."""
     innermost = finding.stack[-1].filename if finding.stack else finding.span.filename
     return not (workspace.contains(innermost) or _is_dynamo(innermost))
 
 
 def _is_dynamo(filename: str) -> bool:
-    """Tell whether a file is Dynamo's own, such as its Python stand-ins for functions written in C.
+    """Return whether a file is Dynamo's own, such as its Python polyfills for C functions.
 
-    So are the functions of higher-order operators, such as ``torch.cond``: what they are given breaks.
+    The files of higher-order operators such as ``torch.cond`` count, too: the functions passed to them
+    break the graph.
     """
     return _OF_DYNAMO.search(filename.replace("\\", "/")) is not None
 
 
 @cache
 def _own_call() -> re.Pattern[str]:
-    """Match calls within Fullgraph in a traceback: they say nothing about the program."""
+    """Return a pattern that matches Fullgraph's own calls in a traceback."""
     return re.compile(rf'^ *File "{re.escape(worker_folder())}.*\n(?:    .*\n)*', re.MULTILINE)

@@ -1,6 +1,6 @@
-"""Findings about what costs speed, and the compilations of a run one by one.
+"""Findings about slow code and slow compilation, and the list of compilations of a run.
 
-What follows from generated code is reported only by runs that went as deep.
+Findings about generated code are reported only by runs that generated it.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from .recompiles import Recompilations
 from .source_locator import Places
 
 _FEW = 2
-"""Operations of a graph that is hardly worth the call of what it was compiled to."""
+"""The most operations of a graph that is hardly worth the call of its compiled code."""
 _WARM_ENOUGH = 0.5
-"""Of the compile time with cold caches: what is left with warm ones if those are worth keeping."""
+"""The ratio of warm to cold compile time below which caches are worth keeping between jobs."""
 _SHORT = 1.0
-"""Seconds of compile time that nobody minds."""
+"""Seconds of compile time below which no advice is given."""
 
 
 _KEEP_CACHES = (
-    "Keep the caches from one job to the next: set TORCHINDUCTOR_CACHE_DIR to a folder that stays, "
+    "Keep the caches from one job to the next: set TORCHINDUCTOR_CACHE_DIR to a persistent folder, "
     "or use `torch.compiler.save_cache_artifacts()`."
 )
 _PARTS: Final[dict[Part, str]] = {
@@ -58,35 +58,36 @@ _PARTS: Final[dict[Part, str]] = {
     "build": "building kernels",
 }
 _OFTEN: Final = 8
-"""How often a line is traced into one graph, for this to be told where compiling takes long."""
+"""The least number of times that a line is traced into a graph to be reported as slow to compile."""
 _TRACED_OFTEN: Final = (
-    "If it is in a loop, each pass is traced, lowered and built again. Compile what one pass calls by "
-    f"itself (of a module: `block.compile()`), or compute on a whole tensor instead of in a loop. {NOT_TRIED}"
+    "If it is in a loop, each iteration is traced, lowered and built again. Compile the code of one "
+    "iteration separately (for a module: `block.compile()`), or compute on a whole tensor without a loop. "
+    f"{NOT_TRIED}"
 )
 _LEAVE_RNN: Final = (
     "Leave `torch._dynamo.config.allow_rnn` off: the graph then breaks at the layer, which runs as one "
-    f"operator, and what is around it is compiled. {NOT_TRIED}"
+    f"operator, and the code around it is compiled. {NOT_TRIED}"
 )
 _COMPLEX: Final = re.compile(r"c(?:32|64|128)\[")
 _MOST_ROWS: Final = 6
 _REAL_PARTS: Final = (
     "Compute with real and imaginary parts as real tensors, `torch.view_as_real(z)`, or call these "
-    f"operations outside of what is compiled. {NOT_TRIED}"
+    f"operations outside of compiled code. {NOT_TRIED}"
 )
 _NUMBERED: Final = re.compile(r"_\d+$")
 _INSTALLED: Final = re.compile(r"[/\\](?:site|dist)-packages[/\\]")
 
 _BUCKETS: Final = (
-    "The gradients of a bucket are sent as soon as the part of the graph that makes them has run backward, "
-    "while the rest goes on: that needs a graph for each. `bucket_cap_mb` of `DistributedDataParallel` says "
-    "how large a bucket is."
+    "The gradients of a bucket are sent as soon as the backward of its part of the graph has run, while the "
+    "rest continues: each bucket needs its own graph. `bucket_cap_mb` of `DistributedDataParallel` sets the "
+    "bucket size."
 )
 
 
 def speed_builders(facts: FactsByType, places: Places) -> Iterable[FindingBuilder]:
-    """Build a finding for each thing that costs speed, and for the time that compiling takes.
+    """Build findings for code that is slow when compiled, and for slow compilation.
 
-    What is the same in several compilations is one finding.
+    Equal findings in several compilations are merged.
     """
     builders: dict[tuple[object, ...], FindingBuilder] = {}
     for builder in _builders(facts, places):
@@ -122,7 +123,7 @@ def _builders(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
 def compilations(
     facts: FactsByType, places: Places, recompilations: Recompilations
 ) -> tuple[Compilation, ...]:
-    """List all compilations of frames, in their order."""
+    """List all compilations of frames, in order."""
     reasons = {
         fact.compile_id: messages.change([recompilations.cause(fact.failures, fact.compile_id)])
         for fact in facts.of(Recompile)
@@ -137,7 +138,7 @@ def compilations(
             function=places.name_of(compile_id),
             span=places.place((), compile_id).span,
             start=steps[compile_id].start if compile_id in steps else 0.0,
-            # One that failed has no such fact.
+            # A compilation that failed has no ``FrameCompiled``.
             seconds=seconds.get(compile_id) or (steps[compile_id].seconds if compile_id in steps else 0.0),
             reason=reasons.get(compile_id, ""),
             caller=places.own_span(fact.stack),
@@ -147,9 +148,9 @@ def compilations(
 
 
 def _cut_graphs(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
-    """Build a finding for each graph that was cut at the bounds of buckets.
+    """Build a finding for each graph that ``DistributedDataParallel`` cuts at its buckets.
 
-    ``DistributedDataParallel`` does that: ``torch/_dynamo/backends/distributed.py``, ``DDPOptimizer``.
+    See ``DDPOptimizer`` in ``torch/_dynamo/backends/distributed.py``.
     """
     parts: dict[str, set[str]] = {}
     for fact in facts.of(GraphPart):
@@ -162,23 +163,23 @@ def _cut_graphs(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
 
 
 def _small_graphs(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
-    """Find the graphs that are small because of the graph breaks around them."""
+    """Build a finding for each graph that is small because of the graph breaks around it."""
     if not facts.of(GraphBreak):
         return
     for fact in facts.of(GraphCaptured):
         if 0 < len(fact.nodes) <= _FEW:
             count = messages.counted(len(fact.nodes), "operation")
-            message = f"a graph of {count}: calling what it compiles to costs about what it saves"
+            message = f"a graph of {count}: calling its compiled code costs about as much as it saves"
             hints = ("Remove the graph breaks around it, so that it becomes part of a larger graph.",)
             stack = (fact.nodes[0].frame,)
             yield places.finding("perf-hint", "information", message, stack, fact.compile_id, hints=hints)
 
 
 def _complex_graphs(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
-    """Find the graphs for TorchInductor that compute with complex numbers.
+    """Build a finding for each graph for TorchInductor that computes with complex numbers.
 
-    It warns of them in ``_warn_complex_not_supported`` (``torch/_inductor/lowering.py``, 2.11 to 2.15), once
-    in a process, and only where it runs.
+    TorchInductor warns about them only once in a process, and only if it runs
+    (``_warn_complex_not_supported`` in ``torch/_inductor/lowering.py``, 2.11 to 2.15).
     """
     is_left_out = any("TorchInductor" in fact.left_out for fact in facts.of(RunFinished))
     compiled = {fact.compile_id for fact in facts.of(CodeGenerated)}
@@ -198,7 +199,7 @@ def _complex_graphs(facts: FactsByType, places: Places) -> Iterator[FindingBuild
                 fact.compile_id,
                 explanation=(
                     f"{len(nodes)} of the {len(fact.nodes)} operations of the graph have complex results "
-                    f"({_lines(rows)}). Where it has no code, they run as they do uncompiled, one by one."
+                    f"({_lines(rows)}). Operations without generated code run one by one, as in eager mode."
                 ),
                 hints=(_REAL_PARTS,),
             )
@@ -210,7 +211,7 @@ def _lines(rows: Sequence[int]) -> str:
 
 
 def _compile_times(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
-    """Report how long compiling takes with cold and with warm caches, and which part takes most."""
+    """Report the compile time with cold and warm caches, and the slowest part of the compiler."""
     times = {fact.cache: fact for fact in facts.of(TimesMeasured) if fact.failure is None}
     cold, warm = times.get("cold"), times.get("warm")
     if cold is None or not cold.compiling:
@@ -236,7 +237,7 @@ def _compile_times(facts: FactsByType, places: Places) -> Iterator[FindingBuilde
         if fact.compile_id == slowest:
             for node, layer in unrolled_nodes(fact):
                 message = (
-                    f"`nn.{layer}` is unrolled here: each step of its sequence is lowered and built by itself"
+                    f"`nn.{layer}` is unrolled here: each step of its sequence is lowered and built alone"
                 )
                 hints = (_LEAVE_RNN,)
                 yield places.finding("perf-hint", "information", message, (node.frame,), slowest, hints=hints)
@@ -244,7 +245,7 @@ def _compile_times(facts: FactsByType, places: Places) -> Iterator[FindingBuilde
 
 
 def _traced_often(graph: GraphCaptured, places: Places) -> Iterator[FindingBuilder]:
-    """Build a finding on the line of the program that gives most operations, if it is traced many times."""
+    """Build a finding on the program's line with most operations, if it is traced many times."""
     lines: dict[StackFrame, Counter[str]] = defaultdict(Counter)
     for node in graph.nodes:
         if not _INSTALLED.search(node.frame.filename):

@@ -1,8 +1,8 @@
-"""Findings that come with what a library puts around a module, rather than from the module itself.
+"""Findings that a library's wrapper around a module causes, rather than the module itself.
 
 ``DistributedDataParallel`` breaks the graph around the forward of its module, FSDP at its hooks, torch's
-optimizers around ``step``. A
-``LightningModule`` that is compiled as a whole has its loggers, its trainer and their counters compiled.
+optimizers around ``step``. If a ``LightningModule`` is compiled as a whole, its loggers, its trainer and
+their counters are compiled, too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .source_locator import Places
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """A wrapper of torch's around a module; ``files`` matches the files of its code."""
+    """A wrapper that torch puts around a module or an optimizer; ``files`` matches its source files."""
 
     name: str
     files: re.Pattern[str]
@@ -32,33 +32,33 @@ class Wrapper:
 
 
 _AHEAD_OF_HOOKS: Final = (
-    "Compile the blocks that are sharded one by one, ahead of `fully_shard`, with `block.compile()`: the "
-    "hooks then lie between graphs."
+    "Compile each block that is sharded with `block.compile()`, before `fully_shard`: then the hooks run "
+    "between graphs."
 )
 _WRAPPERS: Final = (
     Wrapper(
         "DistributedDataParallel",
         re.compile(r"[/\\]torch[/\\]nn[/\\]parallel[/\\]distributed\.py$"),
-        "`DistributedDataParallel` breaks the graph itself, ahead of your module and behind it: nothing in "
-        "your code is the cause.",
+        "`DistributedDataParallel` itself breaks the graph, before and after your module: nothing in your "
+        "code is the cause.",
     ),
     Wrapper(
         "FSDP",
         re.compile(r"[/\\]torch[/\\]distributed[/\\](?:fsdp|_composable[/\\]fsdp)[/\\]"),
         "FSDP's hooks, which gather parameters and free them, run outside of graphs: they break the graph of "
-        "a module that holds sharded ones.",
+        "a module that contains sharded modules.",
         (_AHEAD_OF_HOOKS,),
     ),
     Wrapper(
         "torch.optim",
         re.compile(r"[/\\]torch[/\\]optim[/\\]optimizer\.py$"),
-        "Torch's optimizers break the graph around `step` themselves: nothing in your code is the cause.",
+        "torch's optimizers themselves break the graph around `step`: nothing in your code is the cause.",
     ),
 )
 
 
 def wrapper_of(stack: Stack, is_own: Callable[[str], bool]) -> Wrapper | None:
-    """Find the wrapper in whose code a stack ends, below the user's own code."""
+    """Return the wrapper whose code is at the end of a stack, below the user's code, if any."""
     below: list[str] = []
     for frame in reversed(stack):
         if is_own(frame.filename):
@@ -71,7 +71,7 @@ _LIGHTNING: Final = re.compile(
     r"[/\\](?:lightning[/\\](?:pytorch|fabric)|pytorch_lightning|lightning_fabric)[/\\]"
 )
 _OWN_VALUES: Final = ("L['self']._trainer.", "L['self']._fabric.")
-"""What only a ``LightningModule`` keeps, of all that a guard can be on."""
+"""Prefixes of guarded values that only a ``LightningModule`` has."""
 
 
 class Lightning:
@@ -83,9 +83,9 @@ class Lightning:
         self._workspace = places.workspace
 
     def hints(self, stack: Stack, compile_id: str, source: str = "") -> tuple[str, ...]:
-        """Advise to compile the networks instead, where that takes a finding away; else nothing.
+        """Advise to compile the networks instead, if that removes a finding; else return nothing.
 
-        ``stack`` leads to the finding, ``source`` is the guarded value that it is about, if any.
+        ``stack`` is the stack of the finding, ``source`` the guarded value that it is about, if any.
         """
         compiled = self._compiled.get(compile_id)
         if compiled is None or not self._is_of_library(compiled, stack, source):
@@ -94,7 +94,7 @@ class Lightning:
         return (compile_networks(compiled.classes[0].name, networks),) if networks else ()
 
     def _can_compile(self, network: Network, compiled: LightningCompiled) -> bool:
-        """Tell whether a network is called, and is not used in a way that a compiled one cannot be."""
+        """Return whether a network is called, and only used in ways that a compiled one supports."""
         names = {place.filename for place in compiled.classes if self._workspace.contains(place.filename)}
         sources = {name: source for name in names if (source := self._workspace.source(name))}
         classes = (
@@ -107,9 +107,9 @@ class Lightning:
         )
 
     def _is_of_library(self, compiled: LightningCompiled, stack: Stack, source: str) -> bool:
-        """Tell whether code of Lightning's is the cause, called by the ``LightningModule`` itself.
+        """Return whether Lightning's code, called by the ``LightningModule`` itself, is the cause.
 
-        What a network within it calls would be compiled as before.
+        Code that a network calls does not count: it would still be compiled with the network.
         """
         classes, contains = {place.name for place in compiled.classes}, self._workspace.contains
         full = self._places.full_stack(stack, compiled.compile_id)
@@ -126,7 +126,10 @@ class Lightning:
         return _LIGHTNING.search(outside.filename) is not None
 
     def _class_of(self, frame: StackFrame) -> str:
-        """Return the name of the class whose method of the user's own a frame is of; else an empty string."""
+        """Return the user's class whose method a frame is in.
+
+        An empty string if there is none.
+        """
         source = self._workspace.own_source(frame.filename)
         scopes = definitions(source) if source else None
         function = scopes.function_at(frame.row) if scopes else None

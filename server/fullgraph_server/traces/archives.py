@@ -1,7 +1,7 @@
-"""Archives of logs: tarballs and zip files, which anybody may have made.
+"""Archives of logs: tarballs and zip files, which are untrusted.
 
-Only logs are written, into one folder and under names of our own: no path, link or device of an archive
-counts. What is left out is told.
+Only logs are unpacked, into one folder and under new names; paths, links and devices in an archive are not
+used. A sentence reports each kind of member that is left out.
 """
 
 from __future__ import annotations
@@ -39,23 +39,23 @@ _TARBALLS: Final[Mapping[str, Callable[[Path], Any]]] = {
 }
 _ZIP: Final = ".zip"
 _CHUNK: Final = 1 << 13
-"""The bytes that are lost before a damage at most."""
+"""Bytes read at once: the most that are lost before the damaged part of an archive."""
 _MEMORY: Final = 200 << 20
-"""The limit on memory for unpacking: headers of archives are read at once, however large they are."""
+"""The limit on memory for unpacking, since headers of any size are read at once."""
 _UNSAFE: Final = re.compile(r"[^\w.-]", re.ASCII)
 _DAMAGE: Final = (
     tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, ValueError, OverflowError,
     RuntimeError, MemoryError,
 )  # fmt: skip
-"""The exceptions that a damaged archive can raise, beside an ``OSError`` without a number."""
+"""The exceptions that a damaged archive can raise, in addition to an ``OSError`` without ``errno``."""
 
 
 class ArchiveError(Exception):
-    """Error for an archive of which nothing can be read; the message is a sentence without its full stop."""
+    """Error for an archive that cannot be read at all; its message is a sentence without a full stop."""
 
 
 class _TooLargeError(Exception):
-    """The limit of unpacking is reached."""
+    """Error for an archive whose unpacked size exceeds the limit."""
 
 
 class _Stream(Protocol):
@@ -73,7 +73,7 @@ class _Member:
 
 
 class _Limit:
-    """The limit on the bytes of an archive, unpacked."""
+    """A count of the unpacked bytes of an archive, with a limit."""
 
     def __init__(self, most: int) -> None:
         self.most = self._left = most
@@ -99,14 +99,14 @@ class _Limited:
 
 
 def is_archive(name: str) -> bool:
-    """Tell whether a file is an archive, by its name."""
+    """Return whether a file is an archive, by its name."""
     return name.lower().endswith((*_TARBALLS, _ZIP))
 
 
 def unpack(archive: Path, folder: Path, is_log: Callable[[str], bool], most: int) -> tuple[str, ...]:
-    """Unpack at most so many logs of an archive into a folder; return sentences on what is left out.
+    """Unpack at most ``most`` logs into a folder; return sentences about what is left out.
 
-    Raises ``ArchiveError``, and ``OSError`` when the disk fails.
+    Raises ``ArchiveError``, and ``OSError`` if the disk fails.
     """
     limit = _Limit(most_unpacked(archive.stat().st_size))
     problems = []
@@ -130,10 +130,10 @@ def unpack(archive: Path, folder: Path, is_log: Callable[[str], bool], most: int
     except (*_DAMAGE, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        damage = "The archive is damaged, encrypted or cut off"
+        damage = "The archive is damaged, encrypted or truncated"
         if not any(folder.iterdir()):
             raise ArchiveError(damage) from error
-        problems.append(f"{damage}: only what comes before was read")
+        problems.append(f"{damage}: only the part before the damage was read")
     for problem, number in left_out.items():
         problems.append(
             f"{counted(number, 'log')} of the archive {'is' if number == 1 else 'are'} left out: {problem}"
@@ -151,12 +151,15 @@ def _write(stream: _Stream, path: Path, modified: float) -> None:
 
 
 def _plain(name: str) -> str:
-    """Return the last part of a member's path, of which a rank is read, as the name of a file."""
+    """Return the last part of a member's path, which may name a rank, as a safe file name."""
     return _UNSAFE.sub("_", re.split(r"[/\\]", name)[-1])[-200:]
 
 
 def _members(archive: Path, limit: _Limit) -> Iterator[_Member]:
-    """Yield the members in one pass: the stream of one is read before the next is asked for."""
+    """Yield the members in one pass.
+
+    Read the stream of each before you ask for the next.
+    """
     name = archive.name.lower()
     opened = next((opened for ending, opened in _TARBALLS.items() if name.endswith(ending)), None)
     if opened is None:
@@ -167,7 +170,7 @@ def _members(archive: Path, limit: _Limit) -> Iterator[_Member]:
 
 
 class _Header(tarfile.TarInfo):
-    """The header of a member; ``tarfile`` takes a damaged one for the end of the archive."""
+    """The header of a member that raises if it is damaged; ``tarfile`` would end the archive there."""
 
     @classmethod
     def fromtarfile(cls, tarfile_: tarfile.TarFile) -> _Header:
@@ -190,7 +193,7 @@ def _of_zip(archive: Path, limit: _Limit) -> Iterator[_Member]:
     with zipfile.ZipFile(archive) as packed:
         for item in packed.infolist():
             modified = time.mktime((*item.date_time, 0, 0, -1))
-            # Zip files of Windows have no kind.
+            # Zip files from Windows do not record the kind of file.
             kind = stat.S_IFMT(item.external_attr >> 16)
             if problem := _problem(item.filename, kind in (0, stat.S_IFREG)):
                 yield _Member(item.filename, modified, None, problem)
@@ -203,5 +206,5 @@ def _problem(name: str, plain: bool) -> str:
     """Say why a member is left out; empty if it may be a log."""
     parts = re.split(r"[/\\]", name)
     if ".." in parts or not parts[0] or parts[0].endswith(":"):
-        return "the path leads out of it"
-    return "" if plain else "a link, a device or the like"
+        return "the path leads out of the archive"
+    return "" if plain else "not a regular file, but a link or a device"

@@ -1,6 +1,6 @@
 """Arguments of a call, reconstructed from a trace: tensors, numbers, constants, and containers of them.
 
-A trace has the values that a frame has used, each under torch's expression for it: ``L['x'][0]``,
+A trace contains the values that a frame used, each under torch's expression for it: ``L['x'][0]``,
 ``L['config'].scale``. The compilation does not depend on any other value.
 """
 
@@ -19,8 +19,10 @@ from fullgraph_compiler.facts.dtypes import DTYPES
 from fullgraph_compiler.trace.decoding import parse_expression
 
 Fields: TypeAlias = Callable[[str], list[tuple[str, bool]] | None]
-"""A function from the name of a class that takes its attributes by keyword to their names, and whether each
-has a default; ``None`` for any other class."""
+"""A function that returns the fields of a class by its name, each with whether it has a default.
+
+``None`` for a class whose constructor does not take its attributes by keyword.
+"""
 
 _Step: TypeAlias = tuple[str, str | int]
 """A step from a value to a part of it: ``[]`` and a key, or ``.`` and an attribute."""
@@ -28,13 +30,13 @@ _Step: TypeAlias = tuple[str, str | int]
 _TYPE = "type "
 """The prefix of the expected value of a guard on a type."""
 _LENGTH = "length "
-"""The same of a guard on a length."""
+"""The prefix of the expected value of a guard on a length."""
 _CONSTANTS = frozenset(
     ("EQUALS_MATCH", "CONSTANT_MATCH", "NONE_MATCH", "TRUE_MATCH", "FALSE_MATCH", "BOOL_MATCH")
 )
 _ALIASES = ("OBJECT_ALIASING", "LAMBDA_GUARD")
 _TELLING = frozenset((*_CONSTANTS, "TYPE_MATCH", "LENGTH_CHECK", "SEQUENCE_LENGTH", "DICT_LENGTH"))
-"""The kinds of guards that show something of a value."""
+"""The kinds of guards that show the value, the type or the length of a value."""
 _NAMED_CONSTANT = re.compile(r"torch\.\w+")
 _LONGEST = 500
 """The limit on characters of a constant or an expression, and on elements of a sequence."""
@@ -43,7 +45,7 @@ _DEEPEST = 20
 
 @dataclass
 class Value:
-    """A value, as far as the trace shows it; ``type`` as in guards. Several names can have the same value."""
+    """A value, as far as the trace shows it; ``type`` as in guards. Several names can share one value."""
 
     constant: ast.expr | None = None
     tensor: InputTensor | None = None
@@ -51,11 +53,14 @@ class Value:
     length: int | None = None
     parts: dict[_Step, Value] = field(default_factory=dict)
     name: str = ""
-    """The name of the value in an example call, if the call has it twice."""
+    """The name of the value in an example call, if the call uses it twice."""
 
 
 def read_values(inputs: Iterable[FrameInputs], guards: Iterable[GuardInstalled]) -> dict[str, Value]:
-    """Collect the local variables of a frame at its start. The first entry for a value counts."""
+    """Collect the local variables of a frame at its start.
+
+    The first entry for a value counts.
+    """
     root = Value()
     same: list[tuple[Sequence[_Step], Sequence[_Step]]] = []
     for frame in inputs:
@@ -87,7 +92,10 @@ def _read_guard(value: Value, guard: GuardInstalled) -> None:
 
 
 def _constant(text: str) -> ast.expr | None:
-    """Parse a guard's constant; return ``None`` for an expression that is not a literal or ``torch.NAME``."""
+    """Parse a guard's constant.
+
+    ``None`` for an expression that is not a literal or ``torch.NAME``.
+    """
     if len(text) > _LONGEST:
         return None
     tree = parse_expression(text)
@@ -105,8 +113,11 @@ def _constant(text: str) -> ast.expr | None:
 
 @lru_cache(maxsize=4096)
 def _path(source: str) -> Sequence[_Step]:
-    """Return the steps from the local variables to an expression's value; empty for other expressions."""
-    # Modules have thousands of parts, and none of them is an argument.
+    """Return the steps from the local variables to an expression's value.
+
+    Empty for other expressions.
+    """
+    # Modules have thousands of parts, none of which is an argument.
     if not source.startswith("L[") or source.startswith("L['self'].") or len(source) > _LONGEST:
         return ()
     tree = parse_expression(source)
@@ -163,14 +174,14 @@ def _join(root: Value, one: Sequence[_Step], other: Sequence[_Step]) -> None:
 
 
 class Writer:
-    """Writer of values as expressions; unknown parts become ``...``."""
+    """A writer of values as expressions; unknown parts become ``...``."""
 
     def __init__(self, fields: Fields) -> None:
         self._fields = fields
         self._names: dict[int, str] = {}
 
     def expression(self, value: Value, name: str = "") -> ast.expr:
-        """Write an expression that makes a value; ``name`` is assigned to it if it is needed again."""
+        """Return an expression that builds a value, and assigns it to ``name`` if it is needed again."""
         if not value.name:
             return self._made(value)
         if id(value) in self._names:
@@ -198,7 +209,10 @@ class Writer:
         return self._record(value, kind.rpartition(".")[2])
 
     def elements(self, value: Value) -> list[ast.expr]:
-        """Write the elements of a sequence; ``None`` for those that the trace does not have."""
+        """Return expressions for the elements of a sequence.
+
+        Elements missing in the trace are ``None``.
+        """
         indices = [key for step, key in value.parts if step == "[]" and isinstance(key, int)]
         length = value.length if value.length is not None else max(indices, default=-1) + 1
         if length > _LONGEST:
@@ -241,7 +255,10 @@ def _tensor(tensor: InputTensor) -> ast.expr:
 
 
 def _order(size: Sequence[int], stride: Sequence[int]) -> list[int]:
-    """Return the dimensions of a dense tensor in the order of memory; of any other, in their own order."""
+    """Return the dimensions in memory order.
+
+    In their own order if the tensor is not dense.
+    """
     order = list(range(len(size)))
     if len(stride) != len(order) or 0 in size:
         return order

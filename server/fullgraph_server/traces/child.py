@@ -1,7 +1,7 @@
 """A process that calls one function, so that the server stays responsive while it reads a log.
 
-It gets the function with its arguments as a pickle on stdin, and answers with a pickle on stdout. It ends
-with the process that started it, which it notices by the end of stdin.
+The process gets the function and its arguments as a pickle on stdin, and answers with a pickle on stdout. It
+ends when stdin ends, that is with the process that started it.
 """
 
 from __future__ import annotations
@@ -23,18 +23,21 @@ _MAIN: Final = (
 
 
 class ChildDiedError(Exception):
-    """The process ended without an answer."""
+    """Error for a process that ended without an answer."""
 
 
 class Child:
-    """Process that calls one function, once."""
+    """A process that calls one function, once."""
 
     def __init__(self) -> None:
         self._process: Process | None = None
         self._killed = False
 
     async def call(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Return the function's result. Raises ``ChildDiedError``, also if it was killed, and ``OSError``."""
+        """Return the function's result.
+
+        Raises ``ChildDiedError`` if the process dies or is killed, and ``OSError``.
+        """
         # Isolated, with the path of this process: neither the environment nor a workspace adds modules.
         command = (sys.executable, "-I", "-S", "-c", _MAIN)
         process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, **own_group())
@@ -48,11 +51,11 @@ class Child:
             answer = await process.stdout.read()
             code = await process.wait()
         finally:
-            self.kill()  # if nobody waits any more
+            self.kill()  # it still runs if the caller was cancelled
             process.stdin.close()
         if code != 0:
             raise ChildDiedError(f"exit code {code}")
-        # Beside the event loop: a report can be large.
+        # In a thread: a report can be large.
         return await asyncio.to_thread(pickle.loads, answer)
 
     def kill(self) -> None:
@@ -63,12 +66,12 @@ class Child:
 
 
 def main() -> None:
-    """Call the function and write the answer, in the process itself."""
+    """Read a function from stdin, call it, and write its result to stdout."""
     function, args = pickle.load(sys.stdin.buffer)
     threading.Thread(target=_end_with_stdin, daemon=True).start()
     pickle.dump(function(*args), sys.stdout.buffer, pickle.HIGHEST_PROTOCOL)
     sys.stdout.buffer.flush()
-    os._exit(0)  # without taking a large report apart
+    os._exit(0)  # skips freeing a large report
 
 
 def _end_with_stdin() -> None:

@@ -1,8 +1,8 @@
-"""A file of the workspace as it was when it ran on another machine, as far as a log quotes it.
+"""The text of a workspace file when it ran on another machine, as far as a log quotes it.
 
-The local file may be another version. Lines that are in both are paired, in order. A quoted line that the
-local file no longer has is inserted where it must have been, so that a
-:class:`~..workspace.drift.Drift` can compare the text with the local file.
+The local file may be a different version. Lines that are in both are paired, in order. A quoted line that is
+not in the local file is inserted at its probable row, so that a :class:`~..workspace.drift.Drift` can compare
+the text with the local file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..workspace.source import SourceFile
 
 @dataclass(frozen=True)
 class RanFile:
-    """The text as it ran, its map from remote rows, and its rows that the local file does not have."""
+    """The text that ran, its map from remote rows, and its rows that are not in the local file."""
 
     source: SourceFile
     changed: frozenset[int]
@@ -39,13 +39,13 @@ class RanFile:
 
 
 def as_it_ran(here: SourceFile, quoted: Mapping[int, str]) -> RanFile:
-    """Insert the lines that a log quotes (by remote row, without indentation) into a local file."""
+    """Insert the lines that a log quotes (by remote row, without indentation) into a local file's text."""
     return _as_it_ran(here, tuple(sorted(quoted.items())))
 
 
 @lru_cache(maxsize=256)
 def _as_it_ran(here: SourceFile, sorted_quotes: tuple[tuple[int, str], ...]) -> RanFile:
-    """Do so once for all ranks that quote the same."""
+    """Insert the quoted lines; cached, since most ranks quote the same ones."""
     quoted = dict(sorted_quotes)
     rows = list(quoted)
     pairs = _paired(here.lines, rows, quoted)
@@ -73,7 +73,7 @@ def _as_it_ran(here: SourceFile, sorted_quotes: tuple[tuple[int, str], ...]) -> 
 
 
 def _paired(lines: Sequence[str], rows: Sequence[int], quoted: Mapping[int, str]) -> list[tuple[int, int]]:
-    """Pair the remote and local rows of the same lines; both increase."""
+    """Pair the remote and local rows of equal lines; both increase."""
     stripped = [line.strip() for line in lines]
     if all(row <= len(lines) and stripped[row - 1] == quoted[row] for row in rows):
         return [(row, row) for row in rows]
@@ -95,7 +95,7 @@ def _filled(
     quoted: Mapping[int, str],
     here: Mapping[str, Sequence[int]],
 ) -> Iterator[tuple[int, int]]:
-    """Yield the pairs, and between them pairs of lines that occur more than once, by the nearest row."""
+    """Yield the pairs, and between them the nearest pairs of lines that occur more than once."""
     row = place = 0
     for pair in (*anchors, None):
         end = bisect_left(rows, pair[0]) if pair else len(rows)

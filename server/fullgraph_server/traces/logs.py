@@ -1,8 +1,8 @@
-"""The logs of a trace: one of each process, named by torch after its rank.
+"""The logs of a trace: one for each process, which torch names after its rank.
 
 Names: ``dedicated_log_torch_trace_rank_3_xyz.log`` (``torch/_logging/_internal.py``, ``LazyTraceHandler``),
-without a rank where there is only one process. A renamed log gets its rank from its records. Logs may be
-packed with gzip.
+without a rank if there is only one process. The rank of a renamed log comes from its records. Logs may be
+compressed with gzip.
 """
 
 from __future__ import annotations
@@ -23,28 +23,29 @@ if TYPE_CHECKING:
 MOST_LOGS: Final = 10_000
 MOST_DEPTH: Final = 4
 EMPTY: Final = "the log is empty"
-NO_TRACE: Final = "the log is no trace"
+NO_TRACE: Final = "the log is not a trace"
 UNREADABLE: Final = "the log cannot be read: "
 MOST_SILENT: Final = 3
-"""The logs in a row for which a server may be silent, before no other is asked for."""
+"""The number of consecutive logs without an answer of the server after which reading stops."""
 _RANK: Final = re.compile(r"(?:^|[_.-])rank[_-]?(\d{1,9})(?:[_.-]|$)", re.IGNORECASE)
 _NAMES: Final = (".log", ".log.gz")
 
 
 class NoTraceError(Exception):
-    """Error for a path without a trace; the message is a sentence for the user."""
+    """Error for a path or URL without a readable trace; its message is a sentence for the user."""
 
 
 class SilentServerError(NoTraceError):
-    """Error for a server that sends nothing for too long, or next to nothing."""
+    """Error for a server that sends nothing, or almost nothing, for too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """A log. ``rank`` is ``None`` if neither name nor records have one; ``modified`` in nanoseconds.
+    """The log of one process.
 
-    ``shown`` is the place that the user knows: the log itself, its archive or its URL. A ``remote`` log is
-    brought to ``path`` when it is read.
+    ``rank`` is ``None`` if neither the name nor the records have one; ``modified`` is in nanoseconds.
+    ``shown`` is the path or URL that the user knows: of the log itself, or of its archive. A ``remote`` log
+    is copied to ``path`` when it is read.
     """
 
     path: Path
@@ -57,9 +58,9 @@ class LogFile:
 
 @dataclass(frozen=True, slots=True)
 class TraceLogs:
-    """The logs of one job, by rank; ``older`` is the number of other logs in the same folder.
+    """The logs of one job, by rank; ``older`` is the number of older logs in the same folder.
 
-    ``unread`` says why ranks have no log that can be read; ``problems`` are sentences on the whole.
+    ``unread`` says why the logs of ranks cannot be read; ``problems`` are sentences about the whole trace.
     """
 
     logs: tuple[LogFile, ...]
@@ -69,14 +70,15 @@ class TraceLogs:
 
     @property
     def largest(self) -> int:
-        """The bytes of the largest log on disk."""
+        """The size of the largest log on disk, in bytes."""
         return max(log.size for log in self.logs)
 
 
 def find_logs(path: Path, shown: str = "") -> TraceLogs:
     """Find the logs of a file or folder: the newest of each rank, or of a program without ranks.
 
-    Each run of a program adds a log. ``shown`` is what the folder was made of. Raises ``NoTraceError``.
+    Each run of a program adds a log. ``shown`` is the path or URL of the archive that was unpacked into the
+    folder. Raises ``NoTraceError``.
     """
     name = shown or str(path)
     if not path.exists():
@@ -92,8 +94,8 @@ def find_logs(path: Path, shown: str = "") -> TraceLogs:
             unread[rank] = log
     if not logs:
         if is_folder or shown:
-            raise NoTraceError(f"{name} holds no trace: nothing was compiled, or it was not recorded there.")
-        raise NoTraceError(f"{name} is no trace: make one with TORCH_TRACE=FOLDER python PROGRAM.")
+            raise NoTraceError(f"{name} has no trace: nothing was compiled, or it was not recorded there.")
+        raise NoTraceError(f"{name} is not a trace: record one with TORCH_TRACE=FOLDER python PROGRAM.")
     return newest(logs, unread)
 
 
@@ -102,25 +104,28 @@ def newest(logs: Iterable[LogFile], unread: Mapping[int, str]) -> TraceLogs:
     ordered = sorted(logs, key=lambda log: (log.modified, log.path))
     by_rank = {log.rank: log for log in ordered}
     ranked = [by_rank[rank] for rank in sorted(rank for rank in by_rank if rank is not None)]
-    # Among logs with ranks, one without a rank is not of a rank of the job.
+    # Among logs with ranks, a log without a rank does not belong to the job.
     chosen = tuple(ranked or by_rank.values())
     without = {rank: unread[rank] for rank in sorted(unread) if rank not in by_rank}
     return TraceLogs(chosen, len(ordered) - len(chosen), without)
 
 
 def is_log(name: str) -> bool:
-    """Tell whether a file is named like a log."""
+    """Return whether a file has the name of a log."""
     return name.endswith(_NAMES)
 
 
 def rank_of(name: str) -> int | None:
-    """Return the rank in the name of a log."""
+    """Return the rank in the name of a log; ``None`` if it has none."""
     found = _RANK.search(name)
     return int(found[1]) if found else None
 
 
 def stamp(path: Path) -> Hashable:
-    """Return a value that changes once a log is written to, or another log is added."""
+    """Return a value that changes when a log is written to or added.
+
+    ``None`` if it cannot be read.
+    """
     try:
         paths = _candidates(path) if path.is_dir() else [path]
         found = ((item, item.stat()) for item in paths)
@@ -130,7 +135,7 @@ def stamp(path: Path) -> Hashable:
 
 
 def too_many(place: str) -> NoTraceError:
-    """Return the error for more logs than a job has."""
+    """Return the error for a folder with more logs than one job can have."""
     return NoTraceError(f"{place} holds more than {MOST_LOGS:,} logs: open a folder of one job.")
 
 
@@ -147,7 +152,10 @@ def _candidates(folder: Path) -> list[Path]:
 
 
 def _log(path: Path, shown: str) -> LogFile | str:
-    """Describe a log, or say why it is none; devices and pipes are not opened."""
+    """Return a log, or the reason why the file is not one.
+
+    Devices and pipes are not opened.
+    """
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):

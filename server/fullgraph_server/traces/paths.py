@@ -1,8 +1,8 @@
 """The map from files of another machine to files of the workspace.
 
-Paths are compared from their ends, then by the lines of the file that the log quotes: the longest common
-end wins, if the file has any of these lines. Only files of the workspace are read, whatever paths a log
-has.
+Paths are compared from their ends, then by the lines that the log quotes from the file: the file with the
+longest common end matches if it has any of these lines. Only files of the workspace are read, whatever paths
+a log contains.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _LIBRARY: Final = re.compile(
 )
 _SOME: Final = 0.01
 _ENOUGH: Final = 0.5
-"""The shares of the quoted lines that a file must have: if its folder has the same name, and if not."""
+"""The shares of the quoted lines that a file must have: with the same folder name, and without."""
 
 
 class PathMap:
-    """Map from remote files to ``files`` of a workspace.
+    """A map from remote files to ``files`` of a workspace.
 
     ``quoted`` are the lines that a log quotes, by remote file and row. ``folders`` maps remote folders to
     folders of the workspace; ``libraries`` are the folders of the local interpreter's libraries.
@@ -54,13 +54,16 @@ class PathMap:
         self._found: dict[str, SourceFile | None] = {}
 
     def source(self, filename: str) -> SourceFile | None:
-        """Return the workspace's file for a remote one, if there is one."""
+        """Return the workspace's file for a remote file; ``None`` if there is none."""
         if filename not in self._found:
             self._found[filename] = self._find(filename)
         return self._found[filename]
 
     def name(self, filename: str) -> str:
-        """Return the local name of a remote file; its remote name if there is no local file."""
+        """Return the local name of a remote file.
+
+        Its remote name if there is no local file.
+        """
         source = self.source(filename)
         return source.filename if source else self._library(filename) or clean_path(filename)
 
@@ -80,7 +83,10 @@ class PathMap:
         return None
 
     def _chosen(self, path: str) -> str | None:
-        """Return the file in a folder that the user has mapped."""
+        """Return the file in a folder that the user mapped.
+
+        ``None`` if it is in no such folder.
+        """
         for remote, local in self._folders:
             prefix = clean_path(remote).rstrip("/") + "/"
             if path.startswith(prefix):
@@ -97,7 +103,10 @@ class PathMap:
         return next(filter(None, places), None)
 
     def _share(self, filename: str, name: str) -> float:
-        """Return the share of the quoted lines that a file has, in any row; ``_SOME`` if none are quoted."""
+        """Return the share of quoted lines that a file has on any row.
+
+        ``_SOME`` if none are quoted.
+        """
         quoted = set(self._quoted.get(filename, {}).values())
         source = self._workspace.source(name)
         if source is None:
@@ -106,9 +115,9 @@ class PathMap:
 
 
 def clean_path(filename: str) -> str:
-    """Normalize a path of any system: slashes, no ``..`` within it, no characters that cannot be encoded.
+    """Normalize a path of any system: slashes, no inner ``..``, no characters that cannot be encoded.
 
-    The result is never a network share (``//server/share``): Windows sends credentials when it opens one.
+    The result is never a network share (``//server/share``), since Windows sends credentials to open one.
     """
     printable = filename.encode("utf-8", "replace").decode().replace("\0", "")
     path = posixpath.normpath(printable.replace("\\", "/"))
@@ -116,7 +125,10 @@ def clean_path(filename: str) -> str:
 
 
 def _listed_below(folder: str, parts: Sequence[str]) -> str | None:
-    """Return a path below a folder, if it exists. Folders are listed; names of a log are never opened."""
+    """Return a path below a folder if it exists.
+
+    Folders are listed, paths of a log never opened.
+    """
     for part in parts:
         if part not in _names_in(folder):
             return None
@@ -139,7 +151,7 @@ def stripped_lines(source: SourceFile) -> frozenset[str]:
 
 
 def library_folders(python: str) -> tuple[str, ...]:
-    """List the folders of an interpreter's libraries, as far as its path shows them without a start."""
+    """List the library folders of an interpreter that its path shows, without starting it."""
     prefix = Path(python).parent.parent
     found = (*prefix.glob("lib/python3*/site-packages"), *prefix.glob("lib/python3*"))
     return tuple(map(str, found))

@@ -1,6 +1,6 @@
-"""Where logs lie: files and folders of this machine, archives, and URLs.
+"""Access to logs on this machine, in archives, and at URLs.
 
-What does not lie on the disk as a log comes into a private folder that is deleted in the end.
+Logs in archives and at URLs are copied into a private folder, which is deleted afterwards.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _PREFIX: Final = "fullgraph-trace-"
 
 @contextmanager
 def logs_of(place: Path | Url, folder: Path | None = None) -> Iterator[TraceLogs]:
-    """Find the logs of a path or a URL; they are there until the end.
+    """Find the logs of a path or a URL; their copies exist until the context ends.
 
-    ``folder`` is where copies may lie, if not in the system's folder for them. Raises ``NoTraceError``, and
-    ``OSError`` when the disk fails.
+    ``folder`` is the folder for copies, by default the system's temporary folder. Raises ``NoTraceError``,
+    and ``OSError`` if the disk fails.
     """
     if isinstance(place, Path) and not (is_archive(place.name) and place.is_file()):
         yield find_logs(place)
@@ -39,14 +39,14 @@ def logs_of(place: Path | Url, folder: Path | None = None) -> Iterator[TraceLogs
 
 @contextmanager
 def at_hand(log: LogFile, keep: bool) -> Iterator[LogFile]:
-    """Bring a log to this machine if it is elsewhere, and delete it afterwards unless it is read again.
+    """Copy a log to this machine if it is remote, and delete the copy afterwards unless ``keep`` is set.
 
     Raises ``NoTraceError``.
     """
     if log.remote is None or log.path.exists():
         yield log
         return
-    # Another machine does not have the folder of copies.
+    # A worker on another machine does not have the folder for copies.
     folder = log.path.parent if log.path.parent.is_dir() else None
     with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=folder, ignore_cleanup_errors=True) as name:
         copy = Path(name, log.path.name)
@@ -65,7 +65,7 @@ def _unpacked(archive: Path, folder: Path, shown: str) -> TraceLogs:
 
 
 def _at_url(url: Url, folder: Path) -> TraceLogs:
-    """Find the logs of a URL. They are brought one by one, when they are read."""
+    """Find the logs of a URL; each is copied when it is read."""
     if is_archive(url.name):
         (file,) = files_at(url, recursive=False)
         archive = folder / url.name[-100:]
@@ -74,7 +74,7 @@ def _at_url(url: Url, folder: Path) -> TraceLogs:
     files = files_at(url, recursive=not is_log(url.name))
     found = {file: stats for file, stats in files.items() if is_log(file.name) or len(files) == 1}
     if not found:
-        raise NoTraceError(f"{url} holds no trace: nothing was compiled, or it was not recorded there.")
+        raise NoTraceError(f"{url} has no trace: nothing was compiled, or it was not recorded there.")
     if len(found) > MOST_LOGS:
         raise too_many(str(url))
     logs = []
@@ -86,7 +86,7 @@ def _at_url(url: Url, folder: Path) -> TraceLogs:
 
 
 def _brought(file: RemoteFile, log: LogFile) -> LogFile | None:
-    """Bring a log whose name has no rank, to find that in its records."""
+    """Copy a log whose name has no rank, and read the rank from its records."""
     bring(file, log.path)
     head = read_head(log.path)
     return replace(log, rank=head.rank, remote=None) if head else None

@@ -1,4 +1,4 @@
-"""The report of a trace on the files as they are now, for output that does not follow edits."""
+"""The report of a trace, moved to the current text of the files, for output that does not follow edits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from ..workspace.workspace import Workspace
 
 
 def as_it_is_now(report: Report, workspace: Workspace) -> Report:
-    """Move the rows of a report to where the lines are now; a finding on a changed line gets a hint."""
+    """Move the rows of a report to the current rows of the lines.
+
+    Add a hint to findings on changed lines.
+    """
     moving = _Moving(report.files, workspace)
     return replace(
         report,
@@ -26,7 +29,7 @@ def as_it_is_now(report: Report, workspace: Workspace) -> Report:
 
 
 class _Moving:
-    """The map from places of a report to the files as they are now."""
+    """A map from places of a report to places in the current files."""
 
     def __init__(self, files: Mapping[str, SourceFile | None], workspace: Workspace) -> None:
         self._files = files
@@ -38,7 +41,7 @@ class _Moving:
         ran = self._files.get(span.filename)
         if ran is None or self._drifts[span.filename].span(span).change == "same":
             return moved
-        hint = f"This line has changed since the trace, where it was: {ran.line(span.row).strip()}"
+        hint = f"This line has changed since the trace, in which it was: {ran.line(span.row).strip()}"
         return replace(moved, hints=(hint, *finding.hints))
 
     def frame(self, frame: FrameReport) -> FrameReport:

@@ -1,4 +1,4 @@
-"""One rank read on its own, and what ranks have no report or differ in beside what they compiled."""
+"""One rank read on its own, and findings about ranks without a report or with another torch or clock."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ _Value = TypeVar("_Value", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class RankRead:
-    """A rank that was read: its report, or why there is none. ``began`` is on the clock of its machine.
+    """The result of reading a rank: its report, or the problem that prevented it.
 
-    ``silent`` says that the server of its log does not answer.
+    ``began`` is a time on the clock of the rank's machine. ``silent`` is true if the server of the log does
+    not answer.
     """
 
     report: Report | None
@@ -36,7 +37,10 @@ class RankRead:
 
 
 def read_rank(log: LogFile, reading: Reading, target: str, keep: bool = False) -> RankRead:
-    """Read the log of one rank, in whatever process; what fails is told of this rank alone."""
+    """Read the log of one rank, in any process.
+
+    An error becomes the problem of this rank.
+    """
     try:
         with at_hand(log, keep) as here:
             head = read_head(here.path)
@@ -44,7 +48,7 @@ def read_rank(log: LogFile, reading: Reading, target: str, keep: bool = False) -
                 return RankRead(None, problem=NO_TRACE if here.path.stat().st_size else EMPTY)
             return RankRead(read_report(here, reading, target), head.began)
     except NoTraceError as error:
-        # The same words for each log: ranks with the same problem are told together.
+        # The path is removed, so that ranks with the same problem share one finding.
         problem = str(error).replace(log.shown, "the log").rstrip(".")
         return RankRead(None, problem=problem, silent=isinstance(error, SilentServerError))
     except OSError as error:
@@ -52,7 +56,7 @@ def read_rank(log: LogFile, reading: Reading, target: str, keep: bool = False) -
 
 
 def shared(item: RankRead, seen: dict[Hashable, Any]) -> RankRead:
-    """Let equal parts of the reports of several ranks be one object: most of a thousand are alike."""
+    """Replace equal parts of the reports of several ranks by one object, to save memory."""
     if (report := item.report) is None:
         return item
 
@@ -80,7 +84,7 @@ def shared(item: RankRead, seen: dict[Hashable, Any]) -> RankRead:
 
 
 def findings_on_ranks(place: str, read: Mapping[int, RankRead]) -> Iterator[Finding]:
-    """Yield findings on ranks that were not read, and on those whose torch or clock is not the others'."""
+    """Yield findings about ranks that were not read, or whose torch or clock differs from the rest."""
     for problem, ranks in _grouped({rank: item.problem for rank, item in read.items() if not item.report}):
         yield _finding(place, ranks, f"{'was' if len(ranks) == 1 else 'were'} not read: {problem}")
     gaps = sorted(set(range(max(read))) - set(read)) if max(read) < MOST_LOGS else ()
@@ -89,18 +93,18 @@ def findings_on_ranks(place: str, read: Mapping[int, RankRead]) -> Iterator[Find
             place,
             gaps,
             f"{'has' if len(gaps) == 1 else 'have'} no log",
-            "A process that compiles nothing, or ends before, writes none. Or it was not copied.",
+            "A process that ends without compiling anything writes no log. Or the log was not copied.",
         )
     reports = {rank: item.report for rank, item in read.items() if item.report}
     versions = _grouped({rank: report.torch for rank, report in reports.items() if report.torch})
     for version, ranks in versions[1:]:
         message = f"ran torch {version}, and {rank_words(versions[0][1])} torch {versions[0][0]}"
-        yield _finding(place, ranks, message, "Another torch breaks graphs at other places.")
+        yield _finding(place, ranks, message, "Another version of torch breaks graphs at other places.")
     yield from _apart(place, {rank: item.began for rank, item in read.items() if item.began})
 
 
 def _apart(place: str, times: Mapping[int, datetime]) -> Iterator[Finding]:
-    """Yield findings on ranks that begin hours before or after the others."""
+    """Yield findings about ranks that begin hours before or after the median rank."""
     middle = sorted(times.values())[len(times) // 2 : len(times) // 2 + 1]
     hours = {rank: _hours(time - middle[0]) for rank, time in times.items()}
     for apart, ranks in _grouped({rank: apart for rank, apart in hours.items() if apart}):
@@ -109,18 +113,18 @@ def _apart(place: str, times: Mapping[int, datetime]) -> Iterator[Finding]:
             ranks,
             f"{'begins' if len(ranks) == 1 else 'begin'} {counted(abs(apart), 'hour')} "
             f"{'before' if apart < 0 else 'after'} the median rank, by the clocks of the machines",
-            "Clocks or time zones differ, or that is the log of another run: keep a folder for each run.",
+            "Clocks or time zones differ, or the log is from another run: use a folder for each run.",
         )
 
 
 def _hours(apart: timedelta) -> int:
-    """Return whole hours between two times of some year, one of which may be in the next."""
+    """Return the whole hours between two times whose years are unknown, also across New Year."""
     half = _YEAR / 2
     return int(((apart + half) % _YEAR - half) / timedelta(hours=1))
 
 
 def _grouped(values: Mapping[int, _Value]) -> list[tuple[_Value, list[int]]]:
-    """Return the ranks of each value, most first."""
+    """Return the ranks of each value, the most frequent value first."""
     grouped: defaultdict[_Value, list[int]] = defaultdict(list)
     for rank, value in values.items():
         grouped[value].append(rank)
@@ -128,7 +132,7 @@ def _grouped(values: Mapping[int, _Value]) -> list[tuple[_Value, list[int]]]:
 
 
 def problem_finding(place: str, message: str, *hints: str, ranks: Sequence[int] = ()) -> Finding:
-    """Make a finding on the place of a trace."""
+    """Return a warning about a trace, placed on its path."""
     span = Span(place, 1, 1, 1, 1)
     return Finding("target-error", "target-error", "warning", message, span, hints=hints, ranks=tuple(ranks))
 

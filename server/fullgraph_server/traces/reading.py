@@ -1,4 +1,4 @@
-"""The report of one log, decoded to the requested detail, on the files of the workspace."""
+"""The report of one log, read with the requested detail and moved to files of the workspace."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .seen_calls import seen_calls
 _log = logging.getLogger(__name__)
 
 Detail: TypeAlias = Literal["findings", "graphs", "code"]
-"""The detail of reading: records for findings; also guards, graphs and sizes of every compilation; all."""
+"""The records to read: for findings; also guards, graphs and sizes of all compilations; all records."""
 
 _RECORDS: Final[Mapping[Detail, frozenset[str] | None]] = {
     "findings": FINDING_RECORDS,
@@ -46,24 +46,24 @@ _RECORDS: Final[Mapping[Detail, frozenset[str] | None]] = {
 _OF_EXPORTS: Final = frozenset({"export", "exported_program", "graph_dump"})
 _VERSION: Final = "torch_version"
 _UNDECODED: Final = frozenset({"chromium_event"})
-"""Records of one JSON object each, which are only checked where they are not decoded."""
+"""Records with one JSON object each, which are only checked for damage unless the detail includes them."""
 _MEMORY: Final = 100 << 20
 _MEMORY_SHARE: Final = 12
-"""The limit on memory for reading, in bytes, and the addition to it for each byte of the log."""
+"""The limit on memory for reading, in bytes, and its increase for each byte of the log."""
 _MOST_FINDINGS: Final = 500
-_UNPACK: Final = "Unpack the log with `gunzip`, and read that, to see all of it."
+_UNPACK: Final = "To see all of it, unpack the log with `gunzip`, and read the unpacked log."
 DAMAGE: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
 """The exceptions that a damaged record can raise."""
 _read_source: Final = SourceReader()
-"""The ranks of a job are of the same files: what is known of one is known for all that a process reads."""
+"""A cache of source files for all logs that a process reads, since ranks of a job share their files."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Options of reading logs: the workspace, and the detail.
+    """The options for reading logs: the workspace's root, and the detail.
 
-    ``folders`` maps remote folders to folders of the workspace; ``libraries`` are the local interpreter's;
-    ``texts`` replaces the texts of files on disk; ``files`` are the workspace's.
+    ``folders`` maps remote folders to folders of the workspace. ``libraries`` are the library folders of the
+    local interpreter. ``texts`` replaces the texts of files on disk. ``files`` are the workspace's files.
     """
 
     root: Path
@@ -75,15 +75,14 @@ class Reading:
 
     @property
     def depth(self) -> Depth:
-        """The depth of a run that reports as much."""
+        """The depth of a run whose report has the same detail."""
         return "build" if self.detail == "code" else "graph"
 
 
 def read_report(log: LogFile, reading: Reading, target: str, generation: int = 1) -> Report:
-    """Read the report of one log. Raises ``OSError`` when it cannot be read at all.
+    """Read the report of one log. Raises ``OSError`` if it cannot be read at all.
 
-    If a log takes far more memory than logs of its size do, it is read with less detail, and the report
-    says so.
+    A log that takes far more memory than usual for its size is read with less detail, and the report says so.
     """
     most = _MEMORY + _MEMORY_SHARE * log.size
     problems: tuple[TargetProblem, ...] = ()
@@ -99,7 +98,7 @@ def read_report(log: LogFile, reading: Reading, target: str, generation: int = 1
 
 
 def _too_large(log: LogFile, most: int, detail: Detail) -> TargetProblem:
-    subject = "The log" if detail == "findings" else "All of the log"
+    subject = "The log" if detail == "findings" else "The whole log"
     message = f"{subject} cannot be read: that takes more than {most >> 20} MB of memory"
     packed = (_UNPACK,) if log.path.suffix == ".gz" else ()
     left = () if detail == "findings" else ("Graphs, guards and code are left out.",)
@@ -130,7 +129,10 @@ def _report(log: LogFile, reading: Reading, target: str, generation: int, proble
 
 
 def _names(log: TraceLog, detail: Detail) -> frozenset[str] | None:
-    """Return the names of the records to read, ``None`` for all: sizes are what an export may fail for."""
+    """Return the names of the records to read, ``None`` for all.
+
+    Exports also need records of sizes.
+    """
     names = _RECORDS[detail]
     if names is None or next(iter(log.records(_OF_EXPORTS)), None) is None:
         return names
@@ -138,7 +140,7 @@ def _names(log: TraceLog, detail: Detail) -> frozenset[str] | None:
 
 
 def _some(findings: tuple[Finding, ...], filename: str) -> tuple[Finding, ...]:
-    """Limit the number of findings for the editor; those on the log itself are never left out."""
+    """Limit the number of findings; findings about the log itself are never left out."""
     left = len(findings) - _MOST_FINDINGS
     if left <= 0:
         return findings
@@ -151,7 +153,7 @@ def _some(findings: tuple[Finding, ...], filename: str) -> tuple[Finding, ...]:
 
 @dataclass(frozen=True)
 class _Ran(Workspace):
-    """The workspace of files as they ran; it contains only files that the log names."""
+    """The workspace with the texts that ran; it contains only files that the log names."""
 
     def contains(self, filename: str) -> bool:
         return self.read(filename) is not None
@@ -166,7 +168,7 @@ def _quoted(log: TraceLog) -> Mapping[str, Mapping[int, str]]:
     """Collect the lines of source files that a log quotes."""
     lines = LineReader()
     for record in log.records(LINE_RECORDS):
-        with contextlib.suppress(*DAMAGE):  # reported when facts are made of the record
+        with contextlib.suppress(*DAMAGE):  # reported by ``_facts``
             lines.feed(record)
     return lines.lines
 
@@ -174,7 +176,10 @@ def _quoted(log: TraceLog) -> Mapping[str, Mapping[int, str]]:
 def _facts(
     log: TraceLog, interpreter: Interpreter, relocation: Relocation, names: frozenset[str] | None
 ) -> Iterator[Fact]:
-    """Yield the facts of the records, and the problems of the log; a damaged record yields what it can."""
+    """Yield the facts of the records and the problems of the log.
+
+    A damaged record yields the facts before the damage.
+    """
     damaged = 0
     for record in log.records(names):
         try:
@@ -182,7 +187,7 @@ def _facts(
         except DAMAGE as error:
             damaged += 1
             _log.info("a record %s cannot be read: %r", record.name, error)
-    with contextlib.suppress(*DAMAGE):  # of records that were counted
+    with contextlib.suppress(*DAMAGE):  # these records are already counted
         yield from relocation.facts(interpreter.finish())
     if log.is_cut:
         message = f"Only the first {log.size >> 20} MB of the log were read: unpacked, it is far larger"
@@ -191,11 +196,14 @@ def _facts(
         damaged += sum(map(_is_bent, log.records(_UNDECODED - names)))
     if damaged := damaged + relocation.damaged + log.unread:
         message = f"{counted(damaged, 'record')} of the log cannot be read: it is damaged"
-        yield TargetProblem("warning", message, ("Findings that rest on them are missing.",))
+        yield TargetProblem("warning", message, ("Findings that depend on them are missing.",))
 
 
 def _is_bent(record: TraceRecord) -> bool:
-    """Tell whether the JSON of a record is damaged; no other check covers these records."""
+    """Return whether the JSON of a record is damaged.
+
+    No other check covers these records.
+    """
     try:
         read_json(record.payload)
     except ValueError:
@@ -204,7 +212,7 @@ def _is_bent(record: TraceRecord) -> bool:
 
 
 def _torch(log: TraceLog) -> str:
-    """Return the version of torch that wrote a log: from its first record since 2.13, else from metrics."""
+    """Return the version of torch that wrote a log: since 2.13 from its first record, else from metrics."""
     for record in log.records({_VERSION, "compilation_metrics"}):
         try:
             values = read_json(record.payload) if record.name == _VERSION else record.body

@@ -1,4 +1,4 @@
-"""The move of facts from another machine to the files of the workspace."""
+"""Facts from another machine, moved to the files of the workspace."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .lines import RanFile, as_it_ran
 from .paths import PathMap
 
 _LARGEST: Final = 1 << 62
-"""The limit on numbers: torch writes none beyond it."""
+"""The limit on the absolute value of numbers; torch writes no larger ones."""
 
 
 class Relocation:
-    """Map from the places of a log to local ones. ``quoted`` are the lines in the log, by file and row."""
+    """A map from places in a log to local places; ``quoted`` are lines in the log, by file and row."""
 
     def __init__(self, paths: PathMap, quoted: Mapping[str, Mapping[int, str]]) -> None:
         self._paths = paths
@@ -34,17 +34,23 @@ class Relocation:
         self._frames: dict[StackFrame, StackFrame] = {}
         self._tuples: dict[tuple[Any, ...], tuple[Any, ...]] = {}
         self.files: dict[str, SourceFile] = {}
-        """The workspace's files that were needed, as they ran."""
+        """The workspace's files that facts refer to, with the texts that ran."""
         self.damaged = 0
-        """The number of facts that were left out."""
+        """The number of facts that were left out because of values of a wrong type."""
 
     def line(self, filename: str, row: int) -> str:
-        """Return the text of a line of a remote file; empty if there is no local file for it."""
+        """Return the text of a line of a remote file.
+
+        Empty if there is no local file for it.
+        """
         ran = self._file(filename)
         return ran.source.line(ran.row(row)) if ran else ""
 
     def facts(self, facts: Iterable[Fact]) -> Iterator[Fact]:
-        """Yield the facts with local names and rows; leave out those with values of a wrong type."""
+        """Yield the facts with local names and rows.
+
+        Leave out those with values of a wrong type.
+        """
         for fact in facts:
             try:
                 yield self._value(fact)
@@ -126,11 +132,14 @@ _SIMPLE: Final[Mapping[str, tuple[type, ...]]] = {
     "Stack": (tuple,),
     "tuple[str, ...]": _TEXTS,
 }
-"""The types by annotation of a field; a damaged log can have values of other types."""
+"""The allowed types, by the annotation of a field; a damaged log can have values of other types."""
 
 
 @cache
 def _kinds(cls: type[Any]) -> Mapping[str, tuple[type, ...]]:
-    """Return the types that each field of a dataclass may have; empty for a field that is not checked."""
+    """Return the allowed types of each field of a dataclass.
+
+    Empty for a field that is not checked.
+    """
     own = fields(cls) if is_dataclass(cls) else ()
     return {field.name: _SIMPLE.get(str(field.type), ()) for field in own}

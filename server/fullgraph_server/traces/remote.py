@@ -1,7 +1,7 @@
-"""Logs of other places than this machine's disk, by their URLs: whatever fsspec opens.
+"""Logs at URLs, opened with fsspec.
 
-fsspec is optional. Each of its file systems has exceptions of its own: all become a ``NoTraceError``.
-A server may send nothing, next to nothing, or more than there is place for.
+fsspec is optional. Each of its file systems has its own exceptions; all become a ``NoTraceError``. A server
+may send nothing, almost nothing, or more than fits on the disk.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from .logs import MOST_DEPTH, NoTraceError, SilentServerError
 from .memory import at_most
 
 _PATIENCE: Final = 30.0
-"""Seconds to wait for the first answer; file systems try again for minutes."""
+"""Seconds to wait for the first answer; file systems themselves would retry for minutes."""
 _LEAST: Final = 256 << 10
-"""The bytes that have to come in each such time, until a file is complete."""
+"""The least bytes that must arrive in each period of ``_PATIENCE`` until a file is complete."""
 _MOST: Final = 16 << 30
-"""The limit on bytes of one file: of a log, or of an archive of all ranks."""
+"""The limit on the bytes of one file, which is a log or an archive of all ranks."""
 _MEMORY: Final = 500 << 20
-"""The limit on memory for the list of a folder."""
+"""The limit on memory for listing a folder."""
 _OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {"s3": {"max_concurrency": 1}}
-"""Options of file systems: s3fs begins to read a large file before it reads it in parts."""
+"""Options of file systems: without this one, s3fs starts to read a large file, then reads it in parts."""
 _INSTALL: Final = "pip install 'fullgraph[remote]'"
 _Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A file at a URL, or below it; ``shown`` is its own URL as it may be shown.
+    """A file at a URL, or below it; ``shown`` is its own URL without secrets.
 
-    ``path`` is what the file system of the URL calls it: over HTTP, a URL with its secrets.
+    ``path`` is the file's name in the URL's file system: over HTTP, a URL that may contain secrets.
     """
 
     url: Url
@@ -52,11 +52,11 @@ class RemoteFile:
 
 
 class _TooLargeError(Exception):
-    """A file is larger than its limit."""
+    """Error for a file that is larger than its limit."""
 
 
 def files_at(url: Url, recursive: bool) -> dict[RemoteFile, tuple[int, int]]:
-    """Find a file, or those of a folder; return size and time of change, in nanoseconds, of each.
+    """Find a file or the files of a folder, with their sizes and modification times in nanoseconds.
 
     Raises ``NoTraceError``.
     """
@@ -67,7 +67,7 @@ def files_at(url: Url, recursive: bool) -> dict[RemoteFile, tuple[int, int]]:
         if not recursive:
             found = {root: system.info(root)}
         elif not (found := system.find(root, MOST_DEPTH + 1, detail=True)):
-            system.ls(root)  # which raises what `find` does not
+            system.ls(root)  # raises if the folder does not exist; `find` does not
         return {
             RemoteFile(url, name, _shown(url, system, root, name)): (_size(info), _modified(info))
             for name, info in found.items()
@@ -88,7 +88,7 @@ def bring(file: RemoteFile, path: Path) -> None:
 
 
 class _Copy:
-    """A copy of a file on this machine, as far as it is."""
+    """A copy of a remote file on this machine, complete or in progress."""
 
     def __init__(self, file: RemoteFile, path: Path) -> None:
         self._file = file
@@ -98,10 +98,10 @@ class _Copy:
         self._why = "which is half of the free disk" if self._most < _MOST else "or does not end"
         self._told = 0
         self.is_wanted = True
-        """Whether somebody waits for it: if not, it stops with the next bytes that come."""
+        """Whether a caller waits for the copy; if not, it stops when the next bytes arrive."""
 
     def make(self) -> None:
-        """Copy the file, in a thread that may never come back from the server."""
+        """Copy the file; runs in a thread, since the server may never answer."""
         from fsspec.callbacks import Callback
 
         def arrived(_size: int | None, value: int, **_: object) -> None:
@@ -115,8 +115,8 @@ class _Copy:
         self.check()
 
     def check(self) -> int:
-        """Return the bytes that have come. Raises ``_TooLargeError``."""
-        # Some file systems tell nothing on their way, and files are written with a buffer.
+        """Return the bytes that have arrived. Raises ``_TooLargeError``."""
+        # Some file systems do not report progress, and files are written with a buffer.
         number = max(self._told, self._path.stat().st_size if self._path.exists() else 0)
         if number > self._most:
             raise _TooLargeError(f"it has more than {self._most >> 20:,} MB, {self._why}")
@@ -127,14 +127,17 @@ def _opened(url: Url) -> tuple[Any, str]:
     try:
         from fsspec.core import url_to_fs
     except ModuleNotFoundError as error:
-        raise NoTraceError(f"{url} needs fsspec and what it opens such places with: {_INSTALL}") from error
+        raise NoTraceError(f"{url} needs fsspec and its support for such URLs: {_INSTALL}") from error
     options = {scheme: dict(_OPTIONS[scheme]) for scheme in url.schemes if scheme in _OPTIONS}
     opened: tuple[Any, str] = url_to_fs(url.address, **options)
     return opened
 
 
 def _shown(url: Url, system: Any, root: str, name: str) -> str:
-    """Return the URL of a file of a folder as it may be shown; of a chained one, with its other parts."""
+    """Return the URL of a file in a folder without secrets.
+
+    For a chained URL, with its other parts.
+    """
     if name == root:
         return str(url)
     _, joint, rest = str(url).partition("::")
@@ -146,7 +149,10 @@ def _size(info: Mapping[str, Any]) -> int:
 
 
 def _modified(info: Mapping[str, Any]) -> int:
-    """Return the time of change, which each file system names in its own way; 0 if it has none."""
+    """Return the modification time in nanoseconds, whose key differs by file system.
+
+    0 if unknown.
+    """
     times = (info.get(name) for name in ("LastModified", "mtime", "last_modified", "updated", "created"))
     time = next(filter(None, times), 0)
     if isinstance(time, datetime):
@@ -155,7 +161,10 @@ def _modified(info: Mapping[str, Any]) -> int:
 
 
 def _in_time(call: Callable[[], _Answer], arrived: Callable[[], int] = lambda: 0) -> _Answer:
-    """Return what a call returns, as long as enough bytes arrive; else leave it alone."""
+    """Return the result of a call while enough bytes arrive; otherwise raise ``TimeoutError``.
+
+    The call's thread is then left running, since it cannot be stopped.
+    """
     answers: queue.SimpleQueue[tuple[_Answer | None, BaseException | None]] = queue.SimpleQueue()
 
     def run() -> None:
@@ -182,7 +191,7 @@ def _in_time(call: Callable[[], _Answer], arrived: Callable[[], int] = lambda: 0
 
 @contextmanager
 def _told(url: Url, shown: str) -> Iterator[None]:
-    """Make a sentence of whatever a file system raises."""
+    """Raise every exception of a file system as a ``NoTraceError`` with a sentence."""
     try:
         yield
     except NoTraceError:
@@ -191,7 +200,7 @@ def _told(url: Url, shown: str) -> Iterator[None]:
         install = _INSTALL if "s3" in url.schemes else ""
         raise NoTraceError(f"{shown} cannot be opened: {install or _reason(url, error)}") from error
     except FileNotFoundError as error:
-        # Over HTTP, it stands for whatever has gone wrong.
+        # Over HTTP, fsspec raises it for any error.
         cause = error.__cause__
         if url.schemes[0].startswith("http") and cause and not isinstance(cause, FileNotFoundError):
             raise NoTraceError(f"{shown} cannot be read: {_reason(url, cause)}.") from error
@@ -202,6 +211,6 @@ def _told(url: Url, shown: str) -> Iterator[None]:
 
 
 def _reason(url: Url, error: BaseException) -> str:
-    """Return what an exception says, which can quote the URL in any form, in one line."""
+    """Return the first line of an exception's message, without the URL's secrets that it may quote."""
     said = (str(error) or type(error).__name__).splitlines()[0]
     return without_secrets(said, [url]).rstrip(".")

@@ -1,4 +1,4 @@
-"""Example calls of the functions that were compiled, with the inputs that they were compiled for."""
+"""Example calls of compiled functions, with the inputs for which they were compiled."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from ..workspace.workspace import Workspace
 from .call_values import Value, Writer, parsed, read_values
 
 _MOST_CALLS = 4
-"""The limit on calls of one function: later ones differ in numbers only."""
+"""The limit on calls of one function; later ones differ only in numbers."""
 _LONGEST = 1000
-"""The limit on characters of a call, since it goes into the user's code."""
+"""The limit on characters of a call, since it is inserted into the user's code."""
 CALLED = ("forward", "__call__")
-"""Methods of a class whose objects are called; the example stands above the class."""
+"""Methods that run when an object is called; their example is placed above the class."""
 
 
 @dataclass(frozen=True)
 class _Definition:
-    """A function that an example can call: its qualified name, and the class whose method it is."""
+    """A function that an example can call, with its qualified name and the class if it is a method."""
 
     source: SourceFile
     qualname: str
@@ -38,14 +38,14 @@ class _Definition:
 
 @dataclass
 class _Compiled:
-    """One compilation of a function, and those of its resume functions after graph breaks."""
+    """One compilation of a function, with the compilations of its resume functions."""
 
     started: FrameStarted
     resumed: list[str] = field(default_factory=list)
 
 
 def seen_calls(facts: Sequence[Fact], workspace: Workspace) -> tuple[SeenCall, ...]:
-    """Collect the calls that were compiled, in the order of their first compilation, each once."""
+    """Collect the compiled calls without duplicates, in the order of their first compilation."""
     inputs = {fact.compile_id: fact for fact in facts if isinstance(fact, FrameInputs)}
     guards: defaultdict[str, list[GuardInstalled]] = defaultdict(list)
     functions: defaultdict[tuple[str, str, int], list[_Compiled]] = defaultdict(list)
@@ -69,7 +69,7 @@ def seen_calls(facts: Sequence[Fact], workspace: Workspace) -> tuple[SeenCall, .
 
 
 def example_lines(report: Report) -> list[tuple[str, int, list[str]]]:
-    """List the definitions that a report has calls of: file, row, and the comments to put above it."""
+    """List the definitions with calls in a report: file, row, and the comments to put above them."""
     lines: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
     for call in report.calls:
         lines[call.filename, call.row].append(example_line(call))
@@ -77,12 +77,12 @@ def example_lines(report: Report) -> list[tuple[str, int, list[str]]]:
 
 
 def example_line(call: SeenCall) -> str:
-    """Write the comment that makes a call an example."""
+    """Return the comment that declares a call as an example."""
     return f"# fullgraph: {call.text}"
 
 
 def _definition(workspace: Workspace, filename: str, name: str, row: int) -> _Definition | None:
-    """Find the function whose code begins at a row, if a module has it by name."""
+    """Find the function whose code begins at a row, if it can be reached by name in its module."""
     source = workspace.own_source(filename)
     if source is None:
         return None
@@ -110,10 +110,10 @@ def _calls(
         resumed = compiled.resumed or resumed
         later = [inputs[compile_id] for compile_id in resumed if compile_id in inputs]
         if not any(frame.tensors for frame in (own, *later)):
-            continue  # nothing of it can be in a graph
+            continue  # without tensors, it has no graph
         before = guards.get(started.compile_id, ())
         after = (guard for compile_id in resumed for guard in guards.get(compile_id, ()))
-        # A parameter that is used after a graph break only is an input there, and still what it was.
+        # A parameter that is used only after a graph break is an input of the resume function, unchanged.
         values = read_values((own, *later), (*before, *after))
         at_start = read_values((own,), before)
         values.update((name, value) for name, value in at_start.items() if name not in kept)
@@ -131,7 +131,7 @@ def _programs(started: FrameStarted, workspace: Workspace) -> list[SourceFile]:
 
 
 def _unchanged(function: ast.FunctionDef) -> set[str]:
-    """Collect the parameters that a function never assigns to: they hold what they held at its start."""
+    """Collect the parameters that a function never assigns: they keep their values from its start."""
     stored = {node.id for node in nodes_of(ast.Name, function) if not isinstance(node.ctx, ast.Load)}
     return {node.arg for node in parameters(function)} - stored
 
@@ -161,7 +161,7 @@ def _call(
 
 
 def _class_of_self(definition: _Definition, values: Mapping[str, Value]) -> tuple[str, ast.ClassDef] | None:
-    """Find the class of the object that a method was called on, if it is one of the same file."""
+    """Find the class of the object whose method was called, if it is in the same file."""
     own = positional(definition.function)
     value = values.get(own[0].arg) if own else None
     for qualname, node in named_definitions(definition.source):
@@ -172,10 +172,10 @@ def _class_of_self(definition: _Definition, values: Mapping[str, Value]) -> tupl
 
 @dataclass(frozen=True)
 class _Arguments:
-    """The arguments of a call, for the header of its function; those equal to the default are left out.
+    """The arguments of a call, for its function's parameters; arguments equal to a default are left out.
 
-    ``bound`` leaves out the first parameter, the object. An argument that was not used is ``None``, if the
-    frame was ``traced`` to its end.
+    ``bound`` leaves out the first parameter, the object. An argument that was not used is ``None`` if the
+    frame was ``traced`` to its end, else ``...``.
     """
 
     header: ast.arguments
@@ -185,19 +185,19 @@ class _Arguments:
     traced: bool
 
     def call(self, callee: ast.expr) -> ast.Call:
-        """Write a call of ``callee``."""
-        # In this order: a value that is needed twice gets its name where it stands first.
+        """Return a call of ``callee``."""
+        # The order matters: a value that is needed twice is assigned to its name at its first use.
         positional, keywords = self._named()
         positional += self.writer.elements(more) if (more := self._more()) else []
         keywords += [*self._keyword_only(), *self._other_keywords()]
         return ast.Call(callee, positional, keywords)
 
     def _named(self) -> tuple[list[ast.expr], list[ast.keyword]]:
-        """Write the parameters that can be given by position; behind one that is left out, by keyword."""
+        """Return the arguments by position; after one that is left out, by keyword."""
         parameters = [*self.header.posonlyargs, *self.header.args]
         required = len(parameters) - len(self.header.defaults)
         defaults = [*[None] * required, *self.header.defaults]
-        # Arguments before positional ones cannot be left out.
+        # Arguments before further positional ones cannot be left out.
         kept = len(parameters) if self._more() else len(self.header.posonlyargs)
         positional: list[ast.expr] = []
         keywords: list[ast.keyword] = []
@@ -224,14 +224,14 @@ class _Arguments:
                 yield ast.keyword(parameter.arg, value)
 
     def _other_keywords(self) -> Iterator[ast.keyword]:
-        """Write the items of ``**kwargs``."""
+        """Yield the items of ``**kwargs``."""
         others = self.values.get(self.header.kwarg.arg) if self.header.kwarg else None
         for (_, key), part in others.parts.items() if others else ():
             if isinstance(key, str) and key.isidentifier():
                 yield ast.keyword(key, self.writer.expression(part))
 
     def _given(self, name: str, default: ast.expr | None) -> ast.expr | None:
-        """Write the value of a parameter; ``None`` leaves it out."""
+        """Return the value of a parameter as an expression; ``None`` to leave it out."""
         if name not in self.values:
             return ast.Constant(None if self.traced else ...) if default is None else None
         value = self.writer.expression(self.values[name], name)

@@ -1,6 +1,6 @@
-"""The reading of many logs at once: in processes of this machine, or of a Dask cluster.
+"""Many logs read at once, in processes of this machine or of a Dask cluster.
 
-A process that dies costs the log that it read, and no other.
+If a process dies, only the log that it was reading is lost.
 """
 
 from __future__ import annotations
@@ -35,14 +35,17 @@ _log = logging.getLogger(__name__)
 Read: TypeAlias = Callable[[LogFile], RankRead]
 _Submit: TypeAlias = Callable[[LogFile], Future[RankRead]]
 _WORTH_PROCESSES: Final = 32 << 20
-"""Bytes of logs from which on several processes read faster, in spite of their start."""
-_DIED: Final = "the process that read it has died"
+"""Bytes of logs above which several processes are faster, in spite of their start time."""
+_DIED: Final = "the process that read it died"
 _PATIENCE: Final = 10
 """Seconds to wait for the scheduler of a cluster."""
 
 
 def read_in_processes(read: Read, logs: Sequence[LogFile]) -> Generator[tuple[LogFile, RankRead], None, None]:
-    """Read logs in processes of this machine, if they are large; yield each when it is read."""
+    """Read logs, in several processes if the logs are large.
+
+    Yield each log when it is read.
+    """
     at_once = min(os.cpu_count() or 1, len(logs))
     if at_once == 1 or sum(log.size for log in logs) < _WORTH_PROCESSES:
         yield from ((log, read(log)) for log in logs)
@@ -52,7 +55,7 @@ def read_in_processes(read: Read, logs: Sequence[LogFile]) -> Generator[tuple[Lo
         lost: list[LogFile] = []
         with _pool(at_once, read) as pool:
             yield from _read(partial(_submit, pool), waiting, 2 * at_once, lost)
-        # With one process all that the pool had begun is lost. Each on its own shows which one it was.
+        # A process that dies breaks the whole pool. Reading its logs one by one shows which one kills it.
         for log in lost:
             with _pool(1, read) as pool:
                 again: list[LogFile] = []
@@ -63,7 +66,10 @@ def read_in_processes(read: Read, logs: Sequence[LogFile]) -> Generator[tuple[Lo
 def read_on_cluster(
     read: Read, logs: Sequence[LogFile], address: str, root: str
 ) -> Generator[tuple[LogFile, RankRead], None, None]:
-    """Read logs with the workers of a Dask cluster; yield each when it is read. Raises ``NoTraceError``."""
+    """Read logs with the workers of a Dask cluster; yield each log when it is read.
+
+    Raises ``NoTraceError``.
+    """
     with _client(address) as client:
         _check(client, str(Url(address)), root)
         yield from _read_with(client, read, logs)
@@ -72,7 +78,10 @@ def read_on_cluster(
 def _read(
     submit: _Submit, waiting: deque[LogFile], at_once: int, lost: list[LogFile]
 ) -> Iterator[tuple[LogFile, RankRead]]:
-    """Yield logs as they are read, until a pool breaks: then ``lost`` are those that it had begun."""
+    """Yield logs as they are read.
+
+    If the pool breaks, add the logs that it had started to ``lost``.
+    """
     running: dict[Future[RankRead], LogFile] = {}
     while running or (waiting and not lost):
         while waiting and not lost and len(running) < at_once:
@@ -88,27 +97,30 @@ def _read(
             except BrokenProcessPool:
                 lost.append(log)
             except Exception as error:
-                _log.info("reading %s has failed", log.shown, exc_info=True)
+                _log.info("reading %s failed", log.shown, exc_info=True)
                 yield log, RankRead(None, problem=_reason(error, log))
 
 
 def _reason(error: Exception, log: LogFile) -> str:
-    said = f"reading it has failed ({type(error).__name__}: {error})".splitlines()[0]
+    said = f"reading it failed ({type(error).__name__}: {error})".splitlines()[0]
     return without_secrets(said, [log.remote.url] if log.remote else [])
 
 
 # -- processes ---------------------------------------------------------------------------------
 
 _shared: list[Read] = []
-"""How to read, in a process of a pool: it gets that once, and not with each log."""
+"""The function that reads a log, in a process of a pool, which gets it once instead of with each log."""
 
 
 @contextmanager
 def _pool(at_once: int, read: Read) -> Iterator[ProcessPoolExecutor]:
-    """Start a pool; if its user fails or is interrupted, end the processes: they may wait for a server."""
+    """Start a pool.
+
+    On an exception or interrupt, kill its processes, which may wait for a server.
+    """
     import multiprocessing
 
-    # Not forked: the language server has threads.
+    # Spawned, not forked: the language server has threads.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(at_once, context, _share, (read,))
     try:
@@ -124,7 +136,7 @@ def _pool(at_once: int, read: Read) -> Iterator[ProcessPoolExecutor]:
 def _share(read: Read) -> None:
     """Prepare a process of a pool, which ends with the process that started it."""
     _shared[:] = [read]
-    # An interrupt from the terminal is for the whole group: the process that started this one answers it.
+    # The terminal interrupts the whole group: the parent process handles the interrupt.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -154,12 +166,12 @@ def _client(address: str) -> Iterator[Client]:
     except ModuleNotFoundError as error:
         message = "--scheduler needs Dask's distributed: pip install 'fullgraph[cluster]'"
         raise NoTraceError(message) from error
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # all is told by rank
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors are reported for each rank
     client = None
     with suppress(OSError, ValueError):
         client = Client(address, timeout=_PATIENCE, set_as_default=False)
     if client is None:
-        # One that is half made ends here: at the exit, it would wait for its thread and show a traceback.
+        # Free the incomplete client now: at exit, it would wait for its thread and print a traceback.
         gc.collect()
         raise NoTraceError(f"No Dask scheduler answers at {Url(address)}: start one with `dask scheduler`.")
     with client:
@@ -176,17 +188,17 @@ def _check(client: Client, address: str, root: str) -> None:
         versions = ", ".join(sorted(set(others)))
         raise NoTraceError(
             f"{counted(len(others), 'worker')} of {len(told)} at {address} {_have(others)} another Fullgraph "
-            f"({versions}) than this one ({__version__}): install the same."
+            f"version ({versions}) than this one ({__version__}): install the same."
         )
     if blind := [sees for _, sees in told if not sees]:
         raise NoTraceError(
             f"{counted(len(blind), 'worker')} of {len(told)} at {address} {_have(blind)} no folder {root}: "
-            "they read the project's files there."
+            "workers read the project's files there."
         )
 
 
 def _describe(root: str) -> tuple[str, bool]:
-    """Describe a worker, in its process: its version, and whether it sees a folder."""
+    """Return the version of the worker that calls this, and whether it sees a folder."""
     return __version__, os.path.isdir(root)
 
 
@@ -195,10 +207,13 @@ def _have(items: Sequence[object]) -> str:
 
 
 def _read_with(client: Client, read: Read, logs: Sequence[LogFile]) -> Iterator[tuple[LogFile, RankRead]]:
-    """Read logs with a connected cluster. ``Client.get_executor()`` would not end if futures are lost."""
+    """Read logs with a connected cluster.
+
+    ``Client.get_executor()`` would hang if futures are lost.
+    """
     from distributed import KilledWorker, as_completed
 
-    # A task and no scattered data: the scheduler makes it anew when the worker that has it dies.
+    # A task, not scattered data: the scheduler repeats the task if the worker that holds it dies.
     shared = client.submit(_same, read, pure=False)
     running = {client.submit(_apply, shared, log, pure=False): log for log in logs}
     for future in as_completed(running, loop=client.loop):
@@ -216,7 +231,7 @@ def _same(read: Read) -> Read:
 
 
 def _apply(read: Read, log: LogFile) -> RankRead:
-    """Read a log in a worker, in whose own folder a copy lies: the cluster empties it if the worker dies."""
+    """Read a log in a worker, with copies in the worker's folder, which the cluster cleans up."""
     from distributed import get_worker
 
     if log.remote and not log.path.parent.is_dir():

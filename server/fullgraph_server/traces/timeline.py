@@ -1,7 +1,7 @@
-"""What the compiler did on each rank, and when: events in Chromium's trace event format.
+"""The compiler's steps on all ranks over time: events in Chromium's trace event format.
 
-torch logs the steps of a compilation in this format (``chromium_event``), each process for itself, which it
-calls 0. Here, a rank is a process of its own, and findings stand where their compilation begins.
+torch logs the steps of a compilation in this format (``chromium_event``), with the process number 0 in each
+log. Here, the process number is the rank, and findings are at the start of their compilations.
 """
 
 from __future__ import annotations
@@ -27,32 +27,29 @@ Event: TypeAlias = dict[str, Any]
 
 _RECORDS: Final = frozenset({PHASE, "str", "dynamo_start"})
 _PATIENCE: Final = 600
-"""Seconds that a collective operation waits for the other ranks, by NCCL's default."""
+"""Seconds that a collective operation waits for other ranks by NCCL's default."""
 _LATEST: Final = 1e17
-"""A limit on times, in microseconds: some thousand years from now."""
+"""The limit on times, in microseconds: more than a thousand years from now."""
 _DEEPEST: Final = 200
-"""The limit on steps within each other: torch has some twenty."""
+"""The limit on nested steps; torch has about twenty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A time, in microseconds of the rank's clock, on a thread."""
+    """A time on a thread, in microseconds of the rank's clock."""
 
     time: float
     thread: int
 
 
 class Timeline:
-    """The events of one rank after another; ``starts`` has when each rank began, in seconds."""
+    """The events of ranks, one rank after another; ``starts`` are the ranks' start times in seconds."""
 
     def __init__(self) -> None:
         self.starts: dict[int, float] = {}
 
     def events(self, log: LogFile, findings: Sequence[Finding], name: str) -> Iterator[Event]:
-        """Yield the events of a log, with the findings that are of its compilations.
-
-        Raises ``OSError``.
-        """
+        """Yield the events of a log, with the findings of its compilations. Raises ``OSError``."""
         rank = log.rank or 0
         yield _named("process_name", rank, name=name)
         yield _named("process_sort_index", rank, sort_index=rank)
@@ -67,7 +64,7 @@ class Timeline:
 
     @property
     def doubt(self) -> str:
-        """A sentence if the ranks did not begin together, as far as their clocks tell; else empty."""
+        """A warning if the trace has no times, or if ranks began far apart by their clocks; else empty."""
         if not self.starts:
             return "The trace has no times: torch did not log the steps of the compiler."
         first, last = (choose(self.starts, key=self.starts.__getitem__) for choose in (min, max))
@@ -76,18 +73,18 @@ class Timeline:
             return ""
         return (
             f"Rank {last} begins {apart / 60:,.0f} minutes after rank {first}: "
-            "the clocks of their machines differ, or the logs are of several jobs."
+            "the clocks of their machines differ, or the logs are from several jobs."
         )
 
 
 def _steps(log: LogFile, compilations: dict[str, Moment]) -> Iterator[Event]:
-    """Yield the steps of a log, and note when each compilation begins."""
+    """Yield the steps of a log, and record the start of each compilation in ``compilations``."""
     opened: defaultdict[int, list[str]] = defaultdict(list)
     interpreter = Interpreter(findings_only=True)
     last: Moment | None = None
     with TraceLog(log.path) as records:
         for record in records.records(_RECORDS):
-            with contextlib.suppress(*DAMAGE):  # the report of the trace counts them
+            with contextlib.suppress(*DAMAGE):  # the report of the trace counts damaged records
                 if record.name == PHASE:
                     event = _step(read_object(record.payload))
                     last = Moment(event["ts"], event["tid"])
@@ -99,7 +96,7 @@ def _steps(log: LogFile, compilations: dict[str, Moment]) -> Iterator[Event]:
 
 
 def _step(event: Mapping[str, Any]) -> Event:
-    """Return an event that torch logged, as far as the format allows. Raises ``ValueError``."""
+    """Return an event that torch logged, reduced to valid fields. Raises ``ValueError``."""
     time, kind, thread = event["ts"], event["ph"], event.get("tid", 0)
     if not 0 <= time < _LATEST or kind not in ("B", "E", "i") or not isinstance(thread, int):
         raise ValueError("no step")
@@ -120,7 +117,10 @@ def _plain(value: Any) -> Any:
 
 
 def _in_order(event: Event, opened: list[str]) -> Iterator[Event]:
-    """Yield a step behind the ends of those within it, which torch leaves out if an exception ends them."""
+    """Yield an event.
+
+    Before the end of a step, end nested steps that an exception left open.
+    """
     if event["ph"] == "B":
         if len(opened) == _DEEPEST:
             return

@@ -1,4 +1,4 @@
-"""The report of a whole trace, of all its ranks."""
+"""The report of a whole trace, with all of its ranks."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from .spread import read_in_processes, read_on_cluster
 
 _NOT_ASKED: Final = "the server did not answer for others"
 _SMALL: Final = 16 << 20
-"""The limit on bytes of a log on disk up to which code is decoded at once, and not only on request."""
+"""The largest log on disk, in bytes, whose code is decoded at once instead of on request."""
 
 
 def read_trace(
     place: Path | Url, reading: Reading, target: str, generation: int = 1, rank: int | None = None
 ) -> Report:
-    """Read the report of a trace, or of one of its ranks. ``place`` is a path or a URL.
+    """Read the report of a trace, or of one of its ranks.
 
-    Raises ``NoTraceError``, and ``OSError`` when the disk fails.
+    Raises ``NoTraceError``, and ``OSError`` if the disk fails.
     """
     with logs_of(place) as logs:
         return read_logs(place, logs, reading, target, generation, rank)
@@ -48,8 +48,8 @@ def read_logs(
 ) -> Report:
     """Read the report of logs, or of one rank; with a ``scheduler``, the workers of its cluster read them.
 
-    With several ranks, each is read for findings, and only the most typical one with the requested detail.
-    Raises ``NoTraceError``, and ``OSError`` when the disk fails.
+    Of several ranks, each is read for findings, and only the most typical one with the requested detail.
+    Raises ``NoTraceError``, and ``OSError`` if the disk fails.
     """
     logs = of_rank(place, logs, rank)
     reading = _with_files(reading)
@@ -72,7 +72,10 @@ def read_logs(
 
 
 def of_rank(place: Path | Url, logs: TraceLogs, rank: int | None) -> TraceLogs:
-    """Return the log of one rank, or all. Raises ``NoTraceError``."""
+    """Return the log of one rank.
+
+    All logs if ``rank`` is ``None``. Raises ``NoTraceError``.
+    """
     if rank is None:
         return logs
     own = tuple(log for log in logs.logs if log.rank == rank)
@@ -84,7 +87,7 @@ def of_rank(place: Path | Url, logs: TraceLogs, rank: int | None) -> TraceLogs:
 
 
 def each_report(logs: TraceLogs, reading: Reading, target: str) -> Iterator[tuple[LogFile, Report]]:
-    """Read one log after the other, each when it is asked for; of several, leave out what cannot be read.
+    """Yield one log after the other with its report; of several, skip those that cannot be read.
 
     Raises ``NoTraceError`` and ``OSError``.
     """
@@ -110,7 +113,7 @@ def _read(logs: TraceLogs, reading: Reading, target: str, scheduler: str) -> dic
     several = len(logs.logs) > 1
     first = replace(reading, detail="findings") if several else reading
     on_cluster = bool(scheduler) and several
-    # A worker of a cluster would keep its copy for nobody.
+    # A copy that a worker of a cluster keeps would not be used again.
     keep = not on_cluster and first.detail != reading.detail
     read = partial(read_rank, reading=first, target=target, keep=keep)
     if on_cluster:
@@ -138,9 +141,9 @@ def report_or_problem(
     rank: int | None,
     folder: Path | None = None,
 ) -> Report | str:
-    """Read the report of a trace, with its code if the logs are small; return a sentence if that fails.
+    """Read the report of a trace, with its code if the logs are small; return a sentence on failure.
 
-    ``folder`` is where copies of logs may lie.
+    ``folder`` is the folder for copies of logs.
     """
     try:
         with logs_of(path, folder) as logs:

@@ -221,7 +221,7 @@ def test_an_attribute_that_is_assigned_while_exporting_is_told(forks: Forks, tmp
     _, report = run(forks, tmp_path, f"{IMPORTS}{module}\nexport(M(), (torch.ones(4),))\n")
     (finding,) = report.findings
     assert (finding.code, finding.severity) == ("assigned-attribute", "warning")
-    assert finding.message == "the exported program leaves out that `self.last` is assigned in `forward`"
+    assert finding.message == "the exported program omits the assignment of `self.last` in `forward`"
 
 
 def test_a_buffer_that_an_export_leaves_without_data_is_told(forks: Forks, tmp_path: Path) -> None:

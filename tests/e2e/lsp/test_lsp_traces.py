@@ -188,7 +188,7 @@ async def test_what_is_no_trace_is_told_in_a_sentence(editor: Editor) -> None:
     assert told["status"] == "not-started"
     report = await editor.ask("fullgraph/report", target=told["target"])
     (finding,) = report["findings"]
-    assert finding["message"].startswith(f"{editor.file} is no trace: make one with TORCH_TRACE=")
+    assert finding["message"].startswith(f"{editor.file} is not a trace: record one with TORCH_TRACE=")
 
 
 async def test_a_trace_that_is_closed_leaves_nothing(editor: Editor) -> None:

@@ -243,9 +243,7 @@ def test_a_program_that_compiles_nothing_leaves_no_log(tmp_path: Path) -> None:
     assert run(tmp_path, [*OBSERVE, "program.py"]).stdout == "tensor(2.)\n"
     done = run(tmp_path, [*CLI, "trace", "fullgraph-trace"])
     assert done.returncode == 2
-    assert (
-        "fullgraph-trace holds no trace: nothing was compiled, or it was not recorded there." in done.stderr
-    )
+    assert "fullgraph-trace has no trace: nothing was compiled, or it was not recorded there." in done.stderr
 
 
 @pytest.mark.slow

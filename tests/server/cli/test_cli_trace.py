@@ -97,7 +97,7 @@ def test_of_several_runs_in_a_folder_the_last_counts(tmp_path: Path) -> None:
     ("args", "message"),
     [
         (["nothing"], "nothing does not exist."),
-        (["program.py"], "is no trace: make one with TORCH_TRACE=FOLDER python PROGRAM."),
+        (["program.py"], "is not a trace: record one with TORCH_TRACE=FOLDER python PROGRAM."),
         (["ranks", "--rank", "7"], "has no log of rank 7."),
     ],
 )

@@ -78,13 +78,13 @@ def test_a_table_shows_what_was_tried_and_then_what_helps(fake: type[FakeRun], f
 @pytest.mark.parametrize(
     ("facts", "sentence"),
     [
-        (tried(None, None, None, None), "The program gets through as it is: no recipe is needed."),
+        (tried(None, None, None, None), "The program gets through unchanged: no recipe is needed."),
         (
             tried(HANG, None, None, None),
             "The program gets through with dynamic shapes off or CUDA graphs off.",
         ),
         (tried(MEMORY, HANG, HANG, None), "No recipe helps: the program gets through only uncompiled."),
-        (tried(HANG, HANG, HANG, HANG), "The program fails uncompiled too: the compiler is not at fault."),
+        (tried(HANG, HANG, HANG, HANG), "The program also fails uncompiled: the compiler is not at fault."),
         ((), "Stopped before everything was tried."),
     ],
 )

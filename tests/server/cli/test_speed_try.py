@@ -49,21 +49,21 @@ def sentence(*variants: VariantMeasured, goal: Goal = "latency") -> str:
 def test_the_fastest_is_told_beside_the_program_as_it_is() -> None:
     assert sentence(AS_IS, BLOCK, NO_GRAPHS, FAILS) == (
         "Best for latency: the repeated block (`compile()` of each of 12 modules: `Block`): 1.31 ms a call, "
-        "8 % less than as it is, and it starts in 3.1 s instead of 14 s."
+        "8 % less than the unchanged program, and it starts in 3.1 s instead of 14 s."
     )
 
 
 def test_the_program_as_it_is_is_told_beside_the_next_one() -> None:
     slower = variant("dynamic", 20.0, 2.84)
     assert sentence(AS_IS, slower) == (
-        "Best for latency: as it is: 1.42 ms a call, 50 % less than the next one, dynamic=True."
+        "Best for latency: the unchanged program: 1.42 ms a call, 50 % less than the next one, dynamic=True."
     )
-    assert sentence(AS_IS, FAILS) == "Best for latency: as it is: 1.42 ms a call."
+    assert sentence(AS_IS, FAILS) == "Best for latency: the unchanged program: 1.42 ms a call."
 
 
 def test_calls_in_a_row_may_have_another_best() -> None:
     row, single = variant("dynamic", 14.0, 1.5, in_row=0.5), variant("as-is", 14.0, 1.0, in_row=0.9)
-    assert sentence(single, row, goal="latency").startswith("Best for latency: as it is: 1 ms")
+    assert sentence(single, row, goal="latency").startswith("Best for latency: the unchanged program: 1 ms")
     assert sentence(single, row, goal="throughput").startswith("Best for throughput: `dynamic=True`: 500 us")
 
 
@@ -71,7 +71,7 @@ def test_a_start_is_told_with_its_calls() -> None:
     slower = replace(BLOCK, single=calls(1.6))
     assert sentence(AS_IS, slower, goal="start") == (
         "Best for start: the repeated block (`compile()` of each of 12 modules: `Block`): a start takes "
-        "3.1 s, 78 % less than as it is; a call takes 1.6 ms instead of 1.42 ms."
+        "3.1 s, 78 % less than the unchanged program; a call takes 1.6 ms instead of 1.42 ms."
     )
 
 
@@ -81,20 +81,20 @@ def test_within_the_noise_the_faster_start_is_chosen(noise: float) -> None:
     block = replace(variant("block", 3.0, 1.0 + noise / 2 + 0.02, noise=noise), modules=("A", "B"), count=4)
     told = sentence(variant("as-is", 6.0, 1.0, noise=noise), block)
     assert told == (
-        "No clear best for latency: as it is and repeated block differ by no more than the noise here. Of "
+        "No clear best for latency: unchanged and repeated block differ by no more than the noise here. Of "
         "these, the repeated block (`compile()` of each of 4 modules: `A`, `B`) starts fastest: in 3 s "
-        "instead of 6 s as it is."
+        "instead of 6 s unchanged."
     )
 
 
 def test_within_the_noise_a_program_stays_as_it_is_if_nothing_starts_faster() -> None:
     told = sentence(variant("as-is", 6.0, 1.01), variant("dynamic", 5.8, 1.0))
-    assert told.endswith("differ by no more than the noise here. Leave it as it is.")
+    assert told.endswith("differ by no more than the noise here. Leave the program unchanged.")
 
 
 def test_starts_that_are_alike_are_told_apart_by_calls() -> None:
     told = sentence(variant("as-is", 6.0, 2.0), variant("dynamic", 6.3, 1.0), goal="start")
-    assert told.endswith("Of these, `dynamic=True` has the fastest calls: 1 ms instead of 2 ms as it is.")
+    assert told.endswith("Of these, `dynamic=True` has the fastest calls: 1 ms instead of 2 ms unchanged.")
 
 
 def test_there_is_no_best_where_nothing_could_be_measured() -> None:
@@ -130,7 +130,7 @@ def test_the_table_has_all_that_were_tried() -> None:
     assert first.startswith("Best for latency: the repeated block")
     assert rest == [
         "                cold start  warm start  one call  peak memory",
-        "as it is            14.0 s       7.0 s   1.42 ms        3 MiB",
+        "unchanged           14.0 s       7.0 s   1.42 ms        3 MiB",
         "repeated block       3.1 s       1.6 s   1.31 ms        3 MiB",
         "dynamic=True             -           -         -            -  InductorError: it broke",
         "uncompiled               -           -      2 ms            -",

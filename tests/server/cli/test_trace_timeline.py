@@ -105,7 +105,7 @@ def test_clocks_that_cannot_be_of_one_job_are_told(folder: Path) -> None:
         (folder / f"rank_{rank}.log").write_text(log)
     _, told = written(".")
     assert told.splitlines()[1] == (
-        "Rank 2 begins 1,500 minutes after rank 0: the clocks of their machines differ, or the logs are of "
+        "Rank 2 begins 1,500 minutes after rank 0: the clocks of their machines differ, or the logs are from "
         "several jobs."
     )
 

@@ -226,16 +226,14 @@ def test_a_backward_is_compared_with_a_backward(log: Log) -> None:
 def test_an_entry_for_other_sizes_says_which(log: Log) -> None:
     log.lookup("miss", cache_status_detailed="guard_miss", cache_status_guard_expr="L['s0'] < 9", key="one")
     use = log.report().caches.uses[0]
-    expected = (
-        "An entry with this key is there, but does not fit, for other sizes: it holds where `L['s0'] < 9`."
-    )
+    expected = "An entry with this key exists, but does not fit these sizes: it is valid where `L['s0'] < 9`."
     assert use.reason == expected
 
 
 def test_an_entry_that_was_not_stored_is_told(log: Log) -> None:
     log.key("miss", "one", {})
     log.key("miss", "one", {}, "0/1")
-    expected = "Its key is that of compilation 0/0, whose entry was not stored, or is gone."
+    expected = "Its key equals that of compilation 0/0, whose entry was not stored or no longer exists."
     assert log.report().caches.uses[-1].reason == expected
 
 
@@ -275,7 +273,7 @@ def test_a_start_after_another_one_has_findings_without_any_hit(log: Log) -> Non
     assert [(count.hits, count.misses) for count in report.caches.counts] == [(0, 1)]
     (use,) = report.caches.uses
     difference = "`torch.compiler.config.cache_key_tag` is `b`, was empty"
-    assert use.reason == f"Its key differs from that of the start before: {difference}."
+    assert use.reason == f"Its key differs from that of the previous start: {difference}."
 
 
 @pytest.mark.parametrize("warm", [True, False])
@@ -344,7 +342,7 @@ def test_what_only_autograd_traces_anew_says_so(log: Log) -> None:
     assert "AOTAutograd cache" in finding.message
     assert finding.explanation == (
         "AOTAutograd traces it anew at each start of the program. "
-        "What TorchInductor makes of it can come from the FX graph cache."
+        "The code that TorchInductor generates for it can come from the FX graph cache."
     )
 
 

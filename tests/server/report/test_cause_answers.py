@@ -21,7 +21,7 @@ OFF = Failure("accuracy", "Numbers", "result of call 2 of f: off by 1")
 PRINTED = Failure("accuracy", "Output", "it prints `a`, uncompiled `b`")
 RELU = (*MODULE, StackFrame(FILE, 5, "f", 11, 5, 19))
 SIN = (*MODULE, StackFrame(FILE, 4, "f"))
-RESET = "Or call `torch.compiler.reset()` ahead of that call (tried)."
+RESET = "Or call `torch.compiler.reset()` before that call (tried)."
 
 
 def fault(
@@ -50,7 +50,10 @@ def fault(
         ),
         (
             fault("loop", Evidence("", "went on", "ended", RELU)),
-            "the loop on line 5 had more turns when compiled than in call 2 of `f`: torch has no guard on it",
+            (
+                "the loop on line 5 had more iterations when compiled than in call 2 of `f`: "
+                "torch has no guard on it"
+            ),
             "pass the outcome as an argument",
         ),
         (
@@ -68,7 +71,10 @@ def fault(
         ),
         (
             fault("value", Evidence("", "1", "2", RELU)),
-            "`y.relu()` gave `1` when compiled, and gives `2` in call 2 of `f`: torch has no guard on it",
+            (
+                "`y.relu()` returned `1` when compiled, and returns `2` in call 2 of `f`: "
+                "torch has no guard on it"
+            ),
             "pass the outcome as an argument",
         ),
         (
@@ -97,7 +103,7 @@ def fault(
             ),
             "do not write into `x` in place",
         ),
-        (fault("reused"), "a graph is used again for a call that it does not fit: call 2 of `f`", "reset()"),
+        (fault("reused"), "a graph is reused for a call that it does not fit: call 2 of `f`", "reset()"),
     ],
 )
 def test_a_stale_graph_is_a_finding_with_its_cause(located: FaultLocated, title: str, helps: str) -> None:
@@ -106,7 +112,7 @@ def test_a_stale_graph_is_a_finding_with_its_cause(located: FaultLocated, title:
     assert helps in finding.hints[0]
     other = RESET if len(finding.hints) > 1 else RESET.replace("Or call", "Call")
     assert finding.hints[-1] == other
-    assert "compiled anew it is as uncompiled." in finding.explanation
+    assert "compiled anew the program matches the uncompiled one." in finding.explanation
     assert not finding.minifiable, "the call by itself does not fail"
 
 
@@ -163,14 +169,14 @@ def test_a_program_that_asks_whether_it_is_compiled_is_warned_only() -> None:
             "Compiled code draws NumPy's random numbers from torch: x.",
             "as uncompiled",
         ),
-        ("compiled anew", "a graph is used again for a call that it does not fit", "as uncompiled"),
+        ("compiled anew", "a graph is reused for a call that it does not fit", "as uncompiled"),
     ],
 )
 def test_a_difference_that_goes_away_is_told_with_what_makes_it_go(stage: str, words: str, row: str) -> None:
     away = StageChecked(stage, "", None, 1, "x")
     facts = (StageChecked("aot_eager", "0/0", None, 1), StageChecked("compiled", "", PRINTED, 1), away)
     said = verdict(folded(*facts))
-    assert said.startswith(f"No stage is at fault in a graph: {ONE_PASSES}; but compiled")
+    assert said.startswith(f"No stage is at fault in any graph: {ONE_PASSES}; but the compiled program")
     assert "is not known." not in said.partition(words)[0]
     assert words in said
     assert f"  {row}  " in stage_lines([away])[0]
@@ -178,5 +184,5 @@ def test_a_difference_that_goes_away_is_told_with_what_makes_it_go(stage: str, w
 
 def test_a_wrong_result_without_a_cause_says_that_it_is_not_known() -> None:
     finding = only(folded(replace(fault("reused"), cause=None)))
-    assert "Which line makes the difference is not known." in finding.explanation
+    assert "The line that causes the difference is not known." in finding.explanation
     assert finding.minifiable

@@ -60,7 +60,7 @@ def test_each_failure_of_a_log_stands_on_its_line(version: str, tmp_path: Path) 
     assert report.findings[0].message == "export cannot decide `n > 3`: `n` depends on data"
     assert "torch._check(n > 3)" in report.findings[0].hints[0]
     assert "torch._check(n <= 3)" in report.findings[0].hints[0]
-    assert report.findings[1].message == "an export that fails assumes `x.shape[0] == 4` here"
+    assert report.findings[1].message == "a failing export assumes `x.shape[0] == 4` here"
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -316,8 +316,8 @@ def test_an_attribute_that_is_assigned_is_a_warning_on_the_assignment(tmp_path: 
     report = fold("block.py", 1, "2.13", facts, Workspace(tmp_path, SourceReader()))
     other, last = report.findings
     assert (last.code, last.severity, last.span.row) == ("assigned-attribute", "warning", 6)
-    assert last.message == ("the exported program leaves out that `self.block.last` is assigned in `forward`")
+    assert last.message == ("the exported program omits the assignment of `self.block.last` in `forward`")
     column = last.span.column - 1
     assert text.splitlines()[5][column : last.span.end_column - 1] == "self.last"
     assert 'self.register_buffer("last", ...)' in last.hints[0]
-    assert other.message == "the exported program leaves out that `self.other` is assigned"
+    assert other.message == "the exported program omits the assignment of `self.other`"

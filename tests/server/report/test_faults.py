@@ -168,8 +168,8 @@ def test_the_explanation_names_the_part_and_shows_the_stages_of_the_graph() -> N
 )
 def test_an_operator_that_misleads_the_compiler_is_blamed_in_its_place(said: str, advice: str) -> None:
     finding = only(folded(replace(located(WRONG), operator=OperatorFault("mine::op", said))))
-    assert finding.message.startswith("`mine::op` is not what it declares: wrong result in TorchInductor")
-    assert finding.explanation == f"The compiler goes by what `mine::op` declares. torch says: {said}"
+    assert finding.message.startswith("`mine::op` does not do what it declares: wrong result in ")
+    assert finding.explanation == f"The compiler relies on what `mine::op` declares. torch says: {said}"
     assert advice in finding.hints[0]
 
 
@@ -274,8 +274,9 @@ def test_a_program_that_fails_as_a_whole_is_no_fault_of_its_graphs() -> None:
     finding = only(report)
     assert finding.message == "RuntimeError: a second backward; the uncompiled program passes"
     assert finding.explanation.startswith(
-        f"The program fails as a whole, compiled, and not uncompiled; {ONE_PASSES}. The fault may be in what "
-        "no stage looks at: guards, caches, side effects, the inputs of other calls or a second backward."
+        f"The whole program fails when compiled, but not uncompiled; {ONE_PASSES}. The fault may be in "
+        "something that no stage checks: guards, caches, side effects, the inputs of other calls or a second "
+        "backward."
     )
     assert not finding.minifiable
     cause, _, _ = finding.explanation.partition(".\n")
@@ -288,7 +289,7 @@ def test_what_was_not_checked_may_be_at_fault_as_well() -> None:
     explanation = only(folded(PASSES, COMPILED, *others, WHOLE)).explanation
     assert ", a second backward, a graph that was not checked or other processes." in explanation
     explanation = only(folded(COMPILED, others[1], WHOLE)).explanation
-    assert "not uncompiled. The fault may be in what no stage looks at: other processes." in explanation
+    assert "uncompiled. The fault may be in something that no stage checks: other processes." in explanation
 
 
 def test_other_random_numbers_are_no_fault() -> None:
@@ -302,9 +303,9 @@ def test_random_numbers_are_told_with_the_setting_that_was_tried_and_their_lines
     aligned = StageChecked("fallback_random", "", None, 1, OTHERWISE.message, drawn)
     stages = PASSES, StageChecked("compiled", "", OTHERWISE, 1), aligned
     assert verdict(folded(*stages)).endswith(
-        "With `torch._inductor.config.fallback_random = True` the program does as uncompiled (tried): "
-        "TorchInductor draws other random numbers by design: `torch.randn_like` (line 5 of toy.py) and "
-        "`torch.rand`. This is no fault of the program."
+        "With `torch._inductor.config.fallback_random = True` the program matches the uncompiled one "
+        "(tried): TorchInductor draws other random numbers by design: `torch.randn_like` (line 5 of "
+        "toy.py) and `torch.rand`. This is not a fault of the program."
     )
     assert stage_lines([aligned]) == ["fallback_random  as uncompiled  1.0 s"]
 
@@ -324,8 +325,8 @@ def test_rounding_noise_is_told_with_the_number_of_float64() -> None:
     said = verdict(folded(PASSES, StageChecked("compiled", "", OTHERWISE, 1), noise))
     assert "the cause is not known" not in said
     assert said.endswith(
-        "A result of graph 0/0 is rounding noise in float32: 2.5e+08 compiled, 5.9e+07 uncompiled, 9.1e+16 "
-        "in float64, to which neither is near. Compute it in float64 to compare."
+        "A result of graph 0/0 is rounding noise in float32: 2.5e+08 compiled, 5.9e+07 uncompiled; "
+        "neither is near the 9.1e+16 in float64. Compute it in float64 to compare."
     )
 
 
@@ -374,11 +375,11 @@ GRAPH = GraphCaptured("0/0", ())
         ((StageChecked("eager", "", None, 1),), "No stage is at fault: no graph was captured."),
         (
             (StageChecked("aot_eager", "0/0", None, 1),),
-            f"No stage is at fault in a graph: {ONE_PASSES}.",
+            f"No stage is at fault in any graph: {ONE_PASSES}.",
         ),
         (
             (StageChecked("aot_eager", "0/0", None, 1), StageChecked("aot_eager", "1/0", None, 1)),
-            f"No stage is at fault in a graph: 2 graphs pass all stages, each by itself, {ONE_CALL}.",
+            f"No stage is at fault in any graph: 2 graphs pass all stages, each by itself, {ONE_CALL}.",
         ),
         (
             (
@@ -387,15 +388,15 @@ GRAPH = GraphCaptured("0/0", ())
                 StageChecked("aot_eager", "1/0", None, 1),
             ),
             (
-                "No stage is at fault in a graph: 1 graph passes all stages, 1 graph fails at aot_eager "
+                "No stage is at fault in any graph: 1 graph passes all stages, 1 graph fails at aot_eager "
                 f"only, each by itself, {ONE_CALL}."
             ),
         ),
         (
             (StageChecked("aot_eager", "0/0", None, 1), StageChecked("compiled", "", OTHERWISE, 1)),
             (
-                f"No stage is at fault in a graph: {ONE_PASSES}; "
-                "but compiled, the program differs: it prints `1`, uncompiled `2`; the cause is not known."
+                f"No stage is at fault in any graph: {ONE_PASSES}; "
+                "but the compiled program differs: it prints `1`, uncompiled `2`; the cause is not known."
             ),
         ),
         (
@@ -406,7 +407,7 @@ GRAPH = GraphCaptured("0/0", ())
                 GraphUnchecked("1/0", "it is x"),
             ),
             (
-                f"{ONE_PASSES}; compiled, the program differs (TorchInductor draws other "
+                f"{ONE_PASSES}; the compiled program differs (TorchInductor draws other "
                 "random numbers than uncompiled code): it prints `1`, uncompiled `2`; "
                 "1 graph not checked (1/0), because it is x"
             ),

@@ -242,7 +242,7 @@ def test_a_limit_says_how_many_calls_came_from_it_on(called: int, row: int, told
     limit = RecompileLimit("0/2", "step", FILE, 1, 2, "recompile_limit", False, called=called)
     facts = (FrameStarted("0/0", "step", FILE, 1), limit, CallsCounted("step", FILE, row, 5))
     (found,) = fold("step.py", 1, "2.13.0", facts, WORKSPACE).findings
-    assert ("3 of its 5 calls came from then on: those that no compilation fits" in found.explanation) is told
+    assert ("3 of its 5 calls came after that: those that fit no compilation" in found.explanation) is told
 
 
 def test_a_recompilation_without_a_reason_counts() -> None:

@@ -55,8 +55,8 @@ HOURS = "the median rank, by the clocks of the machines"
     [
         (lambda log: log.unlink(), "Rank 2 has no log"),
         (lambda log: log.write_bytes(b""), "Rank 2 was not read: the log is empty"),
-        (lambda log: log.write_bytes(b"epoch 1\n"), "Rank 2 was not read: the log is no trace"),
-        (lambda log: log.write_bytes(b"\x1f\x8bx"), "Rank 2 was not read: the log is no trace"),
+        (lambda log: log.write_bytes(b"epoch 1\n"), "Rank 2 was not read: the log is not a trace"),
+        (lambda log: log.write_bytes(b"\x1f\x8bx"), "Rank 2 was not read: the log is not a trace"),
         (unreadable, "Rank 2 was not read: the log cannot be read: No such file or directory"),
         (
             lambda log: log.write_bytes(recorded("2.15")),
@@ -142,8 +142,8 @@ def test_a_process_that_dies_costs_the_log_that_it_read(
     logs = find_logs(project / "job").logs
     results = {log.rank: item.problem for log, item in read_in_processes(deadly, logs)}
     assert sorted(rank for rank in results if rank is not None) == list(range(12))
-    assert results.pop(2) == "the process that read it has died"
-    assert results.pop(1) == "reading it has failed (RuntimeError: odd)"
+    assert results.pop(2) == "the process that read it died"
+    assert results.pop(1) == "reading it failed (RuntimeError: odd)"
     assert all(re.fullmatch(rf"{rank} in \d+", problem) for rank, problem in results.items())
     assert str(os.getpid()) not in {problem.split()[-1] for problem in results.values()}
 
@@ -158,5 +158,5 @@ def test_processes_read_what_this_one_reads(project: Path, monkeypatch: pytest.M
 
 def test_a_rank_that_cannot_be_read_is_not_said_to_have_no_log(project: Path) -> None:
     path(project, 2).write_bytes(b"epoch 1\n")
-    message = f"Error: Rank 2 of {project / 'job'} was not read: the log is no trace.\n"
+    message = f"Error: Rank 2 of {project / 'job'} was not read: the log is not a trace.\n"
     assert fullgraph("trace", "job", "--rank", "2").stderr.endswith(message)

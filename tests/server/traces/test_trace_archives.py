@@ -124,8 +124,8 @@ def linked() -> zipfile.ZipInfo:
     return item
 
 
-OUTSIDE = "1 log of the archive is left out: the path leads out of it"
-ODD = "1 log of the archive is left out: a link, a device or the like"
+OUTSIDE = "1 log of the archive is left out: the path leads out of the archive"
+ODD = "1 log of the archive is left out: not a regular file, but a link or a device"
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_a_header_that_takes_all_memory_is_told(project: Path, monkeypatch: pyte
     assert told(read(archive, project)) == [DAMAGED]
 
 
-DAMAGED = "The archive is damaged, encrypted or cut off: only what comes before was read"
+DAMAGED = "The archive is damaged, encrypted or truncated: only the part before the damage was read"
 
 
 @pytest.mark.parametrize("ending", ["tar", "tar.gz"])
@@ -219,7 +219,7 @@ def test_what_comes_before_a_damage_is_read(ending: str, damage: str, project: P
 def test_a_file_that_is_no_archive_is_told_in_a_sentence(ending: str, data: bytes, project: Path) -> None:
     archive = project.parent / f"job.{ending}"
     archive.write_bytes(data)
-    message = r"job\.\S+ (cannot be read: The archive is damaged, encrypted or cut off|holds no trace: .*)\.$"
+    message = r"job\.\S+ (cannot be read: The archive is damaged, encrypted or truncated|has no trace: .*)\.$"
     with pytest.raises(NoTraceError, match=message):
         read(archive, project)
 
@@ -227,5 +227,5 @@ def test_a_file_that_is_no_archive_is_told_in_a_sentence(ending: str, data: byte
 def test_an_archive_without_logs_is_told(project: Path) -> None:
     archive = project.parent / "job.zip"
     archive.write_bytes(zipped(("a.txt", b"a"), ("b.log", b"no log")))
-    with pytest.raises(NoTraceError, match="holds no trace: nothing was compiled"):
+    with pytest.raises(NoTraceError, match="has no trace: nothing was compiled"):
         read(archive, project)

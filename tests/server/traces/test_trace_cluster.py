@@ -112,10 +112,11 @@ def test_workers_of_another_version_are_told(cluster: LocalCluster, monkeypatch:
     monkeypatch.setattr(spread, "__version__", "1.2")
     address = cluster.scheduler_address
     assert refused(address) == (
-        f"1 worker of 1 at {address} has another Fullgraph (1.1) than this one (1.2): install the same."
+        f"1 worker of 1 at {address} has another Fullgraph version (1.1) than this one (1.2): "
+        "install the same."
     )
     monkeypatch.setattr(spread, "_describe", without)
-    assert "has another Fullgraph (none) than this one (1.2)" in refused(address)
+    assert "has another Fullgraph version (none) than this one (1.2)" in refused(address)
 
 
 def of_another_version(_: str) -> tuple[str, bool]:
@@ -132,7 +133,7 @@ def test_workers_that_do_not_see_the_project_are_told(
     monkeypatch.setattr(os.path, "isdir", lambda _: False)
     address = cluster.scheduler_address
     assert refused(address) == (
-        f"1 worker of 1 at {address} has no folder {project}: they read the project's files there."
+        f"1 worker of 1 at {address} has no folder {project}: workers read the project's files there."
     )
 
 
@@ -158,4 +159,4 @@ def test_a_worker_that_dies_costs_the_log_that_it_read(project: Path) -> None:
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as local:
         read = spread.read_on_cluster(deadly, logs, local.scheduler_address, str(project))
         results = {log.rank: item.problem for log, item in read}
-    assert results == {0: "0", 1: "1", 2: "the process that read it has died", 3: "3"}
+    assert results == {0: "0", 1: "1", 2: "the process that read it died", 3: "3"}

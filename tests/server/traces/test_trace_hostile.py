@@ -268,7 +268,7 @@ def test_what_takes_too_much_memory_is_left_out_and_told(
     monkeypatch.setattr(reading, "_MEMORY_SHARE", 0)
     monkeypatch.setattr(reading, "_MEMORY", 60 << 20)
     report = read(path, project, "graphs")
-    assert told(report) == ["All of the log cannot be read: that takes more than 60 MB of memory"]
+    assert told(report) == ["The whole log cannot be read: that takes more than 60 MB of memory"]
     assert report.frames
 
 

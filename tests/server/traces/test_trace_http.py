@@ -175,7 +175,7 @@ def cut_off(handler: BaseHTTPRequestHandler) -> None:
         ("", "moved.log", "cannot be read: 403, message='Forbidden'"),
         ("", "cut.log", "cannot be read: Response payload is not completed"),
         ("", "none.log", "cannot be read: 404, message='Not Found'"),
-        ("", "text.log", "cannot be read: the log is no trace"),
+        ("", "text.log", "cannot be read: the log is not a trace"),
         ("", "none.tar.gz", "cannot be read: 404, message='Not Found'"),
         ("", "text.tar.gz", "cannot be read: The archive is damaged"),
         ("", "text.zip", "cannot be read: The archive is damaged"),

@@ -79,7 +79,7 @@ def test_a_line_that_changed_says_so(log: Path, project: Path) -> None:
     (project / "program.py").write_text(PROGRAM.replace('print("woo")', 'print("hello")'))
     report = now(read(log, project), project)
     (changed,) = [item for item in report.findings if item.code == "GB0059" and item.span.row == 14]
-    assert changed.hints[0] == 'This line has changed since the trace, where it was: print("woo")'
+    assert changed.hints[0] == 'This line has changed since the trace, in which it was: print("woo")'
     others = [item for item in report.findings if item is not changed]
     assert not any("changed since the trace" in hint for item in others for hint in item.hints)
 

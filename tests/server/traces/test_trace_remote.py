@@ -159,7 +159,7 @@ def test_what_a_rank_lacks_there_is_told_of_it(server: Server, project: Path) ->
         server.put(f"odd/{name}", log)
     result = fullgraph("trace", "s3://bucket/odd")
     assert "Rank 1 was not read: the log is empty" in result.output
-    assert "Rank 2 was not read: the log is no trace" in result.output
+    assert "Rank 2 was not read: the log is not a trace" in result.output
     assert "program.py:14:5" in result.output
 
 

@@ -1,26 +1,27 @@
-"""Answers to breaks and errors, beside torch's words: the cause in the program's text, and what to do.
+"""Answers to graph breaks and errors: the cause in the program's source, and what to do.
 
-Nothing is guessed: a cause that the facts and the syntax tree do not show is not told.
+They complete or replace torch's own message. Nothing is guessed: an answer names a cause only if the facts
+and the syntax tree show it.
 
 - ``answers``: all answers of a run; the entry point
-- ``words``: an answer, and how it names lines
-- ``marks``: where a source compiles functions, keeps them out of graphs, or registers hooks
+- ``words``: an answer, and the words for the lines that it names
+- ``marks``: lines that compile functions, keep them out of graphs, or register hooks
 - ``breaks``: answers to graph breaks
 - ``coded``: answers by the id of a break, where torch has no hint
 - ``seen_errors``: an error or a graph break, and the calls of the program that led to it
-- ``errors``: answers to errors that do not go with ``torch.compile``
+- ``errors``: answers to errors of programs that ``torch.compile`` does not support
 - ``autograd``: answers about gradients that break a graph, and to errors of AOTAutograd
 - ``fake_calls``: answers to calls that fail with fake tensors
 - ``fake_kernels``: answers to fake kernels that raise, or are missing
-- ``operators``: answers about functions of higher-order operators
-- ``undecided``: answers to branches that only data decide
+- ``operators``: answers about functions passed to higher-order operators
+- ``undecided``: answers to branches that depend on tensor data
 - ``calls``: answers to calls that Dynamo cannot trace
-- ``uncompiled``: what to do where nothing is compiled
+- ``uncompiled``: advice for programs in which nothing is compiled
 - ``options``: answers to names that ``torch.compile`` does not know
-- ``module_names``: lookups by the names of parameters
+- ``module_names``: lookups by parameter name that fail for a compiled module
 - ``wrapped``: answers about the ``OptimizedModule`` that ``torch.compile`` returns for a module
 - ``causes``: answers to differences between a compiled call and the same call uncompiled
 
-The folder ``recompiling`` has what is behind recompilations and their limit, ``inlined`` what decorators do
-that Dynamo traces without.
+The folder ``recompiling`` explains recompilations and recompile limits. ``inlined`` is about decorators that
+Dynamo ignores when it inlines a function.
 """

@@ -1,4 +1,4 @@
-"""The answers of a run: one object for what is to be said of its breaks and its errors."""
+"""The answers of a run: one object that answers its graph breaks and errors."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from .wrapped import raised_answer
 
 _WITH_STACK: Final = (GraphBreak, CompileFailure, ProgramRaised, CallsWithoutGraph, RecompileLimit)
 _TRACED_BY: Final = "trace_autograd_ops"
-"""The setting by which Dynamo traces gradients, as torch names it where a gradient breaks the graph."""
+"""The setting that makes Dynamo trace gradients; torch names it when a gradient breaks the graph."""
 
 
 class Answers:
-    """What is to be said of breaks and errors, from the facts and the text of the program."""
+    """Answers to graph breaks and errors, from the facts and the source of the program."""
 
     def __init__(self, facts: FactsByType, places: Places) -> None:
         self._facts = facts
@@ -51,14 +51,14 @@ class Answers:
         self._untraced = {(frame.filename, frame.row) for fact in breaks for frame in fact.stack[-1:]}
 
     def on_break(self, fact: GraphBreak, *, wrapped: bool) -> Answer:
-        """Return what is to be said of a graph break; ``wrapped`` if a wrapper of torch's makes it."""
+        """Return the answer to a graph break; ``wrapped`` if DDP or FSDP causes the break."""
         if (answer := kernel_answer(fact, self._marks, self._workspace)).note:
             return answer
         seen = SeenBreak(fact, self._places, self._marks)
         return wrapper_answer(seen) if wrapped else break_answer(seen)
 
     def on_failure(self, fact: CompileFailure) -> Answer:
-        """Return what is to be said of an error of the compiler."""
+        """Return the answer to an error of the compiler."""
         if not fact.code and (answer := self._on_error(fact)).note:
             return replace(answer, replaced=fact.explanation)
         if (answer := kernel_answer(fact, self._marks, self._workspace)).note:
@@ -76,22 +76,22 @@ class Answers:
         return answer.with_part(fake_call_answer(fact, filename, self._marks))
 
     def on_raised(self, fact: ProgramRaised) -> Answer:
-        """Return what is to be said of an exception of the program's own."""
+        """Return the answer to an exception that the program raised."""
         answer = self._on_error(fact)
         if not answer.note and self._facts.of(StageChecked):
-            return answer  # a run without the wrapper says whether it is the cause
+            return answer  # the stages also ran without the wrapper, and so know whether it is the cause
         if not answer.note:
             own, started = self._places.own(fact.stack), self._facts.of(FrameStarted)
             return raised_answer(fact, own, started, self._marks, self._workspace.source)
         return replace(answer, title=answer.title or first_sentence(fact.message))
 
     def on_no_graph(self, fact: CallsWithoutGraph) -> tuple[str, ...]:
-        """Return what to do about a compiled function whose calls captured no graph."""
+        """Return hints for a compiled function whose calls captured no graph."""
         hints = on_no_graph(fact, self._places, self._marks)
         return hints or uncompiled_hints(fact, self._marks, self._workspace)
 
     def on_limit(self, fact: RecompileLimit) -> Answer:
-        """Return what is to be said of a recompile limit: what makes an error of it, where it was set."""
+        """Return the answer to a recompile limit: what turns it into an error, where it was set."""
         answer = limit_of_thread(fact, tuple(self._sources()))
         notes = filter(None, (on_limit(fact, self._places, self._marks), answer.note))
         return replace(answer, note="\n".join(notes))
@@ -100,7 +100,7 @@ class Answers:
         return error_answer(fact.message, fact.stack, self._places, self._marks, self._untraced)
 
     def _sources(self) -> Iterator[SourceFile]:
-        """Yield the user's files that the program imported, and those in stacks of what went wrong."""
+        """Yield the user's files that the program imported or that stacks of errors and breaks name."""
         names: dict[str, None] = {}
         for fact in self._facts.all:
             if isinstance(fact, ModulesLoaded):

@@ -1,4 +1,4 @@
-"""Answers about gradients: those that Dynamo does not trace, and errors of AOTAutograd."""
+"""Answers to gradients that Dynamo does not trace, and to errors of AOTAutograd."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from .words import Answer, row_of
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _SETTERS: Final = frozenset(("requires_grad_", "share_memory_", "retain_grad_", "rename_", "detach_"))
-"""Methods of tensors that end in an underscore, and change no value."""
+"""Methods of tensors that end in an underscore but change no value."""
 _IN_PLACE: Final = frozenset(
     ("add_", "clamp_", "copy_", "div_", "exp_", "fill_", "mul_", "neg_", "relu_", "sigmoid_", "sub_", "zero_")
 )
-"""Methods that hardly anything but a tensor has."""
+"""Methods that hardly any class except ``Tensor`` has."""
 _NO_OPERATION: Final = ("CopySlices", "AccumulateGrad", "Compiled", "CompiledFunction")
 _CAPITAL: Final = re.compile("(?<=[a-z0-9])([A-Z])")
 _UNTRACED: Final = ("GB9186", "GB0123")
 """``torch.autograd.grad`` and ``Tensor.backward``, with ``trace_autograd_ops`` off."""
 _TRACE: Final = "Set `torch._dynamo.config.trace_autograd_ops = True`"
 _DETACH: Final = (
-    " If what is compiled returns a tensor that this gradient goes through, return it with `.detach()`."
+    " If the compiled code returns a tensor that this gradient flows through, return it with `.detach()`."
 )
 _KEEPS: Final = ("retain_graph", "create_graph")
 _MOST: Final = 4
@@ -45,11 +45,11 @@ class _Write:
 
 
 def gradient_answer(seen: SeenBreak, without: str) -> Answer | None:
-    """Tell what tracing a gradient takes besides the setting that torch names.
+    """Return what tracing a gradient needs in addition to the setting that torch names.
 
-    Dynamo refuses to return a tensor whose ``grad_fn`` a gradient has used up: ``torch/_dynamo``,
-    ``output_graph.py`` and ``variables/torch.py`` (2.13 and 2.15). ``without`` is the advice to leave
-    ``fullgraph`` out, if that helps.
+    Dynamo refuses to return a tensor whose ``grad_fn`` a gradient has used up: ``output_graph.py`` and
+    ``variables/torch.py`` in ``torch/_dynamo`` (2.13 and 2.15). ``without`` is the advice to remove
+    ``fullgraph=True``; empty if that does not help.
     """
     source = seen.source if seen.fact.code in _UNTRACED else None
     if source is None:
@@ -85,7 +85,7 @@ def _gradient(source: SourceFile, row: int) -> ast.Call | None:
 
 
 def _returned_as_well(source: SourceFile, call: ast.Call | None, row: int) -> tuple[str, int] | None:
-    """Find the variable whose gradient a call takes, and the row behind it that returns it, too."""
+    """Find the variable whose gradient a call takes, and the later row that also returns it."""
     function = definitions(source).function_at(row) if call else None
     if call is None or not isinstance(function, _Function):
         return None
@@ -109,7 +109,7 @@ def _returned_as_well(source: SourceFile, call: ast.Call | None, row: int) -> tu
 
 
 def modified_in_place(_: Marks, error: SeenError) -> Answer | None:
-    """Name the statements of the function that write in place."""
+    """Name the in-place writes of the function in which the error was raised."""
     source = error.source
     function = definitions(source).function_at(error.row) if source else None
     if source is None or not isinstance(function, _Function):
@@ -123,7 +123,7 @@ def modified_in_place(_: Marks, error: SeenError) -> Answer | None:
         said = f"{listed} writes in place in {name}."
     else:
         verb = "writes" if len(writes) == 1 else "write"
-        said = f"In {name}, {listed} {verb} in place, where that is a tensor."
+        said = f"In {name}, {listed} {verb} in place, if the target is a tensor."
     made = _operation(error.name)
     needed = f"the result of {code_span(made)}, which" if made else "a value that"
     return Answer(
@@ -134,7 +134,7 @@ def modified_in_place(_: Marks, error: SeenError) -> Answer | None:
 
 
 def without_backward(marks: Marks, error: SeenError) -> Answer:
-    """Name the definition of an operator that has no backward."""
+    """Name the line that defines an operator without a backward."""
     operator = _operator(error.name)
     mark = marks.operator(operator)
     where = f" It is defined on {error.line(mark)}." if mark else ""
@@ -156,23 +156,23 @@ def inference_tensor(marks: Marks, error: SeenError) -> Answer | None:
 
 
 def donated_buffer(marks: Marks, error: SeenError) -> Answer:
-    """Say that this backward keeps what an earlier one has freed."""
+    """Explain that this backward retains a graph whose buffers an earlier backward freed."""
     hints = [error.known.hint]
     if asked := marks.all("create_graph"):
         where = " and ".join(dict.fromkeys(map(error.line, asked[:_MOST])))
         hints.append(
-            f"`create_graph=True` ({where}) will fail nonetheless where that gradient is differentiated: "
+            f"`create_graph=True` ({where}) still fails when that gradient is differentiated: "
             "AOTAutograd does not support double backward."
         )
     return Answer(
         error.known.explanation,
         tuple(hints),
-        title="this backward keeps its graph, and the first one, for which it was compiled, did not",
+        title="this backward retains its graph, but was compiled for a first backward that did not",
     )
 
 
 def returned_pullback(_: Marks, error: SeenError) -> Answer | None:
-    """Say that the function which ``torch.func.vjp`` made leaves the compiled code."""
+    """Explain that compiled code returns the function that ``torch.func.vjp`` made."""
     source = error.source
     calls = [call for call in error.calls() if dotted(call.func).rpartition(".")[2] == "vjp"]
     for call in calls if source else ():
@@ -182,15 +182,15 @@ def returned_pullback(_: Marks, error: SeenError) -> Answer | None:
         name, made_by = code_span(function.name), code_span(dotted(call.func))
         where = f"line {source.row_words(call.lineno)}"
         return Answer(
-            f"{name} returns the function that {made_by} ({where}) makes. It holds tensors that are wrapped "
-            "for the transform, which AOTAutograd cannot take for results of a graph.",
-            (f"Call that function within {name}, and return its result; or leave {name} uncompiled.",),
+            f"{name} returns the function that {made_by} ({where}) creates. That function holds tensors "
+            "wrapped by the transform, and AOTAutograd cannot return these from a graph.",
+            (f"Call that function within {name} and return its result, or leave {name} uncompiled.",),
         )
     return None
 
 
 def _returns_pullback(function: _Function, call: ast.Call) -> bool:
-    """Tell whether a function returns what a ``vjp`` in it makes beside the result."""
+    """Return whether a function returns the second result of a ``vjp`` that it calls."""
     names: set[str] = set()
     for node in nodes_of_scope(function):
         if isinstance(node, ast.Assign) and node.value is call:
@@ -206,7 +206,7 @@ def _returns_pullback(function: _Function, call: ast.Call) -> bool:
 
 
 def _items(value: ast.expr | None) -> Iterator[ast.expr]:
-    """Yield a value, or what a tuple, a list or a dict of values holds."""
+    """Yield a value; for a tuple, a list or a dict, the values in it."""
     if isinstance(value, (ast.Tuple, ast.List)):
         for item in value.elts:
             yield from _items(item)
@@ -230,7 +230,7 @@ def _writes(function: ast.AST) -> Iterator[_Write]:
 
 
 def _text(node: ast.Call | ast.AugAssign | ast.Assign) -> str:
-    """Write a statement as the program does; of a long one, what it writes to."""
+    """Return the source of a statement; for a long one, only its target."""
     text = ast.unparse(node)
     if len(text) <= _LONGEST:
         return text
@@ -240,12 +240,15 @@ def _text(node: ast.Call | ast.AugAssign | ast.Assign) -> str:
 
 
 def _operation(node: str) -> str:
-    """Return the operation of a node of autograd, ``sigmoid`` for ``SigmoidBackward0``; empty for none."""
+    """Return the operation of an autograd node: ``sigmoid`` for ``SigmoidBackward0``.
+
+    Empty for none.
+    """
     name = node.rstrip("0123456789").removesuffix("Backward")
     return "" if name in _NO_OPERATION else _CAPITAL.sub(r"_\1", name).lower()
 
 
 def _operator(name: str) -> str:
-    """Write the name of an overload as a program does: ``demo::scale`` for ``demo.scale.default``."""
+    """Return the qualified name of an overload: ``demo::scale`` for ``demo.scale.default``."""
     parts: Sequence[str] = name.split(".")
     return f"{parts[0]}::{parts[1]}" if len(parts) in (2, 3) else name

@@ -1,4 +1,4 @@
-"""Answers to graph breaks: at functions kept out of graphs, in hooks and checkpoints, at classes."""
+"""Answers to graph breaks at disabled functions, hooks, checkpoints and class definitions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _CODE_OBJECT: Final = re.compile(
     r"<code object (?P<function>\w{1,200}) at 0x\w{1,20}, "
     r'file "(?P<file>[^"\n]{1,1000})", line (?P<row>\d{1,9})>'
 )
-"""How Python prints the code of a function, which torch names (``_dynamo/variables/functions.py``: 2.13)."""
+"""Python's ``repr`` of a code object, which torch quotes (``_dynamo/variables/functions.py``: 2.13)."""
 _WITHOUT: Final = "Or leave `fullgraph=True`{where} out: then this call breaks the graph, and runs eagerly."
 _LONGEST: Final = 60
 _DDP: Final = re.compile(r"[/\\]torch[/\\]nn[/\\]parallel[/\\]distributed\.py$")
@@ -66,7 +66,10 @@ _DDP: Final = re.compile(r"[/\\]torch[/\\]nn[/\\]parallel[/\\]distributed\.py$")
 
 @dataclass(frozen=True, slots=True)
 class _Disabled:
-    """What may not be traced: its name, the program's reason, and the mark, if that is found."""
+    """A function that ``torch.compiler.disable`` keeps out of graphs.
+
+    It has the program's reason, and the mark that disables it if that was found.
+    """
 
     name: str
     reason: str
@@ -76,7 +79,7 @@ class _Disabled:
 
 
 def break_answer(seen: SeenBreak) -> Answer:
-    """Return what is to be said beside torch's words, or instead of them; nothing if nothing is known."""
+    """Return the answer to a graph break; an empty one if nothing is known."""
     answer = Answer()
     for part in filter(None, (part(seen) for part in _PARTS)):
         answer = answer.with_part(part)
@@ -95,28 +98,28 @@ def _disabled(seen: SeenBreak) -> Answer | None:
     reason = f": {disabled.reason}" if disabled.reason else ""
     note = f"{name} is kept out of graphs by `torch.compiler.disable`{where}{reason}."
     if isinstance(fact, GraphBreak) and not fact.skips_frame and "Inside of" not in fact.explanation:
-        note += " The graph ends ahead of this call."
+        note += " The graph ends before this call."
     hints = [f"If Dynamo can trace {name}, remove `torch.compiler.disable`{where}."]
     if mark is None and not seen.marks.defines(disabled.name):
-        elsewhere = f"Call {name} outside of what is compiled."
+        elsewhere = f"Call {name} outside of compiled code."
         hints = [f"{elsewhere} If it is in your code, you may remove `torch.compiler.disable`."]
     elif _hook_mark(seen) is not None:
-        hints.append("Else register it only on modules that are not compiled.")
+        hints.append("Otherwise register it only on modules that are not compiled.")
     else:
         if _is_operator_like(mark):
             hints.append(
-                f"Else keep the call in the graph: with `torch._dynamo.nonstrict_trace` instead of "
-                f"`torch.compiler.disable`, if all that {name} does is operations of torch; as a custom "
-                "operator (`torch.library.custom_op`) otherwise."
+                f"Otherwise keep the call in the graph: with `torch._dynamo.nonstrict_trace` instead of "
+                f"`torch.compiler.disable` if {name} only calls torch operations, else as a custom "
+                "operator (`torch.library.custom_op`)."
             )
-        hints.append(f"Or call {name} outside of what is compiled.")
+        hints.append(f"Or call {name} outside of compiled code.")
     if _fullgraph_marks(seen):
-        hints.append("If the break is meant, leave `fullgraph=True` out: then this call runs eagerly.")
+        hints.append("If the break is intended, leave `fullgraph=True` out: then this call runs eagerly.")
     return Answer(note, tuple(hints), replaced=disabled.said, instead=True)
 
 
 def _disabled_callee(seen: SeenBreak) -> _Disabled | None:
-    """Return what a break says is kept out of graphs, if that is its reason."""
+    """Return the disabled function that a break names as its reason, if any."""
     if said := _DISABLED_MODULE.search(seen.fact.explanation):
         name = written_name(said["source"])
         disabling = seen.marks.all("disable")
@@ -133,7 +136,7 @@ def _disabled_callee(seen: SeenBreak) -> _Disabled | None:
 
 
 def _not_reached(seen: SeenBreak) -> Answer | None:
-    """Tell that the mark on a caller of the compiled function does not reach it."""
+    """Explain that ``torch.compiler.disable`` on a caller does not apply to the compiled function."""
     if not isinstance(seen.fact, CompileFailure):
         return None
     callers = seen.places.calling_stack(seen.fact.compile_id)
@@ -143,11 +146,11 @@ def _not_reached(seen: SeenBreak) -> Answer | None:
     name = seen.places.name_of(seen.fact.compile_id)
     compiled = seen.marks.compiling(name)
     caller, line = code_span(mark.name), seen.line(mark)
-    note = f"`torch.compiler.disable` on {caller} ({line}) does not reach what is compiled by itself"
+    note = f"`torch.compiler.disable` on {caller} ({line}) does not apply to functions compiled themselves"
     if len(compiled) == 1:
-        note += f", as {code_span(name)} is{seen.where(*compiled)}"
+        note += f", such as {code_span(name)}{seen.where(*compiled)}"
     hint = (
-        f"To run all that {caller} calls uncompiled, write "
+        f"To run everything that {caller} calls uncompiled, write "
         '`@torch.compiler.set_stance("force_eager")` instead of `torch.compiler.disable` '
         f"({line})."
     )
@@ -164,9 +167,10 @@ def _mark_around(frame: StackFrame, marks: Marks) -> Mark | None:
 
 
 def _fullgraph(seen: SeenBreak) -> Answer | None:
-    """Tell which ``fullgraph=True`` makes an error of a break."""
+    """Name the ``fullgraph=True`` that turns a graph break into an error."""
     marks = _fullgraph_marks(seen)
-    return Answer(f"`fullgraph=True`{seen.where(*marks)} makes an error of this break.") if marks else None
+    note = f"`fullgraph=True`{seen.where(*marks)} turns this graph break into an error."
+    return Answer(note) if marks else None
 
 
 def _gradient(seen: SeenBreak) -> Answer | None:
@@ -176,7 +180,7 @@ def _gradient(seen: SeenBreak) -> Answer | None:
 
 
 def _fullgraph_marks(seen: SeenBreak) -> list[Mark]:
-    """List the marks that may have compiled what fails, if each has ``fullgraph=True``."""
+    """List the marks that may have compiled the failing frame, if each has ``fullgraph=True``."""
     fact = seen.fact
     is_of_mark = isinstance(fact, CompileFailure) and fact.error == "Unsupported" and fact.code
     return _marks_of(fact.compile_id, seen.places, seen.marks) if is_of_mark else []
@@ -192,36 +196,39 @@ def _marks_of(compile_id: str, places: Places, all_marks: Marks) -> list[Mark]:
 
 
 def on_limit(fact: RecompileLimit, places: Places, all_marks: Marks) -> str:
-    """Tell which ``fullgraph=True`` makes an error of a recompile limit; empty if none is found."""
+    """Name the ``fullgraph=True`` that turns a recompile limit into an error.
+
+    Empty if none is found.
+    """
     marks = _marks_of(fact.compile_id, places, all_marks) if fact.fatal else []
     if not marks:
         return ""
     where = f" ({line_of(marks[0], fact.filename)})" if len(marks) == 1 else ""
-    return f"`fullgraph=True`{where} makes an error of it: without, such calls run eagerly."
+    return f"`fullgraph=True`{where} turns the limit into an error: without it, such calls run eagerly."
 
 
 def _transform(seen: SeenBreak) -> Answer | None:
-    """Advise on a compiled function that a transform of ``torch.func`` calls in uncompiled code."""
+    """Advise on a compiled function that an uncompiled transform of ``torch.func`` calls."""
     around = seen.places.calling_stack(seen.fact.compile_id)
     if seen.fact.code != "GB0149" or any(map(seen.places.is_compiled, around)):
         return None
     hint = (
-        "Compile the function that calls the transform (`torch.func.grad`, `vmap`), instead of the one "
-        "that is given to it."
+        "Compile the function that calls the transform (`torch.func.grad`, `vmap`) instead of the function "
+        "passed to it."
     )
     return Answer(hints=(hint,))
 
 
 def _of_data(seen: SeenBreak) -> Answer | None:
-    """Advise on a library's function that asks for a value that only the data of a tensor has."""
+    """Advise on a library function that needs a value which depends on tensor data."""
     fact = seen.fact
     asking = _ASKING.search(fact.text) if isinstance(fact, CompileFailure) else None
     if asking is None or "data-dependent expression" not in fact.text:
         return None
     name = code_span(asking["function"])
-    note = f"{name} ({asking['place']}) asks for a value that only the data of a tensor has."
+    note = f"{name} ({asking['place']}) needs a value that depends on the data of a tensor."
     hints = [
-        f"Call {name} outside of what is compiled, or write out what it computes, without that question."
+        f"Call {name} outside of compiled code, or replace it by your own code that does not need that value."
     ]
     mark = seen.marks.only("compile")
     if mark is not None and mark.is_on("fullgraph"):
@@ -230,7 +237,7 @@ def _of_data(seen: SeenBreak) -> Answer | None:
 
 
 def _only_raises(seen: SeenBreak) -> Answer | None:
-    """Advise on a branch on data that does nothing but raise an error."""
+    """Advise on a data-dependent branch that only raises an error."""
     source = seen.source if seen.fact.code == "GB0170" else None
     nodes = source.nodes_at(seen.row) if source else ()
     node = next((item for item in nodes if isinstance(item, ast.If)), None)
@@ -247,7 +254,7 @@ def _only_raises(seen: SeenBreak) -> Answer | None:
     checked = code_span(f"torch._assert_async({holds})") if can_write else "`torch._assert_async`"
     return Answer(
         "This branch only raises an error.",
-        (f"Check that ahead of the compiled call, or write {checked}: the graph itself then checks it.",),
+        (f"Check the condition before the compiled call, or write {checked}: then the graph checks it.",),
         instead=True,
     )
 
@@ -270,7 +277,7 @@ def _hook(seen: SeenBreak) -> Answer | None:
 
 
 def _hook_mark(seen: SeenBreak) -> Mark | None:
-    """Find where the hook was registered that a module called when the graph broke."""
+    """Return the mark that registers the hook which broke the graph, if a hook did."""
     stack = seen.stack
     calls = [index for index, frame in enumerate(stack) if _MODULE_CALL.search(frame.filename)]
     if not calls:
@@ -282,7 +289,7 @@ def _hook_mark(seen: SeenBreak) -> Mark | None:
     return seen.marks.hook(disabled.name) if disabled else None
 
 
-# -- what a graph must have whole --------------------------------------------------------------
+# -- checkpoints, wrappers, classes and decorators ---------------------------------------------
 
 
 def _checkpoint(seen: SeenBreak) -> Answer | None:
@@ -299,7 +306,7 @@ def _checkpoint(seen: SeenBreak) -> Answer | None:
             continue
         name = code_span(seen.places.function_name(called))
         return Answer(
-            f"A checkpointed function is in the graph as a whole or not at all: {name}, which "
+            f"A checkpointed function is captured as a whole or not at all: {name}, which "
             f"{row_of(source, caller.row, seen.filename)} checkpoints, runs eagerly.",
             (f"Compile {name} by itself, with `@torch.compile`: then only this call runs eagerly.",),
             eager=f"the whole of {name} runs eagerly",
@@ -308,20 +315,20 @@ def _checkpoint(seen: SeenBreak) -> Answer | None:
 
 
 def wrapper_answer(seen: SeenBreak) -> Answer:
-    """Tell that DDP sends the buffers of its module, if that is what breaks the graph."""
+    """Explain that DDP broadcasts the buffers of its module, if that breaks the graph."""
     if not any(_DDP.search(frame.filename) and "_sync_" in frame.function for frame in seen.stack):
         return Answer()
     return Answer(
-        "Here it sends the buffers of the module, such as the statistics of a BatchNorm, to all ranks.",
+        "Here it broadcasts the module's buffers, such as the statistics of a BatchNorm, to all ranks.",
         (
             _compile_ahead_of_ddp(seen.marks, seen.filename),
-            "If the buffers of ranks may differ, or never do, set `broadcast_buffers=False`.",
+            "If buffers may differ between ranks, or never do, set `broadcast_buffers=False`.",
         ),
     )
 
 
 def on_no_graph(fact: CallsWithoutGraph, places: Places, marks: Marks) -> tuple[str, ...]:
-    """Advise on a compiled function without a graph: a module that DDP wraps can be compiled itself."""
+    """Advise to compile the module that DDP wraps, if the compiled wrapper captured no graph."""
     own = places.own(fact.stack)
     if not fact.calls or not _DDP.search(fact.filename):
         return ()
@@ -348,12 +355,13 @@ def _class(seen: SeenBreak) -> Answer | None:
         return None
     function = definitions(source).function_at(cls.lineno)
     used = _captured(cls, function) if function else []
-    given = f" Pass it what it takes from around it: {', '.join(map(code_span, used))}." if used else ""
+    listed = ", ".join(map(code_span, used))
+    given = f" Pass it the variables that it takes from the enclosing function: {listed}." if used else ""
     return Answer(
-        filled("Each call makes a new class `{name}`.", name=cls.name),
+        filled("Each call creates a new class `{name}`.", name=cls.name),
         (
             filled(
-                "Define `{name}` once, outside of what is compiled: in the module, or in `__init__`.",
+                "Define `{name}` once, outside of compiled code: at module level, or in `__init__`.",
                 name=cls.name,
             )
             + given,
@@ -363,7 +371,7 @@ def _class(seen: SeenBreak) -> Answer | None:
 
 
 def _no_generator(seen: SeenBreak) -> Answer | None:
-    """Name the function that ``contextlib.contextmanager`` decorates, and that has no ``yield``."""
+    """Name the function under ``contextlib.contextmanager`` that has no ``yield``."""
     said = _CODE_OBJECT.search(seen.fact.text) if seen.fact.code == "GB0221" else None
     source = seen.places.workspace.own_source(said["file"]) if said else None
     if said is None or source is None:
@@ -386,15 +394,15 @@ def _no_generator(seen: SeenBreak) -> Answer | None:
     where = f" ({row_of(source, decorator.lineno, seen.filename)})" if decorator else ""
     return Answer(
         f"{name} ({row_of(source, function.lineno, seen.filename)}) is decorated with "
-        f"`contextlib.contextmanager`{where} and has no `yield`: a call of it returns a context manager "
+        f"`contextlib.contextmanager`{where} but has no `yield`: a call of it returns a context manager "
         "instead of its result.",
-        (f"Remove the decorator{where} if a call is to return the result; else write `yield`.",),
+        (f"Remove the decorator{where} if calls should return the result; otherwise add a `yield`.",),
         instead=True,
     )
 
 
 def _is_of_python(node: ast.AST) -> bool:
-    """Tell whether an expression has a value of Python's: no operation of a tensor stands for it."""
+    """Return whether an expression is a Python value, for which no tensor operation exists."""
     if isinstance(node, ast.Compare):
         return len(node.ops) > 1 or isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -407,14 +415,14 @@ def _is_of_python(node: ast.AST) -> bool:
 
 
 def _is_operator_like(mark: Mark | None) -> bool:
-    """Tell whether the call of a function may be in a graph: it returns something, as far as that is seen."""
+    """Return whether a function may become an operator in a graph: whether it may return a value."""
     if mark is None or mark.definition is None:
-        return mark is None or not isinstance(mark.argument, ast.Call)  # which makes a module
+        return mark is None or not isinstance(mark.argument, ast.Call)  # such a call creates a module
     return any(isinstance(node, ast.Return) and node.value for node in ast.walk(mark.definition))
 
 
 def _captured(cls: ast.ClassDef, function: ast.AST) -> list[str]:
-    """List the variables of a function that a class in it uses."""
+    """List the variables of a function that a class defined in it uses."""
     inside = {id(node) for node in ast.walk(cls)}
     bound = {node.arg for node in nodes_of(ast.arg, function) if id(node) not in inside}
     bound |= {
@@ -447,4 +455,4 @@ _PARTS: Final[Sequence[Callable[[SeenBreak], Answer | None]]] = (
     _only_raises,
     _fullgraph,
 )
-"""The answers to graph breaks, and to the errors that ``fullgraph=True`` makes of them."""
+"""The answers to graph breaks, and to the errors that ``fullgraph=True`` turns them into."""

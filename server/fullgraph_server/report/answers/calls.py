@@ -1,4 +1,4 @@
-"""Answers to calls that Dynamo cannot trace: functions of C and of the standard library, iterators, locks."""
+"""Answers to calls that Dynamo cannot trace: C functions, standard library, iterators, locks."""
 
 from __future__ import annotations
 
@@ -52,17 +52,17 @@ _MAKES: Final = re.compile(
 _WORDS: Final = {
     re.compile(r"copy\.deepcopy\(\) on tensors"): (
         "Copy a tensor with `.clone()`.",
-        "Copy a module, or what else holds tensors, outside of what is compiled.",
+        "Copy a module, or any other object that holds tensors, outside of compiled code.",
     ),
     re.compile(r"how to enter a `(?:lock|RLock|_RLock|Condition|Semaphore)` context manager"): (
         "Hold the lock around the compiled call, not in it.",
     ),
 }
-"""Hints by torch's words."""
+"""Hints by the words of torch's explanation."""
 _GIVEN: Final = re.compile(r"Encountered input of type <(?P<cls>[\w.]{1,200})>")
-"""What ``torch/_dynamo/variables/functions.py`` says to its developers of GB0236 (2.13 and 2.15)."""
+"""The developer context of GB0236 in ``torch/_dynamo/variables/functions.py`` (2.13 and 2.15)."""
 _RETURNED: Final = (
-    "Return tensors, numbers, and lists, tuples or dicts of these. A dataclass of them is taken, once it "
+    "Return tensors, numbers, and lists, tuples or dicts of these. A dataclass of them is supported once it "
     "is registered: `torch.utils._pytree.register_dataclass(...)`."
 )
 _STANDARD: Final = re.compile(
@@ -70,7 +70,7 @@ _STANDARD: Final = re.compile(
 )
 _SCHEDULES: Final = re.compile(r"[/\\]torch[/\\]optim[/\\](?:lr_scheduler|swa_utils)\.py$")
 _REPLAYED: Final = frozenset(("_warnings.warn", "_warnings.warn_explicit"))
-"""Functions that torch itself says how to keep: it calls them behind the graph."""
+"""Functions for which torch's own hint suffices: torch can call them after the graph."""
 _ITERATORS: Final = frozenset(
     (
         *("zip", "enumerate", "map", "filter", "generator", "chain", "islice", "product", "accumulate"),
@@ -79,12 +79,12 @@ _ITERATORS: Final = frozenset(
     )
 )
 _OUTSIDE: Final = (
-    "Make this call outside of what is compiled, and pass what the code in it needs of the result.",
+    "Make this call outside of compiled code, and pass in what the compiled code needs from its result.",
 )
 
 
 def call_answer(seen: SeenBreak) -> Answer | None:
-    """Tell what to do about a call that Dynamo cannot trace."""
+    """Return the answer to a call that Dynamo cannot trace, if one is known."""
     source, contains = seen.source, seen.places.workspace.contains
     below = itertools.takewhile(lambda frame: not contains(frame.filename), reversed(seen.stack))
     if source is None or not all(_STANDARD.search(frame.filename) for frame in below):
@@ -94,7 +94,10 @@ def call_answer(seen: SeenBreak) -> Answer | None:
 
 
 def _builtin(fact: Broken, _: SourceFile, __: int) -> Answer | None:
-    """Advise on a function of C: one of tensors can be an operator."""
+    """Advise on a C function.
+
+    One that takes and returns tensors can become an operator.
+    """
     said = _BUILTIN.search(fact.explanation)
     name = said["name"].rstrip(".") if said else ""
     root = name.partition(".")[0]
@@ -104,10 +107,10 @@ def _builtin(fact: Broken, _: SourceFile, __: int) -> Answer | None:
     if root in sys.stdlib_module_names:
         return Answer(note, _OUTSIDE, replaced=said[0], instead=True)
     operator = (
-        "If it takes and returns tensors, make it an operator of torch: call it in a function with "
+        "If it takes and returns tensors, make it a custom operator: call it in a function with "
         "`@torch.library.custom_op`, and describe its results with `register_fake`."
     )
-    return Answer(note, (operator, f"Else: {_OUTSIDE[0]}"), replaced=said[0], instead=True)
+    return Answer(note, (operator, f"Otherwise: {_OUTSIDE[0]}"), replaced=said[0], instead=True)
 
 
 def _skipped(fact: Broken, _: SourceFile, __: int) -> Answer | None:
@@ -117,18 +120,18 @@ def _skipped(fact: Broken, _: SourceFile, __: int) -> Answer | None:
         return None
     if _SCHEDULES.search(said["file"]):
         note = (
-            "A schedule of the learning rate has put a wrapper around `step` of its optimizer, which torch "
-            "does not trace: the `step` in it is compiled by itself."
+            "A learning-rate scheduler has wrapped `step` of its optimizer. torch does not trace the "
+            "wrapper: the original `step` is compiled separately."
         )
         return Answer(note, replaced=said[0], instead=True)
     if not _STANDARD.search(said["file"]):
         return None
-    note = f"{code_span(said['name'])} is of Python's standard library: torch keeps it out of graphs."
+    note = f"{code_span(said['name'])} is part of Python's standard library: torch keeps it out of graphs."
     return Answer(note, _OUTSIDE, replaced=said[0], instead=True)
 
 
 def _method(fact: Broken, _: SourceFile, __: int) -> Answer | None:
-    """Advise on a method of an object that is nothing to Dynamo but an object, such as a context variable."""
+    """Advise on a method of an object that Dynamo has no model for, such as a context variable."""
     said = _METHOD.search(fact.explanation)
     if said is None or said["method"].startswith("__") or "Storage" in said["cls"]:
         return None
@@ -136,20 +139,20 @@ def _method(fact: Broken, _: SourceFile, __: int) -> Answer | None:
 
 
 def _iterator(fact: Broken, _: SourceFile, __: int) -> Answer | None:
-    """Advise on an iterator that comes from outside of what is compiled."""
+    """Advise on an iterator that was created outside of compiled code."""
     said = _ITERATOR.search(fact.explanation)
     name = (said["iter"] or said["next"] or said["of_c"]) if said else ""
     if said is None or name not in _ITERATORS:
         return None
-    note = f"This {code_span(name)} was made outside of this graph: Dynamo cannot go through it."
-    hint = "Pass a list: write `list(...)` around it where it is made."
+    note = f"This {code_span(name)} was created outside of this graph: Dynamo cannot iterate over it."
+    hint = "Pass a list: write `list(...)` around it where it is created."
     if said["next"] or said["special"] == "next":
-        hint = "Take the item from it outside of what is compiled, and pass that."
+        hint = "Take the item from it outside of compiled code, and pass the item."
     return Answer(note, (hint,), replaced=said[0], instead=True)
 
 
 def _makes(fact: Broken, source: SourceFile, _: int) -> Answer | None:
-    """Advise on a class of the program with a method that keeps Dynamo from making its objects."""
+    """Advise on a class whose ``__getattribute__`` prevents Dynamo from creating its instances."""
     said = _MAKES.search(fact.explanation)
     name = said["cls"].rpartition(".")[2] if said else ""
     if said is None:
@@ -159,9 +162,9 @@ def _makes(fact: Broken, source: SourceFile, _: int) -> Answer | None:
             if cls.name == name and isinstance(item, ast.FunctionDef) and item.name == "__getattribute__":
                 where = row_of(source, item.lineno, source.filename)
                 return Answer(
-                    f"{code_span(name)} defines `__getattribute__` ({where}): Dynamo makes no object of such "
-                    "a class.",
-                    ("Define `__getattr__` instead, if that is enough, or make the object elsewhere.",),
+                    f"{code_span(name)} defines `__getattribute__` ({where}): Dynamo cannot create instances "
+                    "of such a class.",
+                    ("Define `__getattr__` instead if that is enough, or create the object elsewhere.",),
                     replaced=said[0],
                     instead=True,
                 )
@@ -169,21 +172,21 @@ def _makes(fact: Broken, source: SourceFile, _: int) -> Answer | None:
 
 
 def _by_words(fact: Broken, _: SourceFile, __: int) -> Answer | None:
-    """Advise where torch's words say enough: on copies of tensors, or of modules with some, and on locks."""
+    """Advise on copies of tensors or modules, and on locks, by the words of torch's explanation."""
     found = (hints for words, hints in _WORDS.items() if words.search(fact.explanation))
     return next((Answer(hints=hints, instead=True) for hints in found), None)
 
 
 def _address(fact: Broken, source: SourceFile, row: int) -> Answer | None:
-    """Advise on a test of a tensor's address: in a graph, it has none yet."""
+    """Advise on a test of a tensor's address, which does not exist while tracing."""
     if fact.code not in ("GB0059", "GB0088"):
         return None
     for node in source.nodes_at(row):
         calls = nodes_of(ast.Call, node.test) if isinstance(node, (ast.If, ast.IfExp)) else ()
         if any(dotted(call.func).rpartition(".")[2] == "data_ptr" for call in calls):
             return Answer(
-                "While Dynamo traces, tensors have no address.",
-                ("Ask for it in uncompiled code only, where `torch.compiler.is_compiling()` is false.",),
+                "Tensors have no address while Dynamo traces.",
+                ("Read it in uncompiled code only, where `torch.compiler.is_compiling()` is false.",),
                 replaced=fact.explanation,
                 instead=True,
             )
@@ -191,7 +194,7 @@ def _address(fact: Broken, source: SourceFile, row: int) -> Answer | None:
 
 
 def _nonstrict(fact: Broken, _: SourceFile, __: int) -> Answer | None:
-    """Advise on what ``nonstrict_trace`` takes and returns."""
+    """Advise on the types that a ``nonstrict_trace`` function accepts and returns."""
     if fact.code == "GB0251":
         return Answer(hints=(_RETURNED,), instead=True)
     said = _GIVEN.search(fact.text) if fact.code == "GB0236" else None
@@ -200,8 +203,8 @@ def _nonstrict(fact: Broken, _: SourceFile, __: int) -> Answer | None:
     name = code_span(said["cls"].rpartition(".")[2])
     return Answer(
         hints=(
-            f"Pass the tensors and numbers that the function reads of the {name}, instead of the object.",
-            f"Or register {name}: with `torch.utils._pytree.register_dataclass`, if it is a dataclass.",
+            f"Pass the tensors and numbers that the function reads from the {name}, instead of the object.",
+            f"Or register {name} with `torch.utils._pytree.register_dataclass`, if it is a dataclass.",
         ),
         instead=True,
     )
@@ -213,7 +216,7 @@ _ANSWERS: Final[Sequence[Callable[[Broken, SourceFile, int], Answer | None]]] = 
 
 
 def library_answer(fact: CompileFailure, traced: str, marks: Marks, workspace: Workspace) -> Answer:
-    """Say how to keep a function of the program uncompiled in whose call of a library Dynamo itself fails.
+    """Advise to disable the function whose call of a library makes Dynamo itself fail.
 
     ``traced`` is the name of the function that is compiled.
     """

@@ -1,4 +1,4 @@
-"""Answers to differences: why a compiled call is not what it is uncompiled, and what to do."""
+"""Answers to differences: why a compiled call differs from the uncompiled one, and what to do."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from .wrapped import wrapper_answer
 
 _LONGEST: Final = 60
 _UNGUARDED: Final = "torch has no guard on it"
-_ALIKE: Final = "a graph is used again for a call that it does not fit"
+_ALIKE: Final = "a graph is reused for a call that it does not fit"
 _SUBSTITUTES: Final = {
-    "fix": "`np.trunc(x)` is the same as `np.fix(x)`, and is translated right.",
+    "fix": "`np.trunc(x)` is the same as `np.fix(x)`, and is translated correctly.",
     "cbrt": "`np.sign(x) * np.abs(x) ** (1 / 3)` is the same as `np.cbrt(x)` but for rounding.",
     "clip": "Give `np.clip` bounds that fit the type of the array.",
 }
-_RESET: Final = "Call `torch.compiler.reset()` ahead of that call (tried)."
+_RESET: Final = "Call `torch.compiler.reset()` before that call (tried)."
 _EAGERLY: Final = "Keep the function out of the compiled code: `@torch.compiler.disable`."
 _AS_ARGUMENT: Final = "Decide it outside of the compiled function, and pass the outcome as an argument."
 _AUTOCAST: Final = "Give `torch.autocast` its `dtype` in the compiled function, from an argument."
-_SET_BEFORE: Final = "Set it before the first call, and leave it so."
+_SET_BEFORE: Final = "Set it before the first call, and do not change it afterwards."
 _HOOK_GUARDS: Final = "torch._dynamo.config.skip_nnmodule_hook_guards"
 _READ_OUTSIDE: Final = ("environ", "getenv", "time", "random", "now(", "uuid")
-"""What stands in code that reads something outside of the program."""
+"""Parts of names in code that reads something outside of the program."""
 
 
 def cause_answer(
     cause: Cause, failure: Failure, source: Callable[[str], SourceFile | None], *, whole: bool
 ) -> Answer:
-    """Return what is to be said of a difference whose cause is known: its title, a note, and what helps.
+    """Return the title, note and hints for a difference whose cause is known.
 
-    ``whole`` is whether it takes the program's own backend.
+    ``whole``: the difference occurs only with the program's own backend.
     """
     if cause.kind == "wrapped":
         return wrapper_answer(cause, failure, source)
@@ -46,7 +46,8 @@ def cause_answer(
     if cause.kind in _NOT_REUSED:
         return Answer(note=f"{words.note()}The difference: {difference}.", hints=words.hints(), title=title)
     calls = "each call" if failure.error == "Output" else "that call"
-    again = f"With {calls} compiled anew{', without caches,' if whole else ''} it is as uncompiled"
+    without = ", without caches," if whole else ""
+    again = f"With {calls} compiled anew{without} the program matches the uncompiled one"
     hints = words.hints()
     if not whole:
         hints = _or(*hints, _RESET)
@@ -54,7 +55,7 @@ def cause_answer(
 
 
 def _or(*hints: str) -> tuple[str, ...]:
-    """Begin the last of several hints as another way: ``Or call``."""
+    """Begin the last of several hints with "Or"."""
     *first, last = hints
     return (*first, f"Or {last[0].lower()}{last[1:]}") if first else (last,)
 
@@ -70,7 +71,10 @@ class _Words:
         self.call = f"call {cause.call} of {self.function}"
 
     def code(self, evidence: Evidence) -> str:
-        """Return the code that evidence is about as the program has it; empty if its columns are unknown."""
+        """Return the source of the code that evidence is about.
+
+        Empty if its columns are unknown.
+        """
         frame = evidence.stack[-1] if evidence.stack else None
         source = self._source(frame.filename) if frame is not None else None
         if frame is None or source is None or frame.column is None or frame.row != frame.end_row:
@@ -80,19 +84,19 @@ class _Words:
         return text if text and len(text) <= _LONGEST else ""
 
     def named(self, otherwise: str) -> str:
-        """Name the code of the first evidence, else its line."""
+        """Quote the code of the first evidence; ``otherwise`` if it is unknown."""
         text = self.code(self.first)
         return code_span(text) if text else otherwise
 
     def line(self, evidence: Evidence) -> str:
-        """Name the line of evidence."""
+        """Name the line of an item of evidence."""
         frame: StackFrame = evidence.stack[-1]
         source = self._source(frame.filename)
         here = self.first.stack[-1].filename
         return row_of(source, frame.row, here) if source is not None else f"line {frame.row}"
 
     def note(self) -> str:
-        """Say more about the cause, as sentences with a blank behind them."""
+        """Return further sentences about the cause, each with a trailing space."""
         kind, first = self.cause.kind, self.first
         if kind == "aliasing":
             return f"{self.line(first).capitalize()} writes into {code_span(self.cause.evidence[1].name)}. "
@@ -104,11 +108,11 @@ class _Words:
         if kind == "hook":
             return f"Dynamo looks at hooks only when it compiles (`{_HOOK_GUARDS}` is True). "
         if kind == "reused":
-            return "What has changed since it was compiled is not known. "
+            return "The value that has changed since it was compiled is not known. "
         return ""
 
     def hints(self) -> tuple[str, ...]:
-        """Return what to do."""
+        """Return the advice for this kind of cause."""
         kind = self.cause.kind
         if kind in ("branch", "loop", "called", "value"):
             return (self._decide_outside(),)
@@ -140,7 +144,7 @@ _HINTS: Final = {
         "Call it before the compiled function, and pass the result as an argument.",
         "Or put `@torch.compiler.disable` above the cache, at the price of a graph break.",
     ),
-    "compiling": ("Do not ask it where compiled code has to do the same.",),
+    "compiling": ("Do not test it where compiled and uncompiled code must do the same.",),
 }
 _NOT_REUSED: Final = ("numpy", "cached", "compiling")
 
@@ -152,7 +156,7 @@ def _branch(words: _Words) -> str:
 
 
 def _loop(words: _Words) -> str:
-    ends = {"ended": "had fewer turns", "went on": "had more turns"}
+    ends = {"ended": "had fewer iterations", "went on": "had more iterations"}
     loop = f"the loop on {words.line(words.first)}"
     return f"{loop} {ends[words.first.before]} when compiled than in {words.call}: {_UNGUARDED}"
 
@@ -169,7 +173,7 @@ def _value(words: _Words) -> str:
     if first.name:
         subject, verbs = f"{code_span(first.name)} ({words.line(first)})", ("was", "is")
     else:
-        subject, verbs = words.named(f"a call on {words.line(first)}"), ("gave", "gives")
+        subject, verbs = words.named(f"a call on {words.line(first)}"), ("returned", "returns")
     before, now = code_span(first.before), code_span(first.now)
     return f"{subject} {verbs[0]} {before} when compiled, and {verbs[1]} {now} in {words.call}: {_UNGUARDED}"
 
@@ -204,7 +208,7 @@ _TITLES: Final[dict[str, Callable[[_Words], str] | str]] = {
     "cached": "Dynamo ignores the cache of {name}: uncompiled, {call} takes a result from it",
     "compiling": "{asked} is true in compiled code: the program itself does something else there",
 }
-"""The titles by the kind of the cause, or what makes them."""
+"""The titles by the kind of the cause, or the functions that build them."""
 
 
 def _title(words: _Words) -> str:

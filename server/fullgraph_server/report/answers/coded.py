@@ -10,19 +10,19 @@ from fullgraph_compiler.facts import CompileFailure, GraphBreak
 
 from .words import Answer
 
-_AS_NEW: Final = "Make a tensor of the size that is needed, instead of resizing one."
+_AS_NEW: Final = "Create a tensor of the size that is needed instead of resizing one."
 _STATIC: Final = (
     "Write it as a `@staticmethod` of the class: Dynamo traces `forward` and `backward` as functions."
 )
-_OF_NUMPY: Final = "Use a function of torch instead, or do this outside of what is compiled."
+_OF_NUMPY: Final = "Use a function of torch instead, or do this outside of compiled code."
 _CONTEXT: Final = re.compile(
     r"Developer debug context: (?:TypeError <[^<>\n]{1,200}>: )?(?P<said>[^\n]{1,1000})"
 )
-"""``torch/_dynamo/exc.py``, with what ``GB0112`` puts ahead (2.11 to 2.15)."""
+"""``torch/_dynamo/exc.py``, with the prefix that ``GB0112`` adds (2.11 to 2.15)."""
 _HINTS: Final[Mapping[str, str]] = {
     "GB0016": "Use the jagged layout: `torch.nested.nested_tensor(..., layout=torch.jagged)`.",
     "GB0053": "Wrap the module with `use_orig_params=True`.",
-    "GB0104": "Read `grad_fn` outside of what is compiled.",
+    "GB0104": "Read `grad_fn` outside of compiled code.",
     "GB0108": "Return the tensor, and call `retain_grad()` on it after the compiled call.",
     "GB0125": ("Set `requires_grad` before the compiled call, on the tensor that is passed to it."),
     "GB0126": _AS_NEW,
@@ -33,24 +33,24 @@ _HINTS: Final[Mapping[str, str]] = {
     "GB0157": _OF_NUMPY,
     "GB0158": _OF_NUMPY,
     "GB0159": _OF_NUMPY,
-    "GB0271": "Keep this in an attribute of the object, or set it outside of what is compiled.",
+    "GB0271": "Store this in an attribute of the object, or set it outside of compiled code.",
     "GB0346": _STATIC,
     "GB0348": _STATIC,
     "GB0352": _STATIC,
-    "GB3383": "Make this object outside of what is compiled, and pass it.",
-    "GB5976": "Compare `data_ptr()` outside of what is compiled.",
+    "GB3383": "Create this object outside of compiled code, and pass it in.",
+    "GB5976": "Compare `data_ptr()` outside of compiled code.",
 }
 
 
 _OPTIMIZER: Final = re.compile(r"`Optimizer\.(?:zero_grad|step)`")
 _OF_OPTIMIZER: Final = (
-    "Torch keeps its optimizers out of graphs on purpose. Compile what computes the loss, and call "
-    "`zero_grad`, `backward` and `step` outside of it."
+    "torch keeps its optimizers out of graphs on purpose. Compile the function that computes the loss, and "
+    "call `zero_grad`, `backward` and `step` outside of it."
 )
 
 
 def coded_answer(fact: GraphBreak | CompileFailure) -> Answer:
-    """Return what torch says for its developers alone, and what to do; nothing where torch tells users."""
+    """Return torch's developer context and a hint, where torch has no explanation or hint for users."""
     if fact.code in ("GB0007", "GB0008") and _OPTIMIZER.search(fact.explanation):
         return Answer("", (_OF_OPTIMIZER,), instead=True)
     context = _CONTEXT.search(fact.text) if fact.code and not fact.explanation.strip() else None

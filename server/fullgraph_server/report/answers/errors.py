@@ -1,4 +1,4 @@
-"""Answers to errors of programs that do not go with ``torch.compile``: the lines that are the cause."""
+"""Answers to errors of programs that ``torch.compile`` does not support: the lines that cause them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ def error_answer(
     marks: Marks,
     untraced: Collection[tuple[str, int]],
 ) -> Answer:
-    """Return what is known of an error; ``untraced`` are the places of gradients that break the graph."""
+    """Return what is known about an error.
+
+    ``untraced``: places of gradients that break the graph.
+    """
     known = known_error(message, stack[-1].filename if stack else "")
     if known is None:
         return Answer()
@@ -65,20 +68,23 @@ def _double_backward(marks: Marks, error: SeenError) -> Answer | None:
     traced = (
         f"Keep {error.line(broken)} in the graph: `torch._dynamo.config.trace_autograd_ops = True`."
         if broken
-        else "Compute the gradient within what is compiled, with `torch.func.grad`."
+        else "Compute the gradient within the compiled code, with `torch.func.grad`."
     )
     return Answer(
         "AOTAutograd does not support double backward: the gradient of compiled code cannot be "
-        f"differentiated itself, as `create_graph=True` asks for ({lines}).",
+        f"differentiated again, which `create_graph=True` asks for ({lines}).",
         (
             traced,
-            f'Or leave uncompiled what is differentiated twice, or compile it with `backend="eager"`{where}.',
+            (
+                "Or leave the code that is differentiated twice uncompiled, or compile it with "
+                f'`backend="eager"`{where}.'
+            ),
         ),
     )
 
 
 def _backward_again(marks: Marks, error: SeenError) -> Answer | None:
-    """Tell a backward for each of several results from one that reaches back into the step before."""
+    """Distinguish one backward per result from a backward that reaches into the previous step."""
     names = {name for mark in marks.all("compile") for name in _callables(mark)}
     nodes = ast.walk(error.source.tree) if error.source and error.source.tree else ()
     loops = [node for node in nodes if isinstance(node, _LOOPS) and covers(node, error.row)]
@@ -89,7 +95,7 @@ def _backward_again(marks: Marks, error: SeenError) -> Answer | None:
         for node in ast.walk(statement)
     ):
         hint = (
-            "If a step goes on with a result of the one before, cut it off with `.detach()`; if one call has "
+            "If a step uses a result of the previous step, detach it with `.detach()`; if one call has "
             "several losses, call `backward()` once, on their sum."
         )
         return Answer(error.known.explanation, (hint,))
@@ -97,7 +103,7 @@ def _backward_again(marks: Marks, error: SeenError) -> Answer | None:
     compiled = marks.only("compile")
     if compiled and compiled.name:
         where = f"{code_span(compiled.name)} ({error.line(compiled)})"
-        hints.append(f"Or leave {where} uncompiled: then results that share nothing have a backward each.")
+        hints.append(f"Or leave {where} uncompiled: then results without a common graph have own backwards.")
     return Answer(error.known.explanation, tuple(hints))
 
 
@@ -108,11 +114,11 @@ def _transformed(marks: Marks, error: SeenError) -> Answer | None:
         return None
     gradient = code_span(f"torch.compile(torch.func.jacrev({function}))")
     return Answer(
-        "A transform of `torch.func` cannot go through the backward of compiled code, as that of "
-        f"{code_span(function)} is ({error.line(mark)}).",
+        "A transform of `torch.func` cannot go through the backward of compiled code, and "
+        f"{code_span(function)} is compiled ({error.line(mark)}).",
         (
             (
-                f"Compile a gradient of `torch.func`, such as {gradient}: to compile the `vmap` of a "
+                f"Compile a gradient of `torch.func`, such as {gradient}: compiling the `vmap` of a "
                 "`torch.autograd.grad` does not help."
             ),
             "Or call `torch.autograd.grad` in a loop instead of `vmap`, or leave the function uncompiled.",
@@ -121,27 +127,30 @@ def _transformed(marks: Marks, error: SeenError) -> Answer | None:
 
 
 def _state_names(marks: Marks, error: SeenError) -> Answer | None:
-    """Tell which is compiled: the module that gets a state, or the one that the state is of."""
+    """Name the compiled one of two modules: the one that loads a state, or the one that saved it."""
     expected = "_orig_mod." in error.message.partition("Unexpected key")[0]
-    which = "The module that gets the state is one" if expected else "The state is of one"
-    other = "the state is not of one" if expected else "the module that gets it is not one"
+    said = (
+        "The state of an uncompiled module is loaded into a compiled one."
+        if expected
+        else "The state of a compiled module is loaded into an uncompiled one."
+    )
     return Answer(
-        " ".join([f"{error.known.explanation} {which}, and {other}.", *_false_lookups(marks, error)]),
+        " ".join([f"{error.known.explanation} {said}", *_false_lookups(marks, error)]),
         (error.known.hint,),
         title=f"{first_sentence(error.message)} names differ by `_orig_mod.`",
     )
 
 
 def _false_lookups(marks: Marks, error: SeenError) -> list[str]:
-    """Tell the tests in the same file that the names of a compiled module make false, without an error."""
+    """Describe tests in the same file that a compiled module's names silently make false."""
     source, filename = error.source, error.filename
     if source is None:
         return []
     compiled = {name for mark in marks.all("compile") if not mark.in_place for name in mark.names}
     return [
         f"The same names make {code_span(item.test)} ({row_of(source, item.row, filename)}) false in "
-        f"{code_span(item.call)} ({row_of(source, item.call_row, filename)}) if it looks among names of an "
-        "uncompiled module."
+        f"{code_span(item.call)} ({row_of(source, item.call_row, filename)}) if it looks them up among the "
+        "names of an uncompiled module."
         for item in islice(name_lookups(source, frozenset(compiled)), 2)
     ]
 
@@ -152,17 +161,17 @@ def _pickled(marks: Marks, error: SeenError) -> Answer | None:
         return None
     name, call = code_span(mark.name), code_span(f"torch.compile({written(mark.argument, mark.name)})")
     return Answer(
-        f"A function is pickled by its name, and {name} is the name of the uncompiled one: {call} "
-        f"({error.line(mark)}) made another.",
+        f"A function is pickled by its name, and {name} names the uncompiled function: {call} "
+        f"({error.line(mark)}) created another one.",
         (
-            f"Pass {name} uncompiled, and compile it where it arrives.",
-            f"Or write `@torch.compile` above the definition of {name}: then the name is the compiled one's.",
+            f"Pass {name} uncompiled, and compile it where it is unpickled.",
+            f"Or write `@torch.compile` above the definition of {name}: then it names the compiled function.",
         ),
     )
 
 
 def _traced(verb: str) -> Callable[[Marks, SeenError], Answer | None]:
-    """Make the answer for a function that traces a compiled one, or code that calls it."""
+    """Return the answer for code that traces a compiled function, or a caller of one."""
 
     def answer(marks: Marks, error: SeenError) -> Answer | None:
         names = (dotted(argument) for call in error.calls() for argument in call.args)
@@ -176,9 +185,9 @@ def _traced(verb: str) -> Callable[[Marks, SeenError], Answer | None]:
 
 
 def _plain(marks: Marks, error: SeenError, mark: Mark, name: str, verb: str) -> str:
-    """Advise what to trace instead of what a mark compiles."""
+    """Advise what to trace instead of the compiled function or module."""
     if mark.in_place:
-        return f"{verb.capitalize()} {code_span(name)} ahead of {error.line(mark)}."
+        return f"{verb.capitalize()} {code_span(name)} before {error.line(mark)}."
     if mark.definition is not None:
         defined = mark.definition.name
         return (
@@ -187,27 +196,27 @@ def _plain(marks: Marks, error: SeenError, mark: Mark, name: str, verb: str) -> 
         )
     plain = dotted(mark.argument)
     if plain and plain not in mark.names and plain != name:
-        return f"{verb.capitalize()} what was compiled: {code_span(plain)}."
+        return f"{verb.capitalize()} the uncompiled original: {code_span(plain)}."
     if marks.defines(plain):
-        return f"Give what is compiled a name of its own: then {verb} {code_span(plain)}."
-    return f"{verb.capitalize()} the module that was compiled: {code_span(f'{name}._orig_mod')}."
+        return f"Give the compiled function another name: then {verb} {code_span(plain)}."
+    return f"{verb.capitalize()} the uncompiled module: {code_span(f'{name}._orig_mod')}."
 
 
 def _calls_compiled(marks: Marks, error: SeenError) -> Answer | None:
-    """Tell that the line of an error calls a compiled function, while something traces the code around it."""
+    """Explain that a line calls a compiled function while the code around it is traced."""
     for node in error.calls():
         name = dotted(node.func)
         if mark := _compiled_as(marks, name):
             function = code_span(name)
             return Answer(
                 f"{function} is compiled ({error.line(mark)}). {error.known.explanation}",
-                (f"Let what is traced call {function} uncompiled, and compile it elsewhere.",),
+                (f"Let the traced code call the uncompiled function, and compile {function} elsewhere.",),
             )
     return None
 
 
 def _compiled_as(marks: Marks, name: str) -> Mark | None:
-    """Return the only mark on what a program calls by a name."""
+    """Return the only mark that compiles the function which a program calls by a name."""
     last = name.rpartition(".")[2]
     found = [mark for mark in marks.all("compile") if last and last in _callables(mark)]
     return found[0] if len(found) == 1 else None
@@ -220,7 +229,8 @@ def _compiled_twice(marks: Marks, error: SeenError) -> Answer | None:
         if mark is None or wraps.definition is None:
             continue
         plain = dotted(mark.argument)
-        hints = [f"Do not compile {code_span(wraps.definition.name)} again: what it calls is compiled."]
+        wrapper = code_span(wraps.definition.name)
+        hints = [f"Do not compile {wrapper} again: the function that it calls is compiled."]
         if plain:
             hints.insert(0, f"Write {code_span(f'functools.wraps({plain})')} there.")
         return Answer(
@@ -237,9 +247,9 @@ def _assigned_step(marks: Marks, error: SeenError) -> Answer | None:
         return None
     line = error.line(found[0])
     return Answer(
-        f"A schedule wraps the method `step` of its optimizer, which {line} has replaced by the function "
-        "that `torch.compile` returns.",
-        (f"Make the schedule ahead of {line}.",),
+        f"A learning-rate scheduler wraps the method `step` of its optimizer, but {line} has replaced it by "
+        "the function that `torch.compile` returns.",
+        (f"Create the scheduler before {line}.",),
     )
 
 
@@ -259,14 +269,14 @@ def _operator_aliases(marks: Marks, error: SeenError) -> Answer | None:
     where = f" (line {rows})" if rows and mark.source.filename == error.filename else ""
     return Answer(
         f"{error.known.explanation} {code_span(name)} is defined on {error.line(mark)}.",
-        (f"Where it may be one of these, return a copy, made with `.clone()`{where}.",),
+        (f"Where the result may share memory, return a copy made with `.clone()`{where}.",),
         title=f"the operator {code_span(name)} returns an input, or one tensor twice",
         operator=name,
     )
 
 
 def _lost_number(marks: Marks, error: SeenError) -> Answer | None:
-    """Advise on a tensor that is given for a number, unless an operator of the program may be at fault."""
+    """Advise on a tensor passed as a number, unless a custom operator may be at fault."""
     if not error.row or marks.mention("torch.library"):
         return None
     hints = [error.known.hint]
@@ -274,8 +284,8 @@ def _lost_number(marks: Marks, error: SeenError) -> Answer | None:
         names, tensor = ", ".join(unpacked[0]), unpacked[1]
         least = f"torch._check({unpacked[0][0]} >= 0)"
         converted = code_span(f"{names} = {tensor}.tolist()")
-        numbers = f"Make numbers of {code_span(tensor)} first: {converted}. "
-        hints = [f"{numbers}Say what holds of them, where torch has to know: {code_span(least)}."]
+        numbers = f"Convert {code_span(tensor)} to numbers first: {converted}. "
+        hints = [f"{numbers}State what torch has to know about them: {code_span(least)}."]
     compiling = marks.all("compile")
     is_whole = bool(compiling) and all(mark.is_on("fullgraph") for mark in compiling)
     if is_whole and not marks.mention("capture_scalar_outputs"):
@@ -285,7 +295,10 @@ def _lost_number(marks: Marks, error: SeenError) -> Answer | None:
 
 
 def _unpacked(error: SeenError) -> tuple[list[str], str] | None:
-    """Find the assignment that unpacks a variable into names, one of which a call of the line is given."""
+    """Find the assignment that unpacks a variable into names which a call on the line takes.
+
+    Return the names and the variable.
+    """
     given = {dotted(item) for call in error.calls() for item in call.args}
     function = definitions(error.source).function_at(error.row) if error.source else None
     for node in ast.walk(function) if function else ():
@@ -299,7 +312,7 @@ def _unpacked(error: SeenError) -> tuple[list[str], str] | None:
 
 
 def _callables(mark: Mark) -> tuple[str, ...]:
-    """Return the names by which a program calls what a mark compiles."""
+    """Return the names by which a program calls the function that a mark compiles."""
     if mark.definition is not None:
         return (mark.definition.name,)
     return mark.names or ((mark.name,) if mark.in_place and mark.name else ())

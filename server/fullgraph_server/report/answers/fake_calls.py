@@ -30,18 +30,18 @@ _NO_FAKE: Final = re.compile(r"no fake impl registered for <CustomOpDef\((?P<nam
 _LEAF: Final = "leaf Variable that requires grad is being used in an in-place operation"
 """``torch/csrc/autograd/VariableTypeUtils.h`` (2.11 to 2.15)."""
 _LACKING: Final = re.compile(r"'ndarray' object has no attribute '(?P<name>\w{1,100})'")
-"""How Python says that ``torch._numpy.ndarray`` lacks something (``torch/_numpy/_ndarray.py``)."""
+"""Python's message for an attribute that ``torch._numpy.ndarray`` lacks (``torch/_numpy/_ndarray.py``)."""
 _LACKING_NOTE: Final = (
     "The call raises AttributeError: {said}. Dynamo computes with `torch._numpy` instead of NumPy: its "
     "arrays have no `{name}`."
 )
 _LACKING_HINT: Final = (
-    "Compute this outside of what is compiled, or with tensors (`torch.from_numpy`); or let NumPy run "
+    "Compute this outside of compiled code, or with tensors (`torch.from_numpy`); or let NumPy run "
     "uncompiled: `torch._dynamo.config.trace_numpy = False`."
 )
 _LEAF_NOTE: Final = (
-    "It writes into a tensor that gradients are computed for, such as a parameter, while they are: autograd "
-    "allows that in no code, compiled or not."
+    "It writes in place into a leaf tensor that requires grad, such as a parameter, while autograd records: "
+    "that is an error in uncompiled code, too."
 )
 _NO_PRIMAL: Final = "as native::_fw_primal."
 """``aten/src/ATen/native/VariableMethodStubs.cpp`` (2.11 to 2.15)."""
@@ -53,7 +53,7 @@ _REVERSE: Final = (
     ("jacfwd", "torch.func.jacrev", "jacfwd"),
     ("hessian", "torch.func.jacrev(torch.func.jacrev(f))", "hessian(f)"),
 )
-"""What a program may use of forward mode, and reverse mode for the same."""
+"""Transforms that use forward mode, with the equivalent in reverse mode."""
 _UNSUPPORTED: Final = re.compile(
     r"unsupported operator: (?P<library>\w{1,100})\.(?P<operator>\w{1,100})\.\w{1,100}"
 )
@@ -67,7 +67,7 @@ IN_OPERATOR: Final = "The fault is in the operator, and not in Dynamo."
 
 
 def fake_call_answer(failure: CompileFailure, filename: str, marks: Marks) -> Answer:
-    """Tell what a call raised, and what to write if that is known."""
+    """Explain the error that a call raised, and advise on it if it is known."""
     raised = raised_in_call(failure.explanation)
     if raised is None:
         return Answer()
@@ -85,9 +85,9 @@ def fake_call_answer(failure: CompileFailure, filename: str, marks: Marks) -> An
 
 
 def handler_answer(failure: CompileFailure, traced: Stack, workspace: Workspace) -> Answer:
-    """Tell which ``except`` of the compiled code would catch the error that ends a compilation.
+    """Name the ``except`` of the compiled code that would catch the error that ends a compilation.
 
-    On 2.13 Dynamo hands no error of a tensor's operation on to it, on 2.15 most errors of fake tensors.
+    Dynamo 2.13 passes no error of a tensor operation on to it, 2.15 most errors of fake tensors.
     """
     raised = raised_in_call(failure.explanation)
     if raised is None and BUG in failure.explanation:
@@ -104,8 +104,8 @@ def handler_answer(failure: CompileFailure, traced: Stack, workspace: Workspace)
         return Answer(
             f"Uncompiled, {named} ({where}) would catch {code_span(error)}; while compiling, it does not.",
             (
-                "Test ahead of the call whether it can be made, instead of catching its error.",
-                f"Or leave the `try` of {where} outside of what is compiled.",
+                "Test before the call whether it will succeed, instead of catching its error.",
+                f"Or keep the `try` of {where} outside of compiled code.",
             ),
             replaced="" if raised else failure.explanation,
         )
@@ -132,7 +132,10 @@ def _handler(source: SourceFile, row: int, error: str) -> ast.ExceptHandler | No
 
 
 def no_kernel_answer(seen: SeenBreak) -> Answer | None:
-    """Tell how an operator of a library gets a fake kernel, for which torch links to a document."""
+    """Explain how to add a fake kernel to a library's operator.
+
+    Torch only links to a document.
+    """
     found = _UNSUPPORTED.search(seen.fact.text) if seen.fact.code == "GB0090" else None
     if found is None or not all(hint.startswith("see ") for hint in seen.fact.hints):
         return None
@@ -147,7 +150,7 @@ def no_kernel_answer(seen: SeenBreak) -> Answer | None:
 
 
 def raised_in_call(explanation: str) -> tuple[str, str] | None:
-    """Return the type and the message of the error that torch quotes."""
+    """Return the type and the message of the error that torch's explanation quotes."""
     if not explanation.startswith(_SAYS):
         return None
     found = _RAISED.match(explanation.partition("): got ")[2].strip()[:_LONGEST])
@@ -179,7 +182,7 @@ def _without_fake(said: str, filename: str, marks: Marks) -> tuple[str, str] | N
 
 
 def _forward_mode(said: str, _: str, marks: Marks) -> tuple[str, str] | None:
-    """Advise on forward mode under ``vmap``, at which fake tensors meet an internal assert of torch."""
+    """Advise on forward mode under ``vmap``, which fails an internal assert of torch."""
     if _NO_PRIMAL not in said or not marks.mention("vmap"):
         return None
     hints = [
@@ -209,4 +212,4 @@ _KNOWN: Final[tuple[Callable[[str, str, Marks], tuple[str, str] | None], ...]] =
     _forward_mode,
     _of_numpy,
 )
-"""What is known of messages: a note and a hint, or nothing."""
+"""Functions that take a message, a file name and the marks, and return a note and a hint if they know it."""

@@ -1,4 +1,4 @@
-"""Answers to operators whose function for fake tensors raises, or calls an operator that has none."""
+"""Answers to operators whose fake kernel raises, or calls an operator without a fake kernel."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _IN_KERNEL: Final = "The fault is in the fake kernel, and not in Dynamo."
 
 
 def kernel_answer(fact: GraphBreak | CompileFailure, marks: Marks, workspace: Workspace) -> Answer:
-    """Name the function of an operator that raises with fake tensors, and say what to write."""
+    """Name the function of an operator that raises with fake tensors, and say how to correct it."""
     if fact.kernel is None or not fact.kernel.stack:
         return Answer()
     kernel = _Kernel(fact, fact.kernel, marks, workspace)
@@ -58,7 +58,7 @@ def kernel_answer(fact: GraphBreak | CompileFailure, marks: Marks, workspace: Wo
 
 
 class _Kernel:
-    """A function that an operator runs with fake tensors, and the words about it."""
+    """A function that an operator runs with fake tensors, with the answers about it."""
 
     def __init__(
         self, fact: GraphBreak | CompileFailure, kernel: FailingKernel, marks: Marks, workspace: Workspace
@@ -74,7 +74,7 @@ class _Kernel:
         self._function = max(found, key=lambda node: node.lineno, default=None)
 
     def raises(self) -> Answer:
-        """Tell what the function raises, and where."""
+        """Answer that the function raises an error, and name its line."""
         kernel, operator = self._kernel, code_span(self._kernel.operator)
         error, said = raised_in_call(kernel.message) or (kernel.error, kernel.message)
         ran = f"{error} on {self._line(kernel.stack[-1])}: {said.strip()}"
@@ -96,7 +96,7 @@ class _Kernel:
         return self._answer(note, (hint,), _IN_KERNEL, f"the fake kernel of {operator} raises {error}")
 
     def calls(self, lacking: str) -> Answer:
-        """Tell that the function calls an operator that has no fake kernel."""
+        """Answer that the function calls an operator that has no fake kernel."""
         outer, inner = code_span(self._kernel.operator), code_span(lacking)
         mark = self._marks.operator(lacking)
         where = f" ({line_of(mark, self._filename)})" if mark else ""
@@ -133,7 +133,7 @@ class _Kernel:
         return named[0].arg if named else "x"
 
     def _is_fake_only(self) -> bool:
-        """Tell whether the program's text uses the function as a fake kernel and for nothing else."""
+        """Return whether the program's text uses the function as a fake kernel and for nothing else."""
         function, source = self._function, self._source
         if function is None or source is None or source.tree is None:
             return False
@@ -156,7 +156,7 @@ class _Kernel:
 
 
 def _registers_fake(node: ast.expr) -> bool:
-    """Tell whether a decorator or a call registers a function for fake tensors."""
+    """Return whether a decorator or a call registers a function for fake tensors."""
     call = node if isinstance(node, ast.Call) else None
     name = dotted(call.func if call else node).rpartition(".")[2]
     arguments: Sequence[ast.expr] = call.args if call else ()

@@ -1,4 +1,4 @@
-"""Uses of ``torch.compile``, ``torch.compiler.disable`` and the like in sources, and registered hooks."""
+"""Uses of ``torch.compile``, ``torch.compiler.disable`` and similar functions, and registered hooks."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _FUNCTIONS: Final[Mapping[str, Use]] = {
 _OPTIONS: Final = frozenset(
     ("fullgraph", "dynamic", "backend", "mode", "options", "disable", "recompile_limit", "isolate_recompiles")
 )
-"""The parameters of ``torch.compile``, and so of ``Module.compile``."""
+"""The parameters of ``torch.compile``, which ``Module.compile`` takes, too."""
 _DEFINING: Final[Sequence[Use]] = ("custom_op", "define")
 """The uses that define an operator."""
 _PARTIAL: Final = "functools.partial"
@@ -58,10 +58,10 @@ _PARTIAL: Final = "functools.partial"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mark:
-    """A use of one of these functions: of ``definition`` as its decorator, or else a call on ``argument``.
+    """A use of one of these functions: as a decorator of ``definition``, or as a call on ``argument``.
 
-    A ``Module.compile`` has the module as its argument. ``names`` are the variables and attributes that the
-    call's result is assigned to; of ``Library.define``, the name of the library.
+    For ``Module.compile``, the argument is the module. ``names`` are the variables and attributes that the
+    call's result is assigned to; for ``Library.define``, the name of the library.
     """
 
     use: Use
@@ -76,12 +76,15 @@ class Mark:
 
     @property
     def name(self) -> str:
-        """The last part of the name of what is marked; empty for an expression without one."""
+        """The last part of the name of the marked function or module.
+
+        Empty if it has none.
+        """
         return self.definition.name if self.definition else last_name(self.argument)
 
     @property
     def returns_nothing(self) -> bool:
-        """Whether it is the definition of an operator whose schema has no result."""
+        """Whether the mark defines an operator whose schema has no result."""
         return self.use == "define" and any(
             isinstance(node, ast.Constant)
             and isinstance(node.value, str)
@@ -90,7 +93,7 @@ class Mark:
         )
 
     def is_on(self, option: str) -> bool:
-        """Tell whether an option is written as ``True``."""
+        """Return whether an option is written as ``True``."""
         value = self.keywords.get(option)
         return isinstance(value, ast.Constant) and value.value is True
 
@@ -109,18 +112,18 @@ class Marks:
         return [mark for mark in self._all if mark.use == use]
 
     def only(self, use: Use) -> Mark | None:
-        """Return the only mark of a use; ``None`` unless there is just one."""
+        """Return the mark of a use; ``None`` unless there is exactly one."""
         found = self.all(use)
         return found[0] if len(found) == 1 else None
 
     def named(self, use: Use, name: str) -> Mark | None:
-        """Return the only mark on what has this name, ``attend`` or ``Block.attend``."""
+        """Return the only mark on a function of this name, ``attend`` or ``Block.attend``."""
         last = name.rpartition(".")[2]
         found = [mark for mark in self.all(use) if last and mark.name == last]
         return found[0] if len(found) == 1 else None
 
     def operator(self, name: str) -> Mark | None:
-        """Return the only definition of an operator, by its whole name, ``demo::scale``."""
+        """Return the only definition of an operator by its qualified name, ``demo::scale``."""
         found = [
             mark
             for use in _DEFINING
@@ -130,27 +133,27 @@ class Marks:
         return found[0] if len(found) == 1 else None
 
     def _in_libraries(self, mark: Mark, operator: str) -> Iterator[str]:
-        """Yield the names of an operator that is defined in a library of this name."""
+        """Yield the qualified names of an operator that a mark defines in a library."""
         for library in self.all("library") if mark.use == "define" and mark.names else ():
             namespace = library.argument.value if isinstance(library.argument, ast.Constant) else None
             if set(library.names).intersection(mark.names) and isinstance(namespace, str):
                 yield f"{namespace}::{operator}"
 
     def hook(self, name: str) -> Mark | None:
-        """Return the first place that registers a hook of this name, or one that a function returns."""
+        """Return the first mark that registers a hook of this name, directly or made by a function."""
         return next((mark for mark in self.all("hook") if name and name in hook_names(mark)), None)
 
     def compiling(self, function: str) -> list[Mark]:
-        """List the marks that compile a function by its name, ``gate``, or ``Block.forward`` by its class."""
+        """List the marks that compile a function, by its name or, for ``Block.forward``, its class."""
         parts = {part for part in function.split(".") if part != "forward"}
         return [mark for mark in self.all("compile") if parts.intersection(_names_in(mark))]
 
     def mention(self, text: str) -> bool:
-        """Tell whether one of the files has a text."""
+        """Return whether one of the files contains a text."""
         return any(text in source.text for source in self._sources())
 
     def defines(self, name: str) -> bool:
-        """Tell whether one of the files defines a function of this name."""
+        """Return whether one of the files defines a function of this name."""
         last = name.rpartition(".")[2]
         return any(
             isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == last
@@ -160,7 +163,7 @@ class Marks:
 
 
 def mark_around(use: Use, frame: StackFrame, workspace: Workspace) -> Mark | None:
-    """Return the decorator of one use on the function around a place of the program."""
+    """Return the mark of a use that decorates the function around a frame's row."""
     source = workspace.own_source(frame.filename)
     marks = [mark for mark in marks_of(source) if mark.use == use] if source else []
     function = definitions(source).function_at(frame.row) if source and marks else None
@@ -169,7 +172,7 @@ def mark_around(use: Use, frame: StackFrame, workspace: Workspace) -> Mark | Non
 
 @lru_cache(maxsize=256)
 def marks_of(source: SourceFile) -> Sequence[Mark]:
-    """Find the marks in a source."""
+    """Return the marks in a source, sorted by row."""
     if source.tree is None:
         return ()
     imported = imports(source.tree)
@@ -214,7 +217,7 @@ def _call(
     attribute = node.func.attr if isinstance(node.func, ast.Attribute) else ""
     in_place = use is None and attribute == "compile" and not node.args and _keywords(node).keys() <= _OPTIONS
     if in_place and isinstance(node.func, ast.Attribute):
-        # ``Module.compile``: other functions of this name have an argument, as ``re.compile``.
+        # ``Module.compile``: other ``compile`` functions, such as ``re.compile``, take a positional argument.
         use, argument = "compile", node.func.value
     elif use is None and attribute == "define" and isinstance(argument, ast.Constant):
         use, names = "define", (last_name(node.func.value),) if isinstance(node.func, ast.Attribute) else ()
@@ -233,24 +236,27 @@ def _keywords(call: ast.Call | None) -> dict[str, ast.expr]:
 
 
 def _defined_name(mark: Mark) -> str:
-    """Return the name of an operator as its definition writes it, without the types of its schema."""
+    """Return the name of an operator from its definition, without the schema's types."""
     written = mark.argument.value if isinstance(mark.argument, ast.Constant) else ""
     return str(written).partition("(")[0].strip()
 
 
 def hook_names(mark: Mark) -> frozenset[str]:
-    """Return the names that a registered hook can have: for ``keep("conv")`` those of functions in it."""
+    """Return the names that a registered hook can have.
+
+    For a call such as ``keep("conv")``, these are the names of functions defined in ``keep``, too.
+    """
     given = mark.argument
     if not isinstance(given, ast.Call):
         return frozenset(filter(None, (last_name(given),)))
-    # Of functools.partial, the first argument makes it.
+    # With ``functools.partial``, the first argument is the function that makes the hook.
     makers = {last_name(given.func), *map(last_name, given.args[:1])}
     return frozenset(makers) | _defined_in(mark.source, frozenset(makers))
 
 
 @lru_cache(maxsize=256)
 def _defined_in(source: SourceFile, names: frozenset[str]) -> frozenset[str]:
-    """Return the names of the functions that are defined in functions of these names."""
+    """Return the names of the functions defined inside functions of these names."""
     return frozenset(
         inner.name
         for node in (ast.walk(source.tree) if source.tree else ())
@@ -261,7 +267,7 @@ def _defined_in(source: SourceFile, names: frozenset[str]) -> frozenset[str]:
 
 
 def _names_in(mark: Mark) -> Iterator[str]:
-    """Yield the names in what a mark compiles, and in the values of its variables."""
+    """Yield the names in the expression that a mark compiles, and in the values of its variables."""
     if mark.definition is not None:
         yield mark.definition.name
         return
@@ -273,7 +279,7 @@ def _names_in(mark: Mark) -> Iterator[str]:
 
 @lru_cache(maxsize=1024)
 def _constructors(source: SourceFile, name: str) -> frozenset[str]:
-    """Return the names of what is called where a variable or attribute of this name gets its value."""
+    """Return the names of the functions and classes called in values assigned to this name."""
     return frozenset(
         last_name(call.func)
         for node in nodes_of(ast.Assign, source.tree)

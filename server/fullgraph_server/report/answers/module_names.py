@@ -1,4 +1,4 @@
-"""Lookups by the names of parameters, which `_orig_mod.` in the names of a compiled module makes false."""
+"""Lookups by parameter name, which fail for a compiled module: its names begin with `_orig_mod.`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAMED: Final = ("named_parameters", "named_buffers", "state_dict")
 
 @dataclass(frozen=True, slots=True)
 class NameLookup:
-    """A test whether a name of a module's is known, and a call that passes a compiled module to it."""
+    """A test for a name from a module, and a call that passes a compiled module to its function."""
 
     test: str
     row: int
@@ -25,7 +25,7 @@ class NameLookup:
 
 
 def name_lookups(source: SourceFile, compiled: frozenset[str]) -> Iterator[NameLookup]:
-    """Yield the lookups by names of modules that calls pass, of those in ``compiled`` by variable."""
+    """Yield the lookups in functions that are called with a variable in ``compiled``."""
     calls = list(nodes_of(ast.Call, source.tree))
     for function in ast.walk(source.tree) if source.tree else ():
         tests = list(_tests(function)) if isinstance(function, _Function) else []
@@ -36,7 +36,7 @@ def name_lookups(source: SourceFile, compiled: frozenset[str]) -> Iterator[NameL
 
 
 def _tests(function: _Function) -> Iterator[ast.Compare]:
-    """Yield the tests whether a name of a module that a function gets is in something."""
+    """Yield the ``in`` tests on names of a module that a function has as a parameter."""
     given = {node.arg for node in positional(function)}
     for loop in nodes_of(ast.For, function):
         if _is_of_names(loop.iter, given):
@@ -54,7 +54,7 @@ def _tests(function: _Function) -> Iterator[ast.Compare]:
 
 
 def _is_of_names(node: ast.expr, given: Collection[str]) -> bool:
-    """Tell whether an expression gives the names of a module among ``given``."""
+    """Return whether an expression lists the names of one of the modules in ``given``."""
     called = list(nodes_of(ast.Call, node))
     return any(
         isinstance(item.func, ast.Attribute)

@@ -1,4 +1,4 @@
-"""Answers about functions that ``torch.cond`` and other higher-order operators are given."""
+"""Answers about functions passed to ``torch.cond`` and other higher-order operators."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _LOOP: Final = re.compile(
     r"target=torch\.ops\.higher_order\.while_loop\]\(args = \(\S{1,100}, \S{1,100}, "
     r"\((?P<carried>[^)]{0,500})\), \((?P<captured>[^)]{0,500})\)\)"
 )
-"""The operation that an error of a backend names: ``torch.fx`` writes the node so."""
+"""The operation that an error of a backend names, as ``torch.fx`` prints the node."""
 _NODE: Final = re.compile(r"%(\w+)")
 _OPERATOR: Final = re.compile(r"Inside of the higher-order operator `(?P<operator>[\w.]{1,100})`")
 """A sentence of Fullgraph's trace reader."""
 _CHECKPOINT: Final = "torch.utils.checkpoint.checkpoint"
 _ONCE: Final = (
-    "Or let it happen once, and not again as the backward computes the function anew: "
+    "Or let it happen only once, and not again when the backward recomputes the function: "
     "`torch._dynamo.config.skip_fwd_side_effects_in_bwd_under_checkpoint = True`."
 )
 _CHANGES: Final = "Mutating a variable from outside the scope of this HOP is not supported"
@@ -49,7 +49,7 @@ _INTERFACES: Final = {
     "scan": "torch._higher_order_ops.scan({}, init, xs)",
     "associative_scan": "torch._higher_order_ops.associative_scan({}, xs, dim)",
 }
-"""Functions of ``torch/_higher_order_ops`` whose operators Dynamo does not take from a program."""
+"""Functions of ``torch/_higher_order_ops`` whose operators a program may not call directly."""
 _GUARDED: Final = "Could not guard on data-dependent expression"
 _TRUTH: Final = "Detected data-dependent branching (e.g. `if my_tensor.sum() > 0:`)."
 _WORDS: Final = {ast.And: "and", ast.Or: "or"}
@@ -58,7 +58,7 @@ _INPUT: Final = re.compile(r"^l_(?:self_|)(\w+?)_$")
 
 
 def branch_answer(seen: SeenBreak) -> Answer | None:
-    """Tell which function of a higher-order operator returns what it is given, and what to write."""
+    """Answer that a function of a higher-order operator returns its input unchanged."""
     own, source = seen.own, seen.source if RETURNS_ALIAS in seen.fact.text else None
     function = _function(source, own[-1]) if source else None
     if function is None or len(own) < 2:
@@ -81,7 +81,7 @@ def branch_answer(seen: SeenBreak) -> Answer | None:
 
 
 def side_effect_answer(seen: SeenBreak) -> Answer | None:
-    """Tell where a function of a higher-order operator changes what is not its own, and what to write."""
+    """Answer that a function of a higher-order operator has a side effect outside of it."""
     said, source = seen.fact.explanation, seen.source
     inside = _OPERATOR.search(said)
     if inside is None or not seen.own:
@@ -89,7 +89,7 @@ def side_effect_answer(seen: SeenBreak) -> Answer | None:
     if _CHANGES in said:
         if inside["operator"] == "autograd.Function":
             function = code_span(seen.own[-1].function)
-            hint = f"Leave this out of {function}, or call `apply` outside of what is compiled."
+            hint = f"Leave this out of {function}, or call `apply` outside of compiled code."
             return Answer(hints=(hint,), instead=True)
         return _moved(inside["operator"], "this")
     attribute = _ATTRIBUTE.search(said)
@@ -102,20 +102,20 @@ def side_effect_answer(seen: SeenBreak) -> Answer | None:
         if node.attr == attribute["name"] and isinstance(node.ctx, ast.Store)
     }
     where = f" ({row_of(source, min(rows), source.filename)})" if len(rows) == 1 else ""
-    return _moved(inside["operator"], f"what sets {code_span(attribute['name'])}{where}")
+    return _moved(inside["operator"], f"the assignment of {code_span(attribute['name'])}{where}")
 
 
 def _moved(operator: str, what: str) -> Answer:
-    """Advise to move a change out of the function of an operator."""
-    behind = f"Move {what} behind the call of {code_span(operator)}"
+    """Advise to move a side effect out of the function of an operator."""
+    behind = f"Move {what} after the call of {code_span(operator)}"
     if operator == _CHECKPOINT:
-        return Answer(hints=(f"{behind}, or ahead of it.", _ONCE), instead=True)
+        return Answer(hints=(f"{behind}, or before it.", _ONCE), instead=True)
     functions = "both functions" if operator == "torch.cond" else "the function"
-    return Answer(hints=(f"{behind}, and return from {functions} what that needs.",), instead=True)
+    return Answer(hints=(f"{behind}, and return the values it needs from {functions}.",), instead=True)
 
 
 def truth_answer(seen: SeenBreak) -> Answer | None:
-    """Advise on ``and``, ``or`` and ``not`` of tensors, where a function of an operator returns that."""
+    """Advise on ``and``, ``or`` and ``not`` of tensors in a returned value or a ``cond`` condition."""
     fact, source = seen.fact, seen.source
     if source is None:
         return None
@@ -129,7 +129,7 @@ def truth_answer(seen: SeenBreak) -> Answer | None:
         if written := _of_tensors(value):
             word = _WORDS[type(value.op)] if isinstance(value, ast.BoolOp) else "not"
             return Answer(
-                f"{code_span(word)} asks whether a tensor is true, which only its data decide.",
+                f"{code_span(word)} needs the truth value of a tensor, which depends on its data.",
                 (f"Write {code_span(written)} instead, which is a tensor.",),
                 replaced=_TRUTH if _TRUTH in fact.explanation else fact.explanation,
                 instead=True,
@@ -138,7 +138,7 @@ def truth_answer(seen: SeenBreak) -> Answer | None:
 
 
 def merge_answer(seen: SeenBreak) -> Answer | None:
-    """Tell in what the results of the two functions of a ``torch.cond`` differ."""
+    """Answer that the results of the two functions of a ``torch.cond`` differ, and in what."""
     said = _MERGED.search(f"{seen.fact.explanation} {seen.fact.text}")
     if said is None:
         return None
@@ -146,7 +146,7 @@ def merge_answer(seen: SeenBreak) -> Answer | None:
     how = f", as with {code_span('.to(' + said['other'] + ')')}" if what == "dtype" else ""
     return Answer(
         f"The functions of `torch.cond` return tensors that differ in {what}: {one} and {other}.",
-        (f"Let both return the same {what}{how}.",),
+        (f"Return the same {what} from both{how}.",),
         replaced=seen.fact.explanation,
         instead=True,
     )
@@ -159,17 +159,20 @@ def _conds(source: SourceFile, row: int) -> list[ast.Call]:
 
 
 def _of_tensors(value: ast.expr) -> str:
-    """Write an expression of truth values as one of tensors; empty where some part need not be a tensor."""
+    """Return a Boolean expression as a tensor expression.
+
+    Empty if a part may not be a tensor.
+    """
     if isinstance(value, ast.BoolOp) and all(map(_is_mask, value.values)):
         parts = [ast.unparse(item) for item in value.values]
         return f" {_SIGNS[type(value.op)]} ".join(f"({part})" for part in parts)
-    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not):  # which asked a tensor
+    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not):  # of a tensor, or no break
         return f"torch.logical_not({ast.unparse(value.operand)})"
     return ""
 
 
 def _is_mask(node: ast.expr) -> bool:
-    """Tell whether an expression is a plain comparison: of tensors, a tensor of truth values."""
+    """Return whether an expression is a plain comparison, which is a Boolean tensor for tensors."""
     return (
         isinstance(node, ast.Compare)
         and len(node.ops) == 1
@@ -178,7 +181,7 @@ def _is_mask(node: ast.expr) -> bool:
 
 
 def raw_operator_answer(seen: SeenBreak) -> Answer | None:
-    """Name the function to call instead of an operator that only that function may call."""
+    """Name the public function to call instead of an internal operator."""
     error = getattr(seen.fact, "error", "")
     is_raw = _INTERFACE in seen.fact.explanation or error == "InternalTorchDynamoError"
     source = seen.source if is_raw else None
@@ -189,7 +192,7 @@ def raw_operator_answer(seen: SeenBreak) -> Answer | None:
         if source is None or not isinstance(call, ast.Call) or written is None:
             continue
         given = dotted(call.args[0]) if call.args else ""
-        hints = [f"Call the function instead, {code_span(written.format(given or 'f'))}, which prepares it."]
+        hints = [f"Call {code_span(written.format(given or 'f'))} instead, which prepares its arguments."]
         rows = [
             node.lineno
             for function in nodes_of(ast.FunctionDef, source.tree)
@@ -198,10 +201,10 @@ def raw_operator_answer(seen: SeenBreak) -> Answer | None:
         ]
         if rows:
             where = row_of(source, rows[0], seen.filename)
-            hints.append(f"{code_span(given)} must not need a number of a tensor: `.item()` ({where}).")
+            hints.append(f"{code_span(given)} must not read a number from a tensor: `.item()` ({where}).")
         return Answer(
-            f"{code_span(operator)} is the operator behind a function: it takes only what that makes of its "
-            "arguments.",
+            f"{code_span(operator)} is an internal operator: it accepts only arguments that its public "
+            "function prepares.",
             tuple(hints),
             instead=True,
         )
@@ -209,7 +212,7 @@ def raw_operator_answer(seen: SeenBreak) -> Answer | None:
 
 
 def loop_answer(failure: CompileFailure) -> Answer:
-    """Tell which tensor a ``while_loop`` carries and its functions take from around them at once."""
+    """Answer that a ``while_loop`` carries a tensor that its functions also capture."""
     found = _LOOP.search(failure.text)
     if "might be aliasing" not in failure.message or found is None:
         return Answer()
@@ -220,15 +223,19 @@ def loop_answer(failure: CompileFailure) -> Answer:
     names = " and ".join(code_span(_INPUT.sub(r"\1", name)) for name in both)
     they = "it" if len(both) == 1 else "them"
     return Answer(
-        f"The loop carries {names}, and its functions read {they} from around them, too: the operator gets "
-        "one tensor twice, which its check refuses. The function that torch names need not be at fault.",
-        (f"Let the functions read a copy of {names}, made with `.clone()` ahead of the loop.",),
+        f"The loop carries {names}, and its functions also read {they} from the enclosing scope: the "
+        "operator gets one tensor twice, which its check rejects. The fault need not be in the function that "
+        "torch names.",
+        (f"Let the functions read a copy of {names}, made with `.clone()` before the loop.",),
         instead=True,
     )
 
 
 def _function(source: SourceFile, frame: StackFrame) -> _Function | None:
-    """Return the function that a frame is of; of several in a line, the one that its column is in."""
+    """Return the function of a frame.
+
+    Among several lambdas on a line, the one at its column.
+    """
     if frame.function != "<lambda>":
         return definitions(source).function_at(frame.row)
     column = frame.column or 0
@@ -243,7 +250,7 @@ def _function(source: SourceFile, frame: StackFrame) -> _Function | None:
 
 
 def _returned(function: ast.AST, row: int) -> Sequence[ast.expr]:
-    """List what a function returns at a row."""
+    """List the expressions that a function returns at a row."""
     if isinstance(function, ast.Lambda):
         value: ast.expr | None = function.body
     else:
@@ -255,12 +262,12 @@ def _returned(function: ast.AST, row: int) -> Sequence[ast.expr]:
 
 
 def _branch(source: SourceFile | None, row: int, function: ast.AST) -> str:
-    """Tell whether a function is the one for true or for false of the ``cond`` at a row; else nothing."""
+    """Return which branch of the ``cond`` at a row a function is: ``true``, ``false`` or empty."""
     name = getattr(function, "name", "")
     for call in _conds(source, row)[:1] if source else ():
         given = dict(zip(("true", "false"), call.args[1:3], strict=False))
         given |= {_BRANCHES[item.arg]: item.value for item in call.keywords if item.arg in _BRANCHES}
-        # The nodes of a source are the same objects wherever they are found.
+        # Each node of a source is one object, so identity shows that it is the same function.
         found = [
             key
             for key, node in given.items()

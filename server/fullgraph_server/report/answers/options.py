@@ -1,4 +1,4 @@
-"""Answers to names that ``torch.compile`` does not know: an option of TorchInductor, a backend."""
+"""Answers to unknown names in ``torch.compile``: options of TorchInductor, backends."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _CLOSE: Final = 0.6
 
 
 def unknown_name(_: Marks, error: SeenError) -> Answer:
-    """Name the options, or the backends, that are written alike, instead of all that there are."""
-    what, listing, names = "backend", "`torch._dynamo.list_backends()` lists those that there are.", _BACKENDS
+    """Suggest options or backends of similar spelling, instead of torch's list of all of them."""
+    what, listing, names = "backend", "`torch._dynamo.list_backends()` lists all backends.", _BACKENDS
     if error.known.name == "unknown-option":
         what, listing = "option", "`torch._inductor.list_options()` lists all options."
         names = _NAME.findall(error.message.partition("known options are [")[2])

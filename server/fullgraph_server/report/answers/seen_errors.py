@@ -1,4 +1,4 @@
-"""Errors and graph breaks beside the program's text: the line where it went wrong, and the calls there."""
+"""Errors and graph breaks with the program's source: the line of the error, and the calls on it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Broken: TypeAlias = GraphBreak | CompileFailure
 
 
 class _Seen:
-    """Something that went wrong; ``own`` are the frames of its stack that are the user's."""
+    """An error or a graph break; ``own`` are the user's frames of its stack."""
 
     def __init__(self, own: Sequence[StackFrame], find: Callable[[str], SourceFile | None]) -> None:
         self.own, self._find = own, find
@@ -27,7 +27,7 @@ class _Seen:
 
     @property
     def source(self) -> SourceFile | None:
-        """The file in which it went wrong."""
+        """The file of the innermost of the user's frames."""
         return self._find(self.filename) if self.filename else None
 
     def line(self, mark: Mark) -> str:
@@ -35,12 +35,12 @@ class _Seen:
         return line_of(mark, self.filename)
 
     def where(self, *marks: Mark | None) -> str:
-        """Name the line of a mark in parentheses; empty unless there is just one."""
+        """Name the line of a mark in parentheses; empty unless there is exactly one."""
         found = list(filter(None, marks))
         return f" ({self.line(found[0])})" if len(found) == 1 else ""
 
     def calls(self) -> Iterator[ast.Call]:
-        """Yield the calls that begin in the lines of the stack, those of the innermost line first."""
+        """Yield the calls that begin on the rows of the user's frames, innermost frame first."""
         for frame in reversed(self.own):
             source = self._find(frame.filename)
             nodes = source.nodes_at(frame.row) if source else ()
@@ -48,7 +48,7 @@ class _Seen:
 
 
 class SeenError(_Seen):
-    """An error of the program, and the calls of its own that led to it."""
+    """A known error with the user's frames that led to it."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class SeenError(_Seen):
 
 
 class SeenBreak(_Seen):
-    """A graph break, or an error of the compiler; ``stack`` begins with the calls that led to the frame."""
+    """A graph break or compiler error; ``stack`` begins with the callers of the compiled frame."""
 
     def __init__(self, fact: Broken, places: Places, marks: Marks) -> None:
         self.fact, self.places, self.marks = fact, places, marks

@@ -1,4 +1,4 @@
-"""What to do where nothing is compiled: dropped results of ``torch.compile``, generator functions."""
+"""Hints where nothing is compiled: unused results of ``torch.compile``, generator functions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def uncompiled_hints(fact: CallsWithoutGraph, marks: Marks, workspace: Workspace) -> tuple[str, ...]:
-    """Say what to do about a program that calls nothing compiled, or a function without a graph."""
+    """Return hints for a program that calls nothing compiled, or for a function without a graph."""
     if not fact.function:
         return tuple(dict.fromkeys(map(_dropped, filter(_is_dropped, marks.all("compile")))))
     source = workspace.source(fact.filename) if fact.calls and not fact.off else None
@@ -29,11 +29,13 @@ def uncompiled_hints(fact: CallsWithoutGraph, marks: Marks, workspace: Workspace
     ):
         return ()
     name = code_span(fact.function)
-    return (f"{name} is a generator function, which Dynamo does not compile: compile what it calls.",)
+    return (
+        f"{name} is a generator function, which Dynamo does not compile: compile the functions it calls.",
+    )
 
 
 def _at(source: SourceFile, row: int) -> ast.AST | None:
-    """Return the function that begins at a row, with its decorators."""
+    """Return the function whose ``def`` or decorator is at a row."""
     for node in ast.walk(source.tree) if source.tree else ():
         if isinstance(node, _FUNCTIONS) and row in (
             node.lineno,
@@ -46,13 +48,13 @@ def _at(source: SourceFile, row: int) -> ast.AST | None:
 def _dropped(mark: Mark) -> str:
     given = written(mark.argument, "module")
     return (
-        f"What `torch.compile` returns on {line_of(mark, '')} is not used: keep it, and call that. A module "
-        f"can be compiled in place instead: {code_span(f'{given}.compile()')}, with the same options."
+        f"The result of `torch.compile` on {line_of(mark, '')} is not used: store it, and call the result. A "
+        f"module can be compiled in place instead: {code_span(f'{given}.compile()')}, with the same options."
     )
 
 
 def _is_dropped(mark: Mark) -> bool:
-    """Tell whether nothing uses what a call of ``torch.compile`` returns."""
+    """Return whether the result of a call of ``torch.compile`` is not used."""
     if mark.definition is not None or mark.in_place or mark.argument is None:
         return False
     for statement in mark.source.nodes_at(mark.row):
@@ -69,7 +71,10 @@ def _is_dropped(mark: Mark) -> bool:
 
 
 def _is_read(mark: Mark, name: str, row: int) -> bool:
-    """Tell whether a variable may be read behind a row; one that is not of a function may be anywhere."""
+    """Return whether a variable may be read after a row.
+
+    A global one may be read anywhere.
+    """
     function = definitions(mark.source).function_at(mark.row)
     if function is None:
         return True
@@ -79,7 +84,7 @@ def _is_read(mark: Mark, name: str, row: int) -> bool:
     loops = [node for node in inside if isinstance(node, (ast.For, ast.AsyncFor, ast.While))]
     if any(covers(node, row) for node in loops):
         return True
-    # A function inside of it may run later.
+    # A nested function may run later.
     inner = [node for node in inside if isinstance(node, (*_FUNCTIONS, ast.Lambda)) and node is not function]
     later = {item for node in inner for item in ast.walk(node)}
     return any(

@@ -1,4 +1,4 @@
-"""Answers to branches that only data decide, where ``fullgraph=True`` or the like makes errors of them."""
+"""Answers to branches that depend on tensor data and end the compilation with an error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .words import Answer, line_of, row_of
 
 _LONGEST: Final = 90
 _NO_VALUES: Final = (ast.Tuple, ast.List, ast.Dict, ast.Set, ast.JoinedStr, ast.Lambda)
-"""Expressions that are no values of ``torch.where``, by their form."""
+"""Expressions whose values ``torch.where`` does not take."""
 _EXPRESSION: Final = re.compile(
     r"Could not guard on data-dependent expression (?P<expression>[^\n]{1,300}?) \(unhinted: "
 )
@@ -28,7 +28,10 @@ _EXPRESSION: Final = re.compile(
 
 
 def undecided_answer(failure: CompileFailure, places: Places, marks: Marks) -> Answer:
-    """Tell which condition of the program depends on data, and what to write; nothing if a library asks."""
+    """Name the condition that depends on data, with hints.
+
+    An empty answer if it is in a library.
+    """
     found = _EXPRESSION.search(failure.message)
     place = places.place(failure.stack, failure.compile_id)
     source = places.workspace.source(place.span.filename)
@@ -55,7 +58,7 @@ def undecided_answer(failure: CompileFailure, places: Places, marks: Marks) -> A
         where = line_of(compiled[0], place.span.filename)
         hints = (*hints, f"Or leave `fullgraph=True` ({where}) out: then this breaks the graph.")
     return Answer(
-        f"torch calls it {code_span(found['expression'])}, a condition that is not known while tracing.",
+        f"torch calls it {code_span(found['expression'])}, a condition that is unknown while tracing.",
         hints,
         replaced=failure.explanation,
         instead=True,
@@ -64,7 +67,7 @@ def undecided_answer(failure: CompileFailure, places: Places, marks: Marks) -> A
 
 
 def _as_tensor(source: SourceFile, row: int) -> tuple[str, ...]:
-    """Advise to leave a number that ``.item()`` reads a tensor, if only the branch at a row needs it."""
+    """Advise to drop an ``.item()`` whose number only the branch at a row needs."""
     branch = next((node for node in source.nodes_at(row) if isinstance(node, ast.If)), None)
     function = definitions(source).function_at(row)
     test = branch.test if branch else None
@@ -99,7 +102,10 @@ def _as_tensor(source: SourceFile, row: int) -> tuple[str, ...]:
 
 
 def _where(branch: ast.If) -> str:
-    """Write a branch that gives one variable its value as ``torch.where``; empty for another branch."""
+    """Return a branch that only assigns one variable as ``torch.where``.
+
+    Empty for other branches.
+    """
     arms = [arm[0] for arm in (branch.body, branch.orelse) if len(arm) == 1]
     assigned = [arm for arm in arms if isinstance(arm, ast.Assign) and len(arm.targets) == 1]
     names = {dotted(arm.targets[0]) for arm in assigned}

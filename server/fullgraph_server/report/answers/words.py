@@ -1,4 +1,4 @@
-"""An answer, as parts that are put together, and the words for the lines that it names."""
+"""The answer to a graph break or an error, built from parts, and the words for lines."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _LONGEST: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is to be said of a break or an error.
+    """The answer to a graph break or an error; an empty one changes nothing.
 
-    ``note`` is said of it, in the place of ``replaced`` if torch's explanation has that. ``hints`` come ahead
-    of torch's, ``instead`` of them where torch's are false or add nothing. ``eager`` is what runs eagerly
-    because of it, as a clause. ``title`` stands in the place of torch's message; the finding is then on the
-    first call of ``operator``, if that is given. ``blame`` is a sentence that says what is at fault, where it
-    is not the stage of the compiler that fails.
+    ``note`` is added to torch's explanation, or replaces ``replaced`` in it. ``hints`` come before torch's
+    hints, or ``instead`` of them where torch's are false or add nothing. ``eager`` is a clause that says what
+    runs eagerly because of the break. ``title`` replaces torch's message; the finding is then on the first
+    call of ``operator``, if that is given. ``blame`` is a sentence that says what is at fault, if that is not
+    the failing stage of the compiler.
     """
 
     note: str = ""
@@ -34,7 +34,7 @@ class Answer:
     blame: str = ""
 
     def with_part(self, other: Answer) -> Answer:
-        """Return both, this one first."""
+        """Return this answer with the parts of another one added."""
         return replace(
             self,
             note="\n".join(filter(None, (self.note, other.note))),
@@ -46,30 +46,30 @@ class Answer:
         )
 
     def explained(self, explanation: str) -> str:
-        """Return torch's explanation with the note."""
+        """Return torch's explanation with the note added, or put instead of ``replaced``."""
         if self.replaced and self.replaced in explanation:
             return explanation.replace(self.replaced, self.note, 1)
-        first, gap, rest = explanation.partition("\n\n")  # the first paragraph is what everyone sees
+        first, gap, rest = explanation.partition("\n\n")  # only the first paragraph is always shown
         return "\n".join(filter(None, (first, self.note))) + gap + rest
 
     def advised(self, hints: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the hints with those of torch, unless they are told instead of them."""
+        """Return the hints, followed by torch's unless they replace them."""
         return self.hints if self.instead else (*self.hints, *hints)
 
 
 def written(node: ast.expr | None, otherwise: str) -> str:
-    """Write a short expression as the program does; ``otherwise`` for none, or a long one."""
+    """Return the source of an expression; ``otherwise`` for none, or a long one."""
     text = ast.unparse(node) if node is not None else ""
     return text if text and len(text) <= _LONGEST else otherwise
 
 
 def line_of(mark: Mark, filename: str) -> str:
-    """Name the line of a mark, with its file if that is another one than ``filename``."""
+    """Name the line of a mark, with its file if that is not ``filename``."""
     return row_of(mark.source, mark.row, filename)
 
 
 def row_of(source: SourceFile, row: int, filename: str) -> str:
-    """Name a line of a file, with the file if that is another one than ``filename``."""
+    """Name a line of a file, with the file if that is not ``filename``."""
     if source.filename == filename:
         return f"line {source.row_words(row)}"
     return f"{os.path.basename(source.filename)}:{source.place(row)}"

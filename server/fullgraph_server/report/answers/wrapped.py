@@ -23,8 +23,8 @@ _Find = Callable[[str], SourceFile | None]
 _NAMED: Final = ("named_parameters", "named_buffers", "named_modules", "named_children", "state_dict")
 _TESTS: Final = ("isinstance", "issubclass")
 _OF_BOTH: Final = frozenset(("Module", "Tensor", "Parameter", *dir(builtins)))
-"""Classes for which a test is the same of a module and of its wrapper."""
-_TITLE: Final = "what `torch.compile` returns here is an `OptimizedModule`, not the module"
+"""Classes for which a test has the same outcome on a module and on its wrapper."""
+_TITLE: Final = "`torch.compile` returns an `OptimizedModule` here, not the module itself"
 _MOST: Final = 3
 _LONGEST: Final = 60
 _WRAPPER: Final = ("_orig_mod", "OptimizedModule")
@@ -32,27 +32,27 @@ _WRAPPER: Final = ("_orig_mod", "OptimizedModule")
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """Code that looks at the class of something, or at the names in it, and what that gives for a wrapper."""
+    """Code that tests a class or reads names of a module, and its outcome for a wrapper."""
 
     row: int
     code: str
     gives: str
     defined: str = ""
-    """The class that is tested for, if it is written as a name."""
+    """The class that the code tests for, if it is written as a name."""
 
 
 def wrapper_answer(cause: Cause, failure: Failure, source: _Find) -> Answer:
-    """Return what is to be said of a program that does something else because modules are wrapped."""
+    """Return the answer to a program whose results change because modules are wrapped."""
     calls = [item.stack[-1] for item in cause.evidence if item.stack]
     here = calls[0].filename
     said = [
         (
-            "Its class is another, and the names of the parameters in it begin with `_orig_mod.`, also where "
-            "nothing is compiled."
+            "Its class differs from the module's, and the names of its parameters begin with `_orig_mod.`, "
+            "even where nothing is compiled."
         ),
     ]
     if others := [_row(frame, here, source) for frame in calls[1:]]:
-        said.append(f"It returns one on {_listed(others)}, too.")
+        said.append(f"It also returns one on {_listed(others)}.")
     if looks := list(islice(_looks_near(cause, here, source), _MOST)):
         said.append(f"Code that looks at classes or names: {_listed(looks)}.")
     said.append(_difference(failure))
@@ -66,7 +66,7 @@ def raised_answer(
     marks: Marks,
     source: _Find,
 ) -> Answer:
-    """Return a note on an error that the program raised itself, if a test of its is false for a wrapper."""
+    """Return the answer to an error that the program raised, if a wrapper makes a test in it false."""
     mark = _wrapping(marks, started)
     inner = own[-1] if own else None
     text = source(inner.filename) if inner is not None else None
@@ -85,8 +85,8 @@ def raised_answer(
         f"{code_span(look.code)} (line {text.row_words(look.row)}) {look.gives}" for look in looks[:_MOST]
     ]
     return Answer(
-        f"What `torch.compile` returns on {line} is an `OptimizedModule`, not the module. For it, "
-        f"{_listed(gives)}. `fullgraph stages` also runs the program with the module itself, and so tells "
+        f"`torch.compile` on {line} returns an `OptimizedModule`, not the module itself. For it, "
+        f"{_listed(gives)}. `fullgraph stages` also runs the program with the module itself, and so shows "
         "whether the error comes from that.",
         _advice(mark.source, mark.row),
     )
@@ -95,9 +95,9 @@ def raised_answer(
 def _difference(failure: Failure) -> str:
     said = first_line(failure.message).rstrip(".")
     if failure.kind == "accuracy":
-        return f"The program differs by that, also with Dynamo disabled: {said}."
+        return f"That changes the program's results even with Dynamo disabled: {said}."
     ended = f"{failure.error}: {said}" if failure.kind == "error" else said
-    return f"With Dynamo disabled the program fails, too ({ended}); with the module itself it does not."
+    return f"With Dynamo disabled, the program also fails ({ended}); with the module itself, it does not."
 
 
 def _hints(call: ast.Call | None, target: str, *, in_place_compiles: bool) -> tuple[str, ...]:
@@ -111,15 +111,15 @@ def _hints(call: ast.Call | None, target: str, *, in_place_compiles: bool) -> tu
         return (f"Look at {itself}",)
     return (
         (
-            f"Compile in place, {code_span(in_place)}, and go on with {code_span(given)}: its class and its "
-            "names stay (not tried)."
+            f"Compile in place, {code_span(in_place)}, and continue to use {code_span(given)}: its class and "
+            "its names do not change (not tried)."
         ),
         f"Or look at {itself}",
     )
 
 
 def _advice(text: SourceFile | None, row: int) -> tuple[str, ...]:
-    """Say what to do instead of the call of ``torch.compile`` in a row."""
+    """Return hints that replace the call of ``torch.compile`` on a row."""
     nodes = text.nodes_at(row) if text else ()
     calls = [node for node in nodes if isinstance(node, ast.Call) and node.args]
     call = next((node for node in calls if dotted(node.func).rpartition(".")[2] == "compile"), None)
@@ -135,9 +135,10 @@ def _advice(text: SourceFile | None, row: int) -> tuple[str, ...]:
 
 
 def _is_torchs_own(text: SourceFile, argument: ast.expr) -> bool:
-    """Tell whether a module is of a class of ``torch.nn``: ``Module.compile`` compiles these since 2.15 only.
+    """Return whether a module's class is from ``torch.nn``.
 
-    (``compiles_in_place`` in ``compat/call_compat.py`` has the reason.)
+    ``Module.compile`` compiles such modules since torch 2.15 only; ``compiles_in_place`` in
+    ``compat/call_compat.py`` has the reason.
     """
     name = dotted(argument)
     values = [
@@ -150,7 +151,7 @@ def _is_torchs_own(text: SourceFile, argument: ast.expr) -> bool:
 
 
 def _looks_near(cause: Cause, here: str, source: _Find) -> Iterator[str]:
-    """Name the code that looks at classes or names: on the stack of an error first, then in the same file."""
+    """Name code that tests classes or names: on the stack of an error first, then in its file."""
     near = list(_on_stack(cause.caller, source))
     text = source(cause.caller[-1].filename if near else here)
     if text is None or text.tree is None:
@@ -160,9 +161,9 @@ def _looks_near(cause: Cause, here: str, source: _Find) -> Iterator[str]:
 
 
 def _on_stack(frames: Sequence[StackFrame], source: _Find) -> Iterator[_Look]:
-    """Yield what the functions of a stack look at, innermost first, and those that the innermost one calls.
+    """Yield the tests in the functions of a stack, innermost first.
 
-    All are of the file of the innermost frame.
+    Functions that the innermost one calls are included, functions outside of its file are not.
     """
     text = source(frames[-1].filename) if frames else None
     if text is None or text.tree is None:
@@ -204,7 +205,7 @@ def _looks(root: ast.AST) -> Iterator[_Look]:
 
 
 def _of_class(node: ast.AST) -> ast.expr | None:
-    """Return that whose class an expression is: of ``type(x)`` and ``x.__class__``."""
+    """Return the ``x`` of ``type(x)`` and ``x.__class__``; ``None`` for other expressions."""
     if isinstance(node, ast.Attribute) and node.attr == "__class__":
         return node.value
     if isinstance(node, ast.Call) and dotted(node.func) == "type" and len(node.args) == 1:
@@ -213,9 +214,9 @@ def _of_class(node: ast.AST) -> ast.expr | None:
 
 
 def _is_of_modules(text: SourceFile, name: str, known: frozenset[str] = frozenset()) -> bool:
-    """Tell whether a file defines a class of this name that modules are of, by its bases in the file.
+    """Return whether a file defines a subclass of ``Module`` of this name, by its bases in the file.
 
-    A class with keywords may decide itself about its instances.
+    A class with keywords may have a metaclass that decides about its instances, and does not count.
     """
     cls = definitions(text).classes.get(name)
     if cls is None or cls.keywords or name in known:
@@ -225,7 +226,7 @@ def _is_of_modules(text: SourceFile, name: str, known: frozenset[str] = frozense
 
 
 def _wrapping(marks: Marks, started: Iterable[FrameStarted]) -> Mark | None:
-    """Return the only call of ``torch.compile``, if it is on a module and the program knows no wrapper."""
+    """Return the only ``torch.compile`` call, if it wraps a module and the program names no wrapper."""
     mark = marks.only("compile")
     if mark is None or mark.in_place or mark.definition is not None or mark.argument is None:
         return None

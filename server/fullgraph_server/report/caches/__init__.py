@@ -1,6 +1,6 @@
-"""The compiler's caches: what came of each graph in them, and why.
+"""The compiler's caches: whether each graph was found in them, and why not.
 
-- ``model``: the uses of caches, a part of a report
-- ``keys``: how a key differs from another one
-- ``uses``: uses made of facts, and findings
+- ``model``: the lookups in caches, as a part of a report
+- ``keys``: the differences between two keys
+- ``uses``: lookups from facts, and the findings about them
 """

@@ -1,4 +1,4 @@
-"""How a key of a cache differs from another one."""
+"""The differences between two keys of a cache."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from .model import KeyDifference
 
 _MOST_COMPARED: Final = 16
 Parts: TypeAlias = Mapping[str, CacheKeyPart]
-"""The parts of keys by digest."""
+"""The parts of keys, by their digest."""
 Locate: TypeAlias = Callable[[StackFrame], Span | None]
-"""A function from a frame to the user's code there, if it is the user's."""
+"""A function that returns the user's code at a frame; ``None`` for code of a library."""
 _Items: TypeAlias = dict[tuple[str, str], tuple[str, str]]
-"""Hash and text by the name of the component and of the item in it."""
+"""Hash and text of an item, by the names of its component and of the item."""
 
 
 def nearest_key(lookup: CacheLookup, others: Sequence[CacheLookup], parts: Parts) -> CacheLookup:
-    """Return the one of the newest others whose key has the fewest components that differ."""
+    """Return the lookup among the newest ``others`` whose key differs in the fewest components."""
     newest = others[-_MOST_COMPARED:]
     return min(reversed(newest), key=lambda other: len(differing(other, lookup, parts)))
 
 
 def differing(before: CacheLookup, after: CacheLookup, parts: Parts) -> list[tuple[str, str]]:
-    """List the components, and the items in them, whose hashes differ."""
+    """List the items whose hashes differ, as pairs of component and item."""
     one, other = _items(before, after, parts), _items(after, before, parts)
     return [name for name in {**one, **other} if one.get(name, ("",))[0] != other.get(name, ("",))[0]]
 
 
 def _items(lookup: CacheLookup, beside: CacheLookup, parts: Parts) -> _Items:
-    """Return the items of the parts of a key that another one does not have."""
+    """Return the items in those parts of a key that the key of ``beside`` does not have."""
     items: _Items = {}
     for digest in lookup.parts:
         part = parts.get(digest)
@@ -49,14 +49,14 @@ def _items(lookup: CacheLookup, beside: CacheLookup, parts: Parts) -> _Items:
 def differences(
     before: CacheLookup, after: CacheLookup, parts: Parts, locate: Locate
 ) -> tuple[KeyDifference, ...]:
-    """Describe how two keys differ, with what explains the rest first."""
+    """Describe how two keys differ; differences that explain the rest come first."""
     one, other = _items(before, after, parts), _items(after, before, parts)
     inputs = _group(before, "example_inputs", parts), _group(after, "example_inputs", parts)
     names = differing(before, after, parts)
     if sum(component == "system_info" for component, _ in names) > 1:
-        names = [name for name in names if name != ("system_info", "hash")]  # which is made of the others
+        names = [name for name in names if name != ("system_info", "hash")]  # a hash of the others
     if ("torch_version", "") in names:
-        names = [name for name in names if name in one and name in other]  # not what only one of them has
+        names = [name for name in names if name in one and name in other]  # versions differ in items
     other_inputs = len(inputs[0]) != len(inputs[1])
     if other_inputs:
         names = [name for name in names if name[0] != "example_inputs"] + [("example_inputs", "")]
@@ -78,7 +78,7 @@ def differences(
 
 
 def _graph(before: str, after: str, lookup: CacheLookup, locate: Locate) -> KeyDifference:
-    """Describe the first operation in which graphs differ, with the user's code behind it."""
+    """Describe the first operation in which two graphs differ, with the user's code at it."""
     old, new, name = words.operations_apart(before, after)
     frame = next((node.frame for node in lookup.nodes if node.name == name), None)
     span = locate(frame) if frame else None
@@ -89,12 +89,12 @@ def _graph(before: str, after: str, lookup: CacheLookup, locate: Locate) -> KeyD
 
 
 def _group(lookup: CacheLookup, name: str, parts: Parts) -> tuple[str, ...]:
-    """Return the texts of a part of a key."""
+    """Return the texts of the items in one component of a key."""
     found = (part for digest in lookup.parts if (part := parts.get(digest)) and part.name == name)
     return tuple(text for part in found for _, _, text in part.items)
 
 
 def _code(lookup: CacheLookup, parts: Parts) -> str:
-    """Return the code of the graph that a key is of."""
+    """Return the code of the graph that a key belongs to."""
     alone = (part for digest in lookup.parts if (part := parts.get(digest)) and not part.name)
     return next((text for part in alone for name, _, text in part.items if name == "gm"), "")

@@ -1,4 +1,4 @@
-"""What came of each graph in the compiler's caches: a part of a report."""
+"""The lookups of graphs in the compiler's caches, as a part of a report."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MOST_LABELS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class KeyDifference:
-    """A component in which a key differs from the nearest earlier one, in a clause.
+    """A component in which a key differs from the nearest earlier key; ``words`` says so in a clause.
 
-    ``before`` and ``after`` are both values in short; they are empty where torch's texts of them say nothing.
-    ``span`` is the user's code behind the first operation in which graphs differ.
+    ``before`` and ``after`` are short forms of the values; they are empty if torch's texts do not show them.
+    ``span`` is the user's code at the first operation in which two graphs differ.
     """
 
     name: str
@@ -33,11 +33,11 @@ class KeyDifference:
 
 @dataclass(frozen=True, slots=True)
 class CacheUse:
-    """A look into a cache for one graph of a function.
+    """A lookup in a cache for one graph of a function.
 
-    ``reason`` is what is known of a miss, in sentences, or a clause about a bypass; ``hint`` is what to do.
-    ``nearest`` is the compilation whose key ``differences`` compare it with: of the same function and pass,
-    the one with the fewest differences. ``of_setting`` says that a bypass is due to a setting, not the graph.
+    ``reason`` explains a miss in sentences, or a bypass in a clause; ``hint`` advises what to do. ``nearest``
+    is the compilation whose key ``differences`` refer to: among those of the same function and pass, it has
+    the fewest differences. ``of_setting`` is true if a setting causes a bypass, not the graph.
     """
 
     lookup: CacheLookup
@@ -51,29 +51,29 @@ class CacheUse:
 
     @property
     def compile_id(self) -> str:
-        """The compilation of its graph."""
+        """The id of the compilation that the graph belongs to."""
         return self.lookup.compile_id
 
     @property
     def cache(self) -> CacheName:
-        """The cache."""
+        """The cache that was used."""
         return self.lookup.cache
 
     @property
     def state(self) -> CacheState:
-        """What came of it."""
+        """The outcome: hit, miss, bypass or unsaved."""
         return self.lookup.state
 
     @property
     def label(self) -> str:
-        """Which graph it is of: ``Net.forward (0/0, backward)``."""
+        """The function and compilation of the graph: ``Net.forward (0/0, backward)``."""
         words = [self.compile_id] if self.compile_id else []
         words += ["backward"] if self.lookup.backward else []
         return f"{self.function} ({', '.join(words)})" if words else self.function
 
     @property
     def sentences(self) -> str:
-        """What came of it, and why."""
+        """The outcome and its reason, as sentences."""
         name = CACHE_NAMES[self.cache]
         if self.state == "hit":
             return f"Found in the {name}."
@@ -85,7 +85,7 @@ class CacheUse:
 
 @dataclass(frozen=True, slots=True)
 class CacheCount:
-    """The number of graphs by what came of them in a cache."""
+    """The numbers of hits, misses and bypasses in one cache."""
 
     cache: CacheName
     hits: int
@@ -100,17 +100,20 @@ class CacheCount:
 
 @dataclass(frozen=True, slots=True)
 class Caches:
-    """All uses of caches, in their order: of a start with warm caches only those, if there was one."""
+    """All lookups in caches, in order; if the program was started again with warm caches, only those."""
 
     uses: tuple[CacheUse, ...] = ()
     sizes: tuple[SizesRemembered, ...] = ()
     """The profiles of sizes (PGO) that were read or written."""
     parts: Mapping[str, CacheKeyPart] = field(default_factory=dict, compare=False, repr=False)
-    """The parts of keys by digest, of a report that can be compared with another one."""
+    """The parts of keys by digest; empty in a report that need not be compared with another one."""
 
     @property
     def counts(self) -> tuple[CacheCount, ...]:
-        """The counts of each cache that was used; a graph that cannot be stored counts as a bypass."""
+        """The counts of each cache that was used.
+
+        A graph that cannot be stored counts as a bypass.
+        """
         states = Counter((use.cache, use.state) for use in self.uses)
         used = {cache for cache, _ in states}
         return tuple(
@@ -126,7 +129,7 @@ class Caches:
 
     @property
     def explained(self) -> Mapping[str, tuple[CacheUse, ...]]:
-        """The misses and bypasses of which something is known, by what that is."""
+        """The misses and bypasses whose reason is known, by their sentences."""
         uses: dict[str, tuple[CacheUse, ...]] = {}
         for use in self.lacking:
             if use.reason:
@@ -135,7 +138,7 @@ class Caches:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was read of earlier runs beside graphs."""
+        """Sentences about the profiles of sizes (PGO) that were read."""
         return tuple(
             "Sizes that changed in an earlier run are dynamic from the start: "
             f"a {item.place} profile (PGO) of {counted(item.functions, 'function')} was read."
@@ -145,7 +148,7 @@ class Caches:
 
     @property
     def warm(self) -> bool:
-        """Whether these are the uses of a start with the caches of the start before."""
+        """Whether the program was started with the caches that its previous start had filled."""
         return any(use.lookup.warm for use in self.uses)
 
     @property
@@ -154,13 +157,13 @@ class Caches:
         return frozenset(use.lookup.key for use in self.uses if use.state == "miss")
 
     def has_others(self, stored: Collection[str]) -> bool:
-        """Tell whether a cache had entries at the start: of other keys than those ``stored`` since."""
+        """Return whether a cache had entries at the start, with keys that are not in ``stored``."""
         found = {use.lookup.key for use in self.uses if use.state == "hit"}
         return self.warm or bool(found.difference(stored, ("",)))
 
     @property
     def lacking(self) -> tuple[CacheUse, ...]:
-        """The misses and bypasses, without AOTAutograd's where the other cache says the same."""
+        """The misses and bypasses, without AOTAutograd's where the FX graph cache has the same one."""
         said = {(use.compile_id, use.state, _cause(use)) for use in self.uses if use.cache == "fx-graph"}
         return tuple(
             use
@@ -171,7 +174,7 @@ class Caches:
 
 
 def labels(uses: Sequence[CacheUse]) -> str:
-    """List graphs, the first ones by name."""
+    """List the first graphs by their labels, and count the rest."""
     more = len(uses) - _MOST_LABELS
     return ", ".join(use.label for use in uses[:_MOST_LABELS]) + (f" and {more} more" if more > 0 else "")
 

@@ -1,4 +1,4 @@
-"""The uses of caches made of facts: which earlier key is nearest to a key that was missed, and findings."""
+"""Cache lookups from facts, each miss compared with the nearest earlier key, and the findings."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from ..source_locator import Places
 from .keys import Locate, Parts, differences, nearest_key
 from .model import Caches, CacheUse
 
-_SAME_VALUE: Final = "Set it to the same value in all starts that are to share their caches."
+_SAME_VALUE: Final = "Set it to the same value in all starts that should share their caches."
 _ANEW_AOT: Final = "AOTAutograd traces it anew at each start of the program."
-_CODE_CACHED: Final = " What TorchInductor makes of it can come from the FX graph cache."
+_CODE_CACHED: Final = " The code that TorchInductor generates for it can come from the FX graph cache."
 _NOTHING_TO_COMPARE: Final = (
-    "There is no earlier key of this function here to compare its key with. `fullgraph trace diff` compares "
+    "There is no earlier key of this function to compare its key with. `fullgraph trace diff` compares "
     "the keys of two runs."
 )
-_NOT_WRITTEN: Final = "torch writes what the keys of this cache are made of only with `TORCH_LOGS=+aot`."
+_NOT_WRITTEN: Final = "torch logs the parts of this cache's keys only with `TORCH_LOGS=+aot`."
 _ANEW: Final = "TorchInductor compiles it anew at each start of the program."
-_NOT_PACKED: Final = "The package of precompiled code lacks it: it is compiled where that is used."
+_NOT_PACKED: Final = "The package of precompiled code lacks it: it is compiled where the package is used."
 
 
 def caches_of(facts: FactsByType, places: Places, *, with_keys: bool) -> Caches:
-    """Collect the uses of caches; those of a start with cold ones only where no warm one follows.
+    """Collect the lookups in caches; lookups in cold caches only if no start with warm ones follows.
 
-    Those ``with_keys`` can be compared with others.
+    ``with_keys``: keep the parts of keys, which a comparison with another report needs.
     """
     parts = {fact.digest: fact for fact in facts.of(CacheKeyPart)}
     lookups = facts.of(CacheLookup)
@@ -53,7 +53,7 @@ def caches_of(facts: FactsByType, places: Places, *, with_keys: bool) -> Caches:
 
 
 def with_caches(frames: Sequence[FrameReport], caches: Caches) -> tuple[FrameReport, ...]:
-    """Note in each function what came of its graphs in the cache that has their code."""
+    """Return the frames with the states of their graphs in the cache that has their code."""
     states: defaultdict[str, list[CacheState]] = defaultdict(list)
     lowered = {use.compile_id for use in caches.uses if use.cache == "fx-graph"}
     for use in caches.uses:
@@ -68,9 +68,9 @@ def with_caches(frames: Sequence[FrameReport], caches: Caches) -> tuple[FrameRep
 
 
 def cache_builders(caches: Caches, places: Places) -> Iterator[FindingBuilder]:
-    """Build a finding for each function whose graphs a cache leaves out, or lacks where it has others.
+    """Build a finding for each function whose graphs are bypassed or missed by a cache.
 
-    A cache that was empty lacks all: that is no finding. What is due to a setting is told once.
+    Misses in a cache that was empty are not findings. Bypasses due to a setting make one finding in all.
     """
     uses: defaultdict[tuple[object, str], list[CacheUse]] = defaultdict(list)
     shows_misses = caches.has_others(caches.stored)
@@ -87,7 +87,7 @@ def cache_builders(caches: Caches, places: Places) -> Iterator[FindingBuilder]:
 
 
 def without_unproven(report: Report, stored: frozenset[str]) -> Report:
-    """Leave out misses of a rank that has found only what ranks have ``stored`` in this run."""
+    """Remove the misses of a rank whose hits are all entries that ranks ``stored`` in this run."""
     if report.caches.has_others(stored):
         return report
     return replace(report, findings=tuple(item for item in report.findings if item.kind != "cache-miss"))
@@ -160,7 +160,7 @@ def _miss(uses: Sequence[CacheUse], caches: Caches, places: Places) -> FindingBu
 
 
 def _lowered(caches: Caches) -> Mapping[str, set[CacheState]]:
-    """Return what came of the graphs of each compilation in the cache of their code."""
+    """Map each compilation to the states of its graphs in the FX graph cache."""
     states: defaultdict[str, set[CacheState]] = defaultdict(set)
     for use in caches.uses:
         if use.cache == "fx-graph":
@@ -180,24 +180,24 @@ def _use(lookup: CacheLookup, earlier: Sequence[CacheLookup], parts: Parts, plac
         bypass = words.bypass_of(lookup.reason)
         return replace(use, reason=bypass.words, hint=bypass.advice, of_setting=bypass.of_setting)
     if lookup.state == "miss" and lookup.has_entry:
-        condition = f", for other sizes: it holds where {code_span(lookup.reason)}" if lookup.reason else ""
-        return replace(use, reason=f"An entry with this key is there, but does not fit{condition}.")
+        condition = f" these sizes: it is valid where {code_span(lookup.reason)}" if lookup.reason else ""
+        return replace(use, reason=f"An entry with this key exists, but does not fit{condition}.")
     if lookup.state == "miss" and lookup.parts and earlier:
         return _compared(use, earlier, parts, lambda frame: places.own_span((frame,)))
     return use
 
 
 def _compared(use: CacheUse, earlier: Sequence[CacheLookup], parts: Parts, locate: Locate) -> CacheUse:
-    """Say how the key that was missed differs from the nearest of those before it."""
+    """Explain a miss by the differences from the nearest earlier key."""
     lookup = use.lookup
     nearest = nearest_key(lookup, earlier, parts)
     before = lookup.warm and not nearest.warm
-    other = "that of the start before" if before else f"that of compilation {nearest.compile_id}"
+    other = "that of the previous start" if before else f"that of compilation {nearest.compile_id}"
     found = differences(nearest, lookup, parts, locate)
     if found:
         reason = f"Its key differs from {other}: {words.listed([item.words for item in found])}."
     else:
-        reason = f"Its key is {other}, whose entry was not stored, or is gone."
+        reason = f"Its key equals {other}, whose entry was not stored or no longer exists."
     configured = any(item.name.startswith("`torch._") for item in found)
     return replace(
         use,

@@ -1,4 +1,4 @@
-"""The user's code behind a condition that an export cannot decide, and the variables behind its symbols."""
+"""The user's code of a condition that an export cannot decide, and the variables for its symbols."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _CONDITIONS: Final = ("Eq", "Ne", "And", "Or", "Not", "Xor")
 class Condition:
     """A condition as the user would write it.
 
-    ``opposite`` is its negation, empty where there is no simple one. ``value`` is the condition where it is
-    all that decides, as code that does not ask for its truth; else empty. ``reads`` are the places that read
-    its numbers from tensors, with their variables (empty for none). ``unnamed`` are torch's names of the
-    numbers that no variable keeps.
+    ``opposite`` is its negation; empty if there is no simple one. ``value`` is the condition as an expression
+    whose truth value nothing needs, if the condition alone decides; else empty. ``reads`` are the variables
+    (empty for none) and the places that read the condition's numbers from tensors. ``unnamed`` are torch's
+    names of numbers that no variable holds.
     """
 
     text: str
@@ -49,7 +49,7 @@ class Condition:
 
 def condition_of(problem: ExportProblem, span: Span, places: Places) -> Condition:
     """Describe the condition of a ``data-dependent`` problem that shows at ``span``."""
-    # A number that a library reads has no place.
+    # A number that a library reads has no place in the user's code.
     reads = [
         (item, places.own_span(item.stack) if places.own(item.stack[-1:]) else None)
         for item in problem.symbols
@@ -70,7 +70,7 @@ def condition_of(problem: ExportProblem, span: Span, places: Places) -> Conditio
     test = around.test if around else None
     tested = code if test is not None and isinstance(code, ast.Compare) else test
     value = _value(test) if test is not None and (tested is test or _code(tested) == _code(test)) else ""
-    # Torch asks for a tensor's truth whether it is 1.
+    # torch expresses the truth value of a tensor as a comparison with 1.
     truths = [f"{relation}({item.name}, 1)" for item in problem.symbols for relation in ("Eq", "Ne")]
     asks_truth = problem.subject in truths
     kind: ConditionKind = "operation"
@@ -97,7 +97,7 @@ def condition_of(problem: ExportProblem, span: Span, places: Places) -> Conditio
 
 
 def _is_number(expression: str) -> bool:
-    """Tell whether torch's expression is that of a number, and no condition."""
+    """Return whether torch's expression is a number, not a condition."""
     tree = parse_expression(expression)
     if isinstance(tree, ast.Call):
         return not (isinstance(tree.func, ast.Name) and tree.func.id in _CONDITIONS)
@@ -112,10 +112,13 @@ def _written(problem: ExportProblem, names: dict[str, str]) -> str:
 
 
 def _deciding(source: SourceFile, span: Span) -> _Deciding | None:
-    """Return the statement or expression that decides by what is at ``span``; ``None`` if nothing does."""
+    """Return the statement or expression whose condition contains ``span``.
+
+    ``None`` if there is none.
+    """
     for around in source.nodes_at(span.row):
         if isinstance(around, _Deciding):
-            # Python asserts at the place of the whole statement.
+            # Python gives a failing assert the place of the whole statement.
             whole = node_span(source, around if isinstance(around, ast.Assert) else around.test)
             start, end = (whole.row, whole.column), (whole.end_row, whole.end_column)
             if start <= (span.row, span.column) and (span.end_row, span.end_column) <= end:
@@ -124,7 +127,10 @@ def _deciding(source: SourceFile, span: Span) -> _Deciding | None:
 
 
 def _value(test: ast.expr | None) -> str:
-    """Write a test as a value: one whose truth nothing asks for, as it is a tensor or a symbol."""
+    """Return a test as a comparison, whose value may be a tensor or a symbol.
+
+    Empty if it has none.
+    """
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         inner = test.operand
         return _opposite(inner) if isinstance(inner, ast.Compare) else _compared(inner, ast.Eq())
@@ -154,7 +160,7 @@ def _variable(place: Span | None, places: Places) -> str:
 
 
 def _opposite(condition: ast.expr | None) -> str:
-    """Write the opposite of a simple comparison."""
+    """Return the negation of a simple comparison; empty for other conditions."""
     if not isinstance(condition, ast.Compare) or len(condition.ops) != 1:
         return ""
     opposite = _OPPOSITE.get(type(condition.ops[0]))

@@ -1,4 +1,4 @@
-"""Findings about exports: each on the line of the program that keeps it from being exported."""
+"""Findings about exports: each on the line that prevents the program from being exported."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ from .refused import refusals
 
 
 def export_builders(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
-    """Build a finding for each thing that an export met; the same thing in two exports is one."""
+    """Build a finding for each problem of an export.
+
+    The same problem in two exports is one finding.
+    """
     ended = _Exports(facts, places)
     builders: dict[tuple[str, object, str], FindingBuilder] = {}
     for builder in ended.builders():
@@ -49,7 +52,7 @@ class _Exports:
         self._places = places
         self._workspace = places.workspace
         self._failed = {fact.compile_id: fact for fact in facts.of(ExportFailed) if not fact.retried}
-        self._ended = bool(facts.of(RunFinished))  # it is of a run, not of a log
+        self._ended = bool(facts.of(RunFinished))  # a log has no such fact
         self._broken = {fact.compile_id for fact in facts.of(CompileFailure)}
         self._sizes: dict[str, list[SizeFact]] = defaultdict(list)
         for fact in facts.all:
@@ -93,7 +96,7 @@ class _Exports:
             message = f"the export leaves {attribute}{where}, as a fake tensor without data"
         else:
             where = f" in {code_span(function)}" if function else ""
-            message = f"the exported program leaves out that {attribute} is assigned{where}"
+            message = f"the exported program omits the assignment of {attribute}{where}"
         return self._finding(
             "export-error",
             "warning",
@@ -105,7 +108,7 @@ class _Exports:
         )
 
     def _severity(self, fact: ExportProblem) -> Severity:
-        """Tell an error, which ended an export, from what ``draft_export`` went on after."""
+        """Return ``error`` for a problem that ended an export, ``warning`` if it continued."""
         failed = self._failed.get(fact.compile_id)
         return "error" if failed and failed.cause == fact.subject else "warning"
 
@@ -116,7 +119,7 @@ class _Exports:
         if condition.text == fact.subject and not names:
             names = [item.name for item in fact.symbols]
         places = [
-            f"{code_span(item.name)} is read from a tensor in line {place.row}"
+            f"{code_span(item.name)} is read from a tensor on line {place.row}"
             for item, (_, place) in zip(fact.symbols, condition.reads, strict=True)
             if place and place.filename == span.filename
         ]
@@ -163,7 +166,7 @@ class _Exports:
         return failed.text if failed else ""
 
     def _failure(self, fact: ExportFailed) -> Iterator[FindingBuilder]:
-        """Tell why an export failed, unless a problem that it met tells that."""
+        """Build the findings that say why an export failed, unless one of its problems does."""
         if fact.violations:
             yield from self._violations(fact)
         elif fact.cause or fact.compile_id in self._broken:
@@ -194,7 +197,10 @@ class _Exports:
             )
 
     def _violations(self, fact: ExportFailed) -> Iterator[FindingBuilder]:
-        """Tell each dimension that cannot be dynamic once for a line, with the first of its conditions."""
+        """Build a finding for each dimension that cannot be dynamic, once for a line.
+
+        Its message has the first of the conditions on that line.
+        """
         told: dict[tuple[str, str, int], list[tuple[SizeViolation, Stack, str]]] = {}
         for violation in fact.violations:
             size = code_behind(violation, self._sizes[fact.compile_id])
@@ -226,7 +232,7 @@ class _Exports:
             )
 
     def _size_in_log(self, fact: SizeFact, *, failed: bool) -> FindingBuilder:
-        who = "an export that fails" if failed else "draft_export"
+        who = "a failing export" if failed else "draft_export"
         return self._finding(
             "export-error",
             "error" if failed else "information",
@@ -239,7 +245,7 @@ class _Exports:
 
 
 def _by_line(sizes: Sequence[SizeFact]) -> Iterator[SizeFact]:
-    """Yield one condition for each line: that which makes a size a number, else the first."""
+    """Yield one condition for each line: a specialization if there is one, else the first."""
     chosen: dict[object, SizeFact] = {}
     for fact in sizes:
         if not fact.stack or not sources_of(fact):

@@ -1,4 +1,4 @@
-"""Calls in a program's text that give a size as a number, where it was meant to be dynamic."""
+"""Calls in a program's source that pass a size as a number, although it should be dynamic."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _LONGEST: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class SizeCode:
-    """The code that makes a number of a size.
+    """The code that specializes a size to a number.
 
-    ``call`` is the part of it that writes the number, ``.view(4, -1)``; empty if none does. ``alone`` says
-    that it is an operation of one tensor.
+    ``call`` is the part that contains the number, ``.view(4, -1)``; empty if there is none. ``alone`` is true
+    for an operation on a single tensor.
     """
 
     call: str = ""
@@ -30,7 +30,7 @@ class SizeCode:
 
 
 def size_code(stack: Stack, value: str, places: Places) -> SizeCode:
-    """Describe the code at the end of a stack, which makes the number ``value`` of a size."""
+    """Describe the code at the end of a stack, which specializes a size to ``value``."""
     frame = next(reversed(places.own(stack)), None)
     source = places.workspace.source(frame.filename) if frame and frame.column is not None else None
     node = node_at(source, places.span(frame)) if frame and source else None
@@ -42,14 +42,14 @@ def size_code(stack: Stack, value: str, places: Places) -> SizeCode:
 
 
 def _writes(call: ast.Call, value: str) -> bool:
-    """Tell whether a call is given sizes, and one of them as this number."""
+    """Return whether a call takes sizes as arguments, and one of them is this number."""
     parts = (part for item in call.args for part in (item.elts if isinstance(item, ast.Tuple) else (item,)))
     is_given = any(isinstance(part, ast.Constant) and str(part.value) == value for part in parts)
     return is_given and called(call) in (*_OF_ONE_TENSOR, *_MAKING)
 
 
 def _call(call: ast.Call | None) -> str:
-    """Write a call without what its method is of."""
+    """Return the source of a call without its receiver: ``.view(4, -1)``."""
     if call is None:
         return ""
     text = f"{called(call)}({', '.join(map(ast.unparse, (*call.args, *call.keywords)))})"

@@ -1,7 +1,7 @@
-"""Sizes that are marked as dynamic, and that the code restricts or makes a number of.
+"""Sizes that are marked as dynamic, but that the code restricts or specializes.
 
-``torch.export`` refuses them for their ``Dim``, ``torch.compile`` for ``mark_dynamic``: in the same words
-(``produce_guards`` in ``torch/fx/experimental/symbolic_shapes.py``).
+``torch.export`` rejects them because of their ``Dim``, ``torch.compile`` because of ``mark_dynamic``; both
+with the same message (``produce_guards`` in ``torch/fx/experimental/symbolic_shapes.py``).
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from .fixed_sizes import size_code
 
 SizeFact: TypeAlias = ShapeGuard | Specialization
 INPUTS: Final = "L['flat_args']"
-"""The inputs of a strict export, as Dynamo has them."""
+"""Dynamo's source for the inputs of a strict export."""
 _SHAPE: Final = ".shape["
 _OF_NAMES: Final = f"{ascii_letters}{digits}_.[]"
 """The characters of the expression for a tensor."""
 
 
 def refused_marks(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
-    """Build a finding for each mark that a compilation refuses, on the line that needs the number."""
+    """Build a finding for each mark that a compilation rejects, on the line that needs the number."""
     sizes = [fact for fact in facts.all if isinstance(fact, (ShapeGuard, Specialization))]
     for fact in facts.of(CompileFailure):
         for violation in fact.violations:
@@ -50,7 +50,7 @@ def refused_marks(facts: FactsByType, places: Places) -> Iterator[FindingBuilder
                 "error",
                 exports.specialized(name, value, "")
                 if value
-                else f"not all sizes that are marked as dynamic fulfil {condition}, which this code needs",
+                else f"not all sizes marked as dynamic satisfy {condition}, which this code requires",
                 stack or fact.stack,
                 fact.compile_id,
                 code="size-constraint",
@@ -61,7 +61,7 @@ def refused_marks(facts: FactsByType, places: Places) -> Iterator[FindingBuilder
 
 
 def code_behind(violation: SizeViolation, sizes: Sequence[SizeFact]) -> SizeFact | None:
-    """Find the code that made a condition of a size, among ``sizes`` of the same compilation or export."""
+    """Find the guard or specialization behind a violation, among those of the same compilation."""
     of_size = [fact for fact in sizes if _is_of(violation.source, sources_of(fact))]
     if violation.value:
         constants = [fact for fact in sizes if isinstance(fact, Specialization)]
@@ -84,19 +84,25 @@ def sources_of(fact: SizeFact) -> tuple[str, ...]:
 
 
 def source_of(fact: SizeFact) -> str:
-    """Return torch's expression for the first size in a condition; empty if there is none."""
+    """Return torch's expression for the first size in a condition.
+
+    Empty if there is none.
+    """
     return next(iter(sources_of(fact)), "")
 
 
 def written(fact: SizeFact) -> str:
-    """Write what is assumed of a size as in the user's code."""
+    """Return the assumption about a size, written like the user's code."""
     if isinstance(fact, Specialization):
         return f"{written_size(source_of(fact)) or fact.symbol} == {fact.value}"
     return written_condition(fact.expression, fact.symbols)
 
 
 def _is_of(source: str, others: Sequence[str]) -> bool:
-    """Tell whether a size is among others: Dynamo has a name of its own for all inputs of an export."""
+    """Return whether a size is in ``others``.
+
+    Dynamo has one source for all inputs of an export.
+    """
     dimension = source.rpartition(".")[2]
     return any(
         other == source or (INPUTS in other and other.rpartition(".")[2] == dimension) for other in others
@@ -109,7 +115,7 @@ def _of_any_input(condition: str) -> str:
 
 
 def condition_text(violation: SizeViolation) -> str:
-    """Write the condition that not all marked sizes fulfil as in the user's code."""
+    """Return the condition that not all marked sizes satisfy, written like the user's code."""
     written = written_guard(violation.condition)
     tree = comparison_of(written)
     return ast.unparse(tree) if tree else written

@@ -16,7 +16,7 @@ _UNLIMITED: Final = "int_oo"
 
 
 def exported_programs(facts: FactsByType, places: Places) -> tuple[ExportedProgram, ...]:
-    """List the programs of a run, in their order."""
+    """List the exported programs of a run, in the order of the exports."""
     ops = {fact.compile_id: len(fact.nodes) for fact in facts.of(GraphCaptured)}
     return tuple(
         ExportedProgram(
@@ -30,7 +30,7 @@ def exported_programs(facts: FactsByType, places: Places) -> tuple[ExportedProgr
 
 
 def _sizes(fact: ProgramExported) -> Iterator[str]:
-    """Write the ranges of sizes that have a name in the code, as conditions."""
+    """Yield the ranges of sizes as conditions, for sizes that have a name in the code."""
     for item in fact.ranges:
         if name := written_size(item.symbol.source):
             yield _range(name, item)

@@ -1,4 +1,4 @@
-"""Errors with which ``torch.export`` refuses ``dynamic_shapes``: a title and advice for each."""
+"""Errors with which ``torch.export`` rejects ``dynamic_shapes``: a title and advice for each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 from ...text import exports
 
 _CONFLICTS: Final = "Found the following conflicts between user-specified ranges and inferred ranges"
-"""``make_constraints`` in ``torch/_export/non_strict_utils.py`` (2.11 to 2.15), ahead of a line for each."""
+"""``make_constraints`` in ``torch/_export/non_strict_utils.py`` (2.11 to 2.15); one line for each follows."""
 _CONSTANT: Final = re.compile(
     r"Dim\.DYNAMIC\([^)\n]{0,80}\), but (?:export 0/1 specialized due to hint of (?P<example>\d{1,20})"
     r"|tracing inferred a static shape of (?P<inferred>\d{1,20})) for dimension (?P<size>[^\n]{1,300})\.$"
@@ -30,7 +30,7 @@ _INPUT: Final = re.compile(r"^inputs\['(\w+)'\]")
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What is wrong with ``dynamic_shapes``; ``about_sizes`` if a size is not as it is marked."""
+    """A problem with ``dynamic_shapes``; ``about_sizes`` if a size contradicts its mark."""
 
     title: str
     hints: tuple[str, ...]
@@ -38,7 +38,10 @@ class Refusal:
 
 
 def refusals(message: str) -> Iterator[Refusal]:
-    """Yield what an error says of ``dynamic_shapes``; nothing if it says something else."""
+    """Yield the problems with ``dynamic_shapes`` in an error's message.
+
+    Nothing for other errors.
+    """
     if found := _KEYS.search(message):
         arguments, keys = _names(found["arguments"]), _names(found["keys"])
         if arguments and keys:
@@ -58,12 +61,12 @@ def refusals(message: str) -> Iterator[Refusal]:
 
 
 def _written(size: str) -> str:
-    """Write a size as a program does: ``x.shape[0]`` for ``inputs['x'].shape[0]``."""
+    """Return a size as a program writes it: ``x.shape[0]`` for ``inputs['x'].shape[0]``."""
     return _INPUT.sub(r"\1", size)
 
 
 def _bounds(text: str) -> tuple[str, str]:
-    """Split a range; a bound that it does not have is empty."""
+    """Split a range into its bounds; a bound is empty if the range has none."""
     low, high = (part.strip() for part in text.partition(",")[::2])
     return ("" if low == "None" else low, "" if high in ("None", "int_oo") else high)
 

@@ -1,6 +1,6 @@
-"""Lines of the user's code and of kernels, each with what the compiler made of it.
+"""Lines of the user's code and of kernels, mapped to graphs, tensors and operations.
 
 - ``graph_lines``: the graphs that each statement is in
-- ``tensors``: the tensors that names hold
-- ``kernel_lines``: the operation that a line of a kernel computes
+- ``tensors``: the tensors that variables hold
+- ``kernel_lines``: the operations that a line of a kernel computes
 """

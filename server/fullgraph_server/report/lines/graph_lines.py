@@ -1,4 +1,4 @@
-"""Graphs that each of the user's statements is in, and statements that ran eagerly, for a gutter."""
+"""The graphs that each of the user's statements is in, and the statements that ran eagerly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..source_locator import Function, Places
 
 
 def graph_lines(facts: Sequence[Fact], places: Places) -> tuple[GraphLines, ...]:
-    """Return the statements in graphs, at graph breaks, and in functions that run eagerly, by place."""
+    """Return the statements in graphs, at graph breaks, and in eager functions, sorted by place."""
     statements = _Statements(places.workspace)
     for graph, captured in _graphs(facts, places):
         for each in captured:
@@ -44,7 +44,7 @@ def graph_lines(facts: Sequence[Fact], places: Places) -> tuple[GraphLines, ...]
 
 def _graphs(facts: Iterable[Fact], places: Places) -> Iterator[tuple[NumberedGraph, list[GraphCaptured]]]:
     """Yield the graphs of each frame as one numbered graph, in the order of the program."""
-    # An attempt that torch repeats reports a compilation twice: the last one counts.
+    # torch reports a compilation twice if it repeats the attempt: the last report counts.
     captured = {fact.compile_id: fact for fact in facts if isinstance(fact, GraphCaptured)}
     limited = {frame_of(fact.compile_id) for fact in facts if isinstance(fact, RecompileLimit)}
     frames: dict[str, list[str]] = {}
@@ -57,7 +57,7 @@ def _graphs(facts: Iterable[Fact], places: Places) -> Iterator[tuple[NumberedGra
 
 
 def _given_up(facts: Iterable[Fact]) -> dict[str, str]:
-    """Map the compilations whose whole frame runs eagerly to the reason."""
+    """Map each compilation whose whole frame runs eagerly to the reason."""
     reasons: dict[str, str] = {}
     for fact in facts:
         if isinstance(fact, FrameSkipped) or (isinstance(fact, GraphBreak) and fact.skips_frame):
@@ -66,7 +66,10 @@ def _given_up(facts: Iterable[Fact]) -> dict[str, str]:
 
 
 def _joined(statements: Iterable[GraphLines]) -> Iterator[GraphLines]:
-    """Join statements that follow each other and ran in the same way. They come sorted by place."""
+    """Join consecutive statements that ran in the same way.
+
+    ``statements`` are sorted by place.
+    """
     last: list[GraphLines] = []
     for each in statements:
         if last and not _goes_on(last[-1], each):
@@ -92,14 +95,14 @@ def _as_one(lines: Sequence[GraphLines]) -> GraphLines:
 
 @dataclass(slots=True)
 class _Statement:
-    """The graphs of a statement, and the reasons why it ran eagerly, each once, in their order."""
+    """The graphs of a statement, and the reasons why it ran eagerly, in order and without duplicates."""
 
     graphs: dict[int, NumberedGraph] = field(default_factory=dict)
     reasons: dict[str, None] = field(default_factory=dict)
 
 
 class _Statements:
-    """Collection of how each statement ran. Many operations share a row: each row is looked up once."""
+    """The user's statements, each with its graphs and reasons; a row is looked up only once."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -107,14 +110,14 @@ class _Statements:
         self._statements: dict[Span, _Statement] = {}
 
     def eager_body(self, function: Function, reason: str, first_row: int) -> None:
-        """Note that all statements of a function ran eagerly, from a row on."""
+        """Record that all statements of a function from a row on ran eagerly."""
         source = self._workspace.own_source(function.filename)
         for span in body_spans(source, function.row, function.name) if source else ():
             if span.row >= first_row:
                 self._of(span).reasons[reason] = None
 
     def all(self) -> Iterator[GraphLines]:
-        """Yield the statements, by place; those that share a line as one."""
+        """Yield the statements sorted by place; statements that share a line are merged."""
         by_place: dict[Span, _Statement] = {}
         last: Span | None = None
         for span in sorted(self._statements, key=lambda span: (span.filename, span.row, span.column)):

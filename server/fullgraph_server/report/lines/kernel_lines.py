@@ -1,9 +1,9 @@
 """Operations of the user's code that each line of a kernel computes.
 
-TorchInductor does not say. A line that assigns a temporary value calls a function of Triton or of C++, or
-applies an operator, that only few operations of torch are lowered to
-(``torch/_inductor/codegen/triton.py`` and ``cpp.py``; decompositions have done the rest ahead of it). The
-operations of the launch that may be lowered to it are the candidates for the line; mostly there is one.
+TorchInductor does not record this. A line that assigns a temporary value calls a function of Triton or C++,
+or applies an operator. Only a few of torch's operations are lowered to each of these
+(``torch/_inductor/codegen/triton.py`` and ``cpp.py``; decompositions have replaced the rest before). Those
+among the operations of the launch are the candidates for the line; usually there is one.
 """
 
 from __future__ import annotations
@@ -59,11 +59,14 @@ _SEVERAL: dict[str, frozenset[str]] = {
         "cast": "convert_element_type _to_copy",
     }.items()
 }
-"""The operations behind a function or an operator, where that is not the one of its own name."""
+"""The operations that are lowered to a function or operator, if not only the one of the same name."""
 
 
 def lines_of(launches: Sequence[Launch]) -> Iterator[tuple[int, tuple[Operation, ...]]]:
-    """Yield each row of a kernel that computes something, from 1, with the operations that it may compute."""
+    """Yield each row of a kernel that computes something, with the operations that it may compute.
+
+    Rows are counted from 1.
+    """
     operations = list(dict.fromkeys(operation for launch in launches for operation in launch.operations))
     for row, line in enumerate(launches[0].source.splitlines(), 1):
         names = set(_computed(line))

@@ -1,4 +1,4 @@
-"""Tensors that names hold: for each place that gives a name its value, those of each compilation."""
+"""Tensors that variables hold: at each assignment, the tensors of each compilation."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ..model import HeldTensors, TensorName
 
 @dataclass(slots=True)
 class _Place:
-    """An assignment target, and the tensors that it got, by compilation."""
+    """An assignment target, with the tensors assigned to it in each compilation."""
 
     target: Target
     held: dict[str, list[NamedTensor]] = field(default_factory=dict)
 
 
 def tensor_names(facts: FactsByType, workspace: Workspace) -> tuple[TensorName, ...]:
-    """Return the names in the workspace that hold tensors, by file and place."""
+    """Return the variables in the workspace that hold tensors, sorted by file and place."""
     named = facts.by_compile_id(TensorsNamed)
     places: dict[tuple[StackFrame, str, bool], _Place | None] = {}
     for compile_id in sorted(named, key=compile_number):
@@ -53,8 +53,11 @@ def _target(tensor: NamedTensor, workspace: Workspace) -> Target | None:
 
 
 def _name(place: _Place, named: Mapping[str, TensorsNamed]) -> TensorName | None:
-    """Return the tensors to show at a place; ``None`` if it also got something that is no tensor."""
-    # A recompilation takes the place of those before it; other frames run the same code beside each other.
+    """Return the tensors to show at a place.
+
+    ``None`` if it also got a value that is not a tensor.
+    """
+    # A recompilation replaces earlier ones of its frame; several frames can run the same code.
     newest = {frame_of(compile_id): compile_id for compile_id in place.held}
     held = {
         compile_id: HeldTensors(compile_id, tuple(tensors), named[compile_id].symbols)

@@ -1,4 +1,4 @@
-"""The best of the ways to compile a program, for what the user says, and the sentence on it."""
+"""The best of several ways to compile a program for a goal, and the sentence about it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from fullgraph_compiler.facts import VariantMeasured, VariantName
 from ...text.durations import duration, percent
 
 Goal: TypeAlias = Literal["latency", "throughput", "start"]
-"""What matters: one call that is waited for, calls in a row, or how long the compiler takes at first."""
+"""The time to optimize: of one call, of calls in a row, or of the compiler at the first start."""
 
 GOALS: Final[tuple[Goal, ...]] = ("latency", "throughput", "start")
 
 LABELS: Final[dict[VariantName, str]] = {
-    "as-is": "as it is",
+    "as-is": "unchanged",
     "whole": "whole model",
     "block": "repeated block",
     "reduce-overhead": 'mode="reduce-overhead"',
@@ -24,14 +24,14 @@ LABELS: Final[dict[VariantName, str]] = {
     "dynamic": "dynamic=True",
 }
 _ALIKE: Final = 1.03
-"""Times of calls that differ less are alike, since no program runs twice at the same addresses."""
+"""Ratio up to which times of calls count as equal, since memory addresses differ in each process."""
 _ALIKE_START: Final = 1.15
-"""The same for starts, which are measured once."""
+"""The same for starts, each of which is measured only once."""
 
 
 @dataclass(frozen=True)
 class Best:
-    """The best variant; ``alike`` are all that are as good, as far as can be told, it among them."""
+    """The best variant; ``alike`` are all variants whose difference to it is within the noise, and itself."""
 
     variant: VariantMeasured
     alike: tuple[VariantMeasured, ...]
@@ -39,7 +39,7 @@ class Best:
 
 
 def best_for(variants: Sequence[VariantMeasured], goal: Goal) -> Best | None:
-    """Return the best variant; ``None`` if nothing could be measured."""
+    """Return the best variant for a goal; ``None`` if no variant could be measured."""
     measured = [variant for variant in variants if variant.in_row and variant.single]
     if not measured:
         return None
@@ -53,7 +53,10 @@ def best_for(variants: Sequence[VariantMeasured], goal: Goal) -> Best | None:
 
 
 def advice(variant: VariantMeasured) -> list[str]:
-    """Return the lines of code that compile a program in this way; none as it is."""
+    """Return the lines of code that compile a program in this way.
+
+    None for the unchanged program.
+    """
     match variant.variant:
         case "as-is":
             return []
@@ -88,7 +91,7 @@ def _are_alike(fastest: VariantMeasured, other: VariantMeasured, goal: Goal) -> 
 
 
 def _simplest(variant: VariantMeasured, alike: Sequence[VariantMeasured], goal: Goal) -> tuple[bool, float]:
-    """Order variants that are as good: as it is, unless another one starts, or runs, faster."""
+    """Return the sort key of equal variants: the unchanged one first, unless others start or run faster."""
     other: Goal = "latency" if goal == "start" else "start"
     least = min(_seconds(item, other) for item in alike)
     limit = least * (_ALIKE if goal == "start" else _ALIKE_START)
@@ -108,7 +111,7 @@ def _clear_words(
     if beside is None:
         return f"{words}."
     less = percent(1 - seconds / _seconds(beside, goal))
-    than = "as it is" if beside is as_it_is else f"the next one, {LABELS[beside.variant]}"
+    than = "the unchanged program" if beside is as_it_is else f"the next one, {LABELS[beside.variant]}"
     words += f", {less} less than {than}"
     if as_it_is is None or beside is not as_it_is:
         return f"{words}."
@@ -122,14 +125,14 @@ def _alike_words(best: VariantMeasured, alike: Sequence[VariantMeasured], goal: 
     listed = f"{', '.join(names[:-1])} and {names[-1]}"
     words = f"No clear best for {goal}: {listed} differ by no more than the noise here."
     if best.variant == "as-is":
-        return f"{words} Leave it as it is."
+        return f"{words} Leave the program unchanged."
     as_it_is = next((variant for variant in alike if variant.variant == "as-is"), None)
     if goal == "start":
         shows = f"has the fastest calls: {duration(_seconds(best, 'latency'))}"
-        instead = as_it_is and f" instead of {duration(_seconds(as_it_is, 'latency'))} as it is"
+        instead = as_it_is and f" instead of {duration(_seconds(as_it_is, 'latency'))} unchanged"
     else:
         shows = f"starts fastest: in {duration(best.cold)}"
-        instead = as_it_is and f" instead of {duration(as_it_is.cold)} as it is"
+        instead = as_it_is and f" instead of {duration(as_it_is.cold)} unchanged"
     return f"{words} Of these, {_named(best)} {shows}{instead or ''}."
 
 
@@ -141,7 +144,7 @@ def _named(variant: VariantMeasured) -> str:
     classes = ", ".join(f"`{name}`" for name in variant.modules)
     match variant.variant:
         case "as-is":
-            return "as it is"
+            return "the unchanged program"
         case "whole":
             return f"the whole model ({classes})"
         case "block":

@@ -1,4 +1,4 @@
-"""Causes of the time that compiled calls take: what each part of it is spent for, where, and what may go."""
+"""Causes of the time that compiled calls take: the parts of it, their lines, and possible gains."""
 
 from __future__ import annotations
 
@@ -34,41 +34,39 @@ from ..source_locator import Places
 from .model import SpeedCause
 
 _WELL_USED = 0.5
-"""Of what the machine can do: a kernel that uses more has little to win."""
+"""The share of the machine's limit above which a kernel has little to gain."""
 
 _RETURNED = 32 << 20
-"""Bytes of an allocation that is fresh from the system each time (``M_MMAP_THRESHOLD``, mallopt(3))."""
+"""Allocations of this many bytes are always new memory (``M_MMAP_THRESHOLD``, mallopt(3))."""
 _SMALL = 1 << 20
-"""Bytes that a kernel moves: what moves less takes the time of its start, and of sharing it among threads."""
+"""Bytes that a kernel moves; below this, starting it and distributing it to threads takes the time."""
 
 _FUNCTION = re.compile(
     r"aten\.(?:a?(?:sin|cos|tan)h?|atan2|exp(?:2|m1)?|log(?:2|10|1p)?|erf(?:c|inv)?|sigmoid|silu|softplus|mish"
     r"|gelu|lgamma|digamma|(?:_log)?_softmax|logsumexp)"
 )
-"""Operators of lowered graphs that take many instructions for each number, as a sine does."""
+"""Operators of lowered graphs that take many instructions for each number, such as a sine."""
 _NUMBER_BYTES = 4
 
 _MEMORY, _COMPUTING = "memory bandwidth", "computing speed"
-"""What bounds a kernel."""
+"""The limits that can bound a kernel, in words."""
 
 _COPYING = ("prims.device_put", "aten._to_copy", "aten.copy")
 """Operators of lowered graphs that may copy to another device."""
 
 _FEWER_GUARDS = (
-    "If nothing that they check changes after the warm-up, check them no more: call "
-    '`torch.compiler.set_stance("default", skip_guard_eval_unsafe=True)` there.'
+    "If the values that they check do not change after the warm-up, skip the checks: call "
+    '`torch.compiler.set_stance("default", skip_guard_eval_unsafe=True)` after it.'
 )
-_MORE_IN_A_CALL = "Compile what calls this, so that more is computed for each call of a graph."
+_MORE_IN_A_CALL = "Compile the caller of this function, so that each call of a graph computes more."
 _FIX = "`fullgraph fix` looks for an edit that removes it."
 _CPP_WRAPPER = "Try torch._inductor.config.cpp_wrapper = True: the code around kernels is C++ then."
 _CUDA_GRAPHS = 'Try mode="reduce-overhead": CUDA graphs launch all kernels at once.'
 _READ_KERNEL = (
-    "Look at how it reads its tensors (`fullgraph kernels` shows its code): what is read across its strides, "
-    "as after a transpose, or gathered by an index, is not read at the speed of memory."
+    "Look at how it reads its tensors (`fullgraph kernels` shows its code): reads across strides (as after a "
+    "transpose), and reads that gather by an index, do not reach the full memory bandwidth."
 )
-_ON_THE_DEVICE = (
-    "Keep what is copied where it is computed: create tensors on the GPU, and read results less often."
-)
+_ON_THE_DEVICE = "Avoid the copy: create tensors on the GPU, and read results less often."
 
 
 class Causes:
@@ -94,7 +92,7 @@ class Causes:
         self._uses = [self._use(part) for part in measured.parts if part.kind == "kernel"]
 
     def all(self) -> tuple[SpeedCause, ...]:
-        """Return the causes, what would bring most first."""
+        """Return the causes, the one with the largest possible gain first."""
         measured, parts = self._measured, self._measured.parts
         causes = [
             *self._compiling(measured),
@@ -108,7 +106,7 @@ class Causes:
         return tuple(sorted(causes, key=lambda cause: -cause.gain))
 
     def bounds(self) -> dict[str, float]:
-        """Return the least seconds of a call that its kernels need on this machine, by what bounds them."""
+        """Return the least seconds that a call's kernels need on this machine, by their limits."""
         times: dict[str, float] = defaultdict(float)
         for use in self._uses:
             if use.least is not None:
@@ -116,7 +114,7 @@ class Causes:
         return times
 
     def library(self) -> tuple[LibraryUse, ...]:
-        """Return the library functions of a call, what takes most first."""
+        """Return the library functions of a call, the slowest first."""
         times: dict[tuple[str, str], float] = defaultdict(float)
         for use in self._uses:
             if use.is_library:
@@ -127,7 +125,7 @@ class Causes:
         return tuple(sorted(uses, key=lambda use: -use.seconds))
 
     def is_between(self, part: TimePart) -> bool:
-        """Tell whether a part of a frame's own time is of code that runs uncompiled because of a break."""
+        """Return whether a part is the time of code that runs uncompiled because of a graph break."""
         return part.kind == "frame" and (
             part.compile_id in self._breaks or (not part.compile_id and bool(self._eager()))
         )
@@ -161,7 +159,7 @@ class Causes:
             if found is None:
                 continue
             span = self._places.place(found.stack, found.compile_id).span
-            # Without the break its kernels would be of the graph before, in which one may be launched less.
+            # Without the break its kernels would be in the previous graph, which may need one launch less.
             is_launch = part.kind == "launch"
             times[span] += part.seconds / max(kernels[part.compile_id], 1.0) if is_launch else part.seconds
             of_break.setdefault(span, found)
@@ -180,14 +178,17 @@ class Causes:
             yield SpeedCause("break", seconds, seconds, words, hint, span)
 
     def _break_of(self, part: TimePart) -> GraphBreak | RecompileLimit | None:
-        """Return the break, if any, without which a part of the time would go."""
+        """Return the graph break or limit that causes a part of the time.
+
+        ``None`` if none does.
+        """
         if part.kind == "frame":
             eager = self._eager()
             return self._breaks.get(part.compile_id) if part.compile_id else next(iter(eager), None)
         return self._resumed.get(part.compile_id) if part.kind in ("guards", "entry", "launch") else None
 
     def _eager(self) -> list[GraphBreak | RecompileLimit]:
-        """Return what makes whole frames run uncompiled."""
+        """Return the breaks and limits that make whole frames run uncompiled."""
         return [
             *self._facts.of(RecompileLimit),
             *(fact for fact in self._breaks.values() if fact.skips_frame),
@@ -253,7 +254,7 @@ class Causes:
             yield SpeedCause("kernel", use.seconds, use.seconds - use.least, words, hint, use.span)
 
     def _use(self, part: TimePart) -> _Use:
-        """Return what a kernel takes, beside the least that it would need."""
+        """Return the time of a kernel, with the least time that it would need."""
         code = self._codes.get(part.filename)
         kernels = [kernel for kernel in code.kernels if _is(kernel, part.name)] if code else []
         span = next(filter(None, (self._places.own_span(stack) for k in kernels for stack in k.stacks)), None)
@@ -266,7 +267,7 @@ class Causes:
         computed = sum(_computing_seconds(kernel, machine) for kernel in kernels)
         known = [cost.seconds for cost in costs if cost and cost.seconds]
         least = sum(known) if len(known) == len(costs) else max(moved, computed)
-        # The part is of all launches of a kernel in one call, and a graph may run more than once in it.
+        # A part covers all launches of a kernel in one call, in which a graph may run more than once.
         runs = part.count / len(kernels) if kernels else 1.0
         limit = _MEMORY if least <= moved * 1.01 else _COMPUTING
         moved_bytes = sum(cost.read + cost.written for cost in costs if cost) * runs
@@ -285,19 +286,28 @@ class Causes:
             yield SpeedCause("copy", part.seconds, part.seconds, words, _ON_THE_DEVICE, span)
 
     def _copied_at(self, part: TimePart) -> Span | None:
-        """Return the user's code that copies from one device to another in a graph, if that does."""
+        """Return the user's code in a graph that copies between devices.
+
+        ``None`` if there is none.
+        """
         code = self._codes.get(part.filename)
         nodes = (node for node in code.nodes if node.operator in _COPYING) if code else iter(())
         stacks = (node.stack or ((node.frame,) if node.frame else ()) for node in nodes)
         return next(filter(None, map(self._places.own_span, stacks)), None)
 
     def _name(self, compile_id: str) -> str:
-        """Name a function of the user's own; empty for what Dynamo puts around a library's module."""
+        """Name a function of the user.
+
+        Empty for the frame that Dynamo puts around a library's module.
+        """
         is_own = self._places.own_span(self._places.own_frame(compile_id)) is not None
         return self._places.name_of(compile_id) if is_own else ""
 
     def _frames_after_breaks(self) -> dict[str, GraphBreak]:
-        """Return the break without which each resume function, or function called there, were no frame."""
+        """Map each frame that exists only because of a graph break to that break.
+
+        Such frames are resume functions, and functions that uncompiled code calls because of a break.
+        """
         started = self._facts.by_compile_id(FrameStarted)
         calls = {
             (frame.filename, frame.function, frame.row): fact
@@ -335,7 +345,7 @@ class Causes:
 
 @dataclass(frozen=True, slots=True)
 class LibraryUse:
-    """A library function: the seconds that it takes in a call, and how often it runs, if that is known."""
+    """A library function: its seconds in a call, and how often it runs, if that is known."""
 
     name: str
     seconds: float
@@ -344,9 +354,9 @@ class LibraryUse:
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """What a kernel takes in a call, and the least that it would need by its ``limit``, if that is known.
+    """The seconds of a kernel in a call, and the least that its ``limit`` allows, if that is known.
 
-    ``moved`` are the bytes that it reads and writes, ``operator`` is the profiler's name.
+    ``moved`` are the bytes that it reads and writes, ``operator`` is its name in the profiler.
     """
 
     name: str
@@ -360,7 +370,7 @@ class _Use:
 
     @property
     def share(self) -> str:
-        """How much of its limit it reaches."""
+        """The share of its limit that the kernel reaches."""
         share = (self.least or 0.0) / self.seconds
         return "less than 1 %" if share < 0.01 else percent(share)
 
@@ -373,13 +383,13 @@ def _by_compile_id(parts: Iterable[TimePart]) -> dict[str, float]:
 
 
 def _memory_seconds(cost: Cost, machine: MachineMeasured) -> float:
-    """Return the least seconds that moving the memory of a launch takes."""
+    """Return the least seconds that reading and writing the memory of a launch takes."""
     is_fresh = machine.fresh and cost.written >= _RETURNED
     return cost.read / machine.bandwidth + cost.written / (machine.fresh if is_fresh else machine.bandwidth)
 
 
 def _computing_seconds(kernel: Kernel, machine: MachineMeasured) -> float:
-    """Return the least seconds that computing takes: products of matrices, and functions like sines."""
+    """Return the least seconds that computing takes: matrix products, and functions like sines."""
     cost = kernel.cost
     if cost is None:
         return 0.0
@@ -390,7 +400,7 @@ def _computing_seconds(kernel: Kernel, machine: MachineMeasured) -> float:
 
 
 def _is(kernel: Kernel, name: str) -> bool:
-    """Tell whether a kernel of generated code has this name, or is a call of this operator."""
+    """Return whether a kernel of generated code has this name, or is a call of this operator."""
     if not name.startswith("aten::"):
         return kernel.name == name
     words = kernel.name.removeprefix("torch.ops.").removeprefix("extern_kernels.").split(".")

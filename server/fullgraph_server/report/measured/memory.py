@@ -1,4 +1,4 @@
-"""Memory at the peak of compiled calls: the user's code behind the rows of generated code that allocate."""
+"""Memory at the peak of compiled calls, by the user's code for which it is allocated."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def held_memory(memory: MemoryMeasured, facts: FactsByType, places: Places) -> I
 
 
 def _written_by(held: MemoryHeld, code: CodeGenerated | None) -> Kernel | None:
-    """Return the kernel that writes what a row of the code allocates: the first one that gets it."""
+    """Return the first kernel that takes the buffer which a row of the code allocates."""
     lines = code.text.splitlines() if code else []
     if code is None or held.row > len(lines):
         return None

@@ -13,7 +13,7 @@ from ...workspace.positions import Span
 TimeKind: TypeAlias = Literal[
     "recompile", "guards", "between", "entry", "launch", "kernel", "copy", "autograd", "release"
 ]
-"""What a part of the time of compiled calls is spent for; ``between`` graphs, code runs uncompiled."""
+"""The kinds of parts of a call's time; ``between``: uncompiled code between graphs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +29,14 @@ class SpeedPart:
 CauseKind: TypeAlias = Literal[
     "recompile", "break", "guards", "entry", "launch", "cudagraph", "kernel", "copy"
 ]
-"""What a cause of the time of compiled calls is."""
+"""The kinds of causes of a call's time."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpeedCause:
-    """Something that takes ``seconds`` of a compiled call, of which ``gain`` could go without it.
+    """A cause that takes ``seconds`` of a compiled call; removing it could save ``gain`` seconds.
 
-    ``message`` says so, ``hint`` what to do; ``span`` is the user's code that it is about.
+    ``message`` describes it, ``hint`` advises what to do; ``span`` is the user's code at it.
     """
 
     kind: CauseKind
@@ -48,26 +48,26 @@ class SpeedCause:
 
     @property
     def at(self) -> str:
-        """Where it is, as the beginning of its message."""
+        """The file and row, as a prefix of the message; empty without a span."""
         return f"{os.path.basename(self.span.filename)}:{self.span.row}: " if self.span else ""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldMemory:
-    """Bytes that are in use at the peak of a compiled call, for what the user's code at ``span`` computes."""
+    """Bytes that results of the user's code at ``span`` use at the peak of a compiled call."""
 
     size: int
     span: Span
 
     @property
     def at(self) -> str:
-        """Where it is."""
+        """The file and row: ``model.py:12``."""
         return f"{os.path.basename(self.span.filename)}:{self.span.row}"
 
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """The measured speed of compiled calls: the parts of their time, and its causes, the gravest first."""
+    """The measured speed of compiled calls: the parts of their time, and its causes, largest gain first."""
 
     measured: SpeedMeasured
     parts: tuple[SpeedPart, ...]
@@ -78,9 +78,9 @@ class Speed:
     machine: MachineMeasured | None = None
     memory: MemoryMeasured | None = None
     held: tuple[HeldMemory, ...] = ()
-    """The largest parts of the memory at the peak, the largest first."""
+    """The memory in use at the peak by line, the largest first."""
 
     @property
     def telling_causes(self) -> list[SpeedCause]:
-        """The causes without which at least a hundredth of the time of a call could go."""
+        """The causes whose removal could save at least a hundredth of a call's time."""
         return [cause for cause in self.causes if cause.gain >= 0.01 * self.measured.compiled]

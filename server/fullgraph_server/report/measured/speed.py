@@ -1,4 +1,4 @@
-"""The measured speed of compiled calls: one sentence, the parts of their time, and the causes of each."""
+"""The measured speed of compiled calls: a verdict, the parts of their time, and its causes."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ LABELS: Final[dict[TimeKind, str]] = {
     "autograd": "autograd, outside of graphs",
     "release": "freeing results",
 }
-"""Names of the parts, in the order of a call."""
+"""Names of the parts of the time, in the order in which they occur in a call."""
 _WAITING: Final = "the GPU waits for launches"
 _NOISY: Final = 0.25
-"""The width of an interval, as a part of the ratio, from which on a ratio says nothing."""
+"""The width of a confidence interval, as a fraction of the ratio, above which the ratio is unreliable."""
 _LITTLE: Final = 0.15
-"""Of the time of a call: less is no cause that deserves to be named first."""
+"""The fraction of a call's time below which the verdict does not name a cause."""
 _LITTLE_MEMORY: Final = 1 << 20
-"""Bytes that nobody minds."""
+"""Bytes below which memory is not reported."""
 _ENOUGH: Final = 0.6
-"""Of the time of a call: kernels that take more are what the program is about."""
+"""The fraction of a call's time that kernels must take for the verdict to be about them."""
 
 
 def measured_speed(facts: FactsByType, places: Places, recompilations: Recompilations) -> Speed | None:
-    """Return the speed that a run has measured; ``None`` if it has not."""
+    """Return the speed that a run measured; ``None`` if the run did not measure it."""
     measured = facts.last(SpeedMeasured)
     if measured is None:
         return None
@@ -75,7 +75,7 @@ def _parts(measured: SpeedMeasured, causes: Causes) -> tuple[SpeedPart, ...]:
 
 
 def speed_words(measured: SpeedMeasured) -> str:
-    """Say how much faster or slower compiled calls are."""
+    """Describe how much faster or slower compiled calls are, without a full stop."""
     if measured.low <= 1.0 <= measured.high:
         return "As fast as uncompiled"
     if measured.faster > 1.0:
@@ -84,7 +84,7 @@ def speed_words(measured: SpeedMeasured) -> str:
 
 
 def _gravest(causes: Sequence[SpeedCause], measured: SpeedMeasured) -> list[SpeedCause]:
-    """Return the causes of the kind that takes most; none if no kind takes much."""
+    """Return the causes of the kind with the largest gain; none if its gain is small."""
     kinds: dict[str, list[SpeedCause]] = defaultdict(list)
     for cause in causes:
         kinds[cause.kind].append(cause)
@@ -95,7 +95,7 @@ def _gravest(causes: Sequence[SpeedCause], measured: SpeedMeasured) -> list[Spee
 def _verdict(measured: SpeedMeasured, why: str) -> str:
     if not measured.samples:
         return measured.problem
-    is_clear = bool(measured.recompiled)  # compiling takes so much longer that no noise matters
+    is_clear = bool(measured.recompiled)  # compiling takes so long that noise does not matter
     if measured.high - measured.low > _NOISY * measured.faster and not is_clear:
         between = f"{measured.low:.2f} and {measured.high:.2f}"
         return (
@@ -106,7 +106,10 @@ def _verdict(measured: SpeedMeasured, why: str) -> str:
 
 
 def _cause_words(cause: SpeedCause, gain: float, measured: SpeedMeasured, parts: Sequence[SpeedPart]) -> str:
-    """Say what a cause takes; ``gain`` is what could go without all causes of its kind."""
+    """Describe a cause.
+
+    ``gain`` is the seconds to save without all causes of its kind.
+    """
     shares = {part.kind: part.share for part in parts}
     kind: TimeKind = {"break": "between", "cudagraph": "launch"}.get(cause.kind, cause.kind)  # type: ignore[assignment]
     share, label = shares.get(kind, 0.0), LABELS[kind]
@@ -116,13 +119,13 @@ def _cause_words(cause: SpeedCause, gain: float, measured: SpeedMeasured, parts:
     most = measured.compiled / (measured.compiled - gain) if gain < measured.compiled else 0.0
     such = "it" if gain == cause.gain else "all of these"
     without = f" Without {such}, a call would be up to {most:.1f} × as fast."
-    # What becomes of graphs that are one without a break is not known: their kernels may fuse.
+    # Without a break, two graphs become one, whose time is unknown: kernels may fuse.
     is_told = cause.kind != "break" and 0 < most < 100
     return f"{where}{cause.at}{cause.message}.{without if is_told else ''}"
 
 
 def _at_its_limit(measured: SpeedMeasured, parts: Sequence[SpeedPart], causes: Causes) -> str:
-    """Say what takes the time where no cause takes much of it."""
+    """Describe where the time goes if no single cause takes much of it."""
     kernels = sum(part.seconds for part in parts if part.kind == "kernel")
     if not kernels or kernels < _ENOUGH * measured.compiled:
         return "No single cause takes much of the time."
@@ -135,21 +138,21 @@ def _at_its_limit(measured: SpeedMeasured, parts: Sequence[SpeedPart], causes: C
         return f"{share}, which compiling cannot make faster."
     used = percent(min(sum(bounds.values()) / kernels, 1.0))
     limits = " and ".join(limit for limit, seconds in bounds.items() if seconds)
-    return f"{share}, which use {used} of this machine's {limits}: compiling has little left to win."
+    return f"{share}, which use {used} of this machine's {limits}: compiling has little left to gain."
 
 
 def _library_words(library: Sequence[LibraryUse]) -> str:
-    """Name the library function that takes most, and say if compiled calls run all of them as often."""
+    """Name the slowest library function, and say if compiled calls run all of them as often as eager ones."""
     name = f"`{library[0].name}`"
     is_equal = all(use.counted and use.counted.compiled == use.counted.eager for use in library)
     return f"{name}, which compiling does not change" if is_equal else name
 
 
 def _more_often(library: Sequence[LibraryUse], measured: SpeedMeasured) -> str:
-    """Say which library function compiled calls run more often, if it takes a part of their time."""
+    """Name a library function that compiled calls run more often, if its time matters."""
     for use in library:
         counted = use.counted
-        # Uncompiled, another function may stand in the place of one that does not run.
+        # A function that uncompiled calls never run may replace another one, so it is not counted.
         if counted is not None and counted.compiled > counted.eager > 0:
             if use.seconds < _LITTLE * measured.compiled:
                 continue
@@ -163,7 +166,10 @@ def _times(count: float) -> str:
 
 
 def memory_words(speed: Speed) -> str:
-    """Say how much memory calls need, compiled and uncompiled, and what holds most; empty if unknown."""
+    """Describe the memory of compiled and uncompiled calls, and its largest holder.
+
+    Empty if unknown.
+    """
     memory = speed.memory
     if memory is None or memory.compiled < _LITTLE_MEMORY:
         return ""
@@ -175,7 +181,7 @@ def memory_words(speed: Speed) -> str:
 
 
 def outside_words(measured: SpeedMeasured) -> str:
-    """Say what the program does between the calls, if that takes long."""
+    """Describe the time between calls; empty if it is less than that of a call."""
     if measured.outside < measured.compiled:
         return ""
     of_optimizer = f", {duration(measured.optimizer)} of it in optimizer steps" if measured.optimizer else ""

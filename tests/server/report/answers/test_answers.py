@@ -101,7 +101,7 @@ def test_a_disabled_function_is_told_with_its_line_and_what_keeps_it_in_the_grap
     found = only(ATTENTION, broken(skipping("attend", "a kernel (C++)"), call))
     assert found.explanation == (
         "`attend` is kept out of graphs by `torch.compiler.disable` (line 4): a kernel (C++). "
-        "The graph ends ahead of this call."
+        "The graph ends before this call."
     )
     assert found.hints[0] == "If Dynamo can trace `attend`, remove `torch.compiler.disable` (line 4)."
     assert "nonstrict_trace" in found.hints[1]
@@ -113,9 +113,9 @@ def test_an_error_of_a_break_names_the_line_of_its_fullgraph() -> None:
     call = place(ATTENTION, "attend(q)\n\nblock", "forward")
     started = FrameStarted("0/0", "forward", FILE, 9, (StackFrame(FILE, 13, "<module>"),))
     found = only(ATTENTION, started, failed(skipping("attend"), call))
-    assert "`fullgraph=True` (line 12) makes an error of this break." in found.explanation
+    assert "`fullgraph=True` (line 12) turns this graph break into an error." in found.explanation
     assert "ends ahead" not in found.explanation
-    assert found.hints[-1].startswith("If the break is meant, leave `fullgraph=True` out")
+    assert found.hints[-1].startswith("If the break is intended, leave `fullgraph=True` out")
 
 
 def test_without_fullgraph_in_the_text_nothing_is_said_of_it() -> None:
@@ -158,7 +158,7 @@ def test_methods_and_modules_are_told_as_functions_are(
 def test_a_disabled_function_that_is_not_found_can_be_called_elsewhere() -> None:
     call = place(ATTENTION, "attend(q)\n\nblock", "forward")
     (hint,) = only(ATTENTION, broken(skipping("their_kernel"), call)).hints
-    assert hint.startswith("Call `their_kernel` outside of what is compiled.")
+    assert hint.startswith("Call `their_kernel` outside of compiled code.")
 
 
 def test_the_only_fullgraph_of_the_callers_counts_where_none_names_the_function() -> None:
@@ -192,8 +192,8 @@ def test_disable_does_not_reach_what_is_compiled_by_itself() -> None:
     started = FrameStarted("0/0", "scores", FILE, 3, calls)
     found = only(CALLER, started, failed("why", place(CALLER, "attend(x)", "scores")))
     assert (
-        "`torch.compiler.disable` on `evaluate` (line 7) does not reach what is compiled by itself, as "
-        "`scores` is (line 3)."
+        "`torch.compiler.disable` on `evaluate` (line 7) does not apply to functions compiled "
+        "themselves, such as `scores` (line 3)."
     ) in found.explanation
     assert '`@torch.compiler.set_stance("force_eager")`' in found.hints[0]
 
@@ -218,7 +218,7 @@ def test_a_hook_is_told_with_the_line_that_registers_it() -> None:
     stack = place(HOOK, "net(x)", "step"), StackFrame(MODULE, 1821, "inner")
     found = only(HOOK, broken(skipping("record"), *stack))
     assert "`record` is a hook, registered on line 8" in found.explanation
-    assert found.hints[1] == "Else register it only on modules that are not compiled."
+    assert found.hints[1] == "Otherwise register it only on modules that are not compiled."
 
 
 def in_hook(text: str, printed: str, hook: str, why: str = "why") -> Finding:
@@ -296,11 +296,11 @@ def step(x, scale):
 def test_a_class_in_a_compiled_function_is_to_be_defined_once() -> None:
     stack = (StackFrame(FILE, 5, "step"),)
     found = only(CLASS, broken("why", *stack, reason="Invalid call to __build_class__", code="GB8977"))
-    assert "Each call makes a new class `Scaled`." in found.explanation
+    assert "Each call creates a new class `Scaled`." in found.explanation
     assert found.hints == (
         (
-            "Define `Scaled` once, outside of what is compiled: in the module, or in `__init__`. "
-            "Pass it what it takes from around it: `scale`."
+            "Define `Scaled` once, outside of compiled code: at module level, or in `__init__`. "
+            "Pass it the variables that it takes from the enclosing function: `scale`."
         ),
     )
 
@@ -318,7 +318,7 @@ def test_ddp_that_sends_buffers_says_so() -> None:
         StackFrame(f"{TORCH}/nn/parallel/distributed.py", 2363, "_sync_buffers"),
     )
     found = only(DDP, broken("why", *stack, code="GB0007"))
-    assert "sends the buffers" in found.explanation
+    assert "broadcasts the module's buffers" in found.explanation
     assert found.hints[0].endswith("`DistributedDataParallel(torch.compile(net))` (line 2).")
 
 
@@ -413,7 +413,7 @@ def test_a_loop_that_captures_what_it_carries_is_told() -> None:
             "def f(x): return x\nfast = torch.compile(f)\nlost()\n",
             "Can't pickle <function f at 0x7f>: it's not the same object as __main__.f",
             "x.py",
-            "`torch.compile(f)` (line 2) made another",
+            "`torch.compile(f)` (line 2) created another",
             "Pass `f` uncompiled",
         ),
         (
@@ -428,7 +428,7 @@ def test_a_loop_that_captures_what_it_carries_is_told() -> None:
             'Module [OptimizedModule] is missing the required "forward" function',
             "nn/modules/module.py",
             "`fast` is compiled (line 1)",
-            "Trace what was compiled: `net`.",
+            "Trace the uncompiled original: `net`.",
         ),
         (
             "@torch.compile\ndef f(x): return x\nlost(torch.jit.trace(f, x))\n",
@@ -442,34 +442,34 @@ def test_a_loop_that_captures_what_it_carries_is_told() -> None:
             "Detected that you are using FX to torch.jit.trace a dynamo-optimized function. Not supported.",
             "_dynamo/eval_frame.py",
             "`net` is compiled (line 1)",
-            "Trace `net` ahead of line 1.",
+            "Trace `net` before line 1.",
         ),
         (
             "act = torch.compile(relu)\n\ndef forward(x): return lost(act(x))\n",
             "Detected that you are using FX to torch.jit.trace a dynamo-optimized function. Not supported.",
             "_dynamo/eval_frame.py",
             "`act` is compiled (line 1)",
-            "call `act` uncompiled",
+            "call the uncompiled function",
         ),
         (
             "fast = torch.compile(net)\n\nlost(torch.jit.script(fast))\n",
             "Unknown type annotation: 'Callable[..., Any]' at ",
             "jit/annotations.py",
             "`fast` is compiled (line 1)",
-            "Script what was compiled: `net`.",
+            "Script the uncompiled original: `net`.",
         ),
         (
             "new.load_state_dict(state)\nlost()\n",
             OF_STATE.format(name="Net", missing="w", unexpected="_orig_mod.w"),
             "nn/modules/module.py",
-            "The state is of one, and the module that gets it is not one.",
+            "The state of a compiled module is loaded into an uncompiled one.",
             "`compiled._orig_mod`",
         ),
         (
             "new.load_state_dict(state)\nlost()\n",
             OF_STATE.format(name="OptimizedModule", missing="_orig_mod.w", unexpected="w"),
             "nn/modules/module.py",
-            "The module that gets the state is one, and the state is not of one.",
+            "The state of an uncompiled module is loaded into a compiled one.",
             "`compiled._orig_mod`",
         ),
         (
@@ -483,14 +483,14 @@ def test_a_loop_that_captures_what_it_carries_is_told() -> None:
             "opt.step = torch.compile(opt.step)\n\nlost()\n",
             "'function' object has no attribute '__func__'",
             "optim/lr_scheduler.py",
-            "which line 1 has replaced",
-            "Make the schedule ahead of line 1.",
+            "but line 1 has replaced",
+            "Create the scheduler before line 1.",
         ),
         (
             "fast = torch.compile(losses)\n\nlost()\n",
             "It looks like you're trying to call a compiled backward function within vmap/grad/vjp.",
             "__init__.py",
-            "`losses` is (line 1)",
+            "`losses` is compiled (line 1)",
             "torch.compile(torch.func.jacrev(losses))",
         ),
     ],
@@ -653,7 +653,7 @@ def test_functions_that_one_function_makes_share_their_compilations(
     begun = [FrameStarted(compile_id, "act", FILE, row, ()) for compile_id in ("0/0", "0/1")]
     failure = GuardFailure("0/0", source, "ID_MATCH", "", "the same object (a)")
     found = only(MADE, *begun, Recompile("0/1", (failure,)))
-    told = [hint for hint in found.hints if "`make` makes share the code of `act`" in hint]
+    told = [hint for hint in found.hints if "`make` creates share the code of `act`" in hint]
     assert bool(told) == shared
 
 
@@ -700,7 +700,7 @@ def test_a_function_of_torch_that_decides_by_data_is_named() -> None:
     found = only(
         LOSS, replace(failed("Torch's own advice.", frame, message=text, text=text), error="UserError")
     )
-    assert found.explanation.startswith("`gaussian_nll_loss` (nn/functional.py:3344) asks for a value")
+    assert found.explanation.startswith("`gaussian_nll_loss` (nn/functional.py:3344) needs a value")
     assert "`fullgraph=True` (line 6)" in found.hints[1]
 
 
@@ -812,7 +812,7 @@ def test_an_answer_alone_is_not_enough_where_items_are_used() -> None:
 def test_a_limit_names_the_fullgraph_that_makes_an_error_of_it() -> None:
     (found,) = (item for item in looked_up(LOOKED_UP) if item.kind == "recompile-limit")
     assert found.explanation.endswith(
-        "`fullgraph=True` (line 3) makes an error of it: without, such calls run eagerly."
+        "`fullgraph=True` (line 3) turns the limit into an error: without it, such calls run eagerly."
     )
     (found,) = (
         item
@@ -848,7 +848,7 @@ def test_a_number_that_torch_itself_loses_is_not_asked_of_an_implementation_of_t
     found = lost(CROPPED)
     assert "fake implementation" not in found.explanation
     assert "internal error of torch" in found.explanation
-    assert found.hints[0].startswith("Make numbers of `box` first: `lo, hi = box.tolist()`.")
+    assert found.hints[0].startswith("Convert `box` to numbers first: `lo, hi = box.tolist()`.")
     assert found.hints[1].startswith("Or leave `fullgraph=True` (line 3) out: then the graph breaks here")
     assert len(lost(CROPPED.replace("(fullgraph=True)", "")).hints) == 1
 
@@ -878,7 +878,7 @@ def test_a_context_manager_that_yields_nothing_is_named_with_its_decorator(row: 
     )
     found = only(SCOPED, broke)
     assert (
-        "`Scoped.forward` (line 5) is decorated with `contextlib.contextmanager` (line 4) and has no `yield`"
+        "`Scoped.forward` (line 5) is decorated with `contextlib.contextmanager` (line 4) but has no `yield`"
         in found.explanation
     )
     (hint,) = found.hints
@@ -913,7 +913,7 @@ RENAMED = (
 
 def test_lookups_by_names_that_a_compiled_module_has_otherwise_are_told() -> None:
     where = place(AVERAGED, "nn.Linear(3, 1).load_state_dict(fast.state_dict())", "<module>")
-    said = "`name in self.shadow` (line 10) false in `average.update(fast)` (line 16) if it looks among names"
+    said = "`name in self.shadow` (line 10) false in `average.update(fast)` (line 16) if it looks them up"
     assert said in only(AVERAGED, raised(RENAMED, where)).explanation
     for old, new in (("average.update(fast)", "average.update(net)"), ("torch.compile(net)", "net.eval()")):
         text = AVERAGED.replace(old, new)

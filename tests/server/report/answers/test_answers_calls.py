@@ -23,7 +23,7 @@ from fullgraph_server.workspace.workspace import Workspace
 FILE = "/w/program.py"
 PYTHON = "/usr/lib/python3.11"
 LIBRARY = f"{PYTHON}/site-packages"
-OUTSIDE = "Make this call outside of what is compiled, and pass what the code in it needs of the result."
+OUTSIDE = "Make this call outside of compiled code, and pass in what the compiled code needs from its result."
 C_OR_PYTHON = (
     "Dynamo does not know how to trace the builtin `{}.` This function is either a Python builtin (e.g. "
     "_warnings.warn) or a third-party C/C++ Python extension (perhaps created with pybind)."
@@ -93,7 +93,7 @@ def test_a_function_of_an_extension_can_be_an_operator() -> None:
     assert found.explanation == "`flash_attn_2_cuda.PyCapsule.fwd` is written in C: Dynamo cannot trace it."
     assert "torch.library.custom_op" in found.hints[0]
     assert "register_fake" in found.hints[0]
-    assert found.hints[1] == f"Else: {OUTSIDE}"
+    assert found.hints[1] == f"Otherwise: {OUTSIDE}"
 
 
 @pytest.mark.parametrize("name", ["_warnings.warn", "torch._C._something"])
@@ -114,7 +114,8 @@ def test_the_standard_library_between_is_no_library() -> None:
 def test_a_skipped_function_of_the_standard_library_is_called_outside() -> None:
     found = broken(SKIPPED.format("Random.shuffle", f"{PYTHON}/random.py"))
     assert (
-        found.explanation == "`Random.shuffle` is of Python's standard library: torch keeps it out of graphs."
+        found.explanation
+        == "`Random.shuffle` is part of Python's standard library: torch keeps it out of graphs."
     )
     assert found.hints == (OUTSIDE,)
 
@@ -126,7 +127,7 @@ def test_a_skipped_function_of_a_library_keeps_torchs_words() -> None:
 
 def test_the_wrapper_of_a_schedule_is_told() -> None:
     found = broken(SKIPPED.format("SGD.step", f"{LIBRARY}/torch/optim/lr_scheduler.py"))
-    assert "has put a wrapper around `step`" in found.explanation
+    assert "has wrapped `step`" in found.explanation
     assert found.hints == ()
 
 
@@ -152,7 +153,7 @@ def test_a_method_of_an_object_is_called_outside() -> None:
 def test_an_iterator_from_outside_is_to_be_a_list(said: str, hint: str) -> None:
     found = broken(said, code="GB0811")
     assert found.explanation.endswith(
-        "This `zip` was made outside of this graph: Dynamo cannot go through it."
+        "This `zip` was created outside of this graph: Dynamo cannot iterate over it."
     )
     assert found.hints[0].startswith(hint)
     assert len(found.hints) == 1
@@ -176,7 +177,7 @@ def test_copies_and_locks_and_addresses_have_answers() -> None:
     lock = broken("Dynamo does not know how to enter a `lock` context manager.", code="GB0142")
     assert lock.hints == ("Hold the lock around the compiled call, not in it.",)
     address = broken("Exception will propagate.", code="GB0088", at=StackFrame(FILE, 18, "f", 7, 18, 25))
-    assert address.explanation.endswith("While Dynamo traces, tensors have no address.")
+    assert address.explanation.endswith("Tensors have no address while Dynamo traces.")
     assert "torch.compiler.is_compiling()" in address.hints[0]
 
 
@@ -194,14 +195,14 @@ ATTRIBUTE = "Attribute 'calls' on an outer-scope object was changed from 0 to 1.
 def test_a_branch_returns_what_it_may_not_keep() -> None:
     found = broken(INSIDE.format("torch.cond") + CHANGES, code="GB0067")
     assert found.hints == (
-        "Move this behind the call of `torch.cond`, and return from both functions what that needs.",
+        "Move this after the call of `torch.cond`, and return the values it needs from both functions.",
     )
 
 
 def test_what_a_gradient_changes_stays_out_of_it() -> None:
     at = StackFrame(FILE, 12, "backward", 8, 12, 23)
     found = broken(INSIDE.format("autograd.Function") + CHANGES, code="GB0067", at=at)
-    assert found.hints == ("Leave this out of `backward`, or call `apply` outside of what is compiled.",)
+    assert found.hints == ("Leave this out of `backward`, or call `apply` outside of compiled code.",)
 
 
 def test_results_of_two_types_are_told() -> None:
@@ -211,7 +212,7 @@ def test_results_of_two_types_are_told() -> None:
     )
     found = broken(said, code="GB4315")
     assert "differ in dtype: `torch.int32` and `torch.float32`." in found.explanation
-    assert found.hints == ("Let both return the same dtype, as with `.to(torch.float32)`.",)
+    assert found.hints == ("Return the same dtype from both, as with `.to(torch.float32)`.",)
 
 
 def test_a_condition_of_cond_is_a_tensor() -> None:
@@ -222,14 +223,14 @@ def test_a_condition_of_cond_is_a_tensor() -> None:
     workspace = Workspace(Path("/w"), {FILE: SourceFile(FILE, text)}.get)
     (found,) = fold("program.py", 1, "2.13.0", [fact], workspace).findings
     assert found.hints == ("Write `torch.logical_not(x.any())` instead, which is a tensor.",)
-    assert found.explanation.startswith("`not` asks whether a tensor is true")
+    assert found.explanation.startswith("`not` needs the truth value of a tensor")
 
 
 def test_a_change_in_a_checkpoint_is_told_with_its_line() -> None:
     found = broken(INSIDE.format("torch.utils.checkpoint.checkpoint") + ATTRIBUTE, code="GB4413")
     assert found.hints[0] == (
-        "Move what sets `calls` (line 12) behind the call of `torch.utils.checkpoint.checkpoint`, or ahead "
-        "of it."
+        "Move the assignment of `calls` (line 12) after the call of "
+        "`torch.utils.checkpoint.checkpoint`, or before it."
     )
     assert "skip_fwd_side_effects_in_bwd_under_checkpoint" in found.hints[1]
 
@@ -275,7 +276,7 @@ RETURNED = "import torch\ndef make(net):\n    net = torch.compile(net)\n    retu
 def test_a_compiled_function_that_is_dropped_is_told() -> None:
     (hint,) = uncompiled("import torch\nnet = make()\ntorch.compile(net)\n", NOTHING)
     assert hint.startswith(
-        "What `torch.compile` returns on program.py:3 is not used: keep it, and call that."
+        "The result of `torch.compile` on program.py:3 is not used: store it, and call the result."
     )
     assert "`net.compile()`" in hint
     (hint,) = uncompiled(ON_SELF, NOTHING)
@@ -301,7 +302,7 @@ def test_a_generator_function_is_not_compiled() -> None:
     text = "import torch\n\n@torch.compile\ndef f(x):\n    yield x\n\nlist(f(1))\n"
     call = (StackFrame(FILE, 7, "<module>"),)
     (hint,) = uncompiled(text, CallsWithoutGraph("f", FILE, 3, 1, call))
-    assert hint == "`f` is a generator function, which Dynamo does not compile: compile what it calls."
+    assert hint.endswith("which Dynamo does not compile: compile the functions it calls.")
     plain = text.replace("yield x", "return x")
     assert uncompiled(plain, CallsWithoutGraph("f", FILE, 3, 1, call)) == ()
 
@@ -322,7 +323,7 @@ def limited(text: str, *stack: StackFrame) -> Finding:
 @pytest.mark.parametrize("setting", ["recompile_limit", "cache_size_limit"])
 def test_a_limit_holds_for_the_thread_that_sets_it(setting: str) -> None:
     found = limited(LIMIT.format(setting, 32), THREAD)
-    assert "`recompile_limit` of line 2 is not that of this thread" in found.explanation
+    assert "`recompile_limit` from line 2 does not apply to this thread" in found.explanation
     assert found.hints[0] == "Set `recompile_limit` in this thread, too."
 
 

@@ -58,7 +58,7 @@ def test_the_only_statement_that_writes_in_place_is_named() -> None:
 def test_what_writes_in_place_only_in_tensors_is_told_so(write: str) -> None:
     finding = only(WRITES.format(write=write), failed(MODIFIED.format(node="NativeLayerNormBackward0"), 5))
     assert "`native_layer_norm`" in finding.message
-    assert finding.explanation.endswith(f"`{write}` (line 4) writes in place, where that is a tensor.")
+    assert finding.explanation.endswith(f"`{write}` (line 4) writes in place, if the target is a tensor.")
 
 
 def test_a_function_without_such_a_statement_gets_no_line() -> None:
@@ -112,7 +112,7 @@ def test_a_backward_that_keeps_its_graph_after_one_that_did_not() -> None:
     assert "did not" in finding.message
     assert "donated_buffer = False" in finding.hints[0]
     again = only("torch.autograd.grad(y, x, create_graph=True)\n", raised(DONATED, 1))
-    assert "(line 1) will fail nonetheless" in again.hints[1]
+    assert "(line 1) still fails when" in again.hints[1]
 
 
 FIELD = """\
@@ -126,7 +126,7 @@ TRACE = "Set `torch._dynamo.config.trace_autograd_ops = True`"
 USES_UP = "this gradient uses up the graph behind `energy`."
 TORCHS = "Change `torch._dynamo.config.trace_autograd_ops` to `True`."
 GENERAL = (
-    f"{TRACE}. If what is compiled returns a tensor that this gradient goes through, return it with "
+    f"{TRACE}. If the compiled code returns a tensor that this gradient flows through, return it with "
     "`.detach()`."
 )
 
@@ -178,11 +178,9 @@ def f(x):
 def test_a_function_of_vjp_that_is_returned_is_named(returned: str) -> None:
     finding = only(PULLBACK.format(returned=returned), failed(STORAGE, 2))
     assert finding.explanation.startswith(
-        "`f` returns the function that `torch.func.vjp` (line 2) makes. It holds tensors"
+        "`f` returns the function that `torch.func.vjp` (line 2) creates. That function holds tensors"
     )
-    assert finding.hints == (
-        "Call that function within `f`, and return its result; or leave `f` uncompiled.",
-    )
+    assert finding.hints == ("Call that function within `f` and return its result, or leave `f` uncompiled.",)
 
 
 def test_a_function_of_vjp_is_named_where_the_pair_is_returned() -> None:

@@ -54,14 +54,14 @@ def test_a_cached_function_is_told_on_its_call_with_its_share_of_the_graph() -> 
         "Dynamo ignores the cache of `table`: 2 of the 3 operations in this graph come from it"
     )
     assert "`@functools.lru_cache` (line 4)" in found.explanation
-    assert found.hints == ("Compute it once, outside of what is compiled, and use the result: `table(64)`.",)
+    assert found.hints == ("Compute it once, outside of compiled code, and use the result: `table(64)`.",)
 
 
 def test_a_cached_method_that_gets_what_varies_is_called_outside() -> None:
     (found,) = told(ANGLES, ADD)
     assert "`@cache` (line 9)" in found.explanation
     assert found.hints == (
-        "Call `angles` outside of what is compiled, where its cache works, and pass the result.",
+        "Call `angles` outside of compiled code, where its cache works, and pass the result.",
     )
 
 

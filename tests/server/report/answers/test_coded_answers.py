@@ -47,7 +47,7 @@ def test_optimizers_stay_out_of_graphs() -> None:
     said = "the function `Optimizer.zero_grad` should not be traced."
     answer = coded_answer(broken("GB0008", "Apply `@torch._dynamo.dont_skip_tracing`.", explanation=said))
     assert answer.instead
-    assert "Compile what computes the loss" in answer.hints[0]
+    assert "Compile the function that computes the loss" in answer.hints[0]
 
 
 def broken(code: str, *hints: str, text: str = "", explanation: str = "") -> GraphBreak:

@@ -51,7 +51,7 @@ def test_a_write_into_a_parameter_is_refused_in_all_code() -> None:
     finding = only(
         "RuntimeError('a leaf Variable that requires grad is being used in an in-place operation.')"
     )
-    assert "compiled or not" in finding.explanation
+    assert "an error in uncompiled code, too" in finding.explanation
     assert "torch.no_grad()" in finding.hints[0]
 
 
@@ -145,8 +145,8 @@ def test_a_handler_that_compiling_passes_by_is_named(caught: str) -> None:
     said = caught.partition(" as ")[0]
     assert f"Uncompiled, `except {said}` (line 4) would catch `IndexError`" in finding.explanation
     assert finding.hints == (
-        "Test ahead of the call whether it can be made, instead of catching its error.",
-        "Or leave the `try` of line 4 outside of what is compiled.",
+        "Test before the call whether it will succeed, instead of catching its error.",
+        "Or keep the `try` of line 4 outside of compiled code.",
     )
 
 

@@ -43,7 +43,7 @@ def test_options_that_are_not_used_are_told_on_the_call() -> None:
     assert (found.kind, found.severity) == ("perf-hint", "information")
     assert (found.span.row, found.span.column) == (9, 12)
     assert found.message == ("`heavy` is traced into this graph, without its own `backend` and `mode`")
-    assert "Those of line 3 hold where uncompiled code calls `heavy`." in found.explanation
+    assert "The options on line 3 apply only where uncompiled code calls `heavy`." in found.explanation
 
 
 @pytest.mark.parametrize("options", ["", "fullgraph=True", "mode='default', dynamic=None"])

@@ -34,10 +34,10 @@ def only(call: str, error: str = "UncapturedHigherOrderOpError", said: str = SAI
 
 def test_the_function_is_named_and_what_its_body_must_not_do() -> None:
     found = only(RAW)
-    assert "`torch.ops.higher_order.scan` is the operator behind a function" in found.explanation
+    assert "`torch.ops.higher_order.scan` is an internal operator" in found.explanation
     function, item = found.hints
     assert "`torch._higher_order_ops.scan(body, init, xs)`" in function
-    assert item == "`body` must not need a number of a tensor: `.item()` (line 4)."
+    assert item == "`body` must not read a number from a tensor: `.item()` (line 4)."
 
 
 def test_an_operator_at_which_dynamo_fails_is_told_alike() -> None:

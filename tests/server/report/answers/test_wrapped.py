@@ -44,7 +44,7 @@ COMPILE = (StackFrame(FILE, 12, "<module>", 13, 12, 54),)
 RAISE = (StackFrame(FILE, 13, "<module>"), StackFrame(FILE, 9, "apply"))
 RAISED = ProgramRaised("ValueError", "none", RAISE, "Traceback")
 FAILURE = Failure("error", "ValueError", "none")
-IN_PLACE = "Compile in place, `pipe.model.compile(mode='default')`, and go on with `pipe.model`"
+IN_PLACE = "Compile in place, `pipe.model.compile(mode='default')`, and continue to use `pipe.model`"
 WRAPPED = Cause("wrapped", "", 0, 0, (Evidence("", "", "", COMPILE),), RAISE)
 
 
@@ -72,7 +72,7 @@ def test_an_error_behind_a_test_that_is_false_for_the_wrapper(look: str, gives: 
     (found,) = findings(RAISED, look=look)
     assert found.message == "ValueError: none"
     assert found.explanation.startswith(
-        "What `torch.compile` returns on line 12 is an `OptimizedModule`, not the module. For it, " + gives
+        "`torch.compile` on line 12 returns an `OptimizedModule`, not the module itself. For it, " + gives
     )
     assert found.hints[0].startswith(IN_PLACE)
     assert found.hints[1].endswith("the module itself, `pipe.model._orig_mod`.")
@@ -83,7 +83,7 @@ def test_a_module_without_a_name_is_compiled_by_that_of_the_result() -> None:
     failure = Failure("accuracy", "Output", "it prints `0`, without the wrapper `1`")
     cause = Cause("wrapped", "", 0, 0, (Evidence("", "", "", (StackFrame(FILE, 1, "<module>"),)),))
     answer = wrapper_answer(cause, failure, {FILE: text}.get)
-    assert answer.hints[0].startswith("Compile in place, `net.compile()`, and go on with `net`")
+    assert answer.hints[0].startswith("Compile in place, `net.compile()`, and continue to use `net`")
 
 
 def test_a_module_of_torchs_own_class_is_not_compiled_in_place() -> None:
@@ -121,11 +121,12 @@ def test_a_program_that_fails_because_of_the_wrapper() -> None:
     raised, found = findings(RAISED, *stages, located)
     assert (raised.explanation, raised.fault) == ("", 0)
     assert (found.span.row, found.severity) == (12, "error")
-    assert found.message == "what `torch.compile` returns here is an `OptimizedModule`, not the module"
+    assert found.message == "`torch.compile` returns an `OptimizedModule` here, not the module itself"
     assert found.explanation.startswith(
-        "Its class is another, and the names of the parameters in it begin with `_orig_mod.`, also where "
-        "nothing is compiled. Code that looks at classes or names: `isinstance(part, Model)` (line 7). With "
-        "Dynamo disabled the program fails, too (ValueError: none); with the module itself it does not."
+        "Its class differs from the module's, and the names of its parameters begin with `_orig_mod.`, "
+        "even where nothing is compiled. Code that looks at classes or names: `isinstance(part, Model)` "
+        "(line 7). With Dynamo disabled, the program also fails (ValueError: none); with the module itself, "
+        "it does not."
     )
     assert "unwrapped   passes" in found.explanation
     assert found.hints[0].startswith(IN_PLACE)
@@ -136,13 +137,13 @@ def test_a_program_that_prints_something_else_because_of_the_wrapper() -> None:
     located = FaultLocated(1, "uncompiled", "unwrapped", failure, "", COMPILE, cause=WRAPPED)
     (found,) = findings(StageChecked("uncompiled", "", None, 1.0), located)
     assert (found.severity, found.span.row) == ("warning", 12)
-    assert "also with Dynamo disabled: it prints `0`, without the wrapper `1`." in found.explanation
+    assert "even with Dynamo disabled: it prints `0`, without the wrapper `1`." in found.explanation
 
 
 @pytest.mark.parametrize(
     ("itself", "words"),
     [
-        (None, "passes where `torch.compile` returns each module itself"),
+        (None, "passes when `torch.compile` returns each module itself"),
         (Failure("error", "AttributeError", "_orig_mod"), "it fails in another way (AttributeError)"),
         (FAILURE, "It fails without torch.compile too: the compiler is not at fault."),
     ],

@@ -1,4 +1,4 @@
-"""Functions under ``functools.lru_cache`` or ``functools.cache`` that a graph computes in every call."""
+"""Functions under ``functools.lru_cache`` or ``functools.cache`` that run in every call of a graph."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from ..marks import Mark, dotted, mark_around
 from ..words import row_of, written
 
 _MEANING: Final = (
-    "{decorator} ({line}) keeps results for uncompiled calls only. Dynamo traces the function below it: its "
-    "operations run in every call of the graph. Torch's warning about `functools.lru_cache` means this."
+    "{decorator} ({line}) caches results of uncompiled calls only. Dynamo traces the decorated function: its "
+    "operations run in every call of the graph. torch's warning about `functools.lru_cache` means this."
 )
 
 
@@ -53,9 +53,9 @@ def cached_builders(facts: FactsByType, places: Places) -> Iterator[FindingBuild
 
 
 def _cached(graph: GraphCaptured, places: Places) -> Iterator[tuple[Mark, list[StackFrame]]]:
-    """Yield the cached functions that a graph goes through, each with the operations in its lines.
+    """Yield the cached functions traced into a graph, each with the operations on its lines.
 
-    The function that is compiled itself has its cache around the compiled code, where it works.
+    The compiled function itself is left out: its cache is around the compiled code, where it works.
     """
     compiled = places.functions.get(graph.compile_id)
     found: dict[Mark, list[StackFrame]] = {}
@@ -67,7 +67,7 @@ def _cached(graph: GraphCaptured, places: Places) -> Iterator[tuple[Mark, list[S
 
 
 def call_of(graph: GraphCaptured, name: str, workspace: Workspace) -> tuple[StackFrame, ast.Call] | None:
-    """Find the first call of a function by its name on the way to the operations of a graph."""
+    """Find the first call of a function by its name, on the stacks of a graph's operations."""
     for frame in graph.calls:
         source = workspace.own_source(frame.filename)
         for node in source.nodes_at(frame.row) if source else ():
@@ -76,19 +76,22 @@ def call_of(graph: GraphCaptured, name: str, workspace: Workspace) -> tuple[Stac
                 and dotted(node.func).rpartition(".")[2] == name
                 and frame.column in (None, node.col_offset)
             ):
-                # A call that led to an operation may have its row only.
+                # A frame that called an operation may have a row and no columns.
                 column, end_row, end_column = node.col_offset, node.end_lineno, node.end_col_offset
                 return replace(frame, column=column, end_row=end_row, end_column=end_column), node
     return None
 
 
 def _advice(name: str, call: ast.Call | None) -> str:
-    """Advise to make the call outside of what is compiled: once, if its arguments are constants."""
+    """Advise to call the function outside of compiled code.
+
+    Once, if its arguments are constants.
+    """
     given = [*call.args, *(item.value for item in call.keywords)] if call else []
     text = written(call, "")
     if text and all(isinstance(item, ast.Constant) for item in given):
-        return f"Compute it once, outside of what is compiled, and use the result: {code_span(text)}."
-    return f"Call {code_span(name)} outside of what is compiled, where its cache works, and pass the result."
+        return f"Compute it once, outside of compiled code, and use the result: {code_span(text)}."
+    return f"Call {code_span(name)} outside of compiled code, where its cache works, and pass the result."
 
 
 def _decorator(mark: Mark) -> str:

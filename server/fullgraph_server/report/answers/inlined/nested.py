@@ -1,4 +1,4 @@
-"""Compiled functions that another compiled function calls: Dynamo traces them, without their own options.
+"""Compiled functions that compiled code calls: Dynamo inlines them without their own options.
 
 This holds for torch 2.11 to 2.15 (``torch/_dynamo/variables/functions.py``).
 """
@@ -20,12 +20,12 @@ from ..words import row_of
 from .cached import call_of
 
 _OPTIONS: Final = ("backend", "mode", "options", "dynamic")
-"""The parameters of ``torch.compile`` that say how a graph is made, without ``fullgraph``."""
+"""The parameters of ``torch.compile`` that decide how a graph is compiled; ``fullgraph`` does not."""
 _DEFAULTS: Final = ("None", "'default'", "'inductor'")
 _MEANING: Final = (
-    "A compiled function that compiled code calls is traced as any other: its operations are in the graph of "
-    "the caller, which is compiled with the caller's options. Those of {line} hold where uncompiled code "
-    "calls {name}."
+    "Dynamo traces a compiled function that compiled code calls like any other function: its operations are "
+    "in the caller's graph, which is compiled with the caller's options. The options on {line} apply only "
+    "where uncompiled code calls {name}."
 )
 _ADVICE: Final = (
     "Give these options to the outer `torch.compile`, or call {name} from a function with "
@@ -34,7 +34,7 @@ _ADVICE: Final = (
 
 
 def nested_builders(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
-    """Build a finding for each compiled function that loses options in a graph, on its call."""
+    """Build a finding for each compiled function that loses options in a graph, at its call."""
     builders: dict[Mark, FindingBuilder] = {}
     for graph in facts.of(GraphCaptured):
         for mark, (frame, lost) in _nested(graph, places).items():
@@ -57,7 +57,7 @@ def nested_builders(facts: FactsByType, places: Places) -> Iterator[FindingBuild
 
 
 def _nested(graph: GraphCaptured, places: Places) -> Mapping[Mark, tuple[StackFrame, Sequence[str]]]:
-    """Find the compiled functions that a graph goes through, but its own, with the options that are lost."""
+    """Map the compiled functions inlined into a graph to the frame and the options they lose."""
     compiled = places.functions.get(graph.compile_id)
     source = places.workspace.source(compiled.filename) if compiled is not None else None
     if compiled is None or source is None:
@@ -74,12 +74,12 @@ def _nested(graph: GraphCaptured, places: Places) -> Mapping[Mark, tuple[StackFr
 
 
 def _is_lost(option: str, mark: Mark, own: Sequence[Mark]) -> bool:
-    """Tell whether a function is compiled with an option that none of its caller's marks has."""
+    """Return whether a function's mark sets an option that no mark of its caller sets alike."""
     value = _value(mark, option)
     return bool(value) and value not in {_value(item, option) for item in own}
 
 
 def _value(mark: Mark, option: str) -> str:
-    """Write what an option is set to; empty for its default."""
+    """Return the source of an option's value; empty for its default."""
     text = ast.unparse(mark.keywords[option]) if option in mark.keywords else ""
     return "" if text in _DEFAULTS else text

@@ -26,16 +26,16 @@ _ALIASES: Final = {
 """Older names of settings: aliases in ``torch/_dynamo/config.py`` (2.7 to 2.15)."""
 _ROOT: Final = re.compile(r"L\['(\w+)'\]")
 _SHARED: Final = (
-    " share the code of `{name}`, and so its compilations and their limit: "
-    "`torch.compile(..., isolate_recompiles=True)`, which torch 2.13 has, keeps those of each call of "
-    "`torch.compile` apart."
+    " share the code of `{name}`, and so its compilations and their limit. "
+    "`torch.compile(..., isolate_recompiles=True)`, which torch 2.13 has, separates them for each call of "
+    "`torch.compile`."
 )
 _OF_CLASS: Final = f"All modules of one class{_SHARED}"
-_OF_MAKER: Final = f"All functions that `{{maker}}` makes{_SHARED}"
+_OF_MAKER: Final = f"All functions that `{{maker}}` creates{_SHARED}"
 
 
 def shared_code(failure: GuardFailure, compile_id: str, places: Places) -> tuple[Advice, ...]:
-    """Advise where functions of one maker, or modules of one class, share compilations and their limit."""
+    """Advise on closures of one function, or modules of one class, that share compilations."""
     function = places.functions.get(compile_id)
     source = places.workspace.own_source(function.filename) if function else None
     root = _ROOT.match(failure.source)
@@ -54,7 +54,7 @@ def shared_code(failure: GuardFailure, compile_id: str, places: Places) -> tuple
 
 
 def limit_of_thread(fact: RecompileLimit, sources: Sequence[SourceFile]) -> Answer:
-    """Tell that a limit that the program sets does not hold in the thread that reached it."""
+    """Answer that a limit set by the program does not apply to the thread that reached it."""
     if not any(_THREAD.search(frame.filename) for frame in fact.stack):
         return Answer()
     filename, names = fact.stack[-1].filename, (fact.setting, _ALIASES.get(fact.setting))
@@ -68,17 +68,20 @@ def limit_of_thread(fact: RecompileLimit, sources: Sequence[SourceFile]) -> Answ
                 where = row_of(source, node.lineno, filename)
                 setting = code_span(fact.setting)
                 return Answer(
-                    "Settings of `torch._dynamo.config` hold for the thread that sets them: "
-                    f"{setting} of {where} is not that of this thread.",
+                    "Settings of `torch._dynamo.config` apply only to the thread that sets them: "
+                    f"{setting} from {where} does not apply to this thread.",
                     (f"Set {setting} in this thread, too.",),
                 )
     return Answer()
 
 
 def static_line(compile_id: str, places: Places) -> str:
-    """Name the line that compiles a function with ``dynamic=False``; empty unless every mark on it does."""
+    """Name a line that compiles a function with ``dynamic=False``.
+
+    Empty unless all marks on it do.
+    """
     function = places.functions.get(compile_id)
-    sources = places.sources_around(compile_id)  # libraries compile functions for themselves
+    sources = places.sources_around(compile_id)  # not all sources: libraries compile functions, too
     marks = Marks(lambda: sources).compiling(places.name_of(compile_id))
     values = [mark.keywords.get("dynamic") for mark in marks]
     if not marks or not all(isinstance(node, ast.Constant) and node.value is False for node in values):

@@ -1,4 +1,4 @@
-"""Keys that compiled code looks for in a dict or a set that it gets."""
+"""Keys that compiled code looks up in a dict or a set."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _LONGEST: Final = 40
 
 
 def lookup(stack: Stack, source: str, workspace: Workspace) -> str:
-    """Return the code at the end of a stack that asks whether a variable key is in a value: ``key in cache``.
+    """Return the ``key in cache`` test at the end of a stack, if the key is a variable.
 
-    Empty where the function also reads or writes its items: the answer alone would not do then.
+    Empty if the function also reads or writes items of the value: the outcome of the test would not suffice.
     """
     file = workspace.source(stack[-1].filename) if stack else None
     name = written_name(source)
@@ -39,6 +39,6 @@ def _question(node: ast.AST, name: str) -> str:
 
 
 def _uses(function: ast.AST, name: str) -> bool:
-    """Tell whether a function needs more of a variable than whether something is in it."""
+    """Return whether a function uses a variable's items or attributes, in addition to ``in`` tests."""
     owners = (node.value for node in ast.walk(function) if isinstance(node, (ast.Subscript, ast.Attribute)))
     return any(isinstance(owner, ast.Name) and owner.id == name for owner in owners)

@@ -1,4 +1,4 @@
-"""Recurrent layers that torch unrolls: a graph has the operations of each step of a sequence."""
+"""Recurrent layers that torch unrolls: the graph has operations for each step of the sequence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ _NUMBERED: Final = re.compile(r"_\d+$")
 
 
 def unrolled_layer(constant: Specialization, places: Places) -> str:
-    """Name the recurrent layer whose steps made a number of a size, ``nn.GRU``; empty for other code."""
+    """Name the recurrent layer whose unrolling specialized a size, ``nn.GRU``.
+
+    Empty for other code.
+    """
     stack = constant.stack
     is_unrolled = any(_DECOMPOSED.search(frame.filename) for frame in constant.torch_stack)
     if not (is_unrolled and stack and _LAYERS.search(stack[-1].filename)):
@@ -34,7 +37,7 @@ def unrolled_layer(constant: Specialization, places: Places) -> str:
 
 
 def unrolled_nodes(graph: GraphCaptured) -> list[tuple[GraphNode, str]]:
-    """List the operations of a graph that are unrolled, each with the name of its layer."""
+    """List the operations of a graph that torch unrolls, each with the name of its layer."""
     named = ((node, _NUMBERED.sub("", node.name)) for node in graph.nodes)
     return [
         (node, _UNROLLED[name])
@@ -44,7 +47,10 @@ def unrolled_nodes(graph: GraphCaptured) -> list[tuple[GraphNode, str]]:
 
 
 def allowing_line(compile_id: str, places: Places) -> str:
-    """Name the line that sets ``allow_rnn``, in the files around a compiled function; empty if none does."""
+    """Name the line that sets ``allow_rnn`` in the files around a compiled function.
+
+    Empty for none.
+    """
     function = places.functions.get(compile_id)
     for source in places.sources_around(compile_id):
         for node in nodes_of(ast.Assign, source.tree):

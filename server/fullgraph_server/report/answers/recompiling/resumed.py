@@ -1,7 +1,7 @@
-"""Values that are handed over a graph break: their names, and the break.
+"""Values that are passed over a graph break: their names, and the break.
 
-Behind a break, Dynamo compiles the rest of a function as one of its own. What was on the interpreter's stack,
-such as the result of the call that broke the graph, is a parameter ``___stack0`` of that.
+Dynamo compiles the rest of a function after a graph break as a resume function. Values on the interpreter's
+stack, such as the result of the call that broke the graph, are its parameters ``___stack0`` and so on.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _WITH: Final = (ast.With, ast.AsyncWith)
 
 @dataclass(frozen=True, slots=True)
 class _Break:
-    """A graph break in a function: the function's frame there, and the innermost frame of the user's own."""
+    """A graph break: the frame of the function that resumes, and the user's innermost frame."""
 
     frame: StackFrame
     innermost: StackFrame
 
 
 class Resumed:
-    """The breaks from which compiled functions go on."""
+    """The graph breaks after which resume functions continue."""
 
     def __init__(self, facts: FactsByType, places: Places) -> None:
         self._places = places
@@ -52,7 +52,7 @@ class Resumed:
                 self._breaks.setdefault(key, _Break(own[0], own[-1]))
 
     def named(self, failure: GuardFailure) -> GuardFailure:
-        """Return a failure of a value from the stack under the name that the program has for it, if any."""
+        """Return a failure with a stack value replaced by its name in the program, if it has one."""
         value, found = _STACK_VALUE.fullmatch(failure.source), self._of(failure.compile_id)
         function = self._places.functions.get(failure.compile_id)
         source = self._workspace.source(function.filename) if function else None
@@ -71,7 +71,7 @@ class Resumed:
         return replace(failure, source=name) if name else failure
 
     def behind(self, failure: GuardFailure) -> str:
-        """Name the line of the break that a value from the stack was handed over; empty for other values."""
+        """Name the line of the break that passed a stack value; empty for other values."""
         found = self._of(failure.compile_id) if _STACK_VALUE.fullmatch(failure.source) else None
         source = self._workspace.source(found.innermost.filename) if found else None
         if found is None or source is None:
@@ -79,14 +79,14 @@ class Resumed:
         return row_of(source, found.innermost.row, found.frame.filename)
 
     def _of(self, compile_id: str) -> _Break | None:
-        """Return the break from which a compiled function goes on."""
+        """Return the graph break after which a resume function continues."""
         function, row = self._places.functions.get(compile_id), self._places.resumes_at(compile_id)
         if function is None or row is None:
             return None
         return self._breaks.get((function.filename, function.name, row))
 
     def _assigned(self, source: SourceFile, frame: StackFrame, rest: str) -> str:
-        """Return the variable that gets what broke the graph, or the item of it that ``rest`` leads to."""
+        """Return the variable that gets the result of the breaking call, or the item at ``rest``."""
         cls = next((item for item in source.nodes_at(frame.row) if isinstance(item, ast.ClassDef)), None)
         if cls is not None:
             return cls.name + rest
@@ -112,9 +112,9 @@ class Resumed:
 
 
 def _loops_around(source: SourceFile, function: Function, row: int) -> list[ast.For | ast.AsyncFor] | None:
-    """List the loops of a function whose iterators are on the stack at a row, the outermost first.
+    """List the loops of a function whose iterators are on the stack at a row, outermost first.
 
-    ``None`` in a ``with``, which has something on the stack, too.
+    ``None`` in a ``with``, which also puts values on the stack.
     """
     scope = definitions(source).function_at(row)
     if scope is None or getattr(scope, "name", "") != function.name:
