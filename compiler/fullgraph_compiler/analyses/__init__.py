@@ -1,7 +1,7 @@
-"""The worker's half of analyses: what runs for a request, one module for each analysis.
+"""The worker's half of analyses: the code that runs for a request, one module for each analysis.
 
-A module with an ``ENTRY`` has the name of its analysis in ``fullgraph_server.analyses``; ``program`` is for
-those that are one run of the program. What entries share:
+A module with an ``ENTRY`` is named like its analysis in ``fullgraph_server.analyses``; ``program`` serves all
+analyses that are one run of the program. The entries share one module:
 
-- ``entry``: what a module says of itself, and the entry of a request
+- ``entry``: the class of an entry, and the lookup of the entry that serves a request
 """

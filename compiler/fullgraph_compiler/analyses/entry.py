@@ -1,4 +1,4 @@
-"""Entries: how an analysis runs in a worker."""
+"""Entries of analyses: how a worker runs them."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from ..observe.live import Sink
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """How an analysis runs.
+    """The entry point of an analysis in a worker.
 
-    ``run`` gets the request, a sink for facts, and a function that makes the sink work in a forked child.
-    The last fact is ``RunFinished``.
+    ``run`` gets the request, a sink for facts, and a function that makes the sink work in a forked child. The
+    last fact that it reports is ``RunFinished``.
     """
 
     run: Callable[[Any, Sink, Callable[[], None]], None]
     forks: bool = True
-    """Whether it forks the process, which only Linux does well."""
+    """Whether the analysis forks the process, which is reliable on Linux only."""
     without_data: frozenset[Depth] = frozenset()
-    """The depths at which it can run without data: nothing that is compiled runs there."""
+    """The depths at which a dry run is possible, because no compiled code runs there."""
 
     def unsuited(self, request: RunRequest | MinifyRequest) -> str:
-        """Say in one sentence why a request cannot run here; empty if it can."""
+        """Return one sentence on why a request cannot run here; empty if it can."""
         if self.forks and sys.platform != "linux":
             return "This analysis needs Linux, because it forks the process."
         if not isinstance(request, RunRequest) or not request.switches.without_data:

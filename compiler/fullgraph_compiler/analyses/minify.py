@@ -1,4 +1,4 @@
-"""Minification: a failure as a short program."""
+"""Minification: reduce a failure to a short program."""
 
 from __future__ import annotations
 

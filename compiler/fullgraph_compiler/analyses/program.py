@@ -1,4 +1,4 @@
-"""One run of the program, as deep as the request asks."""
+"""One run of the program, at the depth that the request names."""
 
 from __future__ import annotations
 

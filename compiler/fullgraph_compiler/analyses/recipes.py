@@ -26,14 +26,17 @@ from .entry import Entry
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A part of the compiler to turn off, by settings; ``advice`` tells the user how to do so."""
+    """A part of the compiler that settings turn off.
+
+    ``advice`` says how to do so in a program.
+    """
 
     name: str
     settings: tuple[tuple[str, object], ...] = ()
     advice: str = ""
 
 
-AS_IT_IS = Recipe("as it is")
+AS_IT_IS = Recipe("unmodified")
 RECIPES = (
     Recipe(
         "dynamic shapes off",
@@ -50,9 +53,9 @@ UNCOMPILED = Recipe("uncompiled")
 
 
 def try_recipes(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
-    """Run the program with each recipe in a child, and report to ``sink``.
+    """Run the program with each recipe in a child process; report the results.
 
-    ``speak`` makes ``sink`` work in a child. The facts of the run without a recipe are reported, too.
+    ``speak`` makes ``sink`` work in a child. All facts of the run without a recipe are reported, too.
     """
     begun = time.monotonic()
     inductor_compat.prepare(request.cache)

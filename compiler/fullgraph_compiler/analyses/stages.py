@@ -1,4 +1,4 @@
-"""Stages: the program and its graphs at each stage of the compiler, and the faults, bisected."""
+"""Stages: run the program and its graphs at each stage of the compiler, and bisect the faults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .entry import Entry
 
 
 def run_stages(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
-    """Check all stages as a run of its own: report the faults, bisected, and ``RunFinished``."""
+    """Check all stages; report each fault, bisected, then ``RunFinished``."""
     begun = time.monotonic()
     inductor_compat.prepare(request.cache)
     faults, _ = climb(request, Oracle(request.patience, Kept()), sink, speak, seeks_causes=True)

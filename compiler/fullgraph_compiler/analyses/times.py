@@ -27,12 +27,11 @@ from .entry import Entry
 
 
 def measure_times(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
-    """Run the program with cold caches, then with warm ones, each in a child, and report to ``sink``.
+    """Run the program with cold caches, then with warm ones, each in a child process.
 
-    ``speak`` makes it work in a child. The facts of the cold run are reported, too, and of
-    the warm one those about its caches. The caches are the
-    folders that the environment names, which must be empty. A program that fails with cold caches is not run
-    again.
+    ``sink`` gets the times, all facts of the cold run, and the facts about caches of the warm run; ``speak``
+    makes it work in a child. The environment names the folders of the caches, which must be empty. A program
+    that fails with cold caches does not run again.
     """
     begun = time.monotonic()
     inductor_compat.import_inductor()
@@ -61,7 +60,7 @@ def _measure(
 
 
 def _of_caches(facts: Sequence[Fact]) -> list[Fact]:
-    """Return the facts about caches, as those of a start with warm ones."""
+    """Return the facts about caches, with lookups marked as ``warm``."""
     return [
         replace(fact, warm=True) if isinstance(fact, CacheLookup) else fact
         for fact in facts

@@ -28,7 +28,10 @@ def aot_ts(graph: torch.fx.GraphModule, inputs: Sequence[Any], **_: Any) -> Call
 def aot_eager_decomp_partition_with_mode(
     graph: torch.fx.GraphModule, inputs: Sequence[Any], **_: Any
 ) -> Callable[..., Any]:
-    """Run decomposed graphs; raise ``FloatingPointError`` at the first operator that produces a NaN."""
+    """Run decomposed graphs.
+
+    Raises ``FloatingPointError`` at the first operator that produces a NaN.
+    """
     compile_graph = backend_compat.lookup_backend("aot_eager_decomp_partition_with_mode")
     compiled: Callable[..., Any] = compile_graph(
         graph, inputs, mode=graph_compat.operator_mode(_run_without_nan)

@@ -1,9 +1,10 @@
 """Explanation of compilations with any backend: graphs, breaks, operations, guards, times.
 
 This replaces ``torch._dynamo.explain`` and ``ExplainWithBackend`` (``torch/_dynamo/backends/debugging.py``),
-whose counts are wrong in some cases. torch counts the graphs that reach the backend, and reports one less as
-the number of breaks. A break that makes Dynamo skip its frame has no graph (-1 breaks), and two functions
-without a break have two (1 break). Here, everything is counted from the facts of a run.
+whose counts are wrong in some cases. torch counts the graphs that reach the backend, and reports that number
+minus one as the number of breaks. So a break that makes Dynamo skip its frame leaves no graph and counts as
+-1 breaks, and two functions without a break have two graphs and count as 1 break. This module counts the
+facts of a run instead.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class ExplainedGraph:
 
 @dataclass(frozen=True, slots=True)
 class ExplainOutput:
-    """The compilations of a run."""
+    """The graphs, graph breaks, guards and compiled frames of a run."""
 
     graphs: tuple[ExplainedGraph, ...]
     break_reasons: tuple[GraphBreak, ...]
@@ -71,19 +72,19 @@ class ExplainOutput:
 
 
 class ExplainWithBackend:
-    """A backend for ``torch.compile`` that records compilations, and compiles with another backend.
+    """A backend for ``torch.compile`` that records compilations of another backend.
 
     It listens until it is closed; use it in a ``with`` statement, or call :meth:`close`.
     """
 
     def __init__(self, backend: str | Callable[..., Any]) -> None:
-        # The name of the backend in errors of torch.
+        # torch's errors name the backend by this attribute.
         self.__name__ = str(getattr(backend, "__name__", backend))
         self._compile = backend_compat.lookup_backend(backend)
         self._facts: list[Fact] = []
         self._graphs: dict[str, ExplainedGraph] = {}
         self._is_ours: dict[str, bool] = {}
-        # Our id of each running compilation, by torch's: ours are unique, torch's repeat after a reset.
+        # Fullgraph's unique id of each running compilation, by torch's id, which repeats after a reset.
         self._ids: dict[str, str] = {}
         self._listener = TraceListener(self._keep)
         # A listener sets the level of each record below all others, so that no other handler prints it;
@@ -107,7 +108,7 @@ class ExplainWithBackend:
         self.close()
 
     def close(self) -> None:
-        """Stop listening; keep the recorded compilations."""
+        """Stop listening; :meth:`output` still returns the recorded compilations."""
         self._stack.close()
         self._listener.finish()
         self._is_ours.clear()  # torch.compiler.reset() gives the same ids to other compilations
@@ -133,7 +134,7 @@ class ExplainWithBackend:
 def explain(
     function: Callable[..., Any], backend: str | Callable[..., Any] = "eager"
 ) -> Callable[..., ExplainOutput]:
-    """Return a function that compiles and calls ``function``, and returns its compilations.
+    """Return a function that calls ``function`` compiled, and returns the explanation.
 
     ``explain(function)(*args)`` resets the compiler before and after, as ``torch._dynamo.explain`` does.
     """
@@ -154,7 +155,7 @@ def _operations(graph: torch.fx.GraphModule) -> Iterator[str]:
     """Yield the names of a graph's operations."""
     for node in graph.graph.nodes:
         if node.op.startswith("call_"):
-            # torch.add is add, aten.add.Tensor itself, a method or a module its name.
+            # A function or an operator has a ``__name__``; the target of a method or a module is its name.
             yield str(getattr(node.target, "__name__", node.target))
 
 

@@ -44,12 +44,12 @@ def non_leaf_compile_error(
     """Fail to compile a graph with an operation and an input that is not a leaf."""
     does_something = any(node.op.startswith("call_") for node in graph.graph.nodes)
     if does_something and any(isinstance(item, torch.Tensor) and not item.is_leaf for item in inputs):
-        raise InjectedError("compile error, injected where a graph has an input that is no leaf")
+        raise InjectedError("compile error, injected: the graph has a non-leaf input")
     return _forward(graph)
 
 
 def _relus(graph: torch.fx.GraphModule) -> Iterator[tuple[torch.fx.GraphModule, torch.fx.Node]]:
-    """Yield each relu with the graph module that contains it, which may be changed meanwhile."""
+    """Yield each relu with its graph module, which the caller may change meanwhile."""
     for module in [item for item in graph.modules() if isinstance(item, torch.fx.GraphModule)]:
         for node in list(module.graph.nodes):
             if node.op.startswith("call_") and _name(node, module) in ("relu", "relu_"):
@@ -57,7 +57,7 @@ def _relus(graph: torch.fx.GraphModule) -> Iterator[tuple[torch.fx.GraphModule, 
 
 
 def _name(node: torch.fx.Node, module: torch.fx.GraphModule) -> str:
-    """Return the usual name of a call's target: that of ``aten.relu_.default`` is ``relu_``."""
+    """Return the short name of a call's target: ``relu_`` for ``aten.relu_.default``."""
     if node.op == "call_module":
         return type(module.get_submodule(str(node.target))).__name__.lower()
     return str(getattr(node.target, "__name__", node.target)).partition(".")[0]

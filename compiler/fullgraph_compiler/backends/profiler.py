@@ -1,4 +1,4 @@
-"""A profiler of recompilations, for which each function keeps only one compilation.
+"""A profiler of recompilations, which lets each function keep only one compilation.
 
 This replaces torch's ``CompileProfiler``, which was in ``torch/_dynamo/utils.py`` until 2.0::
 
@@ -42,7 +42,7 @@ _WIDEST = 60
 
 @dataclass(frozen=True, slots=True)
 class Recompilation:
-    """One recompilation: the guard that failed, the user's call that caused it, and its time in seconds."""
+    """One recompilation: the failed guard, the user's call, and its time in seconds."""
 
     compile_id: str
     failure: GuardFailure
@@ -82,7 +82,10 @@ class CountedBreak:
 
 @dataclass(frozen=True, slots=True)
 class ProfileMetrics:
-    """The compilations by function, and the graph breaks; the most frequent come first."""
+    """The compilations by function, and the graph breaks.
+
+    The most frequent come first.
+    """
 
     functions: tuple[FunctionProfile, ...]
     graph_breaks: tuple[CountedBreak, ...]
@@ -99,10 +102,11 @@ class ProfileMetrics:
 
 
 class CompileProfiler(ExplainWithBackend):
-    """A backend for ``torch.compile`` that reports why functions recompile. Graphs run eagerly.
+    """A backend for ``torch.compile`` that reports why functions recompile.
 
-    It listens until it is closed; use it in a ``with`` statement, or call :meth:`close`. While it listens,
-    each function compiled with it keeps its newest compilation only, and has no recompile limit.
+    Graphs run eagerly. It listens until it is closed; use it in a ``with`` statement, or call :meth:`close`.
+    While it listens, each function compiled with it keeps its newest compilation only, and has no recompile
+    limit.
     """
 
     def __init__(self) -> None:
@@ -116,7 +120,7 @@ class CompileProfiler(ExplainWithBackend):
 
     @property
     def op_count(self) -> int:
-        """The number of their operations."""
+        """The number of operations in all compiled graphs."""
         return sum(len(graph.ops) for graph in self._graphs.values())
 
     def get_metrics(self) -> ProfileMetrics:
@@ -212,7 +216,7 @@ def _lines(metrics: ProfileMetrics) -> Iterator[str]:
     if not again:
         yield "Nothing was compiled more than once."
         return
-    yield "Functions kept their newest compilation only, and are compiled again when a guard of it fails."
+    yield "Each function keeps only its newest compilation, and recompiles when one of its guards fails."
     yield ""
     yield from _table([_FUNCTION_COLUMNS, *map(_function_row, again)], "<<>>>")
     for function in again:
@@ -270,7 +274,10 @@ def _heading(text: str, line: str) -> tuple[str, str]:
 
 
 def _table(rows: Sequence[Sequence[str]], alignment: str = "") -> Iterator[str]:
-    """Yield a line for each row; ``alignment`` has ``<`` or ``>`` for the first columns, default ``<``."""
+    """Yield a line for each row.
+
+    ``alignment`` has ``<`` or ``>`` for the first columns, default ``<``.
+    """
     cells = [[textwrap.shorten(cell, _WIDEST, placeholder=" ...") or "-" for cell in row] for row in rows]
     sides = alignment.ljust(len(cells[0]), "<")
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]

@@ -19,6 +19,9 @@ ENTRY_POINTS = {
 
 
 def register() -> None:
-    """Register the names with torch; entry points do not exist in a worker, which is loaded by path."""
+    """Register the names with torch.
+
+    A worker loads this package by its path, where no entry points are installed.
+    """
     for name, place in ENTRY_POINTS.items():
         backend_compat.register_backend(name, place)

@@ -1,9 +1,9 @@
 """Runs of a program under observation, which report what torch.compile did.
 
 - ``run``: one run from start to end
-- ``depths``: how deep the compiler goes, and what it reports there
+- ``depths``: make the compiler stop and report at the depth of a run
 - ``scripts``: run a file, a module or a console script as ``__main__``
-- ``modules``: find a module by name, and the name of a script in a package
+- ``modules``: find a module by its name, and the module name of a script in a package
 - ``console_scripts``: find a console script by its name
 - ``pytest_node``: run one test
 - ``examples``: run example calls

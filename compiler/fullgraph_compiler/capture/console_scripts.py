@@ -27,19 +27,25 @@ class ConsoleScript:
     function: str
 
     def code(self) -> CodeType:
-        """Compile what the installed script does. Raises the errors of ``compile``."""
+        """Compile code that does the same as the installed script.
+
+        Raises the errors of ``compile``.
+        """
         name = self.function.partition(".")[0]
         text = _SCRIPT.format(module=self.module, name=name, function=self.function)
         return compile(text, self.filename, "exec", dont_inherit=True)
 
 
 def find_console_script(name: str) -> ConsoleScript:
-    """Find a console script in this interpreter's environment. Raises :class:`NoModuleError`."""
+    """Find a console script in this interpreter's environment.
+
+    Raises :class:`NoModuleError`.
+    """
     scripts = entry_points(group="console_scripts")
     found = next(iter(scripts.select(name=name)), None)
     if found is None:
         near = get_close_matches(name, scripts.names)
-        also = f" It has {', '.join(near)}." if near else ""
-        looked = f"No package that is installed for {sys.executable} has it.{also}"
+        also = f" Similar names: {', '.join(near)}." if near else ""
+        looked = f"No package installed for {sys.executable} provides it.{also}"
         raise NoModuleError(f"there is no console script {name}", looked)
     return ConsoleScript(os.path.join(sysconfig.get_path("scripts"), name), found.module, found.attr)

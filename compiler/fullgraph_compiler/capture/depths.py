@@ -1,4 +1,4 @@
-"""How deep the compiler goes in a run of a program, and what it reports there."""
+"""Depths of runs: at each, the compiler stops at another step and reports other facts."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from ..compat import backend_compat, dynamo_compat, inductor_compat, kernel_comp
 from ..facts import Depth, RunRequest
 
 WITHOUT_DATA: Final[frozenset[Depth]] = frozenset(("graph", "recompiles", "late-compile", "kernels"))
-"""The depths at which nothing that is compiled runs."""
+"""The depths at which no compiled code runs."""
 
 
 def go_as_deep(request: RunRequest) -> list[ModuleType]:
-    """Make the compiler stop at the requested depth and report; return the list of modules that it loads."""
+    """Make the compiler stop at the requested depth and report.
+
+    Returns the list of modules that it loads.
+    """
     prepare = DEPTHS.get(request.depth) or _OF_CHILDREN.get(request.depth)
     return (prepare(request) if prepare else None) or []
 
@@ -71,7 +74,7 @@ DEPTHS: Final[Mapping[Depth, _Prepare]] = {
     "build": _build,
     "alone": _compile_alone,
 }
-"""The depths of a run that is one run of the program."""
+"""The preparation of the compiler for each depth that is one run of the program."""
 
 _OF_CHILDREN: Final[Mapping[Depth, _Prepare]] = {"speed": _report_kernels, "times": _report_hints}
-"""The same for the runs of the program in children of an analysis; at other depths nothing is changed."""
+"""The same for runs of the program in child processes of an analysis; other analyses need none."""

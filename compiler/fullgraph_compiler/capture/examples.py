@@ -1,6 +1,6 @@
 """Runs of example calls: import the module, compile the functions they call, and evaluate them in turn.
 
-What a call asks to export is exported first, before anything is compiled.
+Calls that export come first, before anything is compiled.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ..observe.tensors import factories
 from .notebooks import NotebookLoader, is_notebook
 
 _EXPORT = "__fullgraph_export__"
-"""The name of the function that exports, for the code of example calls."""
+"""The name under which the code of example calls finds :func:`_export`."""
 
 
 def run_examples(program: Examples) -> Outcome:
@@ -53,7 +53,7 @@ def run_examples(program: Examples) -> Outcome:
             compile_thing(module, example.qualname)
         except AttributeError:
             row = example.calls[0].row if example.calls else 1
-            message = f"{example.qualname} is not to be found in {Path(filename).name} once it is imported"
+            message = f"{example.qualname} is not defined in {Path(filename).name} after its import"
             stack = (StackFrame(filename, row, "<module>"),)
             problems.append(TargetProblem("error", message, ("Example calls need a top-level name.",), stack))
             continue
@@ -63,14 +63,14 @@ def run_examples(program: Examples) -> Outcome:
 
 
 def import_file(filename: str) -> ModuleType:
-    """Import a file under the name that its package gives it, else under its own."""
+    """Import a file under its dotted name in a package, else under its own name."""
     path = Path(filename)
     root, parts = path.parent, [path.stem]
     while (root / "__init__.py").exists():
         parts.insert(0, root.name)
         root = root.parent
     sys.path.insert(0, str(root))
-    # Last, so that nothing of the folder hides an installed package.
+    # Last, so that no file in the folder hides an installed package.
     sys.path.append(os.getcwd())
     if len(parts) > 1 and not is_notebook(filename):
         return importlib.import_module(".".join(part for part in parts if part != "__init__"))
@@ -136,7 +136,7 @@ def _code(call: ExampleCall, filename: str) -> CodeType:
 
 
 class _Exporting(ast.NodeTransformer):
-    """Make an export of the outermost call of an expression."""
+    """A transformer that replaces the outermost call of an expression by an export."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.Expr:
         if isinstance(called := node.value, ast.Call):
@@ -148,7 +148,10 @@ class _Exporting(ast.NodeTransformer):
 
 
 def _export(thing: Callable[..., Any], *args: Any, **named: Any) -> Any:
-    """Export a module, or a function as one; sizes are static but for ``dynamic_shapes``."""
+    """Export a module or a function.
+
+    All sizes are static except those in ``dynamic_shapes``.
+    """
     module = thing if isinstance(thing, torch.nn.Module) else _module_of(thing)
     shapes = {}
     if "dynamic_shapes" in named and "dynamic_shapes" not in inspect.signature(module.forward).parameters:
@@ -157,7 +160,10 @@ def _export(thing: Callable[..., Any], *args: Any, **named: Any) -> Any:
 
 
 def _module_of(function: Callable[..., Any]) -> torch.nn.Module:
-    """Make a module of a function; torch has lines only for code that is named ``forward``."""
+    """Wrap a function in a module, as ``forward``.
+
+    torch records lines only for code of this name.
+    """
     plain = getattr(function, "__func__", function)
     if isinstance(plain, FunctionType):
         code = plain.__code__.replace(co_name="forward")

@@ -17,7 +17,7 @@ from ..facts import Stack
 
 _MAIN = "__main__"
 _NO_PACKAGE = "attempted relative import with no known parent package"
-"""The message of the import system, which gives this error no name and no type of its own."""
+"""The message by which to recognize this error of the import system: it sets neither a name nor a type."""
 
 
 class NoModuleError(Exception):
@@ -30,14 +30,14 @@ class NoModuleError(Exception):
 
 @dataclass(frozen=True)
 class FoundModule:
-    """A module that can run: its specification, and the file that it is in."""
+    """A module that can run as ``__main__``, with its specification, file and loader."""
 
     spec: ModuleSpec
     filename: str
     loader: InspectLoader
 
     def code(self) -> CodeType:
-        """Compile it. Raises the errors of ``compile``."""
+        """Compile the module. Raises the errors of ``compile``."""
         code = self.loader.get_code(self.spec.name)
         if code is None:
             raise ValueError(f"{self.filename} has no Python code")
@@ -45,9 +45,10 @@ class FoundModule:
 
 
 def find_module(name: str, pinned: str = "") -> FoundModule:
-    """Find a module, or the ``__main__`` of a package, and import the packages around it.
+    """Find a module, or a package's ``__main__``, and import the packages around it.
 
-    Raises :class:`NoModuleError`, also if it is not in the file ``pinned``, and whatever the packages raise.
+    Raises :class:`NoModuleError`, also if the module is not the file ``pinned``, and any error of these
+    packages.
     """
     spec: ModuleSpec | None = find_spec_of(name, pinned)
     assert spec is not None
@@ -56,35 +57,36 @@ def find_module(name: str, pinned: str = "") -> FoundModule:
         _check_pinned(f"{package}.{_MAIN}", spec, pinned)
         if spec is None:
             raise NoModuleError(
-                f"{package} is a package without a file __main__.py, and so cannot run itself",
-                "Name one of the modules in it.",
+                f"the package {package} has no file __main__.py, so it cannot run",
+                "Name one of its modules.",
             )
     if spec.origin is None or not isinstance(spec.loader, InspectLoader) or not spec.has_location:
-        raise NoModuleError(f"the module {name} is part of Python itself, and no file that can run")
+        raise NoModuleError(f"the module {name} is built into Python: there is no file to run")
     return FoundModule(spec, spec.origin, spec.loader)
 
 
 def find_spec_of(name: str, pinned: str = "") -> ModuleSpec:
-    """Find a module or package, and import the packages around it: those alone that lead to ``pinned``.
+    """Find a module or package, and import the packages around it.
 
-    Raises :class:`NoModuleError`, and whatever those packages raise.
+    With ``pinned``, only packages that contain this file are imported. Raises :class:`NoModuleError`, and any
+    error of these packages.
     """
     names = name.split(".")
     spec: ModuleSpec | None = None
     for number in range(len(names)):
-        # The packages before are imported here, which are checked already.
+        # This imports the packages around the module, which the steps before have checked.
         spec = _spec(prefix := ".".join(names[: number + 1]))
         if spec is None:
             break
         _check_pinned(prefix, spec, pinned)
     if spec is None:
-        looked = f"It is looked for in {os.getcwd()}, and among what {sys.executable} has installed."
+        looked = f"Searched in {os.getcwd()} and in the packages installed for {sys.executable}."
         raise NoModuleError(f"there is no module {name}", looked)
     return spec
 
 
 def _check_pinned(name: str, spec: ModuleSpec | None, pinned: str) -> None:
-    """Raise :class:`NoModuleError` for a module that is not in a file, or a package that is not around it."""
+    """Check that a module is the file ``pinned``, or that a package contains it."""
     if spec is None or not pinned:
         return
     file = os.path.realpath(pinned)
@@ -94,30 +96,33 @@ def _check_pinned(name: str, spec: ModuleSpec | None, pinned: str) -> None:
             return
     elif any(file.startswith(os.path.join(os.path.realpath(place), "")) for place in places):
         return
-    found = next(iter(places or ()), spec.origin) or "a part of Python itself"
-    raise NoModuleError(f"the module {name} is {found} for this interpreter, and not {pinned}")
+    found = next(iter(places or ()), spec.origin) or "Python itself"
+    raise NoModuleError(f"this interpreter imports the module {name} from {found}, not from {pinned}")
 
 
 def _spec(name: str) -> ModuleSpec | None:
-    """Find a module as ``python -m`` does in a new process, where no other module of its name is loaded."""
+    """Find a module as ``python -m`` does in a new process.
+
+    There, no other module of its name is loaded.
+    """
     loaded = getattr(sys.modules.get(name), "__spec__", None)
-    if loaded is not None and loaded.has_location and "." not in name:  # no part of Python's core
+    if loaded is not None and loaded.has_location and "." not in name:  # not in Python's core
         spec = PathFinder.find_spec(name)
         if spec is not None and spec.submodule_search_locations is None:
             return spec
     try:
         return find_spec(name)
     except ModuleNotFoundError as error:
-        # One of the packages around it is missing; others may be missing in their code.
+        # A package around the module is missing; any other name is an import that fails in a package.
         if error.name is not None and f"{name}.".startswith(f"{error.name}."):
             return None
         raise
     except ValueError:
-        return None  # a module that is loaded and does not know where it is from
+        return None  # a loaded module without a ``__spec__``
 
 
 def module_hints(error: BaseException, filename: str, cwd: str) -> Iterator[str]:
-    """Say how a script in a package can run, if it failed because it runs by its path."""
+    """Yield how to run a script in a package that failed because it ran by its path."""
     if not isinstance(error, ImportError):
         return
     folder, parts = _name_in_package(filename, cwd)
@@ -132,9 +137,10 @@ def module_hints(error: BaseException, filename: str, cwd: str) -> Iterator[str]
 
 
 def _name_in_package(filename: str, cwd: str) -> tuple[str, list[str]]:
-    """Return the folder from which a file can run as a module, and the parts of its name there.
+    """Return the folder from which a file can run as a module, and its module name.
 
-    The outermost package has the last ``__init__.py``; without any, ``cwd`` may be the folder around it.
+    The outermost package is the last folder with an ``__init__.py``. If no folder has one, the name starts
+    below ``cwd``; outside of ``cwd``, it starts with the file's own folder.
     """
     path, name = os.path.split(os.path.splitext(filename)[0])
     parts = [] if name == _MAIN else [name]

@@ -13,19 +13,22 @@ _NOTEBOOK = ".ipynb"
 
 
 def is_notebook(filename: str) -> bool:
-    """Tell whether a file is a notebook, whose program the server has made."""
+    """Return whether a file is a notebook.
+
+    The server has converted its cells to a program.
+    """
     return filename.endswith(_NOTEBOOK)
 
 
 def compiled(source: bytes, filename: str) -> CodeType:
-    """Compile a file, which may be a notebook. Raises what ``compile`` does."""
+    """Compile a file, which may be a notebook. Raises the errors of ``compile``."""
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if is_notebook(filename) else 0
     code: CodeType = compile(source, filename, "exec", flags, dont_inherit=True)
     return code
 
 
 def execute(code: CodeType, namespace: dict[str, Any]) -> None:
-    """Execute a module's code; one that awaits in an event loop."""
+    """Execute a module's code, in an event loop if it awaits at its top level."""
     if code.co_flags & inspect.CO_COROUTINE:
         asyncio.run(eval(code, namespace))
     else:
@@ -33,8 +36,8 @@ def execute(code: CodeType, namespace: dict[str, Any]) -> None:
 
 
 class NotebookLoader(SourceFileLoader):
-    """Loader of a notebook as a module."""
+    """A loader that imports a notebook as a module."""
 
     def exec_module(self, module: ModuleType) -> None:
-        """Execute the program of the notebook in a module."""
+        """Execute the notebook's program in the namespace of a module."""
         execute(compiled(self.get_data(self.path), self.path), vars(module))

@@ -10,32 +10,32 @@ from ..observe.outcome import Outcome, not_started
 
 
 class _Collector:
-    """A pytest plugin that keeps the exceptions of failed tests."""
+    """A pytest plugin that collects the exceptions of failed tests."""
 
     def __init__(self) -> None:
         self.raised: list[BaseException] = []
 
     def pytest_exception_interact(self, call: Any) -> None:
-        """Keep an exception. This is the pytest hook of that name: it is called for all but skips."""
+        """Collect an exception; pytest calls this hook for every exception except skips."""
         self.raised.append(call.excinfo.value)
 
 
 def run_test(program: PytestNode, *, overlaid: bool = False) -> Outcome:
     """Run the node in this process, with the user's own pytest and configuration.
 
-    ``overlaid`` says that there are texts in place of files.
+    With ``overlaid``, texts of the request replace some files.
     """
     if importlib.util.find_spec("pytest") is None:
         return not_started("this interpreter has no pytest", "Install it: pip install pytest")
     import pytest
 
-    # pytest's own faulthandler would take the place of the worker's, which tells where a crash was.
+    # pytest's faulthandler would replace the worker's, which reports where a crash happened.
     arguments = ["-p", "no:cacheprovider", "-p", "no:faulthandler", program.node]
     if importlib.util.find_spec("xdist") is not None:
-        # Tests in processes of their own could not be observed.
+        # Tests in other processes could not be observed.
         arguments[:0] = ["-n0"]
     if overlaid:
-        # To rewrite assertions, pytest reads files itself, and keeps what it made of them.
+        # To rewrite assertions, pytest reads files from the disk, and caches the rewritten code.
         arguments[:0] = ["--assert=plain"]
     collector = _Collector()
     code = int(pytest.main(arguments, plugins=[collector]))

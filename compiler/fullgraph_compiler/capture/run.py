@@ -57,18 +57,21 @@ from .scripts import run_script
 _OURS: Final = os.path.dirname(os.path.dirname(__file__))
 _Preview: TypeAlias = Here | Elsewhere | None
 _KEEP: Final = (
-    "This run may change no file, and on this system Fullgraph cannot keep this from changing one. "
-    "A run that keeps its file changes (`--keep-files`, or `fullgraph.files` at `keep`) goes on here."
+    "This run must not change files, and on this system Fullgraph cannot redirect this change. "
+    "To run past this line, keep file changes (`--keep-files`, or set `fullgraph.files` to `keep`)."
 )
 _NO_GRAPHS: Final = (
-    '`mode="reduce-overhead"` records CUDA graphs, and there are none on a CPU: there it changes nothing'
+    '`mode="reduce-overhead"` has no effect on a CPU: it records CUDA graphs, which need a GPU'
 )
-_run_exitfuncs = atexit._run_exitfuncs  # a program may put its own function in the place of it
+_run_exitfuncs = atexit._run_exitfuncs  # a program may replace this function
 
 
 @dataclass(frozen=True)
 class _Observers:
-    """The observers of the program. ``reported`` has the names of errors that the trace has reported."""
+    """The observers of the program.
+
+    ``reported`` holds the names of errors that the trace reported.
+    """
 
     modules: ModuleTracker
     listener: TraceListener
@@ -86,9 +89,9 @@ def run(
 ) -> None:
     """Run ``request.program`` in this process; ``sink`` gets the facts during the run.
 
-    ``prepare`` is called before the program, ``after`` once the program and its exit functions are over and
-    all facts of them are told. The process cannot be used for another run: torch stays
-    patched, and the program may have changed any state.
+    ``prepare`` is called before the program starts; ``after`` is called once the program and its exit
+    functions have ended and all their facts are reported. The process cannot be used for another run: torch
+    stays patched, and the program may have changed any state.
     """
     started = monotonic()
     preview = preview_of(request)
@@ -99,7 +102,7 @@ def run(
     loaded = _prepare_compiler(request, preview)
     observers = _install_observers(request, sink, preview)
     if after is not None:
-        # The exit functions of the program come before this one, those of torch, which end it, later.
+        # Exit functions run in reverse order: those of the program before this one, those of torch after it.
         atexit.register(_after, observers.listener, after)
     # A caller's own patches wrap those above, and so see each call before them.
     if prepare is not None:
@@ -114,9 +117,12 @@ def _after(listener: TraceListener, after: Callable[[], None]) -> None:
 
 
 def _prepare_compiler(request: RunRequest, preview: _Preview) -> list[ModuleType]:
-    """Configure the compiler for the request; return the list in which the modules that it loads are kept."""
+    """Configure the compiler for the request.
+
+    Returns the list to which it adds the modules it loads.
+    """
     registry.register()
-    # Ahead of all that is imported below: a module may read a variable as it is imported.
+    # Before any import below: a module may read a variable while it is imported.
     os.environ.update(request.variables)
     switches.apply(request.switches)
     # Another interpreter compiles the graphs of a preview elsewhere.
@@ -139,7 +145,7 @@ def _install_observers(request: RunRequest, sink: Sink, preview: _Preview) -> _O
     def watch(facts: list[Fact]) -> None:
         for fact in facts:
             if isinstance(fact, CompileFailure):
-                # Dynamo wraps what it did not expect, after it has recorded it.
+                # Dynamo records an unexpected error, then wraps it in this class.
                 reported.update((fact.error, "InternalTorchDynamoError"))
             elif isinstance(fact, RecompileLimit) and fact.fatal:
                 reported.update(("FailOnRecompileLimitHit", "Unsupported"))
@@ -155,7 +161,7 @@ def _install_observers(request: RunRequest, sink: Sink, preview: _Preview) -> _O
 
 def _execute(request: RunRequest, sink: Sink, preview: _Preview) -> Outcome:
     """Run the program to its end."""
-    # Last of all patches, so that none of the steps above meets a GPU that is not there.
+    # The last patch, so that no step above tries to use the GPU of the preview, which is absent.
     if preview is not None:
         preview.prepare()
     elif request.switches.without_data:
@@ -175,7 +181,10 @@ def _collect(
     sink: Sink,
     started: float,
 ) -> None:
-    """Send the facts that are complete only at the end; ``RunFinished`` is last, since it ends the run."""
+    """Send the facts that are complete only at the end.
+
+    ``RunFinished`` is last, since it ends the run.
+    """
     for fact in preview.rest() if preview else ():
         sink([fact])  # one by one, since their texts are long
     # The program's exit functions are part of it; the interpreter's own teardown is not.

@@ -1,6 +1,6 @@
 """Runs of a file, module or console script as ``__main__``.
 
-As ``python FILE ARGS``, ``python -m MODULE ARGS`` and ``SCRIPT ARGS`` would.
+The runs are equivalent to ``python FILE ARGS``, ``python -m MODULE ARGS`` and ``SCRIPT ARGS``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .console_scripts import find_console_script
 from .modules import NoModuleError, find_module, find_spec_of, module_hints
 
 _END_OF_INPUT = "EOF when reading a line"
-_NO_INPUT = "This run has no standard input; `fullgraph check`, on the command line, passes on yours."
+_NO_INPUT = "This run has no standard input: `fullgraph check`, on the command line, passes on yours."
 
 
 def run_script(script: Script) -> Outcome:
@@ -52,7 +52,10 @@ def _run_file(script: Script) -> Outcome:
 
 
 def _run_module(script: Script) -> Outcome:
-    """Run a module as ``runpy`` does; the packages around it are imported first, and may raise."""
+    """Run a module as ``runpy`` does.
+
+    The packages around it are imported first, and may raise.
+    """
     folder = os.getcwd()
     sys.argv[:] = ["-m", *script.args]
     sys.path.insert(0, folder)
@@ -86,7 +89,7 @@ def _compiled(compiled: Callable[[], types.CodeType]) -> types.CodeType:
     try:
         return compiled()
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        said = error.args[0] if error.args else "the file is too deep to compile"
+        said = error.args[0] if error.args else "the code is nested too deeply to compile"
         raise NoModuleError(f"{type(error).__name__}: {said}", stack=describe(error).stack) from None
 
 
@@ -104,7 +107,7 @@ def _run_as_main(code: types.CodeType, **names: object) -> Outcome:
 
 
 def _misses_input(error: BaseException) -> bool:
-    """Tell whether a program asked for input, or its debugger for a command, where there is none."""
+    """Return whether a program or its debugger asked for input that the run lacks."""
     if not isinstance(error, bdb.BdbQuit) and error.args != (_END_OF_INPUT,):
         return False
     try:
@@ -114,10 +117,11 @@ def _misses_input(error: BaseException) -> bool:
 
 
 def shadowed_modules(folder: Path) -> list[TargetProblem]:
-    """List files that Python would import in place of torch or the standard library, were ``folder`` first.
+    """List the files in ``folder`` that hide torch or a standard library module.
 
-    Only modules that are already loaded count: torch needs them, so that ``python`` would fail at
-    ``import torch``. Fullgraph has loaded the real ones first, and goes on.
+    ``python`` would put ``folder`` first on the import path. Only modules that are already loaded count:
+    torch needs them, so ``python`` would fail at ``import torch``. Fullgraph has loaded the real modules, and
+    goes on.
     """
     problems = []
     for path in sorted((*folder.glob("*.py"), *folder.glob("*/__init__.py"))):
@@ -132,7 +136,7 @@ def shadowed_modules(folder: Path) -> list[TargetProblem]:
         problems.append(
             TargetProblem(
                 "warning",
-                f"{path.name} hides {hidden} when the program runs on its own",
+                f"{path.name} hides {hidden} when the program runs without Fullgraph",
                 (f"Rename {path.name}: `python` puts its folder first on the import path.",),
                 (StackFrame(str(path), 1, "<module>"),),
             )
@@ -141,8 +145,8 @@ def shadowed_modules(folder: Path) -> list[TargetProblem]:
 
 
 def _end_threads() -> None:
-    # A script is not over while its threads run: the interpreter waits for them as well, after it has
-    # notified thread pools that no more work comes.
+    # A script has not ended while its threads run. The interpreter waits for them, too, after it has notified
+    # thread pools that no more work will come.
     for notify in reversed(getattr(threading, "_threading_atexits", ())):
         notify()
     for thread in threading.enumerate():

@@ -24,7 +24,10 @@ _ACCUMULATED: Final = 256
 
 
 def apply(switches: Switches) -> None:
-    """Set torch up for a run; the program's own settings have no effect then."""
+    """Apply the switches of a run to torch.
+
+    The program's own settings no longer have an effect.
+    """
     settings: dict[str, Any] = dict(_DYNAMIC[switches.dynamic]) if switches.dynamic else {}
     if switches.recompile_limit is not None:
         settings["recompile_limit"] = switches.recompile_limit
@@ -36,9 +39,9 @@ def apply(switches: Switches) -> None:
 
 
 def _is_meant(code: CodeType, pattern: re.Pattern[str]) -> bool:
-    """Tell whether a function's name matches, alone or with its class.
+    """Return whether a function's name matches, alone or with its class.
 
-    A resume function has the name of the function that it continues.
+    A resume function matches by the name of the function that it continues.
     """
     qualname = getattr(code, "co_qualname", code.co_name)  # since Python 3.11
     names = (original_function(code.co_name), qualname)

@@ -18,7 +18,7 @@ from .reading import Reading, UnreadableError, read_graph, read_input, without_g
 
 
 def split(case: Case, seconds: float) -> list[Case]:
-    """Return the cases at level ``aot`` of a case at level ``dynamo``, in the order in which they run.
+    """Return the cases at level ``aot`` of a case at level ``dynamo``, in run order.
 
     Empty if an earlier stage fails, or if the lowered graph cannot be written as a case, which includes every
     dynamic graph: its sizes would have become numbers.

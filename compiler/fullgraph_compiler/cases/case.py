@@ -1,7 +1,7 @@
-"""A case: a graph, its inputs and its compile options, as plain data: everything that a repro contains.
+"""A case: a graph, its inputs and its compile options as plain data, with everything that a repro contains.
 
 Operations are stored by name. So a case can be reduced without the user's custom operators and without a GPU,
-and it can be sent to another process or saved to a file. Only a running repro resolves the names.
+and it can be sent to another process or saved to a file. The names are resolved only when a repro runs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class TensorSpec:
 
 @dataclass(frozen=True, slots=True)
 class Normal:
-    """Random numbers of about this mean and standard deviation, the same in every run."""
+    """Random numbers with about this mean and standard deviation, equal in every run."""
 
     mean: float = 0.0
     std: float = 1.0
@@ -72,7 +72,7 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A constant as a Python expression: ``torch.float16``, ``torch.device('cpu')``."""
+    """A constant, as a Python expression: ``torch.float16``, ``torch.device('cpu')``."""
 
     text: str
 
@@ -102,7 +102,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Operations in order, the outputs, and the graphs that higher-order operators call, by name.
+    """Operations in order, outputs, and subgraphs of higher-order operators by name.
 
     ``parameters`` are the names of the inputs. A ``bare`` graph, which some higher-order operators require,
     returns its only output without a tuple.
@@ -140,7 +140,7 @@ class Case:
 
     @property
     def nodes(self) -> int:
-        """The size of the case: the number of operations that compute something, without ``getitem``."""
+        """The number of operations that compute something; ``getitem`` does not count."""
         computing = (item for item in all_operations(self.graph) if item.kind != "get_attr")
         return sum(not takes_item(item) for item in computing)
 
@@ -158,7 +158,7 @@ def all_operations(graph: Graph) -> Iterator[Operation]:
 
 
 def takes_item(operation: Operation) -> bool:
-    """Tell whether an operation is a ``getitem``: of a tensor, or of an operation with several results."""
+    """Return whether an operation is a ``getitem`` of a tensor or of several results."""
     return operation.target in ("operator.getitem", "_operator.getitem")
 
 
@@ -204,7 +204,7 @@ def uses(operation: Operation) -> Iterator[str]:
 
 
 def substitute(value: Value, replacements: dict[str, Value]) -> Value:
-    """Return a copy of a nested value with references replaced by other values, by name."""
+    """Return a copy of a nested value with references replaced, by name."""
     return mapped(value, lambda leaf: replacements.get(leaf.name, leaf) if isinstance(leaf, Ref) else leaf)
 
 

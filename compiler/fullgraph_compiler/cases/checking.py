@@ -21,13 +21,13 @@ UNCOMPILED = "Uncompiled"
 
 
 IN_PIECES = "InPieces"
-"""The ``error`` of a program that is not compiled as one graph: a part of it may have run uncompiled."""
+"""The ``error`` of a program that Dynamo does not capture as one graph: parts may have run uncompiled."""
 
 
 def examine(namespace: dict[str, Any], numerics: bool = True) -> Failure | None:
-    """Compile and run the module of a repro's ``namespace``; return the failure, or ``None`` if it passes.
+    """Compile and run the module of a repro's ``namespace``.
 
-    Without ``numerics`` the results are not compared.
+    Returns the failure, or ``None`` if it passes. Without ``numerics`` the results are not compared.
     """
     module, inputs, compiled = namespace["Repro"], namespace["inputs"], namespace["compiled"]
     try:
@@ -46,15 +46,16 @@ def examine(namespace: dict[str, Any], numerics: bool = True) -> Failure | None:
 
 
 def wrong_numbers(message: str) -> Failure:
-    """Return a failure with a message of :func:`mismatch` or :func:`difference`."""
+    """Convert a message of :func:`mismatch` or :func:`difference` to a failure."""
     error = "NaN" if "NaN" in message else "Numbers"
     return Failure("accuracy", error, message, "backward" if message.startswith("gradient") else "forward")
 
 
 def _is_other_dropout(module: Any, args: list[Any], results: list[Any]) -> bool:
-    """Tell whether results differ only because decomposed dropout draws other random numbers.
+    """Return whether results differ only by the random numbers of decomposed dropout.
 
-    On a GPU the fused kernel draws others (``native_dropout`` in ``torch/_decomp/decompositions.py``).
+    On a GPU, the fused kernel draws other numbers than ``native_dropout`` in
+    ``torch/_decomp/decompositions.py``.
     """
     decomposed = 0
 
@@ -78,7 +79,7 @@ def _is_other_dropout(module: Any, args: list[Any], results: list[Any]) -> bool:
 
 
 def same_failure(failure: Failure, other: Failure) -> bool:
-    """Tell whether two failures look the same: kind, error, phase, and the pattern of the message."""
+    """Return whether two failures have equal kind, error, phase and message pattern."""
     if failure.kind != other.kind or failure.kind == "hang":
         return failure.kind == other.kind
     if failure.error != other.error or failure.kind == "crash":
@@ -90,7 +91,7 @@ def same_failure(failure: Failure, other: Failure) -> bool:
 
 _VARIABLE = re.compile(
     r"""
-    (?<!\w)(['"`]).*?\1       # what is quoted
+    (?<!\w)(['"`]).*?\1       # quoted text
     | 0x[0-9a-fA-F]+          # an address
     | (?<![\w.])/[^\s:]+      # a file
     | [\[(][\d\s,]*[\])]      # a shape
@@ -102,7 +103,7 @@ _VARIABLE = re.compile(
 
 
 def pattern(message: str) -> str:
-    """Return a regular expression for messages that differ in names, numbers, shapes and paths only."""
+    """Return a regular expression for a message with other names, numbers and paths."""
     parts = _VARIABLE.sub("\0", message).split("\0")
     fixed = [re.escape(part).replace("\\ ", " ") for part in parts]
     return ".*".join(part for number, part in enumerate(fixed) if part or number in (0, len(fixed) - 1))
@@ -143,14 +144,14 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an error, or the first line with an error of the C++ compiler."""
+    """Return the first line of an error, or the first error of the C++ compiler in it."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     faults = (line[line.index("error: ") :] for line in lines if ": error: " in line)
     return next(faults, lines[0] if lines else "")
 
 
 def _is_of_backward(error: BaseException) -> bool:
-    """Tell whether an error was raised while the backward pass was traced, compiled or run."""
+    """Return whether tracing, compiling or running the backward pass raised an error."""
     return any(
         frame.f_globals.get("__name__") == "torch.autograd" or frame.f_code.co_name in _BACKWARD_COMPILERS
         for cause in _causes(error)
@@ -162,7 +163,10 @@ def _is_of_backward(error: BaseException) -> bool:
 
 
 def run(function: Any, args: list[Any]) -> list[Any]:
-    """Run forward and backward; return the outputs, the inputs after the call, and their gradients."""
+    """Run forward and backward.
+
+    Returns the outputs, the inputs after the call, and their gradients.
+    """
     torch.manual_seed(0)
     edges = {
         place: torch.autograd.graph.get_gradient_edge(arg)
@@ -183,7 +187,10 @@ def run(function: Any, args: list[Any]) -> list[Any]:
 
 
 def mismatch(module: Any, inputs: Any, results: list[Any], plain: list[Any]) -> str:
-    """Describe the first result of ``run`` that differs from the uncompiled one; empty if none does."""
+    """Describe the first result of ``run`` that differs from the uncompiled result.
+
+    Empty if none does.
+    """
     if len(results) != len(plain):
         return f"{len(results) - len(plain):+} outputs, compared with uncompiled"
     names = module.forward.__code__.co_varnames[1 : module.forward.__code__.co_argcount]
@@ -200,7 +207,10 @@ def mismatch(module: Any, inputs: Any, results: list[Any], plain: list[Any]) -> 
 
 
 def difference(title: str, result: Any, plain: Any, double: Any) -> str:
-    """Describe the difference of a result; empty if it is about as close to float64 as the uncompiled one."""
+    """Describe how a result differs.
+
+    Empty if it is about as close to float64 as the uncompiled result.
+    """
     if result is None or plain is None:
         other = plain if result is None else result
         same = other is None or not torch.as_tensor(other).any()
@@ -245,7 +255,7 @@ def difference(title: str, result: Any, plain: Any, double: Any) -> str:
 
 
 def in_double(module: Any, inputs: Any) -> list[Any]:
-    """Return the results of ``run`` for the uncompiled program in float64, with the same random numbers."""
+    """Return the results of ``run`` uncompiled in float64, with equal random numbers."""
     drawn: list[Any] = []
 
     def record(operator: Any, args: Any, kwargs: Any) -> Any:
@@ -273,7 +283,7 @@ def in_double(module: Any, inputs: Any) -> list[Any]:
 
 
 def widened(value: Any) -> Any:
-    """Return a value with floating point tensors and dtypes widened to 64 bits, also within containers."""
+    """Return a value with floating point tensors and dtypes widened to 64 bits."""
     if isinstance(value, (tuple, list)):
         return type(value)(map(widened, value))
     if isinstance(value, dict):

@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 class GraphKeeper:
     """A backend that runs captured graphs eagerly, and saves each as a case in ``folder``.
 
-    :func:`saved` and :func:`unsaved` read the folder, also when the program's process has died.
+    :func:`saved` and :func:`unsaved` read the folder, even after the program's process has died.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -71,7 +71,7 @@ class GraphKeeper:
             if not is_called:
                 is_called = True
                 try:
-                    # At the call, since Dynamo changes settings while it compiles.
+                    # During the call, because Dynamo changes settings while it compiles.
                     save(_case(compilation, reading, arguments, self._settings()), path.with_suffix(_SAVED))
                     path.unlink(missing_ok=True)
                 except UnreadableError as error:
@@ -88,12 +88,12 @@ class GraphKeeper:
 
 
 def saved(folder: Path) -> list[Case]:
-    """Return the cases that a :class:`GraphKeeper` saved, in the order of their compilation."""
+    """Return the cases that a :class:`GraphKeeper` saved, in compilation order."""
     return [load(path) for path in sorted(folder.glob(f"*{_SAVED}"))]
 
 
 def unsaved(folder: Path) -> list[GraphUnchecked]:
-    """Return the graphs that a :class:`GraphKeeper` met and could not save, each with the reason."""
+    """Return the graphs that a :class:`GraphKeeper` could not save, with reasons."""
     texts = (path.read_text("utf-8") for path in sorted(folder.glob(f"*{_UNSAVED}")))
     return [GraphUnchecked(*text.split("\n", 1)) for text in texts]
 
@@ -142,7 +142,7 @@ def _case(
 
 
 def _report(path: Path, compilation: _Compilation, reason: str) -> None:
-    """Note why a graph is not saved."""
+    """Record why a graph is not saved."""
     path.write_text(f"{compilation.compile_id}\n{reason}", "utf-8", "backslashreplace")
 
 
@@ -160,7 +160,7 @@ def _global_name(backend: Any, modules: dict[str, ModuleType]) -> str:
             if value is backend:
                 return name
     name = getattr(backend, "__name__", type(backend).__name__)
-    raise UnreadableError(f"its backend {name} has no name at the top level of a file")
+    raise UnreadableError(f"its backend {name} is not defined at the top level of a file")
 
 
 def _source(filename: str) -> str | None:
@@ -177,7 +177,10 @@ def _is_dynamic(value: Any) -> bool:
 
 
 def _static_dimensions(graph: torch.fx.GraphModule) -> tuple[tuple[int, ...], ...]:
-    """Return the static dimensions of each input in Dynamo's trace; real inputs have numbers for symbols."""
+    """Return the static dimensions of each input in Dynamo's trace.
+
+    Real inputs no longer have symbols.
+    """
     traced = [node.meta.get("example_value") for node in graph.graph.find_nodes(op="placeholder")]
     shapes = (value.shape if isinstance(value, torch.Tensor) else () for value in traced)
     return tuple(

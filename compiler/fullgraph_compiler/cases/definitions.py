@@ -16,16 +16,16 @@ from typing import TypeAlias
 from .statements import NAMESPACES_OF_TORCH, TORCH, Import, Statement, read_statements
 
 _Name: TypeAlias = tuple[str, str]
-"""A file and a name in it; the file is empty for operators."""
+"""A name and the file that it is in; the file is empty for operators."""
 
 
 def definitions(files: Mapping[str, str], wanted: Collection[str]) -> tuple[str, ...]:
-    """Return the top-level statements that the wanted names need, directly or not, imports first.
+    """Return the top-level statements that the wanted names need, imports first.
 
     ``files`` are the texts of the user's files in the order of their import, ``__main__`` last. ``wanted``
     are names of functions, classes and variables, and operators (``mylib::op``). Statements that change torch
     are always included; code under ``if __name__ == "__main__"`` and files with syntax errors never are. An
-    import of one of the user's files becomes the statements of that file.
+    import of one of the user's files is replaced by statements of that file.
     """
     selection = _Selection(read_statements(files))
     for name in (TORCH, *wanted):
@@ -54,7 +54,7 @@ class _Selection:
                     self._completers.setdefault(origin, []).append((filename, statement))
 
     def find(self, name: str) -> _Name:
-        """Return the last file that binds a name, or registers something under it, with the name."""
+        """Return a name with the last file that binds it or registers something under it."""
         names = self._binders.keys() | self._completers.keys()
         files = [filename for filename in self._files if (filename, name) in names]
         return _name(files[-1] if files else "", name)
@@ -69,7 +69,7 @@ class _Selection:
                 waiting += self._choose_for(name)
 
     def imports(self) -> Iterator[str]:
-        """Yield the chosen imports of modules that are not the user's, without duplicates."""
+        """Yield the chosen imports of modules outside of the user's files, once each."""
         names: dict[str, list[str]] = {}
         for filename, statement in self._in_order():
             if statement.imports and not self._imported(filename, statement.imports):
@@ -81,7 +81,7 @@ class _Selection:
             yield f"{start}{', '.join(names[start])}"
 
     def others(self) -> Iterator[str]:
-        """Yield the chosen statements except imports, and replacements for imports of the user's files."""
+        """Yield the chosen statements, with imports of the user's files replaced."""
         for filename, statement in self._in_order():
             if not statement.imports:
                 yield statement.text
@@ -109,7 +109,7 @@ class _Selection:
                 yield source
 
     def _elsewhere(self, filename: str, text: str) -> Iterator[_Name]:
-        """Yield the origin of a name that its file does not bind: an imported file, or a star import."""
+        """Yield the origin, in another file, of a name that its file does not bind."""
         module, _, attribute = text.rpartition(".")
         for statement in self._binders.get((filename, module), ()):
             source = self._imported(filename, statement.imports) if statement.imports else None
@@ -121,7 +121,10 @@ class _Selection:
                 yield (source[0], text) if source else (filename, "*")
 
     def _importers_of(self, namespace: str) -> list[tuple[str, Statement]]:
-        """Return imports that may define operators: of a package named like the namespace, else of any."""
+        """Return imports that may define operators of a namespace.
+
+        Imports of a package with this name, if there are any; else imports of any package.
+        """
         if namespace in NAMESPACES_OF_TORCH:
             return []
         packages = {
@@ -148,7 +151,7 @@ class _Selection:
         return name
 
     def _imported(self, filename: str, item: Import) -> _Name | None:
-        """Return the user's file that is imported, and the name in it, which is empty for the whole file."""
+        """Return the user's file that is imported, and the name in it, empty for the file."""
         source = self._modules.find(filename, item.module, item.level)
         if item.name and item.name != "*":
             inner = self._modules.find(filename, f"{item.module}.{item.name}".strip("."), item.level)
@@ -198,7 +201,7 @@ class _Modules:
             return self._files.get((*folder, *names))
         if names[0] in sys.stdlib_module_names:
             return None
-        # Not a file within a package: the name of that one would be longer.
+        # Not a file within a package: its module name would be longer.
         for parts, source in self._files.items():
             if parts[-len(names) :] == names and parts[: -len(names)] not in self._packages:
                 return source

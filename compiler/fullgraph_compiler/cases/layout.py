@@ -11,7 +11,7 @@ _LIBRARY = ("base64", "math", "operator", "pickle", "re", "signal", "subprocess"
 def assemble(
     preamble: Sequence[str], parts: Sequence[str], settings: Sequence[str] = (), of_torch: Sequence[str] = ()
 ) -> str:
-    """Return the text of a program: imports, then settings, the definitions of the preamble, and the parts.
+    """Return the text of a program: imports, settings, definitions, and the parts.
 
     ``of_torch`` are the imports from torch that the parts need.
     """
@@ -25,7 +25,7 @@ def assemble(
 
 
 def comment(lines: Sequence[str], holds: str) -> str:
-    """Return the comment at the top: a description, and a warning about the user's data that it ``holds``."""
+    """Return the comment at the top: a description, and a warning about user data."""
     text = [*lines, "", f"Before you share this file: {holds}"]
     return "".join(f"# {line}".rstrip() + "\n" for line in text)
 

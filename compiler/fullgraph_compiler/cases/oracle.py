@@ -1,7 +1,7 @@
-"""The oracle, which runs a case to see how it fails: in a forked child of this process, with warm imports.
+"""The oracle, which runs a case in a forked child of this process, with warm imports, to see how it fails.
 
-This process runs no graph itself, so that it has one thread and does not open the GPU: a fork would not be
-safe otherwise. Answers are cached by the text of the repro, also for later runs.
+This process itself runs no graph, so that it has one thread and does not open the GPU: otherwise a fork would
+not be safe. Answers are cached by the text of the repro, also for later runs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The failure of a case, or ``None``; ``seconds`` is the time that the query took when it was run."""
+    """The failure of a case, or ``None``.
+
+    ``seconds`` is the time that the query took when it ran.
+    """
 
     failure: Failure | None
     seconds: float
@@ -40,7 +43,7 @@ class Answer:
 
 @dataclass(slots=True)
 class Oracle:
-    """A runner of queries, several at a time.
+    """A runner of cases, which runs several at a time and caches the answers.
 
     A case that takes longer than ``seconds`` counts as hanging. With ``after_lowering=False`` TorchInductor
     stops after lowering, so that failures of later steps do not occur.
@@ -61,7 +64,10 @@ class Oracle:
         return [answers[index] for index in range(len(cases))]
 
     def first_failing(self, cases: Iterable[Case], failure: Failure) -> Case | None:
-        """Return the first case that fails in the same way; later ones may run speculatively."""
+        """Return the first case that fails in the same way.
+
+        Later ones may run speculatively.
+        """
         asked: list[Case] = []
         fails: dict[int, bool] = {}
         for index, answer in self._answers(_remembered(cases, asked)):
@@ -120,7 +126,10 @@ class Oracle:
         return sha256("\0".join(parts).encode()).hexdigest()
 
     def _question(self, text: str, *, whole: bool) -> Callable[[], Failure | None]:
-        """Return a function that examines a case; ``whole``: Dynamo has to capture it as one graph."""
+        """Return a function that examines a case.
+
+        With ``whole``, Dynamo must capture it as one graph.
+        """
 
         def examine() -> Failure | None:
             if not self.after_lowering:
@@ -195,7 +204,10 @@ def execute(text: str) -> dict[str, Any]:
 
 
 def silence() -> None:
-    """Redirect standard streams to the null device, and disable stack dumps of expected crashes."""
+    """Redirect standard streams to the null device, and disable ``faulthandler``.
+
+    Crashes are expected, so their stacks are not dumped.
+    """
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
@@ -212,7 +224,10 @@ def death(code: int) -> Failure:
 
 
 def _text(case: Case) -> str:
-    """Return the program of a case; empty if it cannot be written, as when a call lacks an argument."""
+    """Return the program of a case.
+
+    Empty if it cannot be written, for example for a missing argument.
+    """
     try:
         return repro.program(case)
     except Exception:

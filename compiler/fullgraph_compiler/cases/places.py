@@ -1,4 +1,4 @@
-"""Mapping from lines of a case's text back to the user's lines that they come from."""
+"""Mapping from lines of a case's text to the user's lines from which they come."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PLACE = re.compile(rf'"{FILENAME}", line (\d+)')
 
 
 def users_calls(case: Case, text: str, calls: Stack) -> Stack:
-    """Convert a stack in the text of a case to the user stack of the innermost operation."""
+    """Convert a stack in a case's text to the user stack of the innermost operation."""
     rows = [call.row for call in calls if call.filename == FILENAME]
     return calls_at(case, text, rows[-1]) if rows else ()
 

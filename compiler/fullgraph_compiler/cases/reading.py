@@ -19,7 +19,7 @@ from .case import Code, Exact, Graph, Input, Integers, Normal, Operation, Ref, T
 from .statements import NAMESPACES_OF_TORCH
 
 _MOST_EXACT = 1024
-"""The number of elements up to which exact values are kept; larger tensors keep their distribution."""
+"""The number of elements up to which exact values are saved; of larger tensors, only the distribution is."""
 
 
 class UnreadableError(Exception):
@@ -28,9 +28,10 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A graph, its constant tensors (now its last parameters), and the names that it needs of the program.
+    """A graph, its constant tensors, and the names that it needs.
 
-    ``wanted`` are names of the program's functions and operators (``mylib::op``).
+    The constant tensors are the last parameters of the graph. ``wanted`` are names of the program's functions
+    and operators (``mylib::op``).
     """
 
     graph: Graph
@@ -46,14 +47,17 @@ def read_graph(module: torch.fx.GraphModule) -> Reading:
 
 
 def read_input(name: str, value: Any) -> Input:
-    """Convert an input to a description that can recreate it. Raises :class:`UnreadableError`."""
+    """Convert an input to a description that can recreate it.
+
+    Raises :class:`UnreadableError`.
+    """
     if isinstance(value, (bool, int, float)):
         return Input(name, None, value)
     if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
         return Input(name, None, graph_compat.size_hint(value))
     spec = _tensor_spec(value)
     if spec is None:
-        raise UnreadableError(f"the input {name} is a {type(value).__name__}, which a repro cannot make")
+        raise UnreadableError(f"the input {name} is a {type(value).__name__}, which a repro cannot create")
     return Input(name, replace(spec, leaf=value.is_leaf), _filling(value.detach()))
 
 
@@ -98,7 +102,10 @@ class _Reader:
         return self._names[name]
 
     def _lift(self, node: torch.fx.Node) -> bool:
-        """Turn a constant tensor of the module into an input; return whether the attribute is a tensor."""
+        """Turn a constant tensor of the module into an input.
+
+        Returns whether the attribute is a tensor.
+        """
         held = _attribute(self.module, str(node.target))
         if not isinstance(held, torch.Tensor):
             return False
@@ -116,7 +123,7 @@ class _Reader:
             if "triton_kernel_wrapper" in target:
                 kwargs = self._triton_call(kwargs)
         elif node.op == "call_module":
-            raise UnreadableError(f"the graph calls a module ({target}), which a repro cannot hold")
+            raise UnreadableError(f"the graph calls a module ({target}), which a repro cannot contain")
         return Operation(
             name=node.name,
             kind=node.op,
@@ -131,12 +138,12 @@ class _Reader:
         held = _attribute(self.module, name)
         if not isinstance(held, torch.fx.GraphModule):
             raise UnreadableError(
-                f"the graph holds a {type(held).__name__} ({name}), which a repro cannot make"
+                f"the graph contains a {type(held).__name__} ({name}), which a repro cannot create"
             )
         reader = _Reader(held, self.constants, self.wanted)
         self._subgraphs[name] = reader.read()
         if reader._lifted:
-            raise UnreadableError(f"the subgraph {name} holds tensors of its own")
+            raise UnreadableError(f"the subgraph {name} contains constant tensors")
 
     def _function(self, target: Any) -> str:
         name = graph_compat.qualified_name(target)
@@ -145,13 +152,16 @@ class _Reader:
             if namespace not in NAMESPACES_OF_TORCH:
                 self.wanted.add(f"{namespace}::{operator}")
         elif not name.startswith(("torch.", "_operator.", "math.", "builtins.")):
-            # A function of the program, by allow_in_graph; a repro defines it at top level.
+            # A function that the program passed to allow_in_graph; a repro defines it at top level.
             name = str(target.__qualname__)
             self.wanted.add(name)
         return name.replace("_operator.", "operator.", 1) if name.startswith("_operator.") else name
 
     def _triton_call(self, kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a call of the user's Triton kernel, with kernel and constants by name."""
+        """Return the arguments of a call of the user's Triton kernel.
+
+        Its kernel and constants get names.
+        """
         name, constants = inductor_compat.triton_kernel(kwargs["kernel_idx"], kwargs["constant_args_idx"])
         self.wanted.add(name)
         grid = kwargs["grid"][0] if kwargs["grid"] else (1,)
@@ -182,7 +192,7 @@ class _Reader:
             return Code(str(value))
         if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, type)):
             return Code(self._function(value))
-        raise UnreadableError(f"the graph holds a {type(value).__name__}, which a repro cannot make")
+        raise UnreadableError(f"the graph contains a {type(value).__name__}, which a repro cannot create")
 
 
 def _attribute(module: torch.nn.Module, name: str) -> Any:
@@ -210,9 +220,10 @@ def _spec(value: Any) -> Any:
 
 
 def _tensor_spec(value: Any) -> TensorSpec | None:
-    """Return the metadata of a strided tensor; ``None`` for sparse or nested ones and other objects.
+    """Return the metadata of a strided tensor.
 
-    AOTAutograd compiles what a tensor consists of that others make up, such as a ``DTensor``.
+    ``None`` for sparse or nested tensors and other objects. ``None`` also for a wrapper of other tensors
+    (``DTensor``): AOTAutograd compiles its inner tensors.
     """
     if not isinstance(value, torch.Tensor) or value.layout is not torch.strided or value.is_nested:
         return None

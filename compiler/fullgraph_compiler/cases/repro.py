@@ -1,4 +1,4 @@
-"""Repros: Python files for cases that need only torch."""
+"""Repros: Python files that run a case and need only torch."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from .writing import (
 
 
 def program(case: Case) -> str:
-    """Return a program that defines the module ``Repro``, ``inputs()`` and ``compiled(module, args)``."""
+    """Return a program with ``Repro``, ``inputs()`` and ``compiled(module, args)``."""
     return _file(case, [])
 
 
 def write(case: Case, fault: FaultLocated, environment: str) -> str:
-    """Return the whole repro, which checks itself whether it still fails in the same way."""
+    """Return the whole repro, which checks whether it still fails in the same way."""
     check = self_check.code(case, fault.failure)
     return _header(case, fault, environment) + _file(case, ["# -- the check --", *check])
 
@@ -104,9 +104,9 @@ def _add_class(
 
 
 def _with_functions(graph: Graph, titles: dict[str, str], classes: dict[str, str]) -> Graph:
-    """Add a class for each ``autograd.Function`` of a graph, and return a graph that calls these classes.
+    """Add a class for each ``autograd.Function``, and return a graph that calls them.
 
-    Each is made of two subgraphs, whose classes ``titles`` names.
+    Each class combines two subgraphs, for which ``titles`` has the names of their classes.
     """
     held = {item.name: item.target for item in graph.operations if item.kind == "get_attr"}
     subgraphs = dict(graph.subgraphs)
@@ -161,7 +161,7 @@ def _body(graph: Graph, names: dict[str, str], in_aten: bool) -> Iterator[str]:
 
 
 def _copying(operation: Operation, names: dict[str, str]) -> tuple[Operation, str]:
-    """Return a call of a Triton kernel that writes to copies, and the line that creates the copies."""
+    """Return a Triton call that writes to copies, and the line that creates these."""
     kwargs = dict(operation.kwargs)
     arguments = kwargs["kwargs"]
     result = names[operation.name]
@@ -208,7 +208,7 @@ _TORCH = os.path.dirname(inspect.getfile(torch)) + os.sep
 
 
 def user_frame(operation: Operation) -> StackFrame | None:
-    """Return the line that an operation comes from: the innermost frame outside of torch, if any."""
+    """Return the line of an operation: the innermost frame outside of torch, if any."""
     outside = [frame for frame in operation.calls if not frame.filename.startswith(_TORCH)]
     return next(reversed(outside or operation.calls), None)
 

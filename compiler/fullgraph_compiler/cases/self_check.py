@@ -17,11 +17,11 @@ END = 'if __name__ == "__main__":\n    sys.exit(main())'
 """The last lines of a self-checking program."""
 
 SECONDS = 30
-"""The time after which a repro of a hang reports that it hangs."""
+"""The seconds after which a repro of a hang reports that it still hangs."""
 
 
 def code(case: Case, failure: Failure) -> list[str]:
-    """Return the parts of the check: functions, of which ``main`` is the last, and its call."""
+    """Return the parts of the check: functions, ``main`` last, and its call."""
     if failure.kind == "accuracy":
         functions: tuple[Callable[..., Any], ...] = (
             operator_mode,
@@ -77,7 +77,7 @@ def _error(failure: Failure, run: str) -> Iterator[str]:
 
 
 def raises(failure: Failure, run: str, works: str = "") -> Iterator[str]:
-    """Yield a check that ``run`` raises this error, after ``works``, which must not raise."""
+    """Yield a check that ``run`` raises this error, and that ``works`` does not."""
     works = f"    {works}  # This works.\n" if works else ""
     yield f"EXPECTED = {_literal(re.escape(failure.error))}, {_literal(checking.pattern(failure.message))}"
     yield f"""\

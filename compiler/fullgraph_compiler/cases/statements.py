@@ -1,6 +1,6 @@
 """Static analysis of top-level statements: the names that they define and need, and their effects on torch.
 
-Nothing is imported and nothing runs, so effects through names that are computed at run time go unnoticed.
+Nothing is imported and nothing runs, so effects on names that are computed at run time go unnoticed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SETS = re.compile(r"(set|use|enable|disable)_")
 _ABOUT_ARGUMENT = re.compile(
     r"((dis)?allow_in_graph|nonstrict_trace|wrap|register_(backend|pytree_node|dataclass|constant))$"
 )
-"""Functions that register an object of the user with torch, and are needed only with it."""
+"""Functions that register a user's object with torch; their calls are needed only if the object is."""
 _CHANGES_CONTAINER = re.compile(r"(update|setdefault|pop|clear|append|extend|insert|remove|add)$")
 NAMESPACES_OF_TORCH = frozenset(
     {"torch", "aten", "prims", "prim", "quantized", "higher_order", "inductor", "_c10d_functional"}
@@ -32,7 +32,10 @@ _HARMLESS = (*_FUNCTION, ast.Import, ast.ImportFrom, ast.Pass, ast.Global)
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """One name that an import binds; ``name`` is empty for ``import module``, ``*`` for all names."""
+    """One name that an import binds.
+
+    ``name`` is empty for ``import module``, ``*`` for all names.
+    """
 
     module: str
     name: str
@@ -42,10 +45,11 @@ class Import:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One top-level statement; an import of several names is split into several statements.
+    """One top-level statement.
 
-    Names are plain or dotted, as they are written (``helper``, ``ops.helper``), or operators (``mylib::op``).
-    ``completes`` are the names to which the statement adds something (a kernel, an attribute) that they need.
+    An import of several names is split into several statements. Names are plain or dotted as in the source
+    (``helper``, ``ops.helper``), or operators (``mylib::op``). ``completes`` are the names to which the
+    statement adds something that they need: a kernel, an attribute.
     """
 
     text: str
@@ -56,7 +60,10 @@ class Statement:
 
 
 def read_statements(files: Mapping[str, str]) -> dict[str, list[Statement]]:
-    """Return the statements of each file without syntax errors, except ``if __name__ == "__main__"``."""
+    """Return the statements of each file, except ``if __name__ == "__main__"``.
+
+    Files with syntax errors are left out.
+    """
     trees: dict[str, ast.Module] = {}
     for filename, text in files.items():
         try:
@@ -104,9 +111,9 @@ class _Reader:
         return b"\n".join(lines).decode()
 
     def _effects(self, node: ast.stmt) -> set[str]:
-        """Return the names, operators or ``TORCH`` that a statement changes or adds something to.
+        """Return the names, operators or ``TORCH`` that a statement changes or extends.
 
-        A block that also makes other calls is ordinary work of the program, and has no effects here.
+        A block that also makes other calls is ordinary work of the program: its effects are ignored.
         """
         if not isinstance(node, (ast.If, ast.For, ast.While, ast.With, ast.Try)):
             return self._direct_effects(node)
@@ -152,7 +159,10 @@ class _Reader:
         return set(done_by.get(root, ())) if path == root else {root} - {""}
 
     def _of_operators(self, node: ast.expr) -> set[str]:
-        """Return the operators named in a node; ``TORCH`` stands for torch's own, and for none at all."""
+        """Return the operators named in a node.
+
+        ``TORCH`` for an operator of torch, or if none is named.
+        """
         return set(self._operators(node)) or {TORCH}
 
     def _operators(self, node: ast.AST) -> Iterator[str]:
@@ -160,7 +170,10 @@ class _Reader:
             yield TORCH if operator.partition("::")[0] in NAMESPACES_OF_TORCH else operator
 
     def _all_operators(self, node: ast.AST) -> Iterator[str]:
-        """Yield operators named as ``torch.ops.mylib.op``, ``"mylib::op"`` or ``library.define("op()")``."""
+        """Yield the operators that a node names.
+
+        The forms are ``torch.ops.mylib.op``, ``"mylib::op"`` and ``library.define("op()")``.
+        """
         for item in ast.walk(node):
             if isinstance(item, ast.Attribute):
                 parts = self._path(item).split(".")
@@ -180,14 +193,20 @@ class _Reader:
             yield f"{spaces[0]}::{re.split('[.(]', texts[0])[0]}"
 
     def _path(self, node: ast.AST) -> str:
-        """Return the dotted name of an expression (:func:`_path`), with full names for those of torch."""
+        """Return the dotted name of an expression (:func:`_path`).
+
+        A name of torch is its full name.
+        """
         path = _path(node)
         root, dot, rest = path.partition(".")
         return f"{self._of_torch.get(root, root)}{dot}{rest}"
 
 
 def _path(node: ast.AST) -> str:
-    """Return ``a.b`` for ``a.b``, ``a.b[c]``, ``a.b(c)`` and ``a.b(c)(d)``; empty for ``a().b``."""
+    """Return ``a.b`` for ``a.b``, ``a.b[c]``, ``a.b(c)`` and ``a.b(c)(d)``.
+
+    Empty for ``a().b``.
+    """
     if isinstance(node, ast.Call):
         return _path(node.func)
     if isinstance(node, ast.Subscript):
@@ -201,7 +220,7 @@ def _path(node: ast.AST) -> str:
 
 
 def _names_of_torch(tree: ast.Module) -> dict[str, str]:
-    """Return the full names in torch of a file's own names for them."""
+    """Return the full name in torch of each name by which a file refers to torch."""
     names = {}
     for node in ast.walk(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -224,7 +243,7 @@ def _names_of_torch(tree: ast.Module) -> dict[str, str]:
 
 
 def _libraries(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield the variables that hold a ``torch.library.Library``, with the library's namespace."""
+    """Yield the variables that hold a ``torch.library.Library``, with its namespace."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
             first = next(iter(node.value.args), None)
@@ -269,7 +288,7 @@ def _arguments(node: ast.expr) -> Iterator[str]:
 
 
 def _names(text: str) -> tuple[set[str], set[str]]:
-    """Return the global names that a statement binds, and those that it or a function in it reads."""
+    """Return the global names that a statement binds, and those that it reads."""
     table = symtable.symtable(text, "<statement>", "exec")
     binds = {item.get_name() for item in table.get_symbols() if item.is_assigned() or item.is_imported()}
     refers = {item.get_name() for item in table.get_symbols() if item.is_referenced()}
@@ -285,7 +304,7 @@ def _tables(tables: Iterable[symtable.SymbolTable]) -> Iterator[symtable.SymbolT
 
 
 def _names_in_annotations(node: ast.stmt) -> set[str]:
-    """Return the names in string annotations, which torch evaluates for the schema of an operator."""
+    """Return the names in string annotations: torch infers operator schemas from these."""
     names = set()
     for item in ast.walk(node):
         for annotation in (getattr(item, "annotation", None), getattr(item, "returns", None)):

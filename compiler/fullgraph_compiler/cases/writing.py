@@ -20,7 +20,7 @@ INVOKE_SUBGRAPH: Final = "torch.ops.higher_order.invoke_subgraph"
 AUTOGRAD_FUNCTION: Final = "torch.ops.higher_order.autograd_function_apply"
 """A call of an ``autograd.Function`` (``torch/_functorch/autograd_function.py``): 2.13, 2.15."""
 DATA_WAS_SET: Final = "torch._dynamo.variables.builtin._lower_version_count_by_1"
-"""What Dynamo calls on the result of ``set_`` where the user sets ``data``, in 2.13 and 2.15."""
+"""The function that Dynamo calls on the result of ``set_`` where the user sets ``data``: 2.13, 2.15."""
 _INFIX = {
     "add": "+",
     "sub": "-",
@@ -46,7 +46,10 @@ _PREFIX = {"neg": "-", "invert": "~", "pos": "+", "not_": "not "}
 
 
 def expression(value: Value, names: Mapping[str, str]) -> str:
-    """Return a value as a Python expression; ``names`` are the variables of operations and inputs."""
+    """Return a value as a Python expression.
+
+    ``names`` are the variables of operations and inputs.
+    """
     if isinstance(value, Ref):
         return names[value.name]
     if isinstance(value, Code):
@@ -71,7 +74,10 @@ def expression(value: Value, names: Mapping[str, str]) -> str:
 
 
 def call(operation: Operation, names: Mapping[str, str], in_aten: bool) -> str:
-    """Return an operation as a Python expression; ``in_aten`` wraps Triton kernels for graphs of ATen."""
+    """Return an operation as a Python expression.
+
+    ``in_aten`` wraps Triton kernels for ATen graphs.
+    """
     target = operation.target.removeprefix("builtins.")
     args, kwargs = operation.args, dict(operation.kwargs)
     if operation.kind == "call_method":
@@ -99,9 +105,12 @@ def call(operation: Operation, names: Mapping[str, str], in_aten: bool) -> str:
 def _as_the_user_writes(
     target: str, args: tuple[Value, ...], kwargs: dict[str, Value], names: Mapping[str, str]
 ) -> str:
-    """Return the call of an operator that Dynamo cannot capture again, by torch's function for it."""
+    """Return a call of a public function instead of an operator.
+
+    Dynamo cannot capture these operators again. Empty for other operators.
+    """
     if target == INVOKE_SUBGRAPH:
-        subgraph, _, *operands = args  # and torch's own name for it
+        subgraph, _, *operands = args  # the second is torch's name for the subgraph
         return f"{expression(subgraph, names)}({_arguments(tuple(operands), kwargs, names)})"
     if target == "torch.ops.higher_order.tag_activation_checkpoint":
         return f"torch.utils.checkpoint.checkpoint({_arguments(args, kwargs, names)})"
@@ -117,7 +126,7 @@ def _as_the_user_writes(
 
 
 def _closure(function: Value, tensors: tuple[Value, ...], names: Mapping[str, str]) -> Value:
-    """Return a function that gives a graph the tensors that it takes last, as the user's function does."""
+    """Return a function that appends captured tensors to a graph's arguments."""
     if not tensors:
         return function
     return Code(f"lambda *args: {expression(function, names)}(*args, {_arguments(tensors, {}, names)})")
@@ -131,10 +140,11 @@ def class_title(subgraph: str) -> str:
 def autograd_function(
     title: str, bodies: tuple[str, str], results: tuple[Value, ...], options: Mapping[str, Value]
 ) -> str:
-    """Return a class for an ``autograd.Function`` with the classes of its two graphs, which need no instance.
+    """Return the class of an ``autograd.Function``.
 
-    ``results`` are those of the forward graph: the outputs, and what it keeps for the backward one, of which
-    ``options`` name what is saved, as ``AutogradFunctionApply`` reads them.
+    Its methods call the classes of its two graphs. ``results`` of the forward graph are its outputs, and the
+    values that it passes to the backward graph; ``options`` name those that are saved tensors, with the keys
+    of torch's ``AutogradFunctionApply``.
     """
     outputs, kept = results
     saved = [*options["saved_for_backward_idx"]]
@@ -224,11 +234,14 @@ _MOST_WRITTEN = 16
 
 _NORMAL = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 _UNIFORM = ("uint8", "int8", "int16", "int32", "int64", "bool", *_NORMAL[:4])
-"""The dtypes for which ``torch.randint`` works; those of ``_NORMAL`` work with ``torch.randn``."""
+"""The dtypes of ``torch.randint``; those of ``torch.randn`` are ``_NORMAL``."""
 
 
 def make(given: Input, leaf: bool) -> str:
-    """Return an expression that creates an input; without ``leaf``, operations may write to it in place."""
+    """Return an expression that creates an input.
+
+    Without ``leaf``, in-place operations may change it.
+    """
     spec = given.spec
     if spec is None:
         return expression(given.value, {})
@@ -322,12 +335,12 @@ def _options(spec: TensorSpec, usual: str) -> str:
 
 
 def _is_sum(text: str) -> bool:
-    """Tell whether an expression is a sum or a product, which needs brackets before a method call."""
+    """Return whether an expression needs brackets before a method call."""
     return not text.endswith(")")
 
 
 def _is_apart(spec: TensorSpec) -> bool:
-    """Tell whether no two elements of a tensor share memory."""
+    """Return whether no two elements of a tensor share memory."""
     end = 0
     for step, length in sorted(zip(spec.stride, spec.shape, strict=True)):
         if length > 1:

@@ -12,9 +12,10 @@ from ..processes.children import run_child
 
 
 def bisect(case: Case, seconds: float) -> str:
-    """Return the part to turn off so that a case no longer fails: ``lowerings, 2: aten.relu.default``.
+    """Return the part of TorchInductor to turn off so that a case no longer fails.
 
-    Empty if no single part is at fault, or after ``seconds``. (``torch/_inductor/compiler_bisector.py``)
+    An example is ``lowerings, 2: aten.relu.default``. Empty if no single part is at fault, or after
+    ``seconds``. (``torch/_inductor/compiler_bisector.py``)
     """
 
     def passes() -> bool:

@@ -1,8 +1,8 @@
 """Find why a compiled program differs from the uncompiled one, by running the whole program again.
 
-One run compiles the calls again: if they are right then, torch had reused a graph that does not fit. Another
-run is uncompiled and follows each call. No guard checks the first point at which the call that differs leaves
-the path of the call that was compiled.
+One run compiles the calls anew: if their results are right then, torch had reused a graph that does not fit.
+Another run is uncompiled and follows the path of each call. The cause is the first point at which the call
+that differs leaves the path of the call that was compiled, since no guard checks this point.
 """
 
 from __future__ import annotations
@@ -25,12 +25,16 @@ from .programs import Marks
 _NUMPY_RANDOM = {"torch._dynamo.config.use_numpy_random_stream": True}
 _ANEW = ("uncompiled", programs.ANEW)
 _CHANGED = ("eager", programs.CHANGED)
-"""Stages: as uncompiled, once calls are compiled anew; as under Dynamo, once something is changed."""
+"""Pairs of stages with equal results if a cause is right: calls compiled anew are as uncompiled calls, and
+changed uncompiled calls are as calls under Dynamo."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Followed:
-    """The causes that the followed calls show; ``asked`` and ``cached`` need another run to confirm them."""
+    """The possible causes in the followed calls.
+
+    ``asked`` and ``cached`` need another run to confirm.
+    """
 
     parted: Cause | None = None
     known: Cause | None = None
@@ -41,9 +45,10 @@ class _Followed:
 
 
 def find_cause(request: RunRequest, folder: Path, number: int, *, whole: bool) -> Cause | None:
-    """Return why the result of a call differs, or what the program prints (``number`` is 0).
+    """Return why the result of a call differs, or the output if ``number`` is 0.
 
-    ``whole`` is whether it differs only with its own backend. ``folder`` has the results of the other runs.
+    With ``whole``, it differs only with the program's own backend. ``folder`` has the results of the earlier
+    runs.
     """
     marks = programs.marks(folder)
     follow = programs.start_followed(request, lambda recorder: _follow(recorder, number, marks))
@@ -71,15 +76,18 @@ def find_cause(request: RunRequest, folder: Path, number: int, *, whole: bool) -
 
 
 def _gives(child: Child, folder: Path, stages: tuple[str, str], number: int) -> bool:
-    """Tell whether a child runs the program to its end, and two stages give the same then."""
+    """Wait for a child.
+
+    Returns whether the program finished and two stages have equal results.
+    """
     _, ended = next(ends_of({child}))
     return ended.answered and _is_right(folder, stages, number)
 
 
 def half_difference(folder: Path, stage: str) -> str | None:
-    """Describe how results in half precision differ from the uncompiled ones; empty if they are equal.
+    """Describe how results in half precision differ from the uncompiled ones.
 
-    ``None`` if the comparison died.
+    Empty if they are equal. ``None`` if the comparison died.
     """
 
     def compare() -> str:
@@ -98,7 +106,10 @@ def half_difference(folder: Path, stage: str) -> str | None:
 
 
 def _is_right(folder: Path, stages: tuple[str, str], number: int) -> bool:
-    """Tell whether two runs give the same results of a call, or print the same if ``number`` is 0."""
+    """Return whether a call has equal results in two runs.
+
+    If ``number`` is 0, the output of the runs is compared instead.
+    """
     if not number:
         plain, other = (printed.load(programs.printed(folder, name)) for name in stages)
         return not printed.difference(plain, other, other)
@@ -115,7 +126,10 @@ def _is_right(folder: Path, stages: tuple[str, str], number: int) -> bool:
 
 
 def _follow(recorder: paths.PathRecorder, number: int, marks: Marks) -> _Followed:
-    """Return the causes in the recorded paths: of a call, or of the first one that has a cause."""
+    """Return the causes in the recorded path of a call.
+
+    If ``number`` is 0, the first call that has a cause counts.
+    """
     chosen = [path for path in recorder.paths if number in (0, path.number)]
     parted = (_parted(path, recorder.paths, recorder.hooks, marks) for path in chosen)
     return _Followed(
@@ -128,9 +142,9 @@ def _follow(recorder: paths.PathRecorder, number: int, marks: Marks) -> _Followe
 
 
 def _parted(now: paths.Path, before: list[paths.Path], hooks: HookRegistry, marks: Marks) -> Cause | None:
-    """Return the only cause that the earlier compilations allow, whichever of them the call has reused.
+    """Return the cause if all earlier compilations that may be reused agree on it.
 
-    ``None`` if a graph of one of them may fit the call: that one may be the reused graph.
+    ``None`` if the graph of an earlier compilation may fit the call: that may be the reused graph.
     """
     if now.number in marks.compiled:
         return None
@@ -151,14 +165,14 @@ def _parted(now: paths.Path, before: list[paths.Path], hooks: HookRegistry, mark
 
 
 def _is_eager(stack: Stack, marks: Marks) -> bool:
-    """Tell whether the function that a stack ends in is not compiled."""
+    """Return whether the function that a stack ends in is not compiled."""
     return bool(stack) and (stack[-1].filename, stack[-1].function) in marks.eager
 
 
 def _translated(path: paths.Path, marks: Marks) -> Cause | None:
-    """Return the calls of NumPy whose translation differs, one for each function and line.
+    """Return the NumPy calls whose translation differs, once per function and line.
 
-    Where the program is not compiled, it calls NumPy itself.
+    Calls in uncompiled parts of the program are left out, because they use NumPy itself.
     """
     evidence: dict[tuple[Any, ...], Evidence] = {}
     for frame, offset, found in path.translated:
@@ -174,7 +188,7 @@ def _translated(path: paths.Path, marks: Marks) -> Cause | None:
 
 
 def _cached(path: paths.Path, before: list[paths.Path]) -> Cause | None:
-    """Return a function of which a call has got a cached result, since it did not run in it."""
+    """Return a function whose cached result, from an earlier call, this call used."""
     cached = {code for code, _ in caches()} - {entered.code for entered in path.frames}
     for earlier in before:
         if earlier.number >= path.number or earlier.name != path.name:
@@ -188,7 +202,7 @@ def _cached(path: paths.Path, before: list[paths.Path]) -> Cause | None:
 
 
 def _runs(path: paths.Path, earlier: paths.Path, entered: paths.Entered) -> bool:
-    """Tell whether a path has the instruction that entered a frame in an earlier one."""
+    """Return whether a path has the instruction that entered an earlier path's frame."""
     if entered.parent < 0:
         return False
     caller = earlier.frames[entered.parent].code
@@ -197,7 +211,7 @@ def _runs(path: paths.Path, earlier: paths.Path, entered: paths.Entered) -> bool
 
 
 def _asked(path: paths.Path) -> Cause | None:
-    """Return the first line that asks torch whether it compiles."""
+    """Return the first line that asks torch whether it is compiling."""
     if not path.asked:
         return None
     evidence = Evidence("", "False", "True", path.stack(*path.asked[0]))

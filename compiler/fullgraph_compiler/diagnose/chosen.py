@@ -1,4 +1,4 @@
-"""Settings of torch that the program chose, and without which a failing graph passes."""
+"""Settings of torch that the program changed, and without which a failing graph passes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ _INDUCTOR: Final = "torch._inductor."
 _EAGER_RANDOM: Final = f"{_INDUCTOR}config.fallback_random = True"
 _AOT: Final = "aot_eager"
 _MOST: Final = 6
-"""Settings that are tried."""
+"""The maximum number of settings to try."""
 
 
 def settings_at_fault(case: Case, fault: FaultLocated, oracle: Oracle, own: str) -> tuple[SettingFault, ...]:
-    """Return each setting with whose default a case passes the failing stage and its ``own`` backend.
+    """Return each setting whose default makes a case pass.
 
-    Settings of TorchInductor are not read at the first stage of AOTAutograd, so they are not tried there.
+    It must pass the failing stage and its ``own`` backend. Settings of TorchInductor are not read at the
+    first stage of AOTAutograd, so they are not tried there.
     """
     tried = [item for item in _chosen(case) if fault.stage != _AOT or not item.name.startswith(_INDUCTOR)]
     tried = tried[:_MOST] if fault.failure.kind != "hang" else []
@@ -55,7 +56,7 @@ def _chosen(case: Case) -> Iterator[SettingFault]:
 
 
 def _with_default(case: Case, setting: SettingFault) -> Case:
-    """Return a case in which a setting is torch's default, and random numbers are those of eager code."""
+    """Return a case with the default of a setting, and eager random numbers."""
     line = f"{setting.name} = {setting.default}"
     settings = (*case.settings, _EAGER_RANDOM, line)
     return replace(case, settings=settings, preamble=(*case.preamble, line))

@@ -1,4 +1,4 @@
-"""The first point at which two calls of one function part, uncompiled: a cause that no guard has seen."""
+"""The first point at which two uncompiled calls of one function diverge: a cause that no guard checks."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _OFFSET: Final = (1 << 32) - 1
 def parting(
     before: Path, now: Path, hooks: HookRegistry, breaks: Collection[tuple[str, int]] = ()
 ) -> Cause | None:
-    """Return why a graph that was compiled in one call does not fit another one; ``None`` if it may fit.
+    """Return why a graph that was compiled in one call does not fit another call.
 
-    ``breaks`` are the files and rows of graph breaks: what is decided there is decided in every call.
+    ``None`` if it may fit. ``breaks`` are the files and rows of graph breaks: code there runs uncompiled in
+    every call.
     """
     at = next(_different(before, now), None)
     if at is not None:
@@ -43,7 +44,7 @@ _Found: TypeAlias = tuple[CauseKind, tuple[Evidence, ...]]
 
 
 def _way(before: Path, now: Path, hooks: HookRegistry, at: int) -> _Found | None:
-    """Return what makes the calls take another way at an event; ``None`` if it is not known."""
+    """Return why the paths of the calls diverge at an event; ``None`` if unknown."""
     for path in (now, before):
         code = _entered(path, at)
         if code is None:
@@ -64,7 +65,7 @@ def _way(before: Path, now: Path, hooks: HookRegistry, at: int) -> _Found | None
     called = [_entered(path, at) for path in (before, now)]
     if any(called):
         if {code for code, _ in caches()} & {*called}:
-            return None  # the cache decides whether the function runs, not the program
+            return None  # the cache, not the program, decides whether the function runs
         first, second = (getattr(code, "co_qualname", code.co_name) if code else "" for code in called)
         return "called", (Evidence("", first, second, stack),)
     jump = _instructions(now.frames[frame].code).get(offset)
@@ -72,9 +73,9 @@ def _way(before: Path, now: Path, hooks: HookRegistry, at: int) -> _Found | None
     if jump is None or left is None or right is None:
         return None
     if jump.opname == "FOR_ITER":
-        # The body is next. Since Python 3.12 a loop that ends jumps behind its target, which is END_FOR.
+        # The body follows FOR_ITER. Since Python 3.12 the end of a loop jumps behind the target, END_FOR.
         old, new = ("went on" if offset < to < jump.argval else "ended" for to in (left, right))
-        row = now.stack(frame, 0, stack[-1].row)  # its columns are those of the whole loop
+        row = now.stack(frame, 0, stack[-1].row)  # the columns would be those of the whole loop
         return "loop", (Evidence("", old, new, row),)
     was, became = _truth(jump, left), _truth(jump, right)
     if not was or not became:
@@ -84,7 +85,7 @@ def _way(before: Path, now: Path, hooks: HookRegistry, at: int) -> _Found | None
 
 
 def _different(before: Path, now: Path) -> Iterator[int]:
-    """Yield the places from which the events of two calls differ."""
+    """Yield the indices at which the events of two calls differ."""
     events, others = before.events, now.events
     for at in range(max(len(events), len(others))):
         if at >= len(events) or at >= len(others) or events[at] != others[at]:
@@ -96,21 +97,24 @@ def _different(before: Path, now: Path) -> Iterator[int]:
 
 
 def _entered(path: Path, at: int) -> CodeType | None:
-    """Return the code that an event enters, if it does."""
+    """Return the code that an event enters; ``None`` for an instruction."""
     if at >= len(path.events) or path.events[at] & _OFFSET != ENTERED:
         return None
     return path.frames[path.events[at] >> 32].code
 
 
 def _following(path: Path, at: int, frame: int) -> int | None:
-    """Return the offset of an event in a frame."""
+    """Return the offset of an event; ``None`` if the event is not in this frame."""
     if at >= len(path.events) or path.events[at] >> 32 != frame:
         return None
     return path.events[at] & _OFFSET
 
 
 def _truth(jump: dis.Instruction, to: int) -> str:
-    """Return what a jump has found its condition to be, by where it leads; empty for another instruction."""
+    """Return the truth value that a jump found, from its target.
+
+    Empty for other instructions.
+    """
     jumped, name = to == jump.argval, jump.opname
     if "JUMP" not in name:
         return ""
@@ -141,9 +145,9 @@ def _instructions(code: CodeType) -> dict[int, dis.Instruction]:
 
 
 def _value(before: Path, now: Path, breaks: bool) -> _Found | None:
-    """Return a value that differs although the inputs have the same sizes and plain values.
+    """Return a value that differs although sizes and plain values of inputs are equal.
 
-    Where the function has graph breaks, a variable may hold what tensors of the call hold.
+    With graph breaks, variables are ignored: their values may come from the data of the call's tensors.
     """
     if before.shape != now.shape:
         return None
@@ -157,7 +161,7 @@ def _value(before: Path, now: Path, breaks: bool) -> _Found | None:
 
 
 def _aliasing(before: Path, now: Path) -> _Found | None:
-    """Return two inputs that have one memory in one of the calls, and what writes into it."""
+    """Return inputs that share memory in one call only, and the row that writes to it."""
     for path, other in ((now, before), (before, now)):
         for pair in sorted(path.shared - other.shared):
             write = next((item for item in before.writes + now.writes if item[0] in pair), None)

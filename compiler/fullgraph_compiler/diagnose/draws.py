@@ -1,4 +1,4 @@
-"""Operations in graphs whose random numbers TorchInductor draws by itself."""
+"""Operations in graphs for which TorchInductor draws its own random numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DROPOUT: Final = "torch.nn.functional.dropout"
 
 
 def drawn_in(cases: Iterable[Case]) -> tuple[Drawn, ...]:
-    """Return the operations that surely draw random numbers, one for each name and line."""
+    """Return the operations that certainly draw random numbers, once per line."""
     found: dict[tuple[str, str, int], Drawn] = {}
     for operation in (item for case in cases for item in _operations(case.graph) if _draws(item)):
         frame = repro.user_frame(operation)

@@ -1,4 +1,4 @@
-"""The code that is followed where a call runs uncompiled, and the functions that ``functools`` caches."""
+"""The code that is followed when a call runs uncompiled, and the functions that ``functools`` caches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OURS = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 @functools.cache
 def is_followed(filename: str) -> bool:
-    """Tell whether code of a file is followed: not that of Python, torch, NumPy or ourselves."""
+    """Return whether a file is not part of Python, torch, NumPy or Fullgraph."""
     if filename.startswith(("<frozen", _OURS)):
         return False
     if found := _INSTALLED.search(filename):
@@ -28,8 +28,8 @@ def is_followed(filename: str) -> bool:
 
 
 def caches() -> list[tuple[CodeType, Any]]:
-    """Return the functions whose results ``functools`` keeps, by their code."""
-    gc.unfreeze()  # those of libraries that were imported ahead of the run are among what was frozen
+    """Return the functions whose results ``functools`` caches, each with its code."""
+    gc.unfreeze()  # the functions of libraries that were imported ahead of the run are frozen
     found = [thing for thing in gc.get_objects() if type(thing) is functools._lru_cache_wrapper]
     codes = [(getattr(thing.__wrapped__, "__code__", None), thing) for thing in found]
     return [(code, thing) for code, thing in codes if isinstance(code, CodeType)]

@@ -1,4 +1,4 @@
-"""The hooks that a program registers on modules and removes, with the places where it does."""
+"""The hooks that a program registers on modules and removes, with the stacks of these calls."""
 
 from __future__ import annotations
 
@@ -26,14 +26,17 @@ _METHODS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A hook that was registered, or removed, after so many calls of compiled functions."""
+    """The registration or removal of a hook, after this number of calls of compiled functions."""
 
     calls: int
     stack: Stack
 
 
 class HookRegistry:
-    """The hooks of all modules by their code; ``calls`` returns the number of calls so far."""
+    """The hooks of all modules by their code.
+
+    ``calls`` returns the number of calls so far.
+    """
 
     def __init__(self, calls: Callable[[], int]) -> None:
         self._calls = calls
@@ -42,7 +45,7 @@ class HookRegistry:
         self._handles: dict[int, CodeType] = {}
 
     def install(self) -> None:
-        """Take note of what is registered from now on."""
+        """Record all registrations and removals from now on."""
         for name in _METHODS:
             setattr(torch.nn.Module, name, self._noting(getattr(torch.nn.Module, name)))
         handle: Any = torch.utils.hooks.RemovableHandle
@@ -84,7 +87,7 @@ class HookRegistry:
 
 
 def _code(hook: Any) -> CodeType | None:
-    """Return the code that a call of a hook runs, if it is Python's."""
+    """Return the code that a call of a hook runs, if the hook is written in Python."""
     while isinstance(hook, functools.partial):
         hook = hook.func
     call = getattr_static(type(hook), "__call__", None)

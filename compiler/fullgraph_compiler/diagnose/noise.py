@@ -1,4 +1,4 @@
-"""Results of a graph that are far from float64, compiled and uncompiled: rounding decides them."""
+"""Results of a graph that are far from float64 both compiled and uncompiled: rounding decides them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from ..facts import Noise
 from ..processes.children import run_child
 
 _FAR: Final = 0.01
-"""The relative error, beside float64, from which a number is rounding noise."""
+"""The relative error, compared with float64, above which a number is rounding noise."""
 
 
 def noise_in(case: Case, seconds: float) -> Noise | None:
-    """Return the first number of a graph's results that differs, and is far from float64 in both."""
+    """Return the first number in a graph's results that rounding decides.
+
+    It differs, and is far from float64 both compiled and uncompiled.
+    """
     ended = run_child(lambda: _noise(case), seconds)
     return ended.answer if ended.answered else None
 
@@ -36,7 +39,10 @@ def _noise(case: Case) -> Noise | None:
 
 
 def _far(result: Any, plain: Any, exact: Any) -> tuple[str, float, float, float] | None:
-    """Return the dtype and the numbers where two results differ most; ``None`` if one is near float64."""
+    """Return the dtype and the numbers where two results differ most.
+
+    ``None`` if either is near float64.
+    """
     if not all(isinstance(value, torch.Tensor) for value in (result, plain, exact)):
         return None
     dtype = plain.dtype

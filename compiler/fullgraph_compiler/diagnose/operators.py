@@ -16,7 +16,7 @@ from ..processes.children import run_child
 from ..trace.export.texts import parse_failing_operator, schema
 
 _CHECKS: Final = ("test_schema", "test_faketensor")
-"""The checks of ``torch.library.opcheck`` for arguments that are changed, and for the fake kernel."""
+"""The checks of ``torch.library.opcheck`` for undeclared changes of arguments, and for the fake kernel."""
 _PACKET: Final = "torch.ops."
 _OF_TORCH: Final = frozenset(
     ("aten", "prims", "prim", "higher_order", "inductor", "quantized", "c10d", "c10d_functional")
@@ -24,10 +24,10 @@ _OF_TORCH: Final = frozenset(
 
 
 def operator_at_fault(case: Case, fault: FaultLocated, seconds: float) -> tuple[OperatorFault | None, Any]:
-    """Find an operator in a failing graph that is not what it declares, and the stack of its call.
+    """Find an operator that does not do what it declares, and the stack of its call.
 
-    ``torch.library.opcheck`` runs in a child on the values that the operator gets here; the error of
-    TorchInductor's own check of results names an operator, too.
+    ``torch.library.opcheck`` runs in a child process on the operator's arguments in this graph. Otherwise,
+    the error of TorchInductor's own check of results may name an operator.
     """
     own = {schema(item.target.removeprefix(_PACKET)): item for item in case.graph.operations if _is_own(item)}
     if not own:
@@ -39,7 +39,7 @@ def operator_at_fault(case: Case, fault: FaultLocated, seconds: float) -> tuple[
 
 
 def _is_own(operation: Operation) -> bool:
-    """Tell whether an operation is an operator that torch does not define."""
+    """Return whether an operation is an operator that torch does not define."""
     namespace, _, _ = operation.target.removeprefix(_PACKET).partition(".")
     return (
         operation.target.startswith(_PACKET) and namespace not in _OF_TORCH and not namespace.startswith("_")
@@ -47,7 +47,10 @@ def _is_own(operation: Operation) -> bool:
 
 
 def _failed_check(case: Case, names: Any) -> tuple[str, str]:
-    """Run a graph uncompiled; return the first operator of ``names`` that fails a check, with the reason."""
+    """Run a graph uncompiled.
+
+    Returns the first operator of ``names`` that fails a check, with the reason.
+    """
     silence()
     failed: list[tuple[str, str]] = []
 

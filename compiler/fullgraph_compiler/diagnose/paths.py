@@ -1,4 +1,4 @@
-"""The way that each call of a compiled function takes uncompiled, recorded instruction by instruction."""
+"""The path of each call of a compiled function through uncompiled code, instruction by instruction."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .results import tensors_in
 from .translated import NumpyCalls, Translated
 
 ENTERED = (1 << 32) - 1
-"""The offset of an event that is no instruction, but the begin of a frame."""
+"""The offset of an event that is the begin of a frame, not an instruction."""
 _MOST_EVENTS = 100_000
 _LONGEST = 60
 _MOST_BITS = 200
@@ -32,13 +32,13 @@ _PLAIN = (type(None), bool, int, float, str)
 _IMPURE = frozenset(
     ("os", "_collections_abc", "genericpath", "time", "random", "datetime", "uuid", "secrets")
 )
-"""Modules in Python whose functions return other values without an argument that differs."""
+"""Python modules whose functions may return other values for equal arguments."""
 _ASKED = (torch.compiler.is_compiling.__code__, torch.compiler.is_dynamo_compiling.__code__)
 
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """A frame of a call: its code, and the frame and the instruction that called it (-1 for none)."""
+    """A frame of a call: its code, and the frame (-1 for none) and the instruction that called it."""
 
     code: CodeType
     parent: int
@@ -47,7 +47,10 @@ class Entered:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A plain value in a frame: of a local variable, or returned to an instruction by ``name``."""
+    """A plain value in a frame.
+
+    It is the value of the local variable ``name``, or was returned to the instruction ``offset``.
+    """
 
     frame: int
     row: int
@@ -58,10 +61,11 @@ class Seen:
 
 @dataclass
 class Path:
-    """What a call did uncompiled: its instructions, plain values, writes into inputs, NumPy's functions.
+    """The path of an uncompiled call: its instructions, plain values, writes to inputs, NumPy calls.
 
-    An event is the number of a frame in its upper 32 bits, and the offset of an instruction or ``ENTERED``.
-    ``shape`` is the types and sizes of the inputs, ``kind`` what of them every graph is compiled for.
+    An event is the number of a frame in the upper 32 bits, and the offset of an instruction or ``ENTERED``.
+    ``shape`` has the sizes and plain values of the inputs, ``kind`` the properties on which every graph is
+    specialized.
     """
 
     number: int
@@ -76,10 +80,10 @@ class Path:
     frames: list[Entered] = field(default_factory=list)
     values: list[Seen] = field(default_factory=list)
     writes: list[tuple[str, int, int]] = field(default_factory=list)
-    """The input that an instruction wrote into, with its frame and row."""
+    """The name of each input that was written to, with the frame and the row of the write."""
     translated: list[tuple[int, int, Translated]] = field(default_factory=list)
     asked: list[tuple[int, int]] = field(default_factory=list)
-    """The instructions that ask torch whether it compiles, with their frames."""
+    """The frame and the offset of each instruction that asks torch whether it is compiling."""
 
     def stack(self, frame: int, offset: int, row: int = 0) -> Stack:
         """Return the calls from the program down to an instruction, or to a row."""
@@ -92,7 +96,7 @@ class Path:
 
 
 def place(code: CodeType, offset: int, row: int = 0) -> StackFrame:
-    """Return the place of an instruction, or only of a row."""
+    """Return the place of an instruction, or of a whole row if ``row`` is given."""
     positions = getattr(code, "co_positions", None)  # since Python 3.11
     if row or positions is None:
         rows = (line for start, end, line in code.co_lines() if line and start <= offset < end)
@@ -102,7 +106,7 @@ def place(code: CodeType, offset: int, row: int = 0) -> StackFrame:
 
 
 class PathRecorder(CallWatcher):
-    """A recorder of the paths of the outermost calls of compiled functions, which run uncompiled."""
+    """A recorder of the paths of compiled functions' outermost calls, run uncompiled."""
 
     def __init__(self) -> None:
         super().__init__(compiled=False)
@@ -134,8 +138,8 @@ class PathRecorder(CallWatcher):
         self._tracer = _Tracer(path, [(name, value) for name, value in inputs if _has_version(value)])
         self._before = sys.gettrace()
         self._numpy.install()
-        # Without this, and its like in ``_step``, the first call of a function has no instructions in
-        # Python 3.12 and 3.13.
+        # Without this, and the same in ``_step``, Python 3.12 and 3.13 report no instructions for the first
+        # call of a function.
         sys._getframe().f_trace_opcodes = True
         sys.settrace(self._tracer.enter)
 
@@ -188,7 +192,7 @@ class _Tracer:
             self._path.translated.append((number, frame.f_lasti, found))
 
     def _parent(self, frame: FrameType) -> tuple[int, int]:
-        """Return the number of the nearest followed frame that leads to this one, and its instruction."""
+        """Return the nearest followed frame that leads to this one, and its instruction."""
         above = frame.f_back
         while above is not None:
             if above in self._numbers:
@@ -209,7 +213,7 @@ class _Tracer:
         return self._step
 
     def _look(self, frame: FrameType, number: int) -> None:
-        """Note what the row that ends here has assigned, and the inputs that it wrote into."""
+        """Record the values that a finished row assigned, and the inputs that it wrote to."""
         row, known = self._rows[number], self._locals[number]
         for name, value in _plain(frame):
             if known.get(name) != value:
@@ -234,7 +238,10 @@ def _plain(frame: FrameType) -> Iterator[tuple[str, str]]:
 
 
 def _text(value: Any) -> str | None:
-    """Return the text of a number, a string or ``None``; ``None`` for all else, and for huge integers."""
+    """Return the text of a number, a string or ``None``.
+
+    ``None`` for other values and huge integers.
+    """
     if type(value) in _PLAIN and not (type(value) is int and value.bit_length() > _MOST_BITS):
         text = repr(value[:_LONGEST] if type(value) is str else value)
         return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
@@ -245,7 +252,7 @@ def _text(value: Any) -> str | None:
 
 
 def _inputs(call: Call) -> Iterator[tuple[str, Any]]:
-    """Yield the tensors and the plain values that a call gets, with their names."""
+    """Yield the tensors and plain values in a call's arguments, with their names."""
     try:
         given = inspect.signature(call.function).bind(*call.args, **call.kwargs).arguments
     except (TypeError, ValueError):
@@ -273,7 +280,10 @@ def _shape_of(named: tuple[str, Any]) -> str:
 
 
 def _sharing(inputs: list[tuple[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of the names of inputs that have one memory, for the first ``_MOST_SHARING`` of each."""
+    """Yield pairs of the names of inputs that share memory.
+
+    Of more than ``_MOST_SHARING`` inputs with the same memory, only the first count.
+    """
     owners: dict[int, list[str]] = {}
     for name, value in inputs:
         if _has_version(value) and value.numel():
@@ -283,12 +293,12 @@ def _sharing(inputs: list[tuple[str, Any]]) -> Iterator[tuple[str, str]]:
 
 
 def _has_version(value: Any) -> bool:
-    """Tell whether a value is a tensor with memory of its own, and counts what is written into it."""
+    """Return whether a value is a plain tensor whose version counter counts writes."""
     return isinstance(value, torch.Tensor) and is_plain(value) and not value.is_inference()
 
 
 def _settings() -> dict[str, str]:
-    """Return what a program can set for all that it calls."""
+    """Return the values of torch's global settings, by the expressions that read them."""
     read = {
         'torch.get_autocast_dtype("cpu")': lambda: torch.get_autocast_dtype("cpu"),
         'torch.get_autocast_dtype("cuda")': lambda: torch.get_autocast_dtype("cuda"),

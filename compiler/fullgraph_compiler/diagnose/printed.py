@@ -1,4 +1,4 @@
-"""The lines that a program prints, recorded to compare its runs."""
+"""Recording of the lines that a program prints, to compare its runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..compat import dynamo_compat
 
 _MOST_BYTES = 1_000_000
 _LONGEST = 200
-"""Characters of a line that are quoted."""
+"""The maximum number of characters of a line that are quoted."""
 _VARIABLE = re.compile(
     r"""
     0x[0-9a-fA-F]+                                                # an address
@@ -27,7 +27,7 @@ _VARIABLE = re.compile(
 
 
 class PrintedLines:
-    """The recorder of what this process writes to ``sys.stdout``, up to a million bytes."""
+    """A recorder of the bytes that this process writes to ``sys.stdout``, up to a million."""
 
     def __init__(self) -> None:
         self._kept = bytearray()
@@ -40,7 +40,7 @@ class PrintedLines:
             return
         for method in (_Tee.write, _Tee.flush, _Tee.writable, _Tee.fileno, _Tee.isatty):
             dynamo_compat.leave_alone(method)
-        # Dynamo may trace a call of its ``write``: so that stays the one of Python.
+        # Dynamo may trace a call of ``sys.stdout.write``, so this remains Python's own class.
         self._stdout = io.TextIOWrapper(
             _Tee(file.buffer, self._kept),
             encoding=file.encoding,
@@ -59,7 +59,7 @@ class PrintedLines:
 
 
 class _Tee(io.BufferedIOBase):
-    """A binary file that adds what is written to another one to ``kept``."""
+    """A binary file that passes writes on to ``stream``, and copies them to ``kept``."""
 
     def __init__(self, stream: BinaryIO, kept: bytearray) -> None:
         self._stream = stream
@@ -92,11 +92,11 @@ def load(path: Path) -> list[str]:
 
 
 def difference(uncompiled: Sequence[str], captured: Sequence[str], compiled: Sequence[str]) -> str:
-    """Describe the first line that a program prints only uncompiled or only compiled; empty if none is.
+    """Describe the first line that a program prints only uncompiled or only compiled.
 
-    Each run is one of the same program: uncompiled, with Dynamo alone (``captured``), compiled. Addresses,
-    numbers with a decimal point and the order of lines do not count, nor does a line that differs in all
-    three runs, such as one with a time.
+    Empty if there is none. The three runs are of the same program: uncompiled, with Dynamo alone
+    (``captured``), and compiled. Addresses, numbers with a decimal point and the order of lines are ignored,
+    as is a line that differs in all three runs, such as a line with a time.
     """
     plain, alone, whole = (Counter(map(_normal, lines)) for lines in (uncompiled, captured, compiled))
     missing, added = differing(uncompiled, compiled)
@@ -104,14 +104,14 @@ def difference(uncompiled: Sequence[str], captured: Sequence[str], compiled: Seq
         return ""
     as_alone = ", as under Dynamo alone" if alone == whole else ""
     if not missing:
-        return f"it prints `{quoted(added[0])}`{as_alone}, uncompiled not"
+        return f"it prints `{quoted(added[0])}`{as_alone}, but not uncompiled"
     if not added:
-        return f"it does not print `{quoted(missing[0])}`{as_alone}, uncompiled it does"
-    return f"it prints `{quoted(added[0])}`{as_alone}, uncompiled `{quoted(missing[0])}`"
+        return f"it does not print `{quoted(missing[0])}`{as_alone}, but does uncompiled"
+    return f"it prints `{quoted(added[0])}`{as_alone}, but `{quoted(missing[0])}` uncompiled"
 
 
 def differing(before: Sequence[str], now: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the lines that only one of two runs prints: those of ``before``, then those of ``now``."""
+    """Return the lines that only ``before`` has, and those that only ``now`` has."""
     was, now_is = Counter(map(_normal, before)), Counter(map(_normal, now))
     return (
         [line for line in before if _normal(line) in was - now_is],
@@ -120,10 +120,13 @@ def differing(before: Sequence[str], now: Sequence[str]) -> tuple[list[str], lis
 
 
 def quoted(line: str) -> str:
-    """Return as much of a line as is quoted."""
+    """Return a line, shortened for a quotation."""
     return line[:_LONGEST]
 
 
 def _normal(line: str) -> str:
-    """Return a line without what may differ between two runs of the same code."""
+    """Return a line without parts that may differ between equal runs.
+
+    These parts are addresses, decimal numbers and spaces.
+    """
     return _VARIABLE.sub(lambda found: "" if found[0].isspace() else "#", line)

@@ -53,7 +53,7 @@ _T = TypeVar("_T")
 OUT_OF_MEMORY = "OutOfMemory"
 """The ``error`` of a program that exceeds its memory limit."""
 
-_ENDS = {OUT_OF_MEMORY: "takes too much memory", "crash": "crashes", "hang": "hangs"}
+_ENDS = {OUT_OF_MEMORY: "uses too much memory", "crash": "crashes", "hang": "hangs"}
 _SEED = 0
 _GIB = 1 << 30
 _CALL = "failed.call"
@@ -61,21 +61,21 @@ _NO_CACHES = {
     "torch._functorch.config.enable_autograd_cache": False,
     "torch._inductor.config.fx_graph_cache": False,
 }
-"""What has graphs compiled anew: with the caches, a call would get the graph of another one again."""
+"""The settings with which graphs are compiled anew: with caches, a call would get another call's graph."""
 _MARKS = "eager.marks"
 ANEW = "anew"
-"""The stage at which calls are compiled anew."""
+"""The name of the run in which calls are compiled anew."""
 CHANGED = "changed"
-"""The stage at which something is changed in an uncompiled program."""
+"""The name of an uncompiled run in which Fullgraph changes something, to confirm a cause."""
 UNWRAPPED = "unwrapped"
-"""The stage at which ``torch.compile`` wraps no module of an uncompiled program."""
+"""The name of the uncompiled run in which ``torch.compile`` wraps no module."""
 
 
 @dataclass(slots=True)
 class Marks:
-    """The numbers of calls in which something was compiled, and the files and rows of graph breaks.
+    """The numbers of calls that compiled something, and the files and rows of graph breaks.
 
-    ``eager`` has the files and names of functions of which not all is compiled.
+    ``eager`` has the files and names of functions that are not compiled, or only in part.
     """
 
     compiled: set[int] = field(default_factory=set)
@@ -85,7 +85,7 @@ class Marks:
     """The file and the name of the function of each compilation."""
 
     def take(self, facts: Sequence[Fact], call: int) -> None:
-        """Take the facts of a run that came up to a call."""
+        """Add the facts that a run reported during the call with this number."""
         for fact in facts:
             if isinstance(fact, FrameStarted):
                 self.compiled.add(call)
@@ -102,8 +102,8 @@ class Marks:
 class Ran:
     """The result of a program's run: its failure, if any, with the stack and the compilation.
 
-    ``raised`` is the exception that ended it. ``others`` is whether it started processes that were not
-    observed, ``reaches_others`` whether it connected to a server or started another program.
+    ``raised`` is the exception that ended the run. ``others`` says whether the program started processes that
+    were not observed, ``reaches_others`` whether it connected to a server or started another program.
     """
 
     failure: Failure | None
@@ -116,9 +116,10 @@ class Ran:
 
 
 def observe(request: RunRequest, sink: Sink, prepare: Callable[[], None]) -> tuple[Fact, ...]:
-    """Run the program in this process with a fixed seed; return the facts about its end.
+    """Run the program in this process with a fixed seed.
 
-    ``sink`` gets all facts except ``RunFinished``, since the whole request is not finished yet.
+    Returns the facts about its end. ``sink`` gets all facts except ``RunFinished``, because the whole request
+    is not finished yet.
     """
     kept: list[Fact] = []
 
@@ -154,10 +155,10 @@ def run_observed(
     speak: Callable[[], object] = bool,
     memory: int | None = None,
 ) -> tuple[Ran, _T | None]:
-    """Run the program in a child; return how it ran, and ``result()`` at its end, if it has one.
+    """Run the program in a child.
 
-    ``speak`` is called first, in the child, and makes ``sink`` work there. With more than ``memory`` bytes
-    the program fails.
+    Returns how it ran, and ``result()`` of the child if it ran to the end. ``speak`` is called first, in the
+    child, and makes ``sink`` work there. The program fails if it uses more than ``memory`` bytes.
     """
 
     def work() -> tuple[tuple[Fact, ...], _T]:
@@ -174,12 +175,15 @@ def run_observed(
 
 
 def without_code(facts: Sequence[Fact]) -> list[Fact]:
-    """Leave out the code of a run that does not track provenance: it would look empty."""
+    """Leave out the code of a run without provenance tracking, which would look empty."""
     return [fact for fact in facts if not isinstance(fact, (Artifact, CodeGenerated))]
 
 
 def seconds_compiling(facts: Sequence[Fact]) -> float:
-    """Return the total time in seconds of the outermost phases; all other phases are within these."""
+    """Return the total time in seconds of the outermost phases.
+
+    All other phases are within these.
+    """
     return sum(fact.phases[0].seconds for fact in facts if isinstance(fact, PhasesTimed))
 
 
@@ -191,7 +195,7 @@ def _record_run(
     prepare: Callable[[], None] = lambda: None,
     sink: Sink = ignore,
 ) -> tuple[Fact, ...]:
-    """Run the program in this process, and save its results and what it prints under a stage."""
+    """Run the program in this process; save its results and output under a stage."""
     lines = PrintedLines()
 
     def prepare_all() -> None:
@@ -206,7 +210,7 @@ def _record_run(
 
 
 def start_uncompiled(request: RunRequest, folder: Path) -> Child:
-    """Start a child that runs the program uncompiled, and records its results in a folder."""
+    """Start a child that runs the program uncompiled, and saves its results."""
 
     def work() -> tuple[Fact, ...]:
         recorder, wrapped = ResultRecorder(compiled=False), WrappedModules()
@@ -218,9 +222,9 @@ def start_uncompiled(request: RunRequest, folder: Path) -> Child:
 
 
 def start_unwrapped(request: RunRequest, folder: Path) -> Child:
-    """Start a child that runs the program uncompiled, and in which ``torch.compile`` wraps no module.
+    """Start a child that runs the program uncompiled, with no module wrapped.
 
-    It saves what it prints if it does not fail, and if the program does not know the wrapper by name.
+    The output is saved only if the program does not fail and its files do not name the wrapper.
     """
 
     def work() -> tuple[Fact, ...]:
@@ -248,7 +252,7 @@ def start_unwrapped(request: RunRequest, folder: Path) -> Child:
 
 
 def record(request: RunRequest, folder: Path, number: int) -> RecordedCall | None:
-    """Run the program with Dynamo only once more, to record the call with this number."""
+    """Run the program again, with Dynamo alone, to record the call with this number."""
 
     def work() -> None:
         recorder = ResultRecorder(compiled=True, on_call=functools.partial(_record, folder), number=number)
@@ -259,9 +263,10 @@ def record(request: RunRequest, folder: Path, number: int) -> RecordedCall | Non
 
 
 def start_eager(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[], None]) -> Child:
-    """Start a child that runs the program with Dynamo only, and saves graphs and results in a folder.
+    """Start a child that runs the program with Dynamo alone, and saves its graphs.
 
-    ``sink`` gets the facts of the run; ``speak`` makes it work in the child.
+    The graphs and the results are saved in ``folder``. ``sink`` gets the facts of the run; ``speak`` makes it
+    work in the child.
     """
 
     def work() -> tuple[Fact, ...]:
@@ -282,7 +287,10 @@ def start_eager(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[
 
 
 def start_followed(request: RunRequest, answer: Callable[[PathRecorder], Any]) -> Child:
-    """Start a child that runs the program uncompiled, follows each call, and returns an ``answer``."""
+    """Start a child that runs the program uncompiled, and follows each call.
+
+    It returns ``answer(recorder)``.
+    """
 
     def work() -> Any:
         silence()
@@ -301,9 +309,10 @@ def start_anew(
     whole: bool,
     settings: Mapping[str, object] = MappingProxyType({}),
 ) -> Child:
-    """Start a child that runs the program, and compiles a call anew, or each one if ``number`` is 0.
+    """Start a child that runs the program, and compiles a call anew.
 
-    With ``whole`` it has its own backend, else none. Results and what it prints are saved in ``folder``.
+    If ``number`` is 0, it compiles every call anew. With ``whole`` the program uses its own backend, else
+    none. Results and output are saved in ``folder``.
     """
     graphs = folder / ANEW
     graphs.mkdir(exist_ok=True)
@@ -322,12 +331,15 @@ def start_anew(
 
 
 def start_pretending(request: RunRequest, folder: Path) -> Child:
-    """Start a child that runs the program uncompiled, but tells it that it is being compiled."""
+    """Start a child that runs the program uncompiled, while torch claims to compile."""
     return _start_silently(request, folder, CHANGED, _PretendingRecorder())
 
 
 def start_forgetting(request: RunRequest, folder: Path, calls: Collection[int]) -> Child:
-    """Start a child that runs the program uncompiled, and empties its caches ahead of ``calls``."""
+    """Start a child that runs the program uncompiled, and clears ``functools`` caches.
+
+    The caches are cleared before each of ``calls``.
+    """
 
     def forget(call: Call) -> None:
         for code, cache in caches() if call.number in calls else ():
@@ -345,7 +357,7 @@ def _start_silently(
     prepare: Callable[[], None] = lambda: None,
     depth: Depth = "graph",
 ) -> Child:
-    """Start a child that runs the program, shows nothing, and saves its results and what it prints."""
+    """Start a child that runs the program silently, and saves its results and output."""
 
     def work() -> None:
         silence()
@@ -355,20 +367,20 @@ def _start_silently(
 
 
 class _PretendingRecorder(ResultRecorder):
-    """A recorder of results of uncompiled calls, in which torch says that it compiles."""
+    """A recorder of results of uncompiled calls, during which torch claims to compile."""
 
     def __init__(self) -> None:
         super().__init__(compiled=False)
         self._own = {name: getattr(torch.compiler, name) for name in ("is_compiling", "is_dynamo_compiling")}
 
     def begin(self, call: Call) -> None:
-        """Tell the program's own code from now on that it is being compiled."""
+        """Make torch report to the program's own code that it is compiling."""
         super().begin(call)
         for name, own in self._own.items():
             setattr(torch.compiler, name, functools.partial(_pretend, own))
 
     def leave(self, call: Call) -> None:
-        """Tell it the truth again."""
+        """Make torch report the truth again."""
         super().leave(call)
         for name, own in self._own.items():
             setattr(torch.compiler, name, own)
@@ -381,9 +393,10 @@ def _pretend(own: Callable[[], bool]) -> bool:
 def run_compiled(
     request: RunRequest, folder: Path, settings: Mapping[str, object], *, keeps_results: str = ""
 ) -> Ran:
-    """Run the program in a child with its own backend, as without Fullgraph but for ``settings`` of torch.
+    """Run the program in a child with its own backend.
 
-    ``keeps_results`` is the stage under which its results are saved, if they are to be compared.
+    Except for ``settings`` of torch, it runs as without Fullgraph. ``keeps_results`` is the stage under which
+    its results are saved; empty to save its output instead.
     """
 
     def work() -> tuple[Fact, ...]:
@@ -409,19 +422,25 @@ def run_compiled(
     ended = run_child(work)
     ran = how_it_ran(ended)
     facts: tuple[Fact, ...] = ended.answer if ended.answered else ()
-    # An error that it caught, or that torch suppressed, does not fail it.
+    # An error that the program caught, or that torch suppressed, is not a failure of the program.
     goes_on = any(isinstance(fact, RunFinished) and fact.status == "finished" for fact in facts)
     return replace(ran, failure=None) if goes_on else ran
 
 
 def recorded_call(folder: Path) -> RecordedCall | None:
-    """Return the recorded call of a compiled function; ``None`` if there is none or it has no pickle."""
+    """Return the recorded call of a compiled function.
+
+    ``None`` if there is none or it cannot be pickled.
+    """
     path = folder / _CALL
     return pickle.loads(path.read_bytes()) if path.exists() else None
 
 
 def marks(folder: Path) -> Marks:
-    """Return what the run with Dynamo alone saw; nothing if it did not end."""
+    """Return the marks of the run with Dynamo alone.
+
+    Empty marks if the run did not end.
+    """
     path = folder / _MARKS
     return pickle.loads(path.read_bytes()) if path.exists() else Marks()
 
@@ -432,7 +451,7 @@ def results(folder: Path, stage: str) -> Path:
 
 
 def printed(folder: Path, stage: str) -> Path:
-    """Return the path for what the program printed at a stage."""
+    """Return the path for the program's output at a stage."""
     return folder / f"{stage}.printed"
 
 
@@ -451,7 +470,7 @@ def how_it_ran(ended: Ended) -> Ran:
 
 
 def _failed(fact: Fact, seconds: float) -> Ran | None:
-    """Return the result of a run in which this fact is a failure of the program."""
+    """Return the result of a run if this fact is a failure, else ``None``."""
     if isinstance(fact, CompileFailure):
         failure = Failure("error", fact.error, fact.message, text=fact.text)
         return Ran(failure, seconds, fact.stack, fact.compile_id)
@@ -464,7 +483,10 @@ def _failed(fact: Fact, seconds: float) -> Ran | None:
 
 
 def failure_problems(failure: Failure | None) -> list[Fact]:
-    """Return a problem for a failure that the child could not report: a crash, a hang, too much memory."""
+    """Return a problem for a failure that the child could not report.
+
+    Such failures are crashes, hangs, and exceeded memory limits.
+    """
     ending = failure and _ENDS.get(failure.error, _ENDS.get(failure.kind))
     return [TargetProblem("error", f"The program {ending}: {failure.message}.")] if failure and ending else []
 

@@ -21,11 +21,11 @@ Place: TypeAlias = tuple[int, str]
 
 
 class ResultRecorder(CallWatcher):
-    """A recorder of the results of outermost calls of compiled functions, and of their inputs' gradients.
+    """A recorder of the results of compiled functions, and of their inputs' gradients.
 
-    With ``compiled=False`` the functions run uncompiled. ``on_call`` is called with the function, the
-    arguments and the options of ``torch.compile``, for the call with ``number``, counted from 1, and for
-    calls that raise; ``before`` with each call that begins.
+    Only outermost calls count. With ``compiled=False`` the functions run uncompiled. ``before`` is called
+    with each call that begins. ``on_call`` is called for the call with ``number``, counted from 1, and for
+    calls that raise; it gets the function, the arguments and the options of ``torch.compile``.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class ResultRecorder(CallWatcher):
         torch.save(self._tensors, path)
 
     def begin(self, call: Call) -> None:
-        """Watch the gradients of a call."""
+        """Record the gradients of a call's inputs and parameters once they are computed."""
         self._before(call)
         if call.number == self._number:
             self._on_call(call.function, call.args, call.kwargs, call.options)
@@ -60,12 +60,12 @@ class ResultRecorder(CallWatcher):
                 tensor.register_hook(functools.partial(self._keep, where))
 
     def end(self, call: Call, result: Any) -> None:
-        """Keep the result of a call."""
+        """Record the result of a call."""
         for place, tensor in tensors_in(result):
             self._keep((call.number, f"result{place} of {_title(call)}"), tensor)
 
     def fail(self, call: Call, _: Exception) -> None:
-        """Hand on a call that raises."""
+        """Pass a call that raises to ``on_call``."""
         self._on_call(call.function, call.args, call.kwargs, call.options)
 
     def _keep(self, place: Place, tensor: torch.Tensor) -> None:
@@ -88,7 +88,10 @@ def _title(call: Call) -> str:
 
 
 def tensors_in(value: Any, place: str = "") -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield the tensors in a value, with their places in it; an array of NumPy is one, too."""
+    """Yield the tensors in a value, each with its path in it (``[0]['x']``).
+
+    NumPy arrays are converted to tensors.
+    """
     if isinstance(value, torch.Tensor):
         yield place, value
     elif isinstance(value, (list, tuple)):
@@ -102,9 +105,10 @@ def tensors_in(value: Any, place: str = "") -> Iterator[tuple[str, torch.Tensor]
 
 
 def as_tensor(value: Any) -> torch.Tensor | None:
-    """Return numbers of NumPy as a tensor of one of four types; ``None`` for all else.
+    """Return an array or a number of NumPy as a tensor of one of four dtypes.
 
-    torch's translation of NumPy may return them in another type, which is no other number.
+    ``None`` for other values. Only four, because torch's translation of NumPy may return equal numbers in
+    another dtype.
     """
     numpy = sys.modules.get("numpy")
     if numpy is None or not isinstance(value, (numpy.ndarray, numpy.generic)):

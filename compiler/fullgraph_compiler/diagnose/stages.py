@@ -3,9 +3,9 @@
 ``uncompiled`` and ``eager`` (Dynamo only) are runs of the whole program, whose results must be equal. Each
 captured graph then goes through ``aot_eager``, ``aot_eager_decomp_partition`` and the program's own backend:
 each compiles and runs the graph, forward and backward, and the results must match. The first stage that fails
-is at fault, if the program's own backend fails as well. Where no stage is, the whole program runs once more
-with its own backend (``compiled``): it may fail between its graphs, where no stage looks. Further runs of
-the whole program look for a cause; a program that reaches others does without them.
+is at fault, if the program's own backend fails as well. If no stage is at fault, the whole program runs once
+more with its own backend (``compiled``): it may fail between its graphs, which no stage checks. Further runs
+of the whole program look for a cause, unless it connects to a server or starts another program.
 (https://docs.pytorch.org/docs/main/user_guide/torch_compiler/torch.compiler_troubleshooting.html)
 """
 
@@ -51,19 +51,19 @@ AOT_STAGES = ("aot_eager", "aot_eager_decomp_partition")
 _DECOMPOSING = ("aot_eager_decomp_partition", "inductor")
 """The stages with TorchInductor's decompositions, which draw other random numbers than eager code."""
 _EAGER_RANDOM = {"torch._inductor.config.fallback_random": True}
-"""The setting with which they draw the same ones."""
+"""The setting with which these stages draw the random numbers of eager code."""
 _EAGER_ROUNDING = {"torch._inductor.config.emulate_precision_casts": True}
 """The setting with which TorchInductor rounds to half precision after each operation, as eager code does."""
 _HALF = re.compile("bfloat16|float16")
-OF_OTHER_PROCESSES = "what is compiled in the processes that the program starts"
-"""What is not checked of a program that starts processes which may compile: the reason of no one graph."""
+OF_OTHER_PROCESSES = "compilation in processes that the program starts"
+"""The ``reason`` of a ``GraphUnchecked`` without a graph: the program started processes that may compile."""
 _RANDOM = re.compile("rand|dropout|bernoulli|multinomial|normal|uniform|exponential|scaled_dot_product|rrelu")
 """A pattern for the names of operations that may draw random numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault, with the case at the failing stage, or the call at which Dynamo fails."""
+    """A located fault, with the failing case, or the recorded call if Dynamo fails."""
 
     located: FaultLocated
     case: Case | None = None
@@ -72,9 +72,9 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class _WholeRuns:
-    """The first runs of the whole program: their fault, and the graphs that cannot be checked.
+    """The fault in the first runs of the program, and the graphs that cannot be checked.
 
-    ``reaches_others`` is whether the program connected to a server or started another program.
+    ``reaches_others`` says whether the program connected to a server or started another program.
     """
 
     fault: Fault | None
@@ -85,12 +85,13 @@ class _WholeRuns:
 def climb(
     request: RunRequest, oracle: Oracle, sink: Sink, speak: Callable[[], None], *, seeks_causes: bool = False
 ) -> tuple[list[Fault], list[GraphUnchecked]]:
-    """Return the faults of a program, and the graphs that could not be checked; report both to ``sink``.
+    """Return the faults of a program, and the graphs that could not be checked.
 
-    ``speak`` makes ``sink`` work in a forked child. With ``seeks_causes`` further runs look for the cause of
-    a difference in the whole program, unless the program reaches others: each run would reach them again.
+    Reports both to ``sink``. ``speak`` makes ``sink`` work in a forked child. With ``seeks_causes`` further
+    runs look for the cause of a difference in the whole program, unless it connects to a server or starts
+    another program: each run would do so again.
     """
-    # Not a TemporaryDirectory: the children run exit handlers, which would remove it.
+    # Not a TemporaryDirectory: exit handlers of the children would remove it.
     folder = Path(tempfile.mkdtemp(prefix="fullgraph-graphs-"))
     try:
         runs = _run_program(request, folder, sink, speak, seeks_causes=seeks_causes)
@@ -125,9 +126,9 @@ def at_stage(case: Case, stage: str) -> Case:
 def _run_program(
     request: RunRequest, folder: Path, sink: Sink, speak: Callable[[], None], *, seeks_causes: bool
 ) -> _WholeRuns:
-    """Run the program uncompiled and with Dynamo only.
+    """Run the program uncompiled, and with Dynamo alone.
 
-    Return the fault of one of these stages, and the graphs that cannot be checked at the others.
+    Return the fault of one of these stages, and the graphs that cannot be checked at the other stages.
     """
     uncompiled, eager = (
         programs.start_uncompiled(request, folder),
@@ -151,7 +152,7 @@ def _run_program(
     if plain.failure is not None:
         itself = ran[unwrapped] if unwrapped is not None else None
         if itself is not None and itself.failure is not None and itself.failure.kind == "hang":
-            itself = None  # it alone has a time limit: what it would have done is not known
+            itself = None  # only this run has a time limit, so its outcome is unknown
         if itself is not None:
             sink([StageChecked(programs.UNWRAPPED, "", itself.failure, itself.seconds)])
         sink([StageChecked("eager", "", captured.failure, captured.seconds)])
@@ -161,7 +162,7 @@ def _run_program(
     if captured.others:
         unchecked.append(GraphUnchecked("", OF_OTHER_PROCESSES))
     if captured.others and captured.raised:
-        # Its other processes compiled with its own backend: this was not Dynamo alone.
+        # Its other processes compiled with the program's own backend, not with Dynamo alone.
         sink([StageChecked("compiled", "", failure, captured.seconds)])
         return _WholeRuns(Fault(_of_compiled(captured)), unchecked, reaches)
     cause = None
@@ -170,7 +171,7 @@ def _run_program(
     elif number and seeks_causes:
         cause = find_cause(request, folder, number, whole=False)
     if failure is not None and cause is not None and cause.kind == "numpy-random":
-        # No fault: uncompiled, it draws other numbers of the same kind.
+        # Not a fault: the compiled program draws other numbers from the same distributions.
         sink([StageChecked("eager", "", None, captured.seconds)])
         sink([StageChecked("use_numpy_random_stream", "", None, captured.seconds, failure.message)])
         return _WholeRuns(None, unchecked, reaches)
@@ -186,7 +187,10 @@ def _run_program(
 def _failed_uncompiled(
     folder: Path, plain: programs.Ran, itself: programs.Ran | None, captured: programs.Ran
 ) -> FaultLocated:
-    """Return the fault of a program that fails uncompiled; ``itself`` is the run without wrapped modules."""
+    """Return the fault of a program that fails uncompiled.
+
+    ``itself`` is the run without wrapped modules.
+    """
     assert plain.failure is not None
     alike = captured.failure is not None and captured.failure.error == plain.failure.error
     if itself is not None and itself.failure is None and alike:
@@ -195,7 +199,7 @@ def _failed_uncompiled(
 
 
 def _printed_unwrapped(folder: Path) -> FaultLocated | None:
-    """Return the fault that a program prints something else because ``torch.compile`` wraps modules."""
+    """Return the fault if a program prints something else because of wrapped modules."""
     paths = [programs.printed(folder, stage) for stage in (programs.UNWRAPPED, "uncompiled", "eager")]
     if not all(path.exists() for path in paths):
         return None
@@ -204,7 +208,7 @@ def _printed_unwrapped(folder: Path) -> FaultLocated | None:
 
 
 def _with_cause(located: FaultLocated, cause: Cause | None) -> FaultLocated:
-    """Return a fault with its cause, and in the place of that, if it has one."""
+    """Return a fault with its cause, and with the stack of the cause, if it has one."""
     if cause is None:
         return located
     place = cause.evidence[0].stack if cause.evidence else ()
@@ -220,11 +224,11 @@ def _run_compiled(
     seeks_causes: bool,
     reruns: bool,
 ) -> Fault | None:
-    """Run the program with its own backend; return a fault if it fails. Uncompiled, it did not fail.
+    """Run the program with its own backend, after it passed uncompiled.
 
-    ``cases`` are its graphs. Where it fails or prints something else, and they may draw random numbers, it
-    runs again with eager ones. What it prints is a fault only if the cause is found. Without ``reruns`` it
-    does not run again.
+    Returns a fault if it fails. ``cases`` are its graphs. If it fails or prints something else, and its
+    graphs may draw random numbers, it runs again with the random numbers of eager code, unless ``reruns`` is
+    false. Different output is a fault only if a cause is found.
     """
     ran = programs.run_compiled(request, folder, {})
     failure = ran.failure or _printed_otherwise(folder)
@@ -249,7 +253,7 @@ def _run_compiled(
 
 
 def _printed_fault(request: RunRequest, folder: Path, sink: Sink, failure: Failure) -> Fault | None:
-    """Return a fault if it is known why a program prints something else."""
+    """Return a fault if further runs find why a program prints something else."""
     plain, captured = (printed.load(programs.printed(folder, stage)) for stage in ("uncompiled", "eager"))
     whole = not printed.difference(plain, captured, captured)
     begun = time.monotonic()
@@ -266,7 +270,7 @@ def _printed_fault(request: RunRequest, folder: Path, sink: Sink, failure: Failu
 
 
 def _compare_halves(request: RunRequest, folder: Path, sink: Sink, *, reruns: bool) -> None:
-    """Tell it if results in half precision differ, and are equal if each operation rounds as uncompiled."""
+    """Report half-precision results that differ only by TorchInductor's rounding."""
     if not reruns:
         sink([RerunsSkipped()])
         return
@@ -280,7 +284,10 @@ def _compare_halves(request: RunRequest, folder: Path, sink: Sink, *, reruns: bo
 
 
 def _tell_noise(cases: Sequence[Case], seconds: float, sink: Sink) -> None:
-    """Tell which graphs have results that rounding decides; the same random numbers are drawn."""
+    """Report the graphs with results that rounding decides.
+
+    All runs draw the same random numbers.
+    """
     settings = tuple(f"{name} = {value}" for name, value in _EAGER_RANDOM.items())
     for case in cases:
         noise = noise_in(replace(case, settings=(*case.settings, *settings)), seconds)
@@ -293,7 +300,7 @@ def _of_compiled(ran: programs.Ran) -> FaultLocated:
 
 
 def _printed_otherwise(folder: Path) -> Failure | None:
-    """Return a failure with what the program prints only compiled or only uncompiled."""
+    """Return a failure if the program prints a line only compiled or only uncompiled."""
     plain, captured, compiled = (
         printed.load(programs.printed(folder, stage)) for stage in ("uncompiled", "eager", "compiled")
     )
@@ -302,7 +309,7 @@ def _printed_otherwise(folder: Path) -> Failure | None:
 
 
 def completed(fault: Fault, seconds: float) -> FaultLocated:
-    """Add the operator that misleads the compiler, else the part of TorchInductor at fault."""
+    """Return the fault with the operator or the part of TorchInductor that causes it."""
     located = fault.located
     if fault.case is not None and located.failure.kind in ("error", "accuracy"):
         operator, place = operator_at_fault(fault.case, located, seconds)
@@ -312,7 +319,10 @@ def completed(fault: Fault, seconds: float) -> FaultLocated:
 
 
 def _detail(fault: Fault, seconds: float) -> str:
-    """Return the part of TorchInductor at fault, for a failure that does not end the process."""
+    """Return the part of TorchInductor at fault.
+
+    Empty if the failure ends the process.
+    """
     located = fault.located
     if fault.case is None or located.stage != "inductor" or located.failure.kind not in ("error", "accuracy"):
         return ""
@@ -355,18 +365,21 @@ def _climb_with(
 
 
 def _unwritten(case: Case) -> str:
-    """Return the reason if a graph has no copy; empty if it has one."""
+    """Return why a graph cannot be written as a program of its own; empty if it can."""
     try:
         repro.program(case)
     except Exception as error:
-        return f"it has no copy: {type(error).__name__}: {error}"
+        return f"it cannot be copied into a program: {type(error).__name__}: {error}"
     return ""
 
 
 def _unfit(case: Case, failure: Failure, oracle: Oracle) -> str:
-    """Return the reason if a failure is one of the graph's copy; empty if it is one of the stage."""
+    """Return why a failure is due to the copy of the graph.
+
+    Empty if it is due to the stage.
+    """
     if failure.error == checking.UNCOMPILED:
-        return f"its copy does not run without the program: {failure.message}"
+        return f"its copy does not run outside of the program: {failure.message}"
     if failure.error == checking.IN_PIECES:
         return f"Dynamo does not capture its copy as one graph: {failure.message}"
     (eager,) = oracle.ask([at_stage(case, "eager")])
@@ -376,14 +389,14 @@ def _unfit(case: Case, failure: Failure, oracle: Oracle) -> str:
 
 
 def _stages(case: Case) -> tuple[str, ...]:
-    """Return the stages from AOTAutograd's first one to the case's own backend."""
+    """Return the stages from the first stage of AOTAutograd to the case's own backend."""
     if case.backend in AOT_STAGES:
         return AOT_STAGES[: AOT_STAGES.index(case.backend) + 1]
     return (*AOT_STAGES, case.backend)
 
 
 def _without_random_numbers(case: Case, answer: Answer, oracle: Oracle) -> tuple[Case, Answer]:
-    """Repeat a query with eager random numbers, if different numbers may be the only difference."""
+    """Repeat a query with eager random numbers, if these may be the only difference."""
     is_wrong = answer.failure is not None and answer.failure.kind == "accuracy"
     if case.backend not in _DECOMPOSING or not is_wrong or not _may_draw(case):
         return case, answer
@@ -393,12 +406,12 @@ def _without_random_numbers(case: Case, answer: Answer, oracle: Oracle) -> tuple
 
 
 def _may_draw(case: Case) -> bool:
-    """Tell whether a graph may draw random numbers."""
+    """Return whether a graph may draw random numbers."""
     return _RANDOM.search(repr(case.graph)) is not None
 
 
 def _difference(folder: Path) -> tuple[Failure | None, int]:
-    """Return the first difference between the results with and without Dynamo, and the number of its call."""
+    """Return the first difference of results with Dynamo, and its call's number."""
 
     def compare() -> tuple[Failure | None, int]:
         plain, captured = (results.load(programs.results(folder, stage)) for stage in ("uncompiled", "eager"))
@@ -414,7 +427,7 @@ def _difference(folder: Path) -> tuple[Failure | None, int]:
 
 
 def _distinct(cases: Sequence[Case]) -> list[Case]:
-    """Return the cases without repeated compilations of the same graph."""
+    """Return the cases that differ in graph, inputs, backend or settings."""
     cases_by_graph: dict[tuple[object, ...], Case] = {}
     for case in cases:
         specs = tuple((item.name, item.spec) for item in case.inputs)
@@ -423,6 +436,6 @@ def _distinct(cases: Sequence[Case]) -> list[Case]:
 
 
 def _place(case: Case, failure: Failure) -> Stack:
-    """Return the user stack of the operation in a failure's traceback, else of the first operation."""
+    """Return the user stack of the failing operation, else of the first operation."""
     named = calls_in(case, repro.program(case), failure.text)
     return named or next((item.calls for item in case.graph.operations if item.calls), ())

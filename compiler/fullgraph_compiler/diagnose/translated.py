@@ -1,4 +1,4 @@
-"""Calls of NumPy's functions, computed by torch's translation of them as well."""
+"""Comparison of NumPy calls with torch's translation of the same functions."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..compat import dynamo_compat
 from .results import as_tensor
 
 _NOT_COMPARED: Final = frozenset(("empty", "empty_like"))
-"""Functions whose result nobody has written."""
+"""Functions whose results are uninitialized memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """A function of NumPy whose translation gives another number, with the first such pair."""
+    """A NumPy function whose translation returns other numbers, with the first such pair."""
 
     name: str
     numpy: str
@@ -27,7 +27,10 @@ class Translated:
 
 
 class NumpyCalls:
-    """A watcher of NumPy's functions: ``found`` is called with the frame that calls one that differs."""
+    """A watcher of NumPy calls.
+
+    ``found`` gets the calling frame of each call whose translation differs.
+    """
 
     def __init__(self, found: Callable[[FrameType, Translated], None]) -> None:
         self._found = found
@@ -46,7 +49,7 @@ class NumpyCalls:
                 setattr(numpy, name, _Watched(self, name, original, translation))
 
     def remove(self) -> None:
-        """Put NumPy's functions back."""
+        """Restore NumPy's functions."""
         for name, original in self._saved.items():
             setattr(sys.modules["numpy"], name, original)
         self._saved = {}
@@ -54,7 +57,7 @@ class NumpyCalls:
     def compare(
         self, frame: FrameType, watched: _Watched, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """Return what a function of NumPy gives, after a comparison with its translation."""
+        """Call a NumPy function, compare it with its translation, and return its result."""
         original = watched.original
         if self._inside or "out" in kwargs:
             return original(*args, **kwargs)
@@ -71,7 +74,10 @@ class NumpyCalls:
 
 
 class _Watched:
-    """A function of NumPy whose calls are compared. It has the attributes of the function, as ``reduce``."""
+    """A function of NumPy whose calls are compared.
+
+    It has all attributes of the function (``reduce``).
+    """
 
     def __init__(
         self, calls: NumpyCalls, name: str, original: Callable[..., Any], translation: Callable[..., Any]
@@ -89,11 +95,14 @@ class _Watched:
         return getattr(self.original, name)
 
     def __reduce__(self) -> str:
-        return self.name  # copies and pickles are of the name in NumPy, as those of a function are
+        return self.name  # copies and pickles refer to the name in NumPy, as those of a function do
 
 
 def _translated(watched: _Watched, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the result of torch's translation; ``None`` if it does not take these arguments."""
+    """Return the result of torch's translation.
+
+    ``None`` if it does not support these arguments.
+    """
     with contextlib.suppress(Exception):
         given = dynamo_compat.as_translated_numpy(args)
         named = {key: dynamo_compat.as_translated_numpy(value) for key, value in kwargs.items()}

@@ -1,7 +1,8 @@
-"""Modules that ``torch.compile`` wraps: where it does, and the program if it returns the modules themselves.
+"""Modules that ``torch.compile`` wraps: where it wraps them, and how the program runs without the wrappers.
 
-What it returns for a module is an ``OptimizedModule``: another class, with other names of parameters, also
-where nothing is compiled. So a program with Dynamo disabled is not yet the program without ``torch.compile``.
+For a module, ``torch.compile`` returns an ``OptimizedModule``: another class, with other names of parameters,
+even if nothing is compiled. So a program with Dynamo disabled still differs from the program without
+``torch.compile``.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .followed import is_followed
 
 _PLACES = "wrapped.places"
 _NAMES = re.compile("_orig_mod|OptimizedModule")
-"""The names by which a program shows that it knows of the wrapper."""
+"""The names by which a program refers to the wrapper."""
 
 
 class WrappedModules:
@@ -46,7 +47,7 @@ class WrappedModules:
 
 
 def return_modules() -> None:
-    """Have ``torch.compile`` return each module that it is given from now on."""
+    """Make ``torch.compile`` return modules without a wrapper, from now on."""
     dynamo_compat.intercept_compiled_modules(lambda: None, returned=True)
 
 
@@ -58,7 +59,7 @@ def places(folder: Path) -> Sequence[Stack]:
 
 
 def knows_wrapper(request: RunRequest, filenames: Sequence[str]) -> bool:
-    """Tell whether one of a program's files names the wrapper: it may mean to do something else for it."""
+    """Return whether a program's file names the wrapper, to handle it on purpose."""
     edited = {text.filename: text.text for text in request.texts}
     return any(_NAMES.search(edited.get(name) or _text(Path(name))) for name in filenames)
 
@@ -68,10 +69,11 @@ def _text(path: Path) -> str:
 
 
 def printed_otherwise(unwrapped: Sequence[str], uncompiled: Sequence[str], captured: Sequence[str]) -> str:
-    """Describe what a program prints otherwise because of the wrapper; empty if nothing is.
+    """Describe how a program's output differs because of the wrapper.
 
-    ``unwrapped`` are the lines without it, ``uncompiled`` those with it, which have to be as those under
-    Dynamo alone (``captured``). A program that only shows the wrapper and its names does nothing else.
+    Empty if it does not. ``unwrapped`` are the lines without the wrapper, ``uncompiled`` those with it, which
+    must equal the lines under Dynamo alone (``captured``). Lines that only show the wrapper and its names are
+    ignored.
     """
     if printed.difference(uncompiled, captured, captured):
         return ""
@@ -82,16 +84,15 @@ def printed_otherwise(unwrapped: Sequence[str], uncompiled: Sequence[str], captu
         return ""
     first = printed.quoted(telling[0])
     if not added:
-        return f"it does not print `{first}`, without the wrapper it does"
-    return f"it prints `{first}`, without the wrapper " + (
-        f"`{printed.quoted(missing[0])}`" if missing else "not"
-    )
+        return f"it does not print `{first}`, but does without the wrapper"
+    unwrapped_line = f"`{printed.quoted(missing[0])}`" if missing else "not"
+    return f"it prints `{first}`, but {unwrapped_line} without the wrapper"
 
 
 def wrapper_fault(folder: Path, failure: Failure, raised: Stack = ()) -> FaultLocated:
-    """Return the fault that a program fails or prints otherwise because modules are wrapped.
+    """Return the fault of a program that behaves differently with wrapped modules.
 
-    ``raised`` is where it fails, which is the cause's ``caller``.
+    ``raised`` is the stack of the failure, which becomes the cause's ``caller``.
     """
     own = places(folder)
     evidence = tuple(Evidence("", "", "", stack) for stack in own)

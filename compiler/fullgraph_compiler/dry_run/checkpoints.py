@@ -33,7 +33,10 @@ _unsaved: dict[StackFrame | None, TargetProblem] = {}
 
 
 def stand_in() -> None:
-    """Patch the functions that load and save checkpoints, permanently. Files must be protected already."""
+    """Patch the functions that load and save checkpoints, permanently.
+
+    Files must be protected already.
+    """
     assert is_protected(), "checkpoints of a dry run must not overwrite the user's files"
     set_state = torch.set_rng_state
 

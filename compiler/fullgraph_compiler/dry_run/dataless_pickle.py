@@ -1,4 +1,4 @@
-"""Pickles of objects with tensors, of which only sizes, dtypes and devices are saved."""
+"""Pickles of objects, in which tensors are saved as sizes, dtypes and devices only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import torch
 from ..compat.fake_compat import known_numbers
 
 _place: Callable[[str], str] = str
-"""Maps the device of a saved tensor to that of the loaded one, while a pickle is being loaded."""
+"""Maps the device of a saved tensor to the device of the loaded tensor, while a pickle is loaded."""
 
 
 def dumps(obj: Any) -> bytes:
@@ -23,7 +23,7 @@ def dumps(obj: Any) -> bytes:
 
 
 def loads(content: bytes, map_location: Any = None) -> Any:
-    """Return the object of a pickle, with its tensors on the devices that ``torch.load`` would choose."""
+    """Return the object of a pickle, with devices as after ``torch.load``."""
     global _place
     before, _place = _place, _placing(map_location)
     try:
@@ -33,7 +33,10 @@ def loads(content: bytes, map_location: Any = None) -> Any:
 
 
 def place_of(map_location: Callable[..., Any]) -> str | None:
-    """Return the device to which a function moves storages; ``cuda`` if it fails for lack of a GPU."""
+    """Return the device to which a function moves storages.
+
+    ``cuda`` if it fails for lack of a GPU.
+    """
     try:
         moved = map_location(torch.UntypedStorage(0), "cpu")
     except Exception:  # the type depends on the version of torch
@@ -53,7 +56,10 @@ def _placing(map_location: Any) -> Callable[[str], str]:
 
 class _Pickler(pickle.Pickler):
     def reducer_override(self, obj: Any) -> Any:
-        """Reduce a tensor or a storage to its description; leave other objects to ``pickle``."""
+        """Reduce a tensor or a storage to its description.
+
+        Leaves other objects to ``pickle``.
+        """
         if isinstance(obj, torch.Tensor) and obj.layout is torch.strided:
             description = (tuple(obj.shape), obj.stride(), obj.dtype, str(obj.device), obj.requires_grad)
             return _tensor, (*description, isinstance(obj, torch.nn.Parameter), known_numbers(obj))

@@ -50,7 +50,10 @@ _OPERATIONS: Final = {
 
 
 def run_dry(run: Callable[[], Outcome], program: Program) -> Outcome:
-    """Run a program without data; an error for lack of data becomes a warning in the outcome."""
+    """Run a program without data.
+
+    An error for lack of data becomes a warning in the outcome.
+    """
     checkpoints.stand_in()
     array_files.stand_in()
     idioms.leave_values_out()
@@ -85,9 +88,12 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _needs(error: BaseException) -> str:
-    """Return the resource that a dry run lacks, if that is the reason for the error; else an empty text."""
+    """Return what the program needed, if an error is due to the lack of data or a GPU.
+
+    Empty for all other errors.
+    """
     if isinstance(error, torch.AcceleratorError):
-        return "a real GPU (a stream, an event, a layer of cuDNN), which a dry run does not use"
+        return "a real GPU (a stream, an event, a cuDNN module), which a dry run does not use"
     if not needed_data(error) and not is_unknown(error):
         return ""
     name = operation(error) or needed_data(error).removesuffix(".default") or "item"
@@ -95,7 +101,10 @@ def _needs(error: BaseException) -> str:
 
 
 def _end(error: BaseException, cause: BaseException, program: Program) -> TargetProblem:
-    """Return the warning for a run that ended with ``error``; ``cause`` in it is the lack of data."""
+    """Return the warning for a run that ended with ``error``.
+
+    ``cause`` is the exception in its chain that reports the lack of data.
+    """
     stack = _stack(cause) or _stack(error)
     hints = ["The rest of the program did not run. Keep this out of the model's code, or run it with data."]
     if isinstance(program, Examples) and (name := operation(cause)):
@@ -116,13 +125,16 @@ def _unused(filename: str, call: ExampleCall, given: GivenValue) -> TargetProble
 
 
 def _stack(error: BaseException) -> Stack:
-    """Return the user stack of an error; code of a graph is replaced by the lines that it came from."""
+    """Return the user stack of an error.
+
+    Frames in a graph's code are replaced by the user's lines.
+    """
     stack = describe(error).stack
     frames = deque(traceback.walk_tb(error.__traceback__), maxlen=len(stack))
     joined: Stack = ()
     for place, (frame, row) in zip(stack, frames, strict=True):
         if inner := of_graph(frame, row):
-            # The call of the graph by the compiled function is at no line of user code.
+            # The frame in which the compiled function calls the graph has no line of user code.
             called = next((item for item in reversed(joined) if not _is_torch(item)), None)
             joined = joined[: joined.index(called)] if called else ()
         joined += inner or (place,)

@@ -31,7 +31,7 @@ def giving(filename: str, call: ExampleCall) -> Iterator[None]:
 
 
 def value_of(operation: str) -> int | float | bool | None:
-    """Return the value that the running example call provides for an operation at the current line."""
+    """Return the example call's value for an operation at the current line, if any."""
     if not _running or not _running[-1][1].values:
         return None
     filename, call = _running[-1]
@@ -44,24 +44,33 @@ def value_of(operation: str) -> int | float | bool | None:
 
 
 def unused() -> Iterable[tuple[str, ExampleCall, GivenValue]]:
-    """Return the values of completed example calls that no operation used, with their files and calls."""
+    """Return the values that no operation used, with the files and example calls."""
     return tuple(_unused)
 
 
 def row_in(filename: str, stack: Iterable[StackFrame]) -> int | None:
-    """Return the row of the innermost frame in a file; ``stack`` begins with the innermost frame."""
+    """Return the row of the innermost frame in a file.
+
+    ``stack`` begins with the innermost frame.
+    """
     return next((frame.row for frame in stack if frame.filename == filename), None)
 
 
 def places(frames: Iterable[tuple[FrameType, int]]) -> Iterator[StackFrame]:
-    """Yield the locations of frames, innermost first; for a graph's code, the user lines of the operation."""
+    """Yield the locations of frames, innermost first.
+
+    For a graph's code, the lines of the operation.
+    """
     for frame, row in frames:
         inner = of_graph(frame, row)
         yield from reversed(inner or (StackFrame(frame.f_code.co_filename, row, frame.f_code.co_name),))
 
 
 def of_graph(frame: FrameType, row: int) -> Stack:
-    """Return the user stack of the operation in a row of a graph's code; empty for other frames."""
+    """Return the user stack of the operation in a row of a graph's code.
+
+    Empty for other frames.
+    """
     node = graph_node(frame, row)
     trace = str(node.meta.get("stack_trace") or "") if node is not None else ""
     return parse_frames(trace.splitlines(), linecache.getline)

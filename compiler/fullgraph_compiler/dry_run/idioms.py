@@ -19,7 +19,10 @@ _OBJECTS = ("all_gather_object", "gather_object", "broadcast_object_list", "scat
 
 
 def leave_values_out() -> None:
-    """Patch libraries to skip checks that need values and do not affect compiled code, permanently."""
+    """Patch libraries to skip code that needs values, permanently.
+
+    The skipped code does not affect compiled code.
+    """
     # Tensors without data cannot be sent between processes.
     _construct(
         DataLoader,
@@ -31,12 +34,12 @@ def leave_values_out() -> None:
         pin_memory=False,
     )
     torch.Tensor.pin_memory = lambda tensor, *_: tensor
-    # It reads the gradients to skip a step if they are infinite.
+    # A GradScaler reads the gradients, to skip a step if they are infinite.
     _construct(torch.amp.GradScaler, enabled=False)
     Distribution.set_default_validate_args(False)
-    # It reads values to redraw those that are out of bounds.
+    # This function reads values, to draw those that are out of bounds again.
     stand_ins = [(torch.nn.init.trunc_normal_, _fill)]
-    # The filter reads the loss to leave values that are not finite out of the log.
+    # The filter reads the loss, to leave non-finite values out of the log.
     on_import(
         "transformers.training_args",
         lambda module: _construct(module.TrainingArguments, logging_nan_inf_filter=False),
@@ -65,7 +68,7 @@ def _log_unknown_as_json(module: Any) -> None:
 
 
 def _save_each(module: Any) -> None:
-    """Have Lightning treat each checkpoint as the best so far if the monitored metric is unknown."""
+    """Make Lightning treat each checkpoint as the best if the metric is unknown."""
     checkpoint, number = module.ModelCheckpoint, itertools.count()
     check, update = checkpoint.check_monitor_top_k, checkpoint._update_best_and_save
 
@@ -84,7 +87,7 @@ def _save_each(module: Any) -> None:
 
 
 def _stop_never(module: Any) -> None:
-    """Have Lightning's early stopping continue if the metric is unknown."""
+    """Make Lightning's early stopping continue if the metric is unknown."""
     stopping = module.EarlyStopping
     evaluate = stopping._evaluate_stopping_criteria
 

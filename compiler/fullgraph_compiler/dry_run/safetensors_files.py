@@ -49,12 +49,18 @@ def header_of(tensors: Mapping[str, torch.Tensor], metadata: Mapping[str, str] |
 
 
 def read_sizes(data: bytes) -> dict[str, torch.Tensor]:
-    """Return the tensors of a file's content without data, in place of ``safetensors.torch.load``."""
+    """Return the tensors in a file's content, without data.
+
+    A stand-in for ``safetensors.torch.load``.
+    """
     return SafeOpen(io.BytesIO(data), "cpu").get_tensors()
 
 
 class SafeOpen:
-    """An open file, in place of that of ``safetensors.safe_open``; its tensors have no data."""
+    """An open file whose tensors have no data.
+
+    A stand-in for ``safetensors.safe_open``.
+    """
 
     def __init__(self, source: Any, device: Any) -> None:
         with source if isinstance(source, io.BytesIO) else open(source, "rb") as file:

@@ -1,7 +1,7 @@
 """Stand-ins for numbers and arrays with unknown values in a dry run, which a program may log and save.
 
-A training loop can log its loss, since nothing depends on the value. A decision by an unknown number ends the
-run, and so does a tensor computed from one.
+A training loop can log its loss, because nothing depends on the value. A branch on an unknown number ends the
+run, and so does a tensor computed from an unknown number.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _decides(*_: Any) -> Any:
 
 
 class UnknownNumber:
-    """A number with an unknown value, or one computed from it."""
+    """A number with an unknown value, or a number computed from it."""
 
     def __str__(self) -> str:
         return "?"
@@ -44,7 +44,7 @@ class UnknownNumber:
 
 
 class UnknownArray:
-    """The result of ``numpy()`` of a tensor without data: an array with a shape and a dtype only."""
+    """An array with a shape and a dtype only: ``numpy()`` of a tensor without data."""
 
     def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
         self.shape, self.dtype = shape, dtype
@@ -85,5 +85,5 @@ _NUMBERS = (int, float, complex, UnknownNumber)
 
 
 def is_unknown(error: BaseException) -> bool:
-    """Tell whether an error names the class of unknown numbers, because something could not handle one."""
+    """Return whether an error names the class of unknown numbers as unsupported."""
     return isinstance(error, Exception) and UnknownNumber.__name__ in words_of(error)

@@ -4,21 +4,21 @@ Frozen dataclasses and their JSON form; standard library only. Both sides of the
 ``fullgraph_compiler``, the server imports only this package and ``trace``.
 
 - ``registry``: the bases of facts and values, and their JSON form
-- ``requests``: what can be run, and what a worker is asked for
-- ``capture``: Dynamo: frames, graphs, graph breaks, guards, recompilations
-- ``code``: AOTAutograd and TorchInductor: forms of a graph, code, kernels
+- ``requests``: requests to a worker, and the programs that it can run
+- ``capture``: Dynamo's frames, graphs, graph breaks, guards, recompilations
+- ``code``: forms of a graph, code and kernels of AOTAutograd and TorchInductor
 - ``shapes``: conditions on symbolic sizes
 - ``caches``: hits, misses and bypasses of the compiler's caches, and their keys
-- ``export``: exported programs, and what keeps a program from being exported
-- ``ranks``: what should be the same on all ranks of a job
+- ``export``: exported programs, and problems that prevent an export
+- ``ranks``: facts that should be equal on all ranks of a job
 - ``speed``: phases, performance hints, skipped CUDA graphs
 - ``vllm``: how vLLM splits and compiles a graph
 - ``variants``: other ways to compile a program
-- ``calls``: calls in a program, observed
+- ``calls``: observed calls in a program: arguments, results, changes
 - ``outcome``: how a program, its graphs and its repros end
 - ``stacks``: frames of a stack
-- ``seen``: what only the process knows of a record, in a log
-- ``devices``: GPUs that need not be there
+- ``seen``: details of a record that only the observed process knows, as JSON in a log
+- ``devices``: GPUs that a preview can compile for without having one
 - ``dtypes``: short names of dtypes
 """
 

@@ -1,4 +1,4 @@
-"""Facts about the compiler's caches: what was found, what was not, and what a key is made of."""
+"""Facts about the compiler's caches: hits, misses, bypasses, and the parts of keys."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from .capture import GraphNode
 from .registry import Fact
 
 CacheName: TypeAlias = Literal["fx-graph", "aot-autograd", "precompile"]
-"""A cache of graphs: TorchInductor's ``FxGraphCache``, ``AOTAutogradCache``, the packages of precompiling."""
+"""A cache of graphs: TorchInductor's ``FxGraphCache``, ``AOTAutogradCache``, packages of precompile."""
 CacheState: TypeAlias = Literal["hit", "miss", "bypass", "unsaved"]
-"""What came of a graph in a cache: ``bypass`` is one that is not looked for, ``unsaved`` one not stored."""
+"""The outcome for a graph: ``bypass`` if the cache is not searched, ``unsaved`` if it is not stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class CacheKeyPart(Fact):
-    """A part of keys, reported ahead of the first key that has it: ``items`` are name, hash and text of each.
+    """A part of cache keys, reported before the first key that contains it.
 
-    ``name`` is torch's (``inductor_config``), empty for what stands alone. Two items are the same if their
-    hashes are; their texts may have addresses in them.
+    Each of ``items`` is a name, a hash and a text. ``name`` is torch's name of the part
+    (``inductor_config``), empty for an item that belongs to none. Two items are equal if their hashes are;
+    their texts may contain addresses.
     """
 
     digest: str
@@ -29,11 +30,12 @@ class CacheKeyPart(Fact):
 
 @dataclass(frozen=True, slots=True)
 class CacheLookup(Fact):
-    """A look into a cache for one graph; ``parts`` are the digests of its key's parts, if the key is known.
+    """A lookup of one graph in a cache.
 
-    ``backward`` is ``None`` where that is not known. ``reason`` is torch's reason for a bypass, and for a
-    miss the condition on sizes of the entry that has this key. ``seconds`` of compiling were saved by a hit,
-    and taken after a miss. ``nodes`` are the operations of the graph that was missed.
+    ``parts`` are the digests of its key's parts, if the key is known. ``backward`` is ``None`` if unknown.
+    ``reason`` is torch's reason for a bypass; for a miss it is the condition on sizes of the entry that has
+    this key. ``seconds`` is the compile time that a hit saved or that followed a miss. ``nodes`` are the
+    operations of the graph that missed.
     """
 
     compile_id: str
@@ -44,16 +46,19 @@ class CacheLookup(Fact):
     backward: bool | None = None
     reason: str = ""
     has_entry: bool = False
-    """Whether a miss found an entry with this key that does not fit."""
+    """Whether a miss found an entry with this key whose condition on sizes does not hold."""
     seconds: float | None = None
     nodes: tuple[GraphNode, ...] = ()
     warm: bool = False
-    """Whether the program had run just before, and what it stored then is there."""
+    """Whether an earlier run of the program has just filled the cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class SizesRemembered(Fact):
-    """A profile of sizes (PGO) that was ``read`` from an earlier run, or ``written``, with its functions."""
+    """A profile of sizes (PGO), ``read`` from an earlier run or ``written``.
+
+    ``functions`` is the number of functions in it.
+    """
 
     action: Literal["read", "written"]
     place: Literal["local", "remote"]

@@ -1,4 +1,4 @@
-"""Calls in a program, observed: what they get, give back and change."""
+"""Observed calls in a program: their arguments, their results, and the arguments that they change."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ ValueKind: TypeAlias = Literal[
     "tensor", "tensors", "int", "ints", "float", "floats", "bool", "bools", "str", "dtype", "device", "none",
     "array", "other",
 ]  # fmt: skip
-"""What an operator of torch tells apart of its arguments: none is ``other`` or an ``array`` of NumPy."""
+"""The kind of an argument or result. An operator of torch accepts all but ``array`` (NumPy) and ``other``."""
 
 
 @dataclass(frozen=True, slots=True)
 class TensorSeen(Value):
     """A tensor of an observed call.
 
-    Of an argument, ``changed`` says that the call changes it. Of a result, ``aliases`` says that it is in the
-    memory of an argument or of an earlier result.
+    For an argument, ``changed`` says that the call changes it. For a result, ``aliases`` says that it shares
+    memory with an argument or with an earlier result.
     """
 
     dtype: str
@@ -35,8 +35,8 @@ class TensorSeen(Value):
 class ValueSeen(Value):
     """An argument or a result of an observed call.
 
-    ``tensors`` and ``numbers`` (integers) are in it, in order. ``is_tuple`` says that several stand in a
-    tuple, not in a list. ``text`` names the type of what is ``other``.
+    ``tensors`` and ``numbers`` (integers) are its contents, in order. ``is_tuple`` says that the container is
+    a tuple, not a list. ``text`` names the type if ``kind`` is ``other``.
     """
 
     kind: ValueKind
@@ -48,10 +48,10 @@ class ValueSeen(Value):
 
 @dataclass(frozen=True, slots=True)
 class CallSeen(Value):
-    """One observed call: its arguments in the order in which they are written, and its result.
+    """One observed call: its arguments in the order of the source text, and its result.
 
-    ``made`` says that its arguments were made of those of another call: other sizes, numbers or values;
-    ``draws`` that it draws random numbers.
+    ``made`` says that Fullgraph derived its arguments from another call, with other sizes, numbers or values;
+    ``draws`` says that it draws random numbers.
     """
 
     arguments: tuple[ValueSeen, ...]
@@ -62,12 +62,12 @@ class CallSeen(Value):
 
 @dataclass(frozen=True, slots=True)
 class CallsSeen(Fact):
-    """The calls at a place. ``calls`` have different types and sizes.
+    """The calls at the :class:`CallPlace` with this number.
 
-    ``problem`` is why they cannot be observed, or what they do that an operator must not, as the end of a
-    sentence whose subject is the function. ``is_python`` says that the function is written in Python. Of an
-    operator of torch, ``failure`` is the check that fails, with its reason, and ``checked`` the number of
-    calls that were checked.
+    ``calls`` differ in types or sizes. ``problem`` says why they cannot be observed, or what they do that an
+    operator must not do, as the end of a sentence whose subject is the function. ``is_python`` says that the
+    function is written in Python. For an operator of torch, ``failure`` is the check that fails, with its
+    reason, and ``checked`` is the number of calls that were checked.
     """
 
     number: int

@@ -13,8 +13,8 @@ from .stacks import Stack, StackFrame
 class FrameStarted(Fact):
     """The start of a frame's compilation; ``stack`` holds the calls that led to it.
 
-    ``row`` is the first row of the function, decorators included. A frame that resumes after a graph break (a
-    resume function) has the name and the row of the function that it is part of.
+    ``row`` is the first row of the function, decorators included. A resume function, which continues after a
+    graph break, has the name and the row of the original function.
     """
 
     compile_id: str
@@ -23,7 +23,7 @@ class FrameStarted(Fact):
     row: int
     stack: Stack = ()
     resumes_at: int | None = None
-    """The row from which a resume function goes on."""
+    """The row at which a resume function continues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ class InputTensor(Value):
 class FrameInputs(Fact):
     """The inputs of one compilation's frame, in the order of their first use.
 
-    ``numbers`` has the values of those that became symbols, each with its source. The inputs of a frame that
-    resumes after a graph break are variables of the function.
+    ``numbers`` are the values of inputs that became symbols, each with its source. The inputs of a resume
+    function are variables of the original function.
     """
 
     compile_id: str
@@ -58,9 +58,9 @@ class FrameInputs(Fact):
 
 @dataclass(frozen=True, slots=True)
 class FrameCompiled(Fact):
-    """The end of a frame's compilation; ``graphs`` is 1 if a graph was compiled, else 0.
+    """The end of a frame's compilation.
 
-    ``ops`` and ``guards`` are counts.
+    ``graphs`` is 1 if a graph was compiled, else 0. ``ops`` and ``guards`` are counts.
     """
 
     compile_id: str
@@ -88,7 +88,7 @@ class FrameSkipped(Fact):
 class GraphNode(Value):
     """One operation of a captured graph, and the line of user code that it came from.
 
-    ``tensor`` describes its result as torch prints it (``f32[8, 16] cpu``); empty if that is no tensor.
+    ``tensor`` describes its result as torch prints it (``f32[8, 16] cpu``); empty if it is not a tensor.
     """
 
     name: str
@@ -98,10 +98,10 @@ class GraphNode(Value):
 
 @dataclass(frozen=True, slots=True)
 class GraphCaptured(Fact):
-    """A graph that Dynamo passes to the backend; ``text`` is the whole graph as torch prints it.
+    """A graph that Dynamo passes to the backend.
 
-    ``calls`` are the locations of the calls that led to its operations, without duplicates; empty in facts
-    that are read from a log.
+    ``text`` is the whole graph as torch prints it. ``calls`` are the locations of the calls that led to its
+    operations, without duplicates; empty in facts that are read from a log.
     """
 
     compile_id: str
@@ -120,10 +120,11 @@ class GraphPart(Fact):
 
 @dataclass(frozen=True, slots=True)
 class NamedTensor(Value):
-    """A name in user code and the tensor bound to it: ``f32[s77, 16]``, strides ``16, 1``, and the device.
+    """A name in user code and the tensor bound to it: dtype and sizes, strides, device.
 
-    ``frame`` is the location of the name (the row only before Python 3.11); for a parameter, the first row of
-    its function. ``tensor`` is empty if the name is bound to something else there, or to an unknown value.
+    Examples are ``f32[s77, 16]`` and ``16, 1``. ``frame`` is the location of the name (the row only before
+    Python 3.11); for a parameter, the first row of its function. ``tensor`` is empty if the name is bound to
+    something else there, or to an unknown value.
     """
 
     name: str
@@ -145,7 +146,10 @@ class Symbol(Value):
 
 @dataclass(frozen=True, slots=True)
 class TensorsNamed(Fact):
-    """The tensors and symbolic sizes behind the names in a graph's code; no log contains them."""
+    """The tensors and symbolic sizes behind the names in a graph's code.
+
+    Torch's logs lack them.
+    """
 
     compile_id: str
     tensors: tuple[NamedTensor, ...]
@@ -154,7 +158,7 @@ class TensorsNamed(Fact):
 
 @dataclass(frozen=True, slots=True)
 class FailingKernel(Value):
-    """A Python function that an operator (``mylib::twice``) ran with fake tensors, and that raised.
+    """A Python function that raised when an operator (``mylib::twice``) ran it with fake tensors.
 
     ``kind`` is ``fake`` for a function that is registered for such tensors, ``real`` for the implementation
     of an operator without one, and ``composite`` for an operator that needs none.
@@ -166,7 +170,7 @@ class FailingKernel(Value):
     """The type name of the exception."""
     message: str
     stack: Stack
-    """The calls from the function on, without those of torch."""
+    """The calls from this function inwards, without those of torch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +261,7 @@ class RecompileLimit(Fact):
     stack: Stack = ()
     """The calls that led to it; in a log, those that led to its last compilation."""
     called: int = 0
-    """How often the compiled function was called by then, this call included; 0 if that is not known."""
+    """The number of calls of the compiled function up to this call, inclusive; 0 if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,9 +276,10 @@ class CallsCounted(Fact):
 
 @dataclass(frozen=True, slots=True)
 class LateCompilation(Fact):
-    """A compilation after the warm-up, at depth ``late-compile``: its ``FrameStarted`` says where.
+    """A compilation after the warm-up, at depth ``late-compile``.
 
-    ``failures`` are the guards that failed; empty if the frame had never been compiled.
+    Its ``FrameStarted`` has the location. ``failures`` are the guards that failed; empty if the frame had
+    never been compiled.
     """
 
     compile_id: str
@@ -291,9 +296,9 @@ class ClassPlace(Value):
 
 @dataclass(frozen=True, slots=True)
 class Network(Value):
-    """An attribute with a module that could be compiled by itself.
+    """An attribute with a module that could be compiled separately.
 
-    ``in_place`` tells whether ``Module.compile`` does that, rather than ``torch.compile`` alone.
+    ``in_place`` says that ``Module.compile`` can do so, not only ``torch.compile``.
     """
 
     name: str
@@ -304,7 +309,7 @@ class Network(Value):
 class LightningCompiled(Fact):
     """A compilation in a call of a compiled ``LightningModule``.
 
-    ``classes`` are its own and those between that and ``LightningModule``.
+    ``classes`` are the module's class and its base classes below ``LightningModule``.
     """
 
     compile_id: str
@@ -314,11 +319,11 @@ class LightningCompiled(Fact):
 
 @dataclass(frozen=True, slots=True)
 class CallsWithoutGraph(Fact):
-    """A compiled function whose calls captured no graph; ``stack`` holds the first of them.
+    """A compiled function whose calls captured no graph.
 
-    ``calls`` is 0 for one that was compiled, where the program calls none. ``function`` is empty if the
-    program calls none; ``elsewhere`` is whether it may have done so in a process that was not observed.
-    ``off`` is what turns compiling off, as it is written.
+    ``stack`` holds the first of them. ``calls`` is 0 for a function that the program compiled but did not
+    call. ``function`` is empty if the program called no compiled function; ``elsewhere`` says that it may
+    have done so in a process that was not observed. ``off`` is the source text that turns compilation off.
     """
 
     function: str
@@ -334,9 +339,9 @@ class CallsWithoutGraph(Fact):
 class SizeViolation(Value):
     """A dimension that was marked dynamic, and a condition that does not hold for all of its sizes.
 
-    ``dimension`` is the name of the ``Dim``, ``source`` torch's expression for the size, if torch says that.
-    ``value`` is set where the size became this number; else ``condition`` is torch's. ``text`` is torch's
-    sentence, ``stack`` the code that it names, which it does for a number only.
+    ``dimension`` is the name of the ``Dim``; ``source`` is torch's expression for the size, if torch reports
+    it. ``value`` is the number to which the size was specialized; if empty, ``condition`` is torch's
+    condition. ``text`` is torch's sentence; ``stack`` is the code that it names, for a number only.
     """
 
     dimension: str

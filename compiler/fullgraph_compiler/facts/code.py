@@ -47,7 +47,7 @@ class Artifact(Fact):
 
 @dataclass(frozen=True, slots=True)
 class RecordText(Fact):
-    """The text of a record of torch's trace that is no form of a graph, by the record's name."""
+    """The text of a record of torch's trace that is not a form of a graph, with the record's name."""
 
     compile_id: str
     name: str
@@ -73,9 +73,9 @@ class KernelNode(Value):
 class Cost(Value):
     """The cost of a launch, which TorchInductor estimates from the shapes of its tensors.
 
-    ``read`` and ``written`` are the least bytes of memory that it reads and writes. ``flops`` are floating
-    point operations, for library functions and templates only. ``seconds`` is the roofline estimate: the
-    larger of memory time and compute time on this GPU; ``None`` on a CPU.
+    ``read`` and ``written`` are lower bounds of the bytes of memory that it reads and writes. ``flops`` are
+    floating point operations, for library functions and templates only. ``seconds`` is the roofline estimate:
+    the larger of memory time and compute time on this GPU; ``None`` on a CPU.
     """
 
     read: int
@@ -91,10 +91,11 @@ class Kernel(Value):
     ``language`` is ``triton``, ``cpp``, ..., or ``extern`` for a library function, which has no ``source``.
     ``heuristic`` is Triton's kind of kernel (``pointwise``, ``reduction``, ``template``, ``user_autotune``).
     ``definition`` and ``launch`` are the first and the last row of these statements in the code. ``nodes``
-    are the operations that the kernel computes, ``stacks`` their user stacks. ``arguments`` are those of the
-    launch, as the code writes them; ``grid`` is Triton's kind of grid (``Grid1D``). ``function`` is the
-    function of the code that launches it, if that is a subgraph's (a branch of ``cond``, a nested compile
-    region), and ``times`` how often a call of the graph calls that: each branch and each loop counts once.
+    are the operations that the kernel computes, ``stacks`` their user stacks. ``arguments`` are the arguments
+    of the launch, as the code writes them; ``grid`` is Triton's kind of grid (``Grid1D``). ``function`` is
+    the function in the code that launches the kernel, if it belongs to a subgraph (a branch of ``cond``, a
+    nested compile region); ``times`` is how often one call of the graph calls this function, where each
+    branch and each loop counts once.
     """
 
     name: str
@@ -116,10 +117,10 @@ class Kernel(Value):
 class CodeGenerated(Fact):
     """The code that TorchInductor generated for a graph; ``text`` is a Python module.
 
-    AOTInductor's is C++ (``language`` is ``cpp``): the wrapper, and its kernels below it.
+    For AOTInductor, ``text`` is C++ (``language`` is ``cpp``): the wrapper, followed by its kernels.
 
     ``kernels`` are its launches, in order; ``nodes`` are all operations of the lowered graph. ``unread`` are
-    the names of kernels that the code defines and whose launch was not found.
+    the names of kernels that the code defines but whose launches were not found.
     """
 
     compile_id: str
@@ -134,14 +135,14 @@ class CodeGenerated(Fact):
 
 @dataclass(frozen=True, slots=True)
 class KernelCompiled(Fact):
-    """A compiled kernel of generated code; ``filename`` is that of its ``CodeGenerated``.
+    """A compiled kernel of generated code.
 
-    ``texts`` are the compiled forms by language, from high level to low level: ``ttir``, ``ttgir``, ``llir``,
-    then ``ptx`` and ``sass``, or ``amdgcn``; ``asm`` for C++. ``config`` is the configuration that autotuning
-    chose (``XBLOCK: 256, num_warps: 4``). ``registers`` and ``spills`` are counts per thread, ``shared`` is
-    bytes per block; all are ``None`` on a CPU. ``others`` are the configurations that autotuning would have
-    tried as well if the device had been present. ``problem`` is the reason why a text is missing because its
-    compiler failed.
+    ``filename`` is that of its ``CodeGenerated``. ``texts`` are the compiled forms by language, from high
+    level to low level: ``ttir``, ``ttgir``, ``llir``, then ``ptx`` and ``sass``, or ``amdgcn``; ``asm`` for
+    C++. ``config`` is the configuration that autotuning chose (``XBLOCK: 256, num_warps: 4``). ``registers``
+    and ``spills`` are counts per thread, ``shared`` is bytes per block; all are ``None`` on a CPU. ``others``
+    are the configurations that autotuning would have tried as well if the device had been present.
+    ``problem`` is the reason why a text is missing because its compiler failed.
     """
 
     filename: str
@@ -169,9 +170,9 @@ class WrittenGraph(Value):
 
 @dataclass(frozen=True, slots=True)
 class PreviewDeferred(Fact):
-    """A preview that another interpreter must finish: it writes the GPU kernels from ``graphs``.
+    """A preview that another interpreter must finish, by writing the GPU kernels for ``graphs``.
 
-    ``reason`` says why this one cannot.
+    ``reason`` says why this interpreter cannot.
     """
 
     reason: str

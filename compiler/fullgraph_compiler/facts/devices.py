@@ -1,4 +1,4 @@
-"""GPUs to preview without having one: the properties that the compiler needs to write kernels for them."""
+"""Properties of GPUs, from which the compiler writes kernels for a preview without the GPU."""
 
 from __future__ import annotations
 

@@ -30,5 +30,8 @@ _SHORT_NAMES: Final = {f"torch.{dtype}": name for name, dtype in DTYPES.items()}
 
 
 def short_name(dtype: str) -> str:
-    """Return the short name of ``torch.float32``, ``f32``; of a dtype without one, its name in ``torch``."""
+    """Return ``f32`` for ``torch.float32``.
+
+    For a dtype without a short name, its name in ``torch``.
+    """
     return _SHORT_NAMES.get(dtype, dtype.removeprefix("torch."))

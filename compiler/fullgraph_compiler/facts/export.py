@@ -1,4 +1,4 @@
-"""Facts from ``torch.export``: exported programs, and what keeps a program from being exported."""
+"""Facts from ``torch.export``: exported programs, and problems that prevent an export."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ from .stacks import Stack
 ExportProblemKind: TypeAlias = Literal[
     "missing-fake-kernel", "mismatched-fake-kernel", "data-dependent", "assigned-attribute"
 ]
-"""What an export meets:
+"""The kinds of problems of an export:
 
-- ``missing-fake-kernel``: an operator that cannot be traced, as nothing says what its result looks like.
-- ``mismatched-fake-kernel``: an operator whose result is not what its fake kernel says.
-- ``data-dependent``: a condition that only the data of a tensor decide.
-- ``assigned-attribute``: an attribute that is assigned a tensor, which the program does not do.
+- ``missing-fake-kernel``: an operator cannot be traced, because it has no fake kernel.
+- ``mismatched-fake-kernel``: the result of an operator differs from the result of its fake kernel.
+- ``data-dependent``: a condition depends on the data of a tensor.
+- ``assigned-attribute``: the code assigns a tensor to an attribute, which the exported program does not do.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class DataSymbol(Value):
-    """A number that only the data decide, such as ``u0``; ``stack`` is where the program reads it."""
+    """A number that depends on data, such as ``u0``.
+
+    ``stack`` is where the program reads it.
+    """
 
     name: str
     stack: Stack
@@ -31,13 +34,12 @@ class DataSymbol(Value):
 
 @dataclass(frozen=True, slots=True)
 class ExportProblem(Fact):
-    """A problem at one place of an exported program, which stops an export, but for ``draft_export``.
+    """A problem at one place of an exported program, which stops every export except ``draft_export``.
 
     ``subject`` is the operator (``mylib::twice``), the condition as torch writes it (``u0 > 3``), or the
-    attribute (``self.last``).
-    ``detail`` is how the fake kernel differs, what the attribute is left as (``without data``), or what
-    ``draft_export`` took the condition for (``True``).
-    ``symbols`` are the numbers in the condition that data decide, ``sizes`` the others.
+    attribute (``self.last``). ``detail`` is the difference of the fake kernel's result, the state in which
+    the attribute is left (``without data``), or the value that ``draft_export`` assumed for the condition
+    (``True``). ``symbols`` are the data-dependent numbers in the condition, ``sizes`` the other symbols.
     """
 
     compile_id: str
@@ -51,7 +53,7 @@ class ExportProblem(Fact):
 
 @dataclass(frozen=True, slots=True)
 class SizeRange(Value):
-    """The values that a symbolic size of an exported program may have: ``int_oo`` is without a limit."""
+    """The range of a symbolic size of an exported program; ``int_oo`` means no limit."""
 
     symbol: Symbol
     lower: str
@@ -60,10 +62,10 @@ class SizeRange(Value):
 
 @dataclass(frozen=True, slots=True)
 class ProgramExported(Fact):
-    """The end of an export that has a program; its graph is a ``GraphCaptured``.
+    """The end of an export that produced a program; its graph is a ``GraphCaptured``.
 
-    ``of_draft_log`` says that it is read from the log of ``draft_export``, which does not say whether all
-    sizes have kept their ``Dim``.
+    ``of_draft_log`` says that the fact comes from a log of ``draft_export``, which does not record whether
+    every size marked with a ``Dim`` stayed dynamic.
     """
 
     compile_id: str
@@ -73,12 +75,12 @@ class ProgramExported(Fact):
 
 @dataclass(frozen=True, slots=True)
 class ExportFailed(Fact):
-    """The end of an export that has no program.
+    """The end of an export that produced no program.
 
-    ``error`` and ``message`` are empty in facts that are read from a log, which does not say; with
-    ``while_tracing`` it fails at ``stack`` or later, before its conditions on sizes are checked. ``retried``
-    says that ``draft_export`` goes on with other sizes. ``violations`` are the dimensions that were marked
-    dynamic but cannot be, ``suggestions`` torch's lines for them (``batch = 4``).
+    ``error`` and ``message`` are empty in facts that are read from a log, which does not record them; with
+    ``while_tracing`` the export fails at ``stack`` or later, before its conditions on sizes are checked.
+    ``retried`` says that ``draft_export`` tries again with other sizes. ``violations`` are the dimensions
+    that are marked dynamic but cannot be, ``suggestions`` torch's lines for them (``batch = 4``).
     """
 
     compile_id: str
@@ -89,8 +91,8 @@ class ExportFailed(Fact):
     suggestions: tuple[str, ...] = ()
     retried: bool = False
     cause: str = ""
-    """The subject of the problem that ended it; empty if another exception did, or an unknown one."""
+    """The subject of the problem that ended the export; empty if another exception did, or if unknown."""
     while_tracing: bool = False
     certain: bool = True
-    """Whether it is an export at all: a log of ``TORCH_TRACE`` only has a trace that ends."""
+    """Whether this surely was an export: in a log of ``TORCH_TRACE`` the trace just ends."""
     text: str = ""

@@ -41,7 +41,10 @@ class Drawn(Value):
 
 @dataclass(frozen=True, slots=True)
 class Noise(Fact):
-    """A number of a graph's results that rounding decides: far from ``exact`` (float64), compiled or not."""
+    """A number in a graph's results that rounding decides.
+
+    Both ``compiled`` and ``plain`` (uncompiled) are far from ``exact`` (float64).
+    """
 
     compile_id: str
     dtype: str
@@ -52,25 +55,27 @@ class Noise(Fact):
 
 @dataclass(frozen=True, slots=True)
 class StageChecked(Fact):
-    """The result of a graph, or of the program, at one stage; no ``failure`` if it passes.
+    """The result of a graph, or of the program, at one stage.
 
-    Without a ``compile_id`` it is a run of the whole program:
+    ``failure`` is ``None`` if it passes. Without a ``compile_id`` it is the result of a run of the whole
+    program:
 
     - ``uncompiled``
     - ``unwrapped``: the same, but ``torch.compile`` returns each module itself; only if ``uncompiled`` fails
     - ``eager``: Dynamo alone
-    - ``compiled``: its own backend, if no stage before fails
-    - ``fallback_random``: the same with the random numbers of eager code, if ``compiled`` may differ by them
+    - ``compiled``: the program's own backend, if no earlier stage fails
+    - ``fallback_random``: as ``compiled``, but with the random numbers of eager code; only if these may be
+      the difference
 
     Each graph has ``aot_eager``, ``aot_eager_decomp_partition`` and the program's own backend (``inductor``).
     A failure of ``compiled`` with the ``error`` ``Output`` only says that the program printed something else.
 
-    ``otherwise`` describes a difference that goes away in this run of the whole program:
+    ``otherwise`` describes a difference that disappears in this run of the whole program:
 
     - ``emulate_precision_casts``: results in half precision differed
     - ``use_numpy_random_stream``: NumPy's random numbers differed
-    - ``compiled anew`` (each call is): the program printed something else
-    - ``fallback_random``: the random numbers differed that the operations ``drawn`` draw
+    - ``compiled anew`` (each call is compiled again): the program printed something else
+    - ``fallback_random``: the random numbers that the operations ``drawn`` draw differed
     """
 
     stage: str
@@ -83,9 +88,9 @@ class StageChecked(Fact):
 
 @dataclass(frozen=True, slots=True)
 class OperatorFault(Value):
-    """An operator of the program's own (``mylib::twice``) that is not what it declares.
+    """A custom operator (``mylib::twice``) that does not do what it declares.
 
-    ``said`` is torch's sentence on it.
+    ``said`` is torch's sentence about it.
     """
 
     name: str
@@ -96,7 +101,7 @@ class OperatorFault(Value):
 class GraphUnchecked(Fact):
     """A captured graph whose stages were not checked; ``reason`` is a clause.
 
-    Without a ``compile_id``, ``reason`` names what else was not checked, as a noun.
+    Without a ``compile_id``, ``reason`` is a noun phrase for something else that was not checked.
     """
 
     compile_id: str
@@ -105,14 +110,17 @@ class GraphUnchecked(Fact):
 
 @dataclass(frozen=True, slots=True)
 class RerunsSkipped(Fact):
-    """The whole program did not run again to look for a cause, because it reaches others."""
+    """The program was not run again to look for a cause, because it has outside effects.
+
+    It connects to servers or starts programs (``RunFinished.reaches_others``).
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence(Value):
-    """A value in two runs of the same code, uncompiled: ``before``, and ``now`` in the call that differs.
+    """A value in two uncompiled runs of the same code, before and in the differing call.
 
-    ``name`` is a variable, a function or a setting, where ``stack`` does not show it.
+    ``name`` is the variable, function or setting, if ``stack`` does not show it.
     """
 
     name: str
@@ -136,23 +144,23 @@ CauseKind: TypeAlias = Literal[
     "compiling",
     "wrapped",
 ]
-"""Why a compiled call is not what it is uncompiled. A graph was reused that does not fit the call:
+"""The reason why a compiled call differs from the uncompiled call. torch reused a graph that does not fit:
 
-- ``reused``: what has changed since it was compiled is not known.
-- ``branch``, ``loop``: a condition is another one, or a loop ends earlier or later.
+- ``reused``: it is not known what has changed since the graph was compiled.
+- ``branch``, ``loop``: a condition has another truth value, or a loop ends earlier or later.
 - ``called``: an instruction calls another function.
-- ``hook``: a hook that was registered later, or removed. Evidence: the hook, then where it was registered.
-- ``value``: a variable gets another value, or a function of Python's own returns one.
-- ``aliasing``: two inputs have one memory, in one of the calls only, and an instruction writes into it.
-- ``setting``: a setting of torch is another one.
+- ``hook``: a hook was registered later, or removed. Evidence: the hook, with where it was registered.
+- ``value``: a variable gets another value, or a function of Python's standard library returns another one.
+- ``aliasing``: two inputs share memory, in one of the calls only, and an instruction writes to it.
+- ``setting``: a setting of torch has another value.
 
-Else:
+Other reasons:
 
-- ``numpy``: functions of NumPy whose translation by torch gives other numbers than NumPy.
-- ``numpy-random``: the random numbers of NumPy, which compiled code draws from torch.
-- ``cached``: a function whose results ``functools`` keeps, which Dynamo traces all the same.
+- ``numpy``: torch's translations of NumPy functions return other numbers than NumPy.
+- ``numpy-random``: compiled code draws NumPy's random numbers from torch.
+- ``cached``: ``functools`` caches the results of a function, but Dynamo traces the function.
 - ``compiling``: the program asks whether it is being compiled.
-- ``wrapped``: what ``torch.compile`` returns for a module is an ``OptimizedModule``. Evidence: the calls that
+- ``wrapped``: ``torch.compile`` returns an ``OptimizedModule`` for a module. Evidence: the calls that
   returned one.
 """
 
@@ -161,8 +169,8 @@ Else:
 class Cause(Value):
     """The cause of a difference, as far as runs of the program have shown it.
 
-    ``call`` is the number of the call of ``function`` that differs, ``compiled`` of the one in which its
-    graph was compiled; 0 if that is not known, or not the cause. ``caller`` is where the call is made.
+    ``call`` is the number of the call of ``function`` that differs; ``compiled`` is the number of the call in
+    which its graph was compiled, 0 if unknown or not the cause. ``caller`` is the stack that makes the call.
     """
 
     kind: CauseKind
@@ -175,9 +183,9 @@ class Cause(Value):
 
 @dataclass(frozen=True, slots=True)
 class SettingFault(Value):
-    """A setting of torch that the program chose; with torch's ``default`` the failing graph passes.
+    """A setting of torch that the program changed.
 
-    ``value`` and ``default`` are Python expressions.
+    With torch's ``default`` the failing graph passes. ``value`` and ``default`` are Python expressions.
     """
 
     name: str
@@ -187,11 +195,12 @@ class SettingFault(Value):
 
 @dataclass(frozen=True, slots=True)
 class FaultLocated(Fact):
-    """A fault located between ``passes``, the last stage that passes (or empty), and ``stage``, which fails.
+    """A fault between ``passes``, the last stage that passes, and ``stage``, which fails.
 
-    ``number`` counts the faults of a run from 1. ``compile_id`` is empty for a fault outside of all graphs.
-    ``detail`` is the part of TorchInductor that torch's bisector names (``lowerings, 2: aten.relu.default``).
-    ``stack`` is the user code of the faulty operation, or of the first operation of the graph.
+    ``passes`` is empty if no stage passes. ``number`` counts the faults of a run from 1. ``compile_id`` is
+    empty for a fault outside of all graphs. ``detail`` is the part of TorchInductor that torch's bisector
+    names (``lowerings, 2: aten.relu.default``). ``stack`` is the user code of the faulty operation, or of the
+    first operation of the graph.
     """
 
     number: int
@@ -202,11 +211,11 @@ class FaultLocated(Fact):
     stack: Stack = ()
     detail: str = ""
     operator: OperatorFault | None = None
-    """The operator that misleads the compiler: then, the compiler is not at fault."""
+    """The operator that misleads the compiler; if set, the compiler is not at fault."""
     cause: Cause | None = None
-    """Why the whole program differs, if that is known; its evidence has the place."""
+    """The reason why the whole program differs, if known; its evidence has the location."""
     settings: tuple[SettingFault, ...] = ()
-    """Settings of the program; with the default of any one of them, the graph passes."""
+    """Settings that the program changed; the default of any one of them makes the graph pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,9 +243,10 @@ class MinifyProgress(Fact):
 
 @dataclass(frozen=True, slots=True)
 class ReproWritten(Fact):
-    """A finished repro; ``stack`` holds the lines of user code that its operations come from.
+    """A finished repro.
 
-    ``reproduces`` is whether the file fails in the same way when a fresh interpreter runs it.
+    ``stack`` holds the lines of user code that its operations come from. ``reproduces`` says whether the file
+    fails in the same way when a fresh interpreter runs it.
     """
 
     filename: str
@@ -265,10 +275,10 @@ class ModulesLoaded(Fact):
 
 @dataclass(frozen=True, slots=True)
 class ProgramRaised(Fact):
-    """An exception that the user's program raised itself, not the compiler.
+    """An exception that the user's program raised, not the compiler.
 
-    ``failures`` are the guards that failed if it forbids recompilations. ``hints`` tell how to start it
-    instead. ``caught`` is whether it went on.
+    ``failures`` are the guards that failed, if the program forbids recompilations. ``hints`` say how to start
+    the program instead. ``caught`` says that the program caught the exception and continued.
     """
 
     error: str
@@ -298,10 +308,10 @@ class TargetProblem(Fact):
 class RunFinished(Fact):
     """The last fact of a run: its status, its wall time in seconds, and the exit code if there is one.
 
-    The server measures the time again, with the start of the process: it is what the user waits for.
-    ``left_out`` names the parts of the compiler that the program asked for and the run did without.
-    ``reaches_others`` is set if the program connected to a server or started another program: these can tell
-    that it runs. ``unobserved`` counts the other processes in which it may have compiled something.
+    The server measures the time again, from the start of the process: the user waits for that, too.
+    ``left_out`` names the parts of the compiler that the program requested but the run skipped.
+    ``reaches_others`` says that the program connected to a server or started another program, so each run may
+    have effects outside. ``unobserved`` counts the other processes in which it may have compiled something.
     """
 
     status: Status
@@ -316,8 +326,8 @@ class RunFinished(Fact):
 class RanDry(Fact):
     """A dry run: the program ran without data, and was compiled for the absent GPU ``device``, if any.
 
-    ``device`` is a key of :data:`.devices.DEVICES`. ``unknown`` are sentences about what only the real device
-    can show, and about what this torch cannot preview.
+    ``device`` is a key of :data:`.devices.DEVICES`. Each of ``unknown`` is a sentence about something that
+    only the real device can show, or that this version of torch cannot preview.
     """
 
     device: str = ""
@@ -330,8 +340,8 @@ class FilesDiscarded(Fact):
 
     ``by`` is the mechanism: a mount ``namespace``, in which the program has its own view of the files. If
     that is not available, because of ``reason``, Python redirects writes, and the kernel refuses all other
-    writes (``landlock`` on Linux, ``sandbox`` on macOS), or Python itself does, which ends the run
-    (``python``). Writes to the folders in ``read_only`` fail, because they could not be covered.
+    writes (``landlock`` on Linux, ``sandbox`` on macOS); or a hook in Python refuses them, which ends the run
+    (``python``). Writes to the folders in ``read_only`` fail, because no overlay could cover these.
     """
 
     by: Literal["namespace", "landlock", "sandbox", "python"]
@@ -341,9 +351,10 @@ class FilesDiscarded(Fact):
 
 @dataclass(frozen=True, slots=True)
 class LeftBehind(Value):
-    """What two runs of a program leave in different states, in ``words``: a variable, a setting, a file.
+    """A variable, setting or file that two runs of a program leave in different states.
 
-    ``place`` names it (```LEDGER` of train.py``). ``of_form`` says that only its type or shape differs.
+    ``place`` names it (```LEDGER` of train.py``), ``words`` describe the difference. ``of_form`` says that
+    only its type or shape differs.
     """
 
     place: str
@@ -353,15 +364,15 @@ class LeftBehind(Value):
 
 @dataclass(frozen=True, slots=True)
 class ResultsCompared(Fact):
-    """What two runs of a program gave back, compared.
+    """The comparison of the results of two runs of a program.
 
-    ``difference`` says what differs first (``result of call 2 of `step`: by up to 3.1e-2``), empty if nothing
-    does. ``calls`` is the number of compared calls of compiled functions; ``seen`` names what was compared
-    (``results``, ``gradients``, ``inputs``, ``buffers``, ``random numbers``, ``exceptions``), ``unseen`` what
-    could not be. ``modes`` are those of the modules of the calls (``training``, ``evaluation``), empty if
-    they have none. ``repeated`` is the number of compared calls that were made again with gradients or with
-    other values; ``again`` says what differs first in these. ``left`` is what differs at the program's
-    end.
+    ``difference`` is the first difference (``result of call 2 of `step`: by up to 3.1e-2``), empty if there
+    is none. ``calls`` is the number of compared calls of compiled functions; ``seen`` names the compared
+    values (``results``, ``gradients``, ``inputs``, ``buffers``, ``random numbers``, ``exceptions``),
+    ``unseen`` those that could not be compared. ``modes`` are the modes of the modules that were called
+    (``training``, ``evaluation``), empty if there are no modules. ``repeated`` is the number of compared
+    calls that were repeated with gradients or with other values; ``again`` is the first difference in these.
+    ``left`` lists the differences at the end of the program.
     """
 
     calls: int
@@ -376,13 +387,14 @@ class ResultsCompared(Fact):
 
 @dataclass(frozen=True, slots=True)
 class StatementsTried(Fact):
-    """The outcome of a trial.
+    """The outcome of the trial with this number.
 
-    ``cases`` is the number of sets of values on which the old and the new statements were run. ``untaken``
-    are the branches of the old ones that none of them took (``line 7: `b.sum() < 0` was never true``).
-    ``difference`` says in which case they differ and how, empty if they never do. ``depends_on_use`` says
-    that this is only of what type or shape a variable is, or that it has no value here: what reads it
-    decides whether that matters. ``problem`` is why they could not be tried, as a sentence; else empty.
+    ``cases`` is the number of sets of values on which the old and the new statements ran. ``untaken`` are the
+    branches of the old statements that no set of values took (``line 7: `b.sum() < 0` was never true``).
+    ``difference`` says in which case the statements differ and how, empty if they never do.
+    ``depends_on_use`` says that only the type or shape of a variable differs, or that it has no value here:
+    the code that reads the variable decides whether that matters. ``problem`` is one sentence on why the
+    trial could not run, else empty.
     """
 
     number: int
@@ -396,15 +408,15 @@ class StatementsTried(Fact):
 SizeOutcome: TypeAlias = Literal[
     "equal", "differs", "compiles-again", "raises", "refused", "unsteady", "unknown", "untried"
 ]
-"""What a call with another size has shown:
+"""The outcome of a call with another size:
 
-- ``equal``, ``differs``: the compiled function, against the same call uncompiled.
-- ``compiles-again``: nothing that was compiled serves this size.
-- ``raises``: compiled it raises an exception, uncompiled not.
-- ``refused``: the program itself raises an exception, uncompiled.
+- ``equal``, ``differs``: the result of the compiled function, compared with the same call uncompiled.
+- ``compiles-again``: no existing compilation serves this size.
+- ``raises``: the call raises an exception compiled, but not uncompiled.
+- ``refused``: the call raises an exception uncompiled, too.
 - ``unsteady``: two uncompiled calls differ, or the call draws random numbers: nothing can be compared.
 - ``unknown``: no compiled function has this dimension.
-- ``untried``: there was no time, or the calls cannot be made again.
+- ``untried``: there was no time, or the calls cannot be repeated.
 """
 
 
@@ -412,10 +424,10 @@ SizeOutcome: TypeAlias = Literal[
 class SizeTried(Fact):
     """A call of a compiled function with another size, after the end of the program.
 
-    ``place`` is what the size is of (``x.0``), ``along`` what changed with it (``y.0``). ``words`` say how
-    results differ, or which exception was raised, or why it was not tried. ``asked`` says that the size was
-    asked for: then the function may have been compiled for it. ``backward`` says that gradients were
-    compared, too.
+    ``place`` is the dimension that has the size (``x.0``); ``along`` are the dimensions that changed with it
+    (``y.0``). ``words`` say how results differ, which exception was raised, or why the call was not tried.
+    ``asked`` says that the request named the size: then the function may have been compiled for it.
+    ``backward`` says that gradients were compared, too.
     """
 
     function: str

@@ -1,6 +1,6 @@
-"""Facts that should be the same on all ranks of a job: graphs in detail, collective operations, their order.
+"""Facts that should be equal on all ranks of a job: graphs in detail, collective operations, their order.
 
-torch writes some of them only if it is asked to: estimates and tensors of TorchInductor's code with
+torch records some of them on request only: estimates and tensors of TorchInductor's code with
 ``LOG_TLPARSE=1``, the order of execution within
 ``torch._inductor.debug.record_and_log_graph_execution_order``.
 """
@@ -17,8 +17,9 @@ from .stacks import Stack
 class Collective(Value):
     """A call of a collective operation (``all_reduce``) in a captured graph.
 
-    ``operation`` is its place among the operations of the graph. ``arguments`` are those that are neither
-    tensors nor lists, as torch prints them, such as the reduction and, last, the group (``'sum', '0'``).
+    ``operation`` is its index among the operations of the graph. ``arguments`` are the arguments that are
+    neither tensors nor lists, as torch prints them: for example the reduction and, last, the group (``'sum',
+    '0'``).
     """
 
     operation: int
@@ -28,10 +29,10 @@ class Collective(Value):
 
 @dataclass(frozen=True, slots=True)
 class GraphTraced(Fact):
-    """A captured graph in detail: the tensors of its inputs and operations (``h: f32[8, 4][4, 1]cpu``).
+    """A captured graph in detail, with the tensors of its inputs and operations.
 
-    They are written as torch prints them, with strides, but devices have no number: that is another one on
-    each rank. ``stack`` has the line of each operation.
+    The tensors (``h: f32[8, 4][4, 1]cpu``) have torch's notation, with strides, but without the device's
+    index, which differs between ranks. ``stack`` has the line of each operation.
     """
 
     compile_id: str
@@ -51,7 +52,7 @@ class CollectivesScheduled(Fact):
 
 @dataclass(frozen=True, slots=True)
 class RuntimeEstimated(Fact):
-    """TorchInductor's estimate of the run time of its code for one pass of a graph, in seconds.
+    """TorchInductor's estimate in seconds of the run time of one pass of a graph.
 
     ``buffers`` are the tensors that its kernels write (``op1: float32[8, 4][4, 1]``).
     """
@@ -63,6 +64,9 @@ class RuntimeEstimated(Fact):
 
 @dataclass(frozen=True, slots=True)
 class GraphsExecuted(Fact):
-    """The graphs in the order in which they ran, by compile id; empty for one that torch does not name."""
+    """The compile ids of graphs in the order of execution.
+
+    Empty for a graph that torch does not name.
+    """
 
     compile_ids: tuple[str, ...]

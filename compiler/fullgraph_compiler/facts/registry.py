@@ -1,4 +1,4 @@
-"""The bases of all facts and values, by which they find their way into JSON and back."""
+"""The base classes of facts and values, and their conversion to JSON and back."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Value:
     __slots__ = ()
 
     def __init_subclass__(cls) -> None:
-        """Register a class under its name, which no other one may have."""
-        # With slots, `dataclass` makes a second class out of the written one; only that has fields here.
+        """Register a class under its name, which must be unique."""
+        # With slots, `dataclass` creates a second class from the first; only the second has fields here.
         own_fields = vars(cls).get("__dataclass_fields__")
         if own_fields is None:
             return
@@ -28,19 +28,22 @@ class Value:
 
 
 class Fact(Value):
-    """Base of the observations of a run that are sent as they are made."""
+    """Base of the observations of a run; a worker sends each at once."""
 
     __slots__ = ()
 
 
 class Result(Fact):
-    """Base of the facts that one analysis measures and reads: a report keeps them unchanged."""
+    """Base of the facts that only their own analysis reads: a report stores them unchanged."""
 
     __slots__ = ()
 
 
 def to_json(value: Any) -> Any:
-    """Convert a value of this package to JSON values; every object carries its class name."""
+    """Convert a value of this package to JSON values.
+
+    Every object carries its class name.
+    """
     if type(value) in _FIELDS:
         return {name: to_json(item) for name, item in as_object(value).items()}
     if isinstance(value, (list, tuple)):
@@ -49,7 +52,7 @@ def to_json(value: Any) -> Any:
 
 
 def as_object(value: Any) -> dict[str, Any]:
-    """Convert the outermost level of a dataclass only, for ``json.dumps(..., default=as_object)``.
+    """Convert only the outermost level of a dataclass, as the ``default`` of ``json.dumps``.
 
     Raises ``TypeError`` for a value of a class that this package does not define.
     """

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from .registry import Value
 
 PROTOCOL_VERSION = 1
-"""The version of the worker protocol; increased when a message between server and worker changes meaning."""
+"""The version of the worker protocol, to be increased when a message changes its meaning."""
 
 CHANNEL_LOST = 113
 """The exit code of a worker whose program closed the connection to the server."""
@@ -18,7 +18,7 @@ COMPILER = "torch._inductor.compile_fx"
 """The library that workers import ahead of runs at depth ``alone``: TorchInductor, 2.11 to 2.15."""
 
 Depth: TypeAlias = str
-"""The depth of a run. How deep the compiler goes in one run of the program:
+"""The depth of a run: how far the compiler goes in one run of the program.
 
 - ``graph``: Dynamo and AOTAutograd; their graphs run eagerly.
 - ``recompiles``: the same, but each frame keeps one compilation only, so that every change of a guarded value
@@ -26,9 +26,10 @@ Depth: TypeAlias = str
 - ``late-compile``: as ``graph``; compilations after the warm-up are marked.
 - ``kernels``: up to the code that TorchInductor generates; graphs run eagerly here, too.
 - ``build``: the whole compiler; the compiled code runs.
-- ``alone``: the same, as the program compiles by itself: nothing is forced, and no code is reported.
+- ``alone``: the same, but compiled as without Fullgraph: no setting is forced, and no code is reported.
 
-Another depth is the name of a module of ``fullgraph_compiler.analyses``, which runs the program as it wants.
+Any other depth is the name of a module of ``fullgraph_compiler.analyses``, which runs the program in its own
+way.
 """
 
 
@@ -36,10 +37,10 @@ Another depth is the name of a module of ``fullgraph_compiler.analyses``, which 
 class Script(Value):
     """A file that runs as ``__main__``.
 
-    With ``module`` it is the module of that name, wherever the interpreter finds it, as with ``python -m``;
-    ``filename`` is then where it is expected. With ``console_script`` it is the console script of that name,
-    wherever the interpreter's environment has it. If it is ``pinned``, the module, or that of the console
-    script, has to be in ``filename``: nothing of another place runs or is imported by its name.
+    With ``module``, the module of that name runs, wherever the interpreter finds it, as with ``python -m``;
+    ``filename`` is then its expected path. With ``console_script``, the console script of that name runs,
+    wherever the interpreter's environment has it. With ``pinned``, the module, or the module of the console
+    script, must be ``filename``: no other file of that name is imported or run.
     """
 
     filename: str
@@ -51,7 +52,10 @@ class Script(Value):
 
 @dataclass(frozen=True, slots=True)
 class PytestNode(Value):
-    """A pytest node id (``tests/test_model.py::test_forward``); its path is absolute or relative to cwd."""
+    """A pytest node id (``tests/test_model.py::test_forward``).
+
+    Its path is absolute or relative to cwd.
+    """
 
     node: str
 
@@ -62,7 +66,7 @@ GIVEN_OPERATIONS = ("item", "nonzero", "masked_select")
 
 @dataclass(frozen=True, slots=True)
 class GivenValue(Value):
-    """The assumed result of a data-dependent operation in a row of the file, for a run without data.
+    """The assumed result of a data-dependent operation in a row, for a dry run.
 
     For ``item`` it is the number itself, for the other operations the number of elements.
     """
@@ -76,8 +80,8 @@ class GivenValue(Value):
 class ExampleCall(Value):
     """One call of an example: its source text, and its location in the file.
 
-    ``values`` replace data-dependent results in a dry run. With ``export``, what is called is exported for
-    the arguments of the call, instead of compiled.
+    ``values`` replace data-dependent results in a dry run. With ``export``, the called function or module is
+    exported with the arguments of the call instead of compiled.
     """
 
     source: str
@@ -91,7 +95,7 @@ class ExampleCall(Value):
 class Example(Value):
     """The example calls of one function, method or class, run in order.
 
-    ``qualname`` is its qualified name within the module: ``f``, ``Block``, ``Block.step``.
+    ``qualname`` is the qualified name within the module: ``f``, ``Block``, ``Block.step``.
     """
 
     qualname: str
@@ -118,7 +122,7 @@ class SourceText(Value):
 
 
 Dynamic: TypeAlias = Literal["on", "off", "automatic"]
-"""Dynamic shapes: from the first call on, never, or for sizes that change, from the second call on."""
+"""Dynamic shapes: from the first call (``on``), never (``off``), or once a size changes (``automatic``)."""
 
 
 Files: TypeAlias = Literal["keep", "discard"]
@@ -132,10 +136,10 @@ class Switches(Value):
     ``dynamic`` and ``recompile_limit`` replace torch's settings. ``only`` is a regular expression: frames of
     functions with other names run eagerly. ``cold_caches`` compiles everything anew. ``cpp_stacks`` records
     the C++ code that adds each shape guard, which is slow. At depth ``late-compile``, a compiled function may
-    compile during its first ``warm_up`` calls. At depth ``speed``, ``variants`` measures other ways to
-    compile the program beside its own (``VariantMeasured``). A ``dry_run`` has tensors without data; a run
-    for a ``device`` (a key of :data:`.devices.DEVICES`), which kernels are written for, is always dry.
-    ``files`` is ``None`` if the user made no choice.
+    compile during its first ``warm_up`` calls. At depth ``speed``, ``variants`` also measures other ways to
+    compile the program (``VariantMeasured``). A ``dry_run`` has tensors without data. With a ``device`` (a
+    key of :data:`.devices.DEVICES`) kernels are written for that GPU, and the run is always dry. ``files`` is
+    ``None`` if the user made no choice.
     """
 
     dynamic: Dynamic | None = None
@@ -162,9 +166,9 @@ class Switches(Value):
 
 @dataclass(frozen=True, slots=True)
 class AddedSizes(Value):
-    """Sizes that compiled functions are called with, too: of dimension ``dim`` of the tensor at ``place``.
+    """More sizes of dimension ``dim`` of the tensor ``place`` to call functions with.
 
-    ``place`` is a parameter, or a part of what is passed for it (``batch['ids']``).
+    ``place`` is a parameter, or an item of its argument (``batch['ids']``).
     """
 
     place: str
@@ -174,20 +178,20 @@ class AddedSizes(Value):
 
 @dataclass(frozen=True, slots=True)
 class RunRequest(Value):
-    """A request to run one program once and report facts; ``texts`` replace the contents of files.
+    """A request to run one program once and report facts.
 
-    A run deeper than ``graph`` keeps compiled kernels in the folder ``cache``, unless that is empty, and
-    gives up on a graph that takes longer than ``patience`` seconds. A try of ``recipes`` that uses more than
-    ``memory`` bytes fails. ``variables`` are added to the environment before the program runs; they differ
-    between the processes (ranks) of one program, which start from the same warm state. ``meeting`` is a
-    folder through which these processes share the files that they write and that are discarded. With
-    ``low_priority`` it leaves the processor to everything else. The results of compiled calls are recorded in
-    the file ``record`` for a :class:`CompareRequest`, unless that is empty. ``other_mode`` calls modules in
-    evaluation mode where the program trains them, and the other way round; ``uncompiled`` calls what compiled
-    functions were made of. At depth ``alone``, ``exact`` has TorchInductor draw random numbers and round as
-    uncompiled code does. Unless ``added`` is ``None``, its
-    calls are made again at the end of the program, with these sizes, then with some that nobody named, and
-    compared with uncompiled ones (``SizeTried``). ``workspace`` is the folder of the workspace.
+    ``texts`` replace the contents of files. A run deeper than ``graph`` stores compiled kernels in the folder
+    ``cache``, unless that is empty, and gives up on a graph that takes longer than ``patience`` seconds. A
+    run of ``recipes`` that uses more than ``memory`` bytes fails. ``variables`` are added to the environment
+    before the program runs; they differ between the processes (ranks) of one program, which start from the
+    same warm state. ``meeting`` is a folder through which these processes share the discarded files that they
+    write. With ``low_priority`` the run yields the processor to all other work. The results of compiled calls
+    are recorded in the file ``record`` for a :class:`CompareRequest`, unless that is empty. ``other_mode``
+    calls modules in evaluation mode where the program trains them, and vice versa; ``uncompiled`` calls the
+    original functions instead of the compiled ones. At depth ``alone``, ``exact`` makes TorchInductor draw
+    random numbers and round as uncompiled code does. Unless ``added`` is ``None``, the program's calls are
+    repeated at its end with these sizes, then with sizes that Fullgraph chooses, and compared with uncompiled
+    calls (``SizeTried``). ``workspace`` is the folder of the workspace.
     """
 
     generation: int
@@ -217,12 +221,12 @@ Level: TypeAlias = Literal["dynamo", "aot"]
 class MinifyRequest(Value):
     """A request to minify a failure of one program to a repro.
 
-    ``failure`` is the ``number`` of a ``FaultLocated``, ``compile_id`` that of the graph at fault; 0 and
-    empty stand for the first fault. ``output``, an absolute path, always holds the best repro so far. Answers
-    to earlier queries and compiled kernels are kept in the folder ``cache``, unless that is empty. ``level``
-    is the level of the repro's graph; ``None`` chooses the one that fits the failing stage. A graph that
-    takes longer than ``patience`` seconds counts as hanging. With ``discards_files`` the program's file
-    changes are discarded.
+    ``failure`` is the ``number`` of a ``FaultLocated``, ``compile_id`` identifies the graph at fault; 0 and
+    empty select the first fault. ``output``, an absolute path, always holds the best repro so far. Answers to
+    earlier queries and compiled kernels are stored in the folder ``cache``, unless that is empty. ``level``
+    is the level of the repro's graph; ``None`` selects the level of the failing stage. A graph that takes
+    longer than ``patience`` seconds counts as hanging. With ``discards_files`` the program's file changes are
+    discarded.
     """
 
     generation: int
@@ -240,9 +244,10 @@ class MinifyRequest(Value):
 
 @dataclass(frozen=True, slots=True)
 class CompareRequest(Value):
-    """A request to compare what two runs of a program recorded in the files ``before`` and ``after``.
+    """A request to compare the results that two runs of a program recorded in two files.
 
-    With ``errors_differ`` a call may raise ``RuntimeError`` afterwards where it raised another error before.
+    With ``errors_differ``, a call in ``after`` may raise ``RuntimeError`` where it raised another error in
+    ``before``.
     """
 
     generation: int
@@ -253,14 +258,14 @@ class CompareRequest(Value):
 
 @dataclass(frozen=True, slots=True)
 class Trial(Value):
-    """Statements of a file, to be tried against those that would take their place.
+    """A comparison of statements in a file with the ``text`` that would replace them.
 
     ``row`` to ``end_row`` are whole statements of one block in a function of the file; ``text`` replaces
-    these lines, with their indentation. If ``runs_skipped``, it runs what the old statements skip: random
-    numbers of it may be drawn, and what is not finite there may reach gradients. If ``errors_differ``, it
-    may raise ``RuntimeError`` where they raise another one. The new statements use what ``defines`` defines
-    in the module. Without ``gradients`` these are not compared: no tensor there has any.
-    Without ``prints``, nor is what is printed and warned of.
+    these lines, with their indentation. With ``runs_skipped``, the new statements run code that the old ones
+    skip: it may draw random numbers, and non-finite values in it may reach gradients. With ``errors_differ``,
+    the new statements may raise ``RuntimeError`` where the old ones raise another error. ``defines`` is code
+    of the module that the new statements need. Gradients are compared only with ``gradients``: without, no
+    tensor there has any. Printed text and warnings are compared only with ``prints``.
     """
 
     number: int
@@ -277,10 +282,10 @@ class Trial(Value):
 
 @dataclass(frozen=True, slots=True)
 class TrialRequest(Value):
-    """A request to run a program uncompiled, and try statements on the values that they have there.
+    """A request to try replacements of statements on values of an uncompiled run.
 
-    Each trial runs the old and the new statements on these values and on others made from them, until every
-    branch of the old ones was taken. The file changes of the program are discarded.
+    Each trial runs the old and the new statements on these values, and on other values derived from them,
+    until every branch of the old statements was taken. The file changes of the program are discarded.
     """
 
     generation: int
@@ -293,9 +298,10 @@ class TrialRequest(Value):
 
 @dataclass(frozen=True, slots=True)
 class CallPlace(Value):
-    """A call expression of a file: rows and columns from 1, columns in characters, the end exclusive.
+    """A call expression in a file.
 
-    If what it calls is an operator of torch, that is checked, with ``gradients`` if it has some.
+    Rows and columns begin at 1, columns count characters, and the end is exclusive. If the call is a call of
+    an operator of torch, the operator is checked; with ``gradients``, its gradients are checked, too.
     """
 
     number: int
@@ -309,10 +315,10 @@ class CallPlace(Value):
 
 @dataclass(frozen=True, slots=True)
 class CallsRequest(Value):
-    """A request to run a program uncompiled, and observe the calls at places of its files.
+    """A request to observe the calls at ``places`` in an uncompiled run.
 
-    What is called is called again on copies, and on arguments of other sizes. The file changes of the program
-    are discarded.
+    Each called function is called again on copies of its arguments, and on arguments of other sizes. The file
+    changes of the program are discarded.
     """
 
     generation: int

@@ -1,7 +1,7 @@
-"""What only the process knows of a record (``TraceRecord.seen``), as JSON in the log of an observed program.
+"""Details of a record that only the observed process knows (``TraceRecord.seen``), as JSON in its log.
 
-It stands under a key of its own in the value of the event, where other readers of the log pass over it. The
-frames of all its stacks are listed once, without repeating their files.
+They have their own key in the value of the event, which other readers of the log ignore. The frames of all
+stacks are listed once, and refer to files by number.
 """
 
 from __future__ import annotations
@@ -17,14 +17,17 @@ KEY: Final = "fullgraph"
 
 
 def with_seen(body: Mapping[str, Any], seen: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the value of an event with what was seen; what a log has no use for is left out."""
+    """Return the value of an event with the details that a log can hold added to it."""
     table = _Table()
     values = {name: write(seen[name], table) for name, (write, _) in _FORMS.items() if name in seen}
     return {**body, KEY: {"files": [*table.files], "frames": [*table.frames], **values}} if values else body
 
 
 def read_seen(body: Any) -> dict[str, Any]:
-    """Return what was seen; nothing if the value of an event has none. Raises ``ValueError`` if damaged."""
+    """Return the details in the value of an event, if any.
+
+    Raises ``ValueError`` if they are damaged.
+    """
     written = body.get(KEY) if isinstance(body, Mapping) else None
     if written is None:
         return {}
@@ -60,7 +63,7 @@ def _frames(written: Mapping[str, Any]) -> list[StackFrame]:
 
 
 def _write_stacks(stacks: Mapping[str, Stack], table: _Table) -> list[Any]:
-    """Write each stack once, with all that has it."""
+    """Write each stack once, with the names of all items that share it."""
     names: dict[Stack, list[str]] = {}
     for name, stack in stacks.items():
         names.setdefault(stack, []).append(name)
@@ -135,4 +138,4 @@ _FORMS: Final[Mapping[str, tuple[Callable[[Any, _Table], Any], Callable[[Any, li
     "operator": (_same, lambda text, _: _text(text)),
     "fatal": (_same, lambda flag, _: _flag(flag)),
 }
-"""How each value is written and read."""
+"""The functions that write and read each detail."""

@@ -13,7 +13,7 @@ from .stacks import Stack
 class ShapeGuard(Fact):
     """A condition on symbolic sizes (``s77 <= 4096``) that the trace relies on.
 
-    ``stack`` is the user code that evaluated it, ``torch_stack`` the frames of torch below, which added the
+    ``stack`` is the user code that evaluated it, ``torch_stack`` the inner frames of torch, which added the
     guard, and ``cpp_stack`` the text of the C++ stack, if the run records it. ``symbols`` are the sources of
     the sizes; empty in facts that are read from a log.
     """
@@ -28,9 +28,10 @@ class ShapeGuard(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Specialization(Fact):
-    """A symbolic size that became a number: ``sources`` (``L['x'].size()[0]``) must have it in every call.
+    """A symbolic size that became a number.
 
-    ``reason`` is in torch's words; the stacks are those of a :class:`ShapeGuard`.
+    In every call, ``sources`` (``L['x'].size()[0]``) must equal this number. ``reason`` has torch's words;
+    the stacks are like those of a :class:`ShapeGuard`.
     """
 
     compile_id: str

@@ -46,7 +46,10 @@ class TimesMeasured(Result):
 
 @dataclass(frozen=True, slots=True)
 class PerformanceHint(Fact):
-    """A performance hint of TorchInductor (``TORCH_LOGS=perf_hints``); ``stack`` may cover a whole graph."""
+    """A performance hint of TorchInductor (``TORCH_LOGS=perf_hints``).
+
+    ``stack`` may cover a whole graph.
+    """
 
     compile_id: str
     message: str
@@ -55,7 +58,10 @@ class PerformanceHint(Fact):
 
 @dataclass(frozen=True, slots=True)
 class CudagraphSkip(Fact):
-    """A graph that was to run as a CUDA graph but does not; ``stack`` may cover the whole graph."""
+    """A graph that was to run as a CUDA graph but does not.
+
+    ``stack`` may cover the whole graph.
+    """
 
     compile_id: str
     reason: str
@@ -65,13 +71,13 @@ class CudagraphSkip(Fact):
 PartKind: TypeAlias = Literal[
     "recompile", "guards", "frame", "entry", "launch", "kernel", "copy", "autograd", "release"
 ]
-"""What a part of the time of compiled calls is spent for:
+"""The activities on which compiled calls spend time:
 
 - ``recompile``: compiling again in calls after the first ones.
 - ``guards``: looking for a compilation whose guards hold.
-- ``frame``: code of a frame outside of its graphs: what runs uncompiled, around and after a graph break.
-- ``entry``: steps around a graph, before and after it runs (AOTAutograd, autograd).
-- ``launch``: code of a graph that computes nothing itself; with a GPU, while that waits.
+- ``frame``: code of a frame outside of its graphs, which runs uncompiled around and after a graph break.
+- ``entry``: steps before and after a graph runs (AOTAutograd, autograd).
+- ``launch``: code of a graph that computes nothing itself; with a GPU, while the GPU waits.
 - ``kernel``: a kernel or a library function of a graph's code.
 - ``copy``: copying memory to, from or on a GPU.
 - ``autograd``: running backward, outside of the graphs.
@@ -81,10 +87,10 @@ PartKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class TimePart(Value):
-    """A part of the time of compiled calls: ``seconds`` for each call, and how often it occurs in one.
+    """A part of the time of compiled calls: ``seconds`` and occurrences per call.
 
-    ``compile_id`` is that of the frame around it, empty if no compiled frame is; ``filename`` that of the
-    graph's ``CodeGenerated``. ``name`` is the name of a kernel, the operator for a library function
+    ``compile_id`` identifies the compiled frame around it, empty if there is none; ``filename`` is that of
+    the graph's ``CodeGenerated``. ``name`` is the name of a kernel, the operator of a library function
     (``aten::mm``), or the direction of a copy (``Memcpy DtoH``).
     """
 
@@ -98,7 +104,10 @@ class TimePart(Value):
 
 @dataclass(frozen=True, slots=True)
 class OperatorCounted(Value):
-    """How often a compiled and an uncompiled call run an operator (``aten::mm``), also within others."""
+    """How often a compiled and an uncompiled call run an operator (``aten::mm``).
+
+    Runs within other operators count, too.
+    """
 
     name: str
     compiled: float
@@ -107,16 +116,16 @@ class OperatorCounted(Value):
 
 @dataclass(frozen=True, slots=True)
 class SpeedMeasured(Fact):
-    """The speed of the calls of compiled functions, compiled beside uncompiled.
+    """The speed of the calls of compiled functions, compared with the same calls uncompiled.
 
-    ``calls`` are the calls that were measured, ``functions`` the names of what they call, ``samples`` how
-    often both were measured. ``eager`` and ``compiled`` are seconds for each call, the medians; ``faster`` is
-    the median of their ratios, and lies between ``low`` and ``high`` with a confidence of 95 %. ``repeated``
-    tells whether the calls were made again at the end of the program; else these are the times of the
-    program's own calls after the first ones. ``parts`` are those of ``compiled``, and add up to it.
-    ``outside`` is the time between calls in the program itself, for each call, ``optimizer`` the part of it
-    that is spent in steps of optimizers. ``problem`` says in one sentence why there is no answer; ``device``
-    is the name of the GPU, empty if there is none. ``operators`` are the operators that ``parts`` name.
+    ``calls`` is the number of measured calls, ``functions`` are the names of the called functions,
+    ``samples`` is how often both versions were measured. ``eager`` and ``compiled`` are medians in seconds
+    per call; ``faster`` is the median of their ratios, and lies between ``low`` and ``high`` with a
+    confidence of 95 %. ``repeated`` says that the calls were repeated at the end of the program; else these
+    are the times of the program's own calls after the first ones. ``parts`` add up to ``compiled``.
+    ``outside`` is the time between calls in the program, per call; ``optimizer`` is the part of it spent in
+    steps of optimizers. ``problem`` says in one sentence why there is no answer; ``device`` is the name of
+    the GPU, empty if there is none. ``operators`` are the operators that ``parts`` name.
     """
 
     functions: tuple[str, ...]
@@ -140,12 +149,13 @@ class SpeedMeasured(Fact):
 
 @dataclass(frozen=True, slots=True)
 class MachineMeasured(Fact):
-    """What this machine can do: ``bandwidth`` in bytes a second, ``flops`` in operations a second (float32).
+    """The speed of this machine.
 
-    ``fresh`` is the bandwidth of writing to memory that the system has just given, which it first clears.
-    ``threads`` are those that torch uses; ``vectors`` names the vector instructions that TorchInductor uses
-    (``avx512``), empty if none. ``sines`` are sines a second, as an example of what is no single instruction.
-    These four are of a processor, and 0 and empty for a GPU.
+    ``bandwidth`` is in bytes per second, ``flops`` in float32 operations per second. ``fresh`` is the
+    bandwidth of writes to newly allocated memory, which the system clears first. ``threads`` is the number of
+    threads that torch uses; ``vectors`` names the vector instructions of TorchInductor's code (``avx512``),
+    empty if none. ``sines`` is the number of sines per second, an example of an operation that takes many
+    instructions. These four describe a CPU, and are 0 and empty for a GPU.
     """
 
     name: str
@@ -159,9 +169,9 @@ class MachineMeasured(Fact):
 
 @dataclass(frozen=True, slots=True)
 class MemoryHeld(Value):
-    """Memory that is in use at the peak of compiled calls: so many bytes, and where they come from.
+    """Memory that is in use at the peak of compiled calls; ``size`` is in bytes.
 
-    ``filename`` and ``row`` are those of the code that asked for them: generated code, or the user's own.
+    ``filename`` and ``row`` locate the code that allocated it: generated code, or the user's own.
     """
 
     size: int
@@ -172,9 +182,9 @@ class MemoryHeld(Value):
 
 @dataclass(frozen=True, slots=True)
 class MemoryMeasured(Fact):
-    """The most memory that tensors use during the calls, in bytes above what was in use before.
+    """The peak memory of tensors during the calls, in bytes above the use before the calls.
 
-    ``held`` are the largest parts of it in compiled calls, the largest first.
+    ``held`` are the largest parts of the peak in compiled calls, the largest first.
     """
 
     compiled: int

@@ -12,9 +12,9 @@ VariantName: TypeAlias = Literal[
 ]
 """A way to compile a program:
 
-- ``as-is``: as the program does.
-- ``whole``: the module around those that the program compiles, at once.
-- ``block``: each of the modules of one class that a compiled module repeats (regional compilation).
+- ``as-is``: the unmodified program.
+- ``whole``: one compilation of the module that contains the modules that the program compiles.
+- ``block``: each module of a class that a compiled module repeats (regional compilation).
 - ``reduce-overhead``, ``max-autotune-no-cudagraphs``: with this ``mode``.
 - ``dynamic``: with ``dynamic=True``.
 """
@@ -22,10 +22,11 @@ VariantName: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class CallsTimed(Value):
-    """Calls of compiled functions: seconds for each, beside ``eager``, those of the same calls uncompiled.
+    """The time of calls of compiled functions in seconds per call.
 
-    They are measured in two processes, one early and one late: ``low`` and ``high`` are the medians there,
-    which show how much the machine changes, and ``seconds`` is their mean.
+    ``eager`` is the same uncompiled. The calls are measured in two processes, one early and one late: ``low``
+    and ``high`` are the two medians, whose distance shows how steady the machine is, and ``seconds`` is their
+    mean.
     """
 
     seconds: float
@@ -36,15 +37,16 @@ class CallsTimed(Value):
 
 @dataclass(frozen=True, slots=True)
 class VariantMeasured(Result):
-    """A program compiled in one way.
+    """The measurements of a program that was compiled in one way.
 
     ``cold`` and ``warm`` are the seconds that the compiler takes at a start with such caches. ``in_row`` are
-    calls in a row, waited for at the end; ``single`` are calls that are each waited for, which is the same
-    without a GPU. ``memory`` is the peak of a process with warm caches, in bytes: on a GPU what torch has
-    allocated, else the resident set above what it is before the program. ``modules`` names the classes that
-    are compiled instead of what the program compiles, and ``count`` says how many modules they are.
-    ``problem`` says in one sentence why nothing was measured; ``applies`` is false if that is since the
-    program gives no cause to try it. ``device`` is the name of the GPU, empty if there is none.
+    calls in a row that are synchronized with the GPU only at the end; ``single`` are calls that are each
+    synchronized, which is the same without a GPU. ``memory`` is the peak of a process with warm caches, in
+    bytes: on a GPU torch's allocations, else the growth of the resident set since the program started.
+    ``modules`` names the classes that are compiled instead of the program's choice, and ``count`` is their
+    number of modules. ``problem`` says in one sentence why nothing was measured; ``applies`` is false if the
+    reason is that this way does not apply to the program. ``device`` is the name of the GPU, empty if there
+    is none.
     """
 
     variant: VariantName

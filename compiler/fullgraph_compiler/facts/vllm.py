@@ -9,9 +9,9 @@ from .registry import Fact
 
 @dataclass(frozen=True, slots=True)
 class VllmConfigured(Fact):
-    """vLLM begins to compile a graph: of ``model``, whose module has the name ``prefix``.
+    """The start of vLLM's compilation of a graph of ``model``, whose module is named ``prefix``.
 
-    ``splitting`` are the operations at which it is split, ``cudagraphs`` is the mode of CUDA graphs.
+    ``splitting`` are the operations at which vLLM splits the graph; ``cudagraphs`` is its CUDA graph mode.
     """
 
     compile_id: str
@@ -23,7 +23,7 @@ class VllmConfigured(Fact):
 
 @dataclass(frozen=True, slots=True)
 class VllmSplit(Fact):
-    """The submodules into which vLLM has split a graph, in the order in which they run."""
+    """The submodules into which vLLM split a graph, in the order of execution."""
 
     compile_id: str
     submodules: tuple[str, ...]
@@ -31,7 +31,7 @@ class VllmSplit(Fact):
 
 @dataclass(frozen=True, slots=True)
 class VllmPartCompiled(Fact):
-    """A submodule is compiled for the sizes from ``first`` to ``last``, often one size."""
+    """The compilation of a submodule for the sizes from ``first`` to ``last``, often one size."""
 
     compile_id: str
     submodule: str

@@ -1,20 +1,20 @@
 """Protection of the user's files: a run sees its own writes, and they are discarded at its end.
 
 - ``protection``: choose and start the protection of a run's files
-- ``namespace``: a mount namespace of the process, with its rights and open files
-- ``covering``: the overlays over all folders in it
-- ``mounts``: the folders to cover, from the mount table
-- ``passing``: the paths that are not covered
-- ``sockets``: the sockets that are reached through covers
-- ``descriptors``: the files that are open before folders are covered
-- ``guards``: redirect Python's writes, where there is no namespace
+- ``namespace``: move the process to a mount namespace; adapt its rights and open files
+- ``covering``: mount overlays over all folders in the namespace
+- ``mounts``: find the folders to cover, from the mount table
+- ``passing``: find the paths that are not covered
+- ``sockets``: find the sockets that a program must reach through covers
+- ``descriptors``: reopen the files that were open before folders were covered
+- ``guards``: redirect Python's writes if there is no namespace
 - ``shadow``: the files as the program sees them under ``guards``
 - ``libraries``: redirect libraries that open files in native code
-- ``landlock``: have the kernel of Linux refuse writes
-- ``seccomp``: have it refuse changes of modes, owners, times and attributes
-- ``seatbelt``: have the kernel of macOS refuse writes
-- ``refusals``: end the run before a write that is not redirected, where no kernel refuses it
-- ``native``: the native code that may run there
-- ``stand_ins``: put functions in the place of others, wherever a program gets them from
+- ``landlock``: let the Linux kernel refuse writes
+- ``seccomp``: let the Linux kernel ignore or refuse changes of modes, owners, times and attributes
+- ``seatbelt``: let the macOS kernel refuse writes
+- ``refusals``: end the run before a write that is neither redirected nor refused by a kernel
+- ``native``: the native code that may run if no kernel refuses writes
+- ``stand_ins``: replace functions in all modules that contain them
 - ``unsafe``: the exception that ends a run before it changes a file
 """

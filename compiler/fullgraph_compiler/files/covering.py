@@ -1,4 +1,4 @@
-"""The covers of a mount namespace: an overlay over each folder, so that writes go to layers of the run.
+"""The covers of a mount namespace: an overlay over each folder sends writes to folders of the run.
 
 Sources: mount(2), and ``filesystems/overlayfs.rst`` of the kernel's documentation.
 """
@@ -24,23 +24,26 @@ _SYSTEM_FOLDERS: Final = frozenset(
     {"/boot", "/dev/shm", "/etc", "/lib", "/opt", "/run", "/sbin", "/srv", "/usr", "/var"}
 )
 _NOBODY: Final = 65534
-"""The user whom a user namespace shows as the owner of what others own (``/proc/sys/kernel/overflowuid``)."""
+"""The owner that a user namespace shows for files of other users (``/proc/sys/kernel/overflowuid``)."""
 _SMALL_BYTES: Final = 1 << 20
-"""The size up to which a file beside mounts is copied."""
+"""The size up to which a file in a split folder is copied."""
 
 
 class NamespaceError(Exception):
-    """The process cannot get a mount namespace with private files; the text says why."""
+    """The error of a process that cannot get a mount namespace with private files.
+
+    The message says why.
+    """
 
 
 def cover(
     to_cover: Sequence[Cover], scratch: Path, passing: Sequence[Path], *, in_user_namespace: bool
 ) -> tuple[str, ...]:
-    """Make the covers of a new mount namespace; return the folders that are read-only from here on.
+    """Make the covers of a new mount namespace.
 
-    Raises ``OSError`` or :class:`NamespaceError`.
+    Returns the folders that are read-only from here on. Raises ``OSError`` or :class:`NamespaceError`.
     """
-    # The cover that hides the upper layers comes last.
+    # The cover that hides the folders of the run (``scratch``) comes last.
     ordered = sorted(to_cover, key=lambda item: is_within(str(scratch), item.path))
     ordered = [item for item in ordered if item.kind != "split"]
     read_only = []
@@ -63,7 +66,7 @@ def cover(
                 with contextlib.suppress(FileNotFoundError):
                     _assemble(item.path)
         for number, item in enumerate(ordered):
-            with contextlib.suppress(FileNotFoundError):  # others remove their temporary folders meanwhile
+            with contextlib.suppress(FileNotFoundError):  # other processes remove temporary folders meanwhile
                 if item.kind == "file" or not _overlay(
                     item.path, item.path, scratch, number, in_user_namespace
                 ):
@@ -78,10 +81,10 @@ def cover(
 
 
 def _own_folders(covered: Sequence[Cover]) -> Iterator[str]:
-    """Yield folders that the run may write to and that are in folders of others, to get their own overlays.
+    """Yield writable folders inside of other users' folders: these need own overlays.
 
-    A write in an overlay copies the folders above it. In a user namespace those of others cannot be copied
-    (``EOVERFLOW``), since their owners are unknown there.
+    A write in an overlay copies the folders above it. In a user namespace, other users' folders cannot be
+    copied (``EOVERFLOW``), because their owners are unknown there.
     """
     found: dict[str, None] = {}
     for place in (os.getcwd(), os.path.expanduser("~"), tempfile.gettempdir()):
@@ -97,19 +100,25 @@ def _own_folders(covered: Sequence[Cover]) -> Iterator[str]:
 
 
 def _is_of_other(folder: Path) -> bool:
-    """Tell whether a folder may be another user's; to nobody's processes all seem to be nobody's."""
+    """Return whether a folder may be another user's.
+
+    User ``nobody`` cannot tell its own from others'.
+    """
     return folder.stat().st_uid != os.geteuid() or os.geteuid() == _NOBODY
 
 
 def _view(folder: str, scratch: Path, number: int) -> str:
-    """Mount an overlay of a folder elsewhere, and return where; empty if its file system has none."""
+    """Mount an overlay of a folder elsewhere.
+
+    Returns its path, empty if the file system supports none.
+    """
     view = scratch / f"view{number}"
     view.mkdir()
     return str(view) if _overlay(folder, str(view), scratch, number, in_user_namespace=True) else ""
 
 
 def _disks() -> Iterator[str]:
-    """Yield the raw disks that this user may write to, past all files."""
+    """Yield the raw disks that this user may write to, which would bypass all covers."""
     for folder, _, names in os.walk("/dev"):
         for path in (os.path.join(folder, name) for name in names):
             with contextlib.suppress(OSError):
@@ -118,10 +127,13 @@ def _disks() -> Iterator[str]:
 
 
 def _uncover(sockets: Sockets, covered: Sequence[Cover]) -> None:
-    """Let connections reach sockets below covers; the files of the sockets stay read-only."""
+    """Make sockets below covers reachable again.
+
+    The files of the sockets stay read-only.
+    """
     for path, descriptor in sockets.opened.items():
         if any(is_within(path, item.path) for item in covered):
-            # A socket whose program has ended meanwhile is gone.
+            # The socket is gone if its program has ended meanwhile.
             with contextlib.suppress(NamespaceError):
                 _bind_read_only(f"/proc/self/fd/{descriptor}", path)
     for folder in sockets.ours:
@@ -133,8 +145,11 @@ def _uncover(sockets: Sockets, covered: Sequence[Cover]) -> None:
 
 
 def _overlay(folder: str, target: str, scratch: Path, number: int, in_user_namespace: bool) -> bool:
-    """Mount an overlay of a folder, mostly on itself; return whether its file system supports that."""
-    # The layers must not be below the overlay itself; for folders with few writes, memory is 2 ms faster.
+    """Mount an overlay of a folder, mostly on itself.
+
+    Returns whether its file system supports that.
+    """
+    # ``upper`` and ``work`` must not be below the overlay. For few writes, memory is 2 ms faster.
     in_memory = is_within(str(scratch), folder) or (
         _little_is_written_to(folder) and not is_within(os.getcwd(), folder)
     )
@@ -143,7 +158,7 @@ def _overlay(folder: str, target: str, scratch: Path, number: int, in_user_names
     upper.mkdir()
     work.mkdir()
     upper.chmod(_visible_mode(folder))
-    # "volatile" skips syncs: else the end of each cover waits until its data is on the disk.
+    # "volatile" skips syncs: without it, the end of each cover waits until its data is on the disk.
     options = "volatile,"
     options += f"lowerdir={_escaped(folder)},upperdir={_escaped(str(upper))},workdir={_escaped(str(work))}"
     if in_user_namespace:
@@ -153,7 +168,7 @@ def _overlay(folder: str, target: str, scratch: Path, number: int, in_user_names
     except NamespaceError:
         return False
     if not in_memory:
-        # The kernel creates these without any permission: without a change they could not be removed.
+        # The kernel creates these folders without any permission, so they could not be removed.
         for made in ("work", "work/incompat", "work/incompat/volatile"):
             with contextlib.suppress(FileNotFoundError):
                 (work / made).chmod(0o700)
@@ -161,16 +176,16 @@ def _overlay(folder: str, target: str, scratch: Path, number: int, in_user_names
 
 
 def _assemble(folder: str) -> None:
-    """Cover a folder that has mounts below it with one in memory, which has the same entries.
+    """Cover a folder with mounts below it by a folder in memory with the same entries.
 
-    Its folders and mounts are the original ones, and get covers of their own; its files are copies, but for
-    large ones, which are read-only.
+    The folders and mounts in it are the originals, and get covers of their own; small files are copied, large
+    files are read-only.
     """
     mode = _visible_mode(folder)
     with contextlib.ExitStack() as opened:
         originals = []
         for entry in os.scandir(folder):
-            with contextlib.suppress(OSError):  # it has gone, or is of another user's file system
+            with contextlib.suppress(OSError):  # the entry is gone, or is in another user's file system
                 originals.append((entry, opened.enter_context(_opened(entry.path, follow=False))))
         mount("tmpfs", folder, "tmpfs", options="mode=700")
         for entry, descriptor in originals:
@@ -179,7 +194,7 @@ def _assemble(folder: str) -> None:
                 os.symlink(os.readlink("", dir_fd=descriptor), entry.path)
             elif entry.is_dir(follow_symlinks=False):
                 os.mkdir(entry.path)
-                # A file system that does not answer is an empty folder.
+                # A file system that does not respond becomes an empty folder.
                 with contextlib.suppress(NamespaceError):
                     mount(original, entry.path, flags=_MS_BIND | _MS_REC)
             else:
@@ -188,7 +203,7 @@ def _assemble(folder: str) -> None:
 
 
 def _bring(original: str, path: str) -> None:
-    """Put a file into a folder in memory: a copy, or the file itself, read-only."""
+    """Add a file to a folder in memory: a copy, or the original, read-only."""
     status = os.stat(original)
     if stat.S_ISREG(status.st_mode) and status.st_size <= _SMALL_BYTES:
         with contextlib.suppress(PermissionError):
@@ -199,7 +214,10 @@ def _bring(original: str, path: str) -> None:
 
 
 def _little_is_written_to(folder: str) -> bool:
-    """Tell whether few writes are likely: to a folder of the system, one in memory, or an empty one."""
+    """Return whether a folder probably gets few writes.
+
+    These are folders of the system, in memory, and empty folders.
+    """
     if any(is_within(folder, system) for system in _SYSTEM_FOLDERS):
         return True
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
@@ -208,7 +226,10 @@ def _little_is_written_to(folder: str) -> bool:
 
 
 def _in_memory(scratch: Path) -> Path:
-    """Return the folder for layers in memory, below ``scratch``; mount it at first use."""
+    """Return the folder in memory for overlays, below ``scratch``.
+
+    It is mounted at first use.
+    """
     layers = scratch / "memory"
     if not layers.exists():
         layers.mkdir()
@@ -232,7 +253,7 @@ def _make_read_only(path: str) -> None:
 
 
 def _is_linked(path: str) -> bool:
-    """Tell whether a file or folder is still there: one that somebody removes meanwhile has no link."""
+    """Return whether a file or folder still exists, by its number of links."""
     try:
         return os.stat(path).st_nlink > 0
     except FileNotFoundError:
@@ -240,7 +261,7 @@ def _is_linked(path: str) -> bool:
 
 
 def _bind_read_only(source: str, path: str, flags: int = 0) -> None:
-    """Mount a file or folder elsewhere, or on itself, read-only, with the restrictions that it has there."""
+    """Mount a file or folder read-only at ``path``, with the same restrictions."""
     mount(source, path, flags=_MS_BIND | flags)
     # These ``ST_`` and ``MS_`` flags have equal values.
     kept = os.statvfs(path).f_flag & (os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC)
@@ -257,14 +278,17 @@ def _opened(path: str, *, follow: bool = True) -> Iterator[int]:
 
 
 def _escaped(path: str) -> str:
-    """Escape a path for an option of overlayfs, in which colons and commas are separators."""
+    """Escape a path for an overlayfs option, where colons and commas separate."""
     return "".join("\\" + char if char in "\\:," else char for char in path)
 
 
 def mount(
     source: str | None, target: str, kind: str | None = None, flags: int = 0, options: str = ""
 ) -> None:
-    """Put a file system, or a part of one, at ``target``. Raises :class:`NamespaceError`."""
+    """Mount a file system, or a part of one, at ``target``.
+
+    Raises :class:`NamespaceError`.
+    """
     texts = [text and os.fsencode(text) for text in (source, target, kind)]
     check(libc().mount(*texts, flags, os.fsencode(options) or None), f"mount on {target}")
 

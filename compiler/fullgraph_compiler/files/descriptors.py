@@ -1,4 +1,4 @@
-"""Files that a process has open already: a cover does not reach them unless they are opened again."""
+"""Files that a process has open already, which bypass covers unless they are opened again."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _PART_BYTES: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class OpenFile:
-    """A file or folder that is open: its descriptor, its path, how it was opened, and the offset in it.
+    """An open file or folder: its descriptor, its path, its flags, and the offset in it.
 
-    ``path`` is empty if none leads to it any more.
+    ``path`` is empty if no path leads to it any more.
     """
 
     descriptor: int
@@ -27,9 +27,9 @@ class OpenFile:
     offset: int
 
     def reopen(self) -> None:
-        """Open the same path anew behind the same descriptor.
+        """Open the same path again, under the same descriptor.
 
-        A file that no path leads to, or none that this user may take, is replaced by a copy.
+        A file without a path, or with a path that this user may not open, is replaced by a copy.
         """
         try:
             anew = os.open(self.path, self.flags & ~_ON_OPENING)
@@ -38,12 +38,12 @@ class OpenFile:
         self._replace(anew)
 
     def reopen_to_read(self) -> None:
-        """Take the right to write away from the descriptor. Raises ``OSError``."""
+        """Make the descriptor read-only. Raises ``OSError``."""
         if self.flags & os.O_ACCMODE != os.O_RDONLY and not self.flags & os.O_PATH:
             self._replace(os.open(self.path or f"{_NAMES}/{self.descriptor}", os.O_RDONLY))
 
     def _copy(self) -> int:
-        """Return a descriptor of a copy in memory; of nothing, if the file cannot be read."""
+        """Return a descriptor of a copy in memory; of the null device if unreadable."""
         with contextlib.suppress(OSError):
             copy, offset = os.memfd_create("fullgraph"), 0
             while part := os.pread(self.descriptor, _PART_BYTES, offset):
@@ -52,14 +52,17 @@ class OpenFile:
         return os.open(os.devnull, os.O_RDWR)
 
     def _replace(self, anew: int) -> None:
-        with contextlib.suppress(OSError):  # nothing has no offset
+        with contextlib.suppress(OSError):  # the null device has no offset
             os.lseek(anew, self.offset, os.SEEK_SET)
         os.dup2(anew, self.descriptor, inheritable=os.get_inheritable(self.descriptor))
         os.close(anew)
 
 
 def open_files() -> list[OpenFile]:
-    """Return the open files and folders of this process that others can see; none but on Linux."""
+    """Return the open files and folders of this process that still have a name.
+
+    Empty except on Linux.
+    """
     if sys.platform != "linux":
         return []
     return [file for name in os.listdir(_NAMES) if (file := _described(int(name)))]
@@ -72,7 +75,7 @@ def _described(descriptor: int) -> OpenFile | None:
         status = os.fstat(descriptor)
         path = os.readlink(f"{_NAMES}/{descriptor}")
         flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
-    except OSError:  # the descriptor with which these are listed
+    except OSError:  # the descriptor that lists the others is closed by now
         return None
     is_file = stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
     if not is_file or not status.st_nlink or not path.startswith("/"):

@@ -1,7 +1,7 @@
 """Guards by path, for systems without namespaces: writes are redirected, or end the run before they happen.
 
 Calls of ``open`` and ``os`` are redirected (:mod:`.shadow`), as are some libraries (:mod:`.libraries`), and
-the program reads its own writes. All others are refused: by the kernel where it can (:mod:`.landlock` with
+the program reads its own writes. All other writes are refused: by the kernel if it can (:mod:`.landlock` with
 :mod:`.seccomp`, :mod:`.seatbelt`), else by :mod:`.refusals`.
 """
 
@@ -34,10 +34,10 @@ _DEVICES: Final = (
     *("/dev/pts", "/dev/nvidia*", "/dev/dri", "/dev/kfd", "/dev/accel", "/dev/infiniband", "/dev/dxg"),
     "/proc",
 )
-"""What may be written although it is not of the run: terminals, GPUs, and settings of processes."""
+"""Paths outside of the run that may be written: terminals, GPUs, and settings of processes."""
 _SHARED_MEMORY: Final = "/dev/shm"
 _SEGMENTS: Final = ("sem.", "psm_", "torch_", "nccl-", "cuda.shm.", "__KMP_REGISTERED_LIB_", "pym-")
-"""How names begin that libraries give to memory which processes share; these are no files of the user."""
+"""Prefixes of the names that libraries give to memory shared by processes, which no user wrote."""
 
 _real_listdir, _real_scandir, _real_symlink = os.listdir, os.scandir, os.symlink
 _real_readlink = os.readlink
@@ -55,10 +55,10 @@ _busy = _Busy()
 
 
 def guard_files(folder: Path, passing: Collection[Path], *, kernel: bool) -> FilesDiscarded:
-    """Restrict this process to changing files below ``folder`` and ``passing``, permanently.
+    """Allow this process to change ``folder`` and ``passing`` only, permanently.
 
-    With ``kernel``, the kernel is asked to enforce this as well. Returns what enforces it. Raises
-    ``RuntimeError`` if code that is imported already could write unseen.
+    With ``kernel``, the kernel enforces this, too, if it can. Returns the mechanism that enforces it. Raises
+    ``RuntimeError`` if an imported library could write unseen.
     """
     sys.dont_write_bytecode = True
     temporary = folder / "tmp"
@@ -81,16 +81,16 @@ def guard_files(folder: Path, passing: Collection[Path], *, kernel: bool) -> Fil
 
 
 def _restrict(own: list[Path]) -> FilesDiscarded:
-    """Have the kernel refuse writes; add what it lets pass to ``own``."""
+    """Let the kernel refuse writes; add the paths that it still allows to ``own``."""
     if sys.platform == "darwin":
         if seatbelt.restrict_writes(own):
             return FilesDiscarded("sandbox")
-        return FilesDiscarded("python", "macOS gives the run no sandbox")
+        return FilesDiscarded("python", "macOS did not start a sandbox")
     if sys.platform != "linux":
         return FilesDiscarded("python", "only Linux and macOS can refuse writes")
-    # A thread that runs already would not be restricted, nor the children that it starts.
+    # Neither a running thread nor the children that it starts would be restricted.
     if any(not is_ours(frame) for frame in sys._current_frames().values()):
-        return FilesDiscarded("python", "a library runs a thread already, which Landlock would not restrict")
+        return FilesDiscarded("python", "a library already runs a thread, which Landlock would not restrict")
     is_memory_open = os.path.isdir(_SHARED_MEMORY) and not _files_in_memory()
     memory = [Path(_SHARED_MEMORY)] if is_memory_open else []
     if not (landlock.restrict_writes([*own, *memory]) and seccomp.restrict_changes()):
@@ -100,7 +100,7 @@ def _restrict(own: list[Path]) -> FilesDiscarded:
 
 
 def _files_in_memory() -> bool:
-    """Tell whether shared memory holds files that this process could change."""
+    """Return whether shared memory contains files that this process could change."""
     with os.scandir(_SHARED_MEMORY) as entries:
         return any(
             os.access(entry.path, os.W_OK) or entry.stat(follow_symlinks=False).st_uid == os.geteuid()
@@ -110,7 +110,7 @@ def _files_in_memory() -> bool:
 
 
 def _dump_no_core() -> None:
-    """Forbid core dumps: a crash would write over an older one."""
+    """Forbid core dumps: a crash would overwrite an older dump."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
@@ -121,8 +121,11 @@ def _dump_no_core() -> None:
 
 
 def _redirect(shadow: Shadow, effective: Mapping[Callable[..., Any], Callable[..., Any]]) -> None:
-    """Replace functions everywhere; ``effective`` are those to call instead of real ones without effect."""
-    # Only paths are redirected, not descriptors of folders; without these, rmtree follows no links either.
+    """Replace functions in all modules.
+
+    ``effective`` replaces real functions that the kernel blocks.
+    """
+    # Paths are redirected, descriptors of folders are not; rmtree follows no links without these, either.
     shutil._use_fd_functions = False  # type: ignore[attr-defined]
     replacements = _functions(shadow, effective)
     ours = {
@@ -133,10 +136,10 @@ def _redirect(shadow: Shadow, effective: Mapping[Callable[..., Any], Callable[..
         (module, name, ours[id(value)])
         for module in tuple(sys.modules.values())
         for name, value in tuple(getattr(module, "__dict__", {}).items())
-        if id(value) in ours and getattr(module, "__package__", "") != __package__  # here, the real ones
+        if id(value) in ours and getattr(module, "__package__", "") != __package__  # these stay real
     ]
 
-    # The standard library looks in these sets for the abilities of a function.
+    # The standard library looks up the abilities of a function in these sets.
     for abilities in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
         abilities.update(ours[id(real)] for real in replacements if real in abilities)
 
@@ -144,7 +147,7 @@ def _redirect(shadow: Shadow, effective: Mapping[Callable[..., Any], Callable[..
 
 
 def _guarded(real: Callable[..., Any], own: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a replacement that calls ``own``, or ``real`` while the guards themselves access files."""
+    """Return a function that calls ``own``, or ``real`` while the guards access files."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if _busy.on:
@@ -167,7 +170,10 @@ def _guarded(real: Callable[..., Any], own: Callable[..., Any]) -> Callable[...,
 
 
 def _named(descriptor: int) -> str:
-    """Return the path of an open descriptor. Raises ``UnsafeWriteError`` if there is none."""
+    """Return the path of an open descriptor.
+
+    Raises ``UnsafeWriteError`` if there is none.
+    """
     with contextlib.suppress(ImportError, OSError):
         if sys.platform == "darwin":
             import fcntl
@@ -178,7 +184,7 @@ def _named(descriptor: int) -> str:
 
 
 def _quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a function of the guards with redirection off, since it accesses files itself."""
+    """Call a function of the guards, which accesses files, without redirection."""
     before, _busy.on = _busy.on, True
     try:
         return function(*args, **kwargs)
@@ -189,7 +195,7 @@ def _quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def _functions(
     shadow: Shadow, effective: Mapping[Callable[..., Any], Callable[..., Any]]
 ) -> dict[Any, Callable[..., Any]]:
-    """Return the replacements of functions in ``os`` and ``builtins``, by the real function."""
+    """Return the replacements of functions of ``os`` and ``builtins``."""
 
     def reads(real: Any, *, follow: bool = True) -> Callable[..., Any]:
         def read(path: Any, *args: Any, **kwargs: Any) -> Any:
@@ -204,7 +210,7 @@ def _functions(
         def change(path: Any, *args: Any, **kwargs: Any) -> Any:
             follow = kwargs.get("follow_symlinks", follows)
             if _quietly(_is_folder_of_user, shadow, path):
-                return None  # ignored: programs do not depend on the mode and times of the user's folders
+                return None  # ignored: programs do not depend on the modes and times of the user's folders
             return real(_quietly(_to_change, shadow, path, follow), *args, **kwargs)
 
         return change

@@ -1,8 +1,9 @@
 """Landlock (Linux 6.2 or newer): the kernel forbids this thread and its children to change files.
 
-See landlock(7) and landlock_create_ruleset(2). Forbidden writes fail; in a namespace they would succeed
-without effect on the user's files. Python's own writes are redirected (:mod:`.guards`); this restricts native
-code and child processes. Modes, owners, times and attributes are not covered: see :mod:`.seccomp`.
+See landlock(7) and landlock_create_ruleset(2). Forbidden writes fail, whereas in a namespace they succeed
+without an effect on the user's files. Python's own writes are redirected (:mod:`.guards`); Landlock restricts
+native code and child processes. It does not restrict changes of modes, owners, times and attributes: see
+:mod:`.seccomp`.
 """
 
 from __future__ import annotations
@@ -36,23 +37,30 @@ class _PathBeneath(ctypes.Structure):
 
 
 def restrict_writes(allowed: Iterable[Path]) -> bool:
-    """Forbid writes outside of these files and folders; return whether the kernel supports this."""
+    """Forbid writes outside of these files and folders.
+
+    Returns whether the kernel supports this.
+    """
     version = ctypes.CDLL(None).syscall(_CREATE_RULESET, None, 0, _VERSION_FLAG)
     # Older versions cannot forbid to truncate files.
     return version >= len(_ALL) and _enter_domain(sum(_ALL), allowed, gains_no_rights=True)
 
 
 def keep_to_own_processes() -> bool:
-    """Hide the files of other processes: ``/proc/PID/root``, ``cwd``, ``fd``; return whether that is done.
+    """Hide the files of other processes (``/proc/PID/root``, ``cwd``, ``fd``).
 
-    Whoever is in a Landlock domain may look only into processes of that domain, root as well. The rights of
-    this one are given back for all files, so that nothing else changes. It needs ``CAP_SYS_ADMIN``.
+    Returns whether it worked. A process in a Landlock domain, even root's, may look only into processes of
+    that domain. This domain allows everything below ``/``, so nothing else changes. It needs
+    ``CAP_SYS_ADMIN``.
     """
     return _enter_domain(_MAKE_BLOCK | _REFER, [Path("/")], gains_no_rights=False)
 
 
 def _enter_domain(handled: int, allowed: Iterable[Path], *, gains_no_rights: bool) -> bool:
-    """Give rights up except below these paths; return whether the kernel does that."""
+    """Give up the ``handled`` rights except below these paths.
+
+    Returns whether the kernel supports this.
+    """
     libc = ctypes.CDLL(None, use_errno=True)
     ruleset = _Ruleset(handled)
     descriptor = libc.syscall(_CREATE_RULESET, ctypes.byref(ruleset), ctypes.sizeof(ruleset), 0)

@@ -1,7 +1,7 @@
 """Redirection of libraries that open files in native code; each is tested with a write and a read.
 
-Without a kernel that refuses other writes, only functions that open exactly the path that they are given are
-redirected: SQLite and HDF5 open more files than that (``ATTACH``, external links), and are refused instead.
+Without a kernel that refuses other writes, only functions that open no other file than their argument are
+redirected: SQLite and HDF5 open more files (``ATTACH``, external links), and are refused instead.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ Redirect = Callable[[Any], Any]
 
 
 def redirect_libraries(to_write: Redirect, to_read: Redirect, *, kernel: bool) -> None:
-    """Have libraries write and read files where these say; with ``kernel`` SQLite and HDF5, too."""
+    """Make libraries use the paths that these functions return.
+
+    With ``kernel`` also SQLite and HDF5.
+    """
     torch_compat.redirect_files(to_write, to_read)
     pairs = []
     for places, redirect in ((torch_compat.path_writers(), to_write), (torch_compat.path_readers(), to_read)):
@@ -71,7 +74,7 @@ def redirect_libraries(to_write: Redirect, to_read: Redirect, *, kernel: bool) -
 def _with_path(function: Callable[..., Any], position: int, redirect: Redirect) -> Callable[..., Any]:
     def call(*args: Any, **named: Any) -> Any:
         before, path, rest = args[:position], args[position : position + 1], args[position + 1 :]
-        # Of named arguments, only the path is a text.
+        # Among keyword arguments, only the path is a string.
         named = {name: redirect(value) if isinstance(value, str) else value for name, value in named.items()}
         return function(*before, *map(redirect, path), *rest, **named)
 

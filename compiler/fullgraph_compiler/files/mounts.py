@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 _SYSTEM: Final = ("/proc", "/sys", "/dev")
-"""Interfaces of the kernel; files of users are elsewhere."""
+"""Interfaces of the kernel, which contain no files of users."""
 _SHARED_MEMORY: Final = "/dev/shm"
 _NOT_FILES: Final = frozenset({"autofs", "nsfs", "binfmt_misc"})
 _ESCAPED: Final = re.compile(rb"\\([0-7]{3})")
@@ -26,14 +26,17 @@ class Mount:
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """A path to cover: a file, a folder with everything below it, or a ``split`` folder's own entries."""
+    """A path to cover: a file, a folder with all its contents, or only the entries of a ``split`` folder."""
 
     path: str
     kind: Literal["folder", "split", "file"]
 
 
 def read_mounts(table: str = "/proc/self/mountinfo") -> list[Mount]:
-    """Return the mounts of this process; a later one hides an earlier one. Raises ``OSError``."""
+    """Return the mounts of this process.
+
+    A later one hides an earlier one. Raises ``OSError``.
+    """
     with open(table, "rb") as lines:
         return list(map(_mount, lines))
 
@@ -48,7 +51,7 @@ def _mount(line: bytes) -> Mount:
 
 
 def covers(mounts: Iterable[Mount]) -> Iterator[Cover]:
-    """Yield the paths to cover, none inside of another but for those that are split.
+    """Yield the paths to cover; none is inside of another, except in split folders.
 
     A folder with mounts below it is split into its entries: a user namespace may not reveal the files below
     mounts (``EINVAL``), and one cover of the whole folder would hide the mounts. Mounts that this user cannot
@@ -66,7 +69,7 @@ def _is_reached(path: str) -> bool:
     except PermissionError:
         return False
     except OSError:
-        pass  # a file system that does not answer: the attempt to cover it says so
+        pass  # a file system that does not respond: the attempt to cover it reports this
     return True
 
 
@@ -91,7 +94,7 @@ def _of_folder(path: str, mounts: Collection[str]) -> Iterator[Cover]:
 
 
 def _is_changed_by_user(entry: os.DirEntry[str]) -> bool:
-    """Tell whether this user may write to a file or give himself the right to."""
+    """Return whether this user may write to a file, or may grant himself the right to."""
     return os.access(entry.path, os.W_OK) or entry.stat().st_uid == os.geteuid()
 
 
@@ -100,5 +103,8 @@ def _holds_files(path: str) -> bool:
 
 
 def is_within(path: str, folder: str) -> bool:
-    """Tell whether a path equals a folder or is below it; both are absolute, without ``..``."""
+    """Return whether a path equals a folder or is below it.
+
+    Both are absolute, without ``..``.
+    """
     return path == folder or path.startswith(os.path.join(folder, ""))

@@ -35,21 +35,21 @@ _CAPABILITIES: Final = {
     27: "MKNOD",  # raw disks
     40: "CHECKPOINT_RESTORE",  # /proc/self/map_files
 }
-"""The capabilities of root that lead around a cover, by their numbers in linux/capability.h."""
+"""The capabilities of root that would bypass covers, by their numbers in linux/capability.h."""
 _PR_CAPBSET_DROP = 24  # linux/prctl.h
 _MOST: Final = 500
-"""The maximum number of covers; more, as on a host of containers, would take too long."""
+"""The maximum number of covers; more, as on a container host, would take too long."""
 
 
 _separated: Literal["", "mounts", "user"] = ""
-"""The namespaces of this process or the one that forked it: its mounts, or a user namespace as well."""
+"""The new namespaces of this process or of its parent: mounts only, or a user namespace as well."""
 
 
 def separate(*, anew: bool = False) -> None:
-    """Move this process to a new mount namespace; it still sees and changes the same files.
+    """Move this process to a new mount namespace, which still shares all files.
 
-    One that is in a namespace already stays there, unless it is to get one ``anew``, apart from the process
-    that forked it. The process must have one thread only. Raises :class:`NamespaceError`.
+    A process that is already in a namespace stays there. With ``anew`` it gets another namespace, separate
+    from the process that forked it. It must have one thread only. Raises :class:`NamespaceError`.
     """
     global _separated
     if _separated and not anew:
@@ -80,10 +80,11 @@ def _unshare_user() -> None:
 
 
 def cover_files(scratch: Path, passing: Sequence[Path], *, anew: bool = False) -> tuple[str, ...]:
-    """Cover all folders of this process: from here on its writes go to the folder ``scratch`` and to memory.
+    """Cover all folders of this process, so that its writes are private.
 
-    Writes below the folders ``passing`` are not affected. Returns the folders that no overlay can cover;
-    these are read-only from here on, as are files beside mounts. ``anew`` is that of :func:`separate`. Raises
+    From here on, writes go to the folder ``scratch`` and to memory. Writes below the folders ``passing`` are
+    not affected. Returns the folders that no overlay can cover; these are read-only from here on, as are
+    large files in folders that contain mounts. ``anew`` is passed to :func:`separate`. Raises
     :class:`NamespaceError`.
     """
     separate(anew=anew)
@@ -100,7 +101,10 @@ def cover_files(scratch: Path, passing: Sequence[Path], *, anew: bool = False) -
 
 
 def _settle(cwd: str, opened: Sequence[OpenFile]) -> None:
-    """Enter ``cwd`` below the covers, drop what leads around them, and adapt calls that overlays break."""
+    """Enter ``cwd`` below the covers, and close all ways around them.
+
+    Also adapt functions of ``os`` that fail in overlays.
+    """
     os.chdir(cwd)
     for file in opened:
         file.reopen()
@@ -110,15 +114,15 @@ def _settle(cwd: str, opened: Sequence[OpenFile]) -> None:
     for name, stand_in in (("rename", _renaming), ("replace", _renaming), ("copy_file_range", _copying)):
         real = getattr(os, name)
         own = functools.wraps(real)(stand_in(real))
-        # The second is where a pickle of the function refers to.
+        # A pickle of the function refers to the second module.
         for module in (os, sys.modules[os.name]):
             setattr(module, name, own)
 
 
 def changed_paths(scratch: Path) -> set[str]:
-    """Return what has changed since :func:`cover_files`, as paths below the folder that was covered."""
+    """Return the paths changed since :func:`cover_files`, relative to covered folders."""
     layers = (*scratch.glob("upper*"), *scratch.glob("memory/upper*"))
-    # A folder is in a layer for what it contains, unless it is empty.
+    # A folder in a layer only holds changed entries, unless it is empty: then it is new.
     return {
         str(path.relative_to(layer))
         for layer in layers
@@ -128,14 +132,14 @@ def changed_paths(scratch: Path) -> set[str]:
 
 
 def own_namespace() -> str:
-    """Return the argument with which another process can :func:`join` the namespace of this one."""
+    """Return the argument for another process to :func:`join` this namespace."""
     return f"{_separated} {os.getpid()}"
 
 
 def join(namespace: str) -> None:
-    """Enter the namespace of another process of this user (:func:`own_namespace`) to share its files.
+    """Enter the namespace of another process of this user, to share its files.
 
-    Raises :class:`NamespaceError`.
+    ``namespace`` is the result of its :func:`own_namespace`. Raises :class:`NamespaceError`.
     """
     global _separated
     kind, _, process = namespace.partition(" ")
@@ -151,7 +155,10 @@ def join(namespace: str) -> None:
 
 
 def _drop_capabilities() -> None:
-    """Drop the capabilities that lead around a cover; users other than root drop all capabilities."""
+    """Drop the capabilities that would bypass covers.
+
+    Users other than root drop all capabilities.
+    """
     c_library = libc()
     for capability in _CAPABILITIES:
         c_library.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)  # for child processes
@@ -166,7 +173,10 @@ def _drop_capabilities() -> None:
 
 
 def _renaming(real: Callable[..., None]) -> Callable[..., None]:
-    """Return a rename that copies a folder of a lower layer; overlayfs refuses to rename it (``EXDEV``)."""
+    """Return a rename that copies a folder of a lower layer.
+
+    overlayfs refuses to rename it (``EXDEV``).
+    """
 
     def rename(src: Any, dst: Any, **kwargs: Any) -> None:
         try:
@@ -183,7 +193,7 @@ def _renaming(real: Callable[..., None]) -> Callable[..., None]:
 
 
 def _copying(real: Callable[..., int]) -> Callable[..., int]:
-    """Return a ``copy_file_range`` that also copies between a lower layer and the overlay (``EXDEV``)."""
+    """Return a ``copy_file_range`` that also copies out of a lower layer (``EXDEV``)."""
 
     def copy_file_range(src: int, dst: int, count: int, *offsets: Any, **named: Any) -> int:
         try:

@@ -1,7 +1,7 @@
-"""What native code may do where no kernel refuses its writes: the allowed, and the writers in these.
+"""The native code that may run if no kernel refuses its writes, and the functions in it that write.
 
-Whatever is not listed ends the run. A package belongs here if its native code opens no file for writing but
-by the functions in ``WRITERS``.
+Any other native code ends the run. A package belongs here if its native code opens files for writing only in
+functions that ``WRITERS`` lists.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ REFUSED_MODULES: Final = frozenset(
     )
     for name in names.split()
 )
-"""Modules of the standard library, and of cffi, whose native code opens files at will."""
+"""Modules of the standard library, and of cffi, whose native code can open any file."""
 
 WRITERS: Final = (
-    ("readline", "write_history_file", "write the history of readline"),
-    ("readline", "append_history_file", "write the history of readline"),
-    ("ssl", "SSLContext.keylog_filename", "log the keys of its connections"),
+    ("readline", "write_history_file", "write readline's history"),
+    ("readline", "append_history_file", "write readline's history"),
+    ("ssl", "SSLContext.keylog_filename", "log the keys of its TLS connections"),
     ("h5py.h5f", "create", "create an HDF5 file"),
     ("tokenizers", "Tokenizer.save", "save a tokenizer"),
     ("tokenizers", "models.Model.save", "save the model of a tokenizer"),
     ("PIL.Image", "Image._dump", "dump an image"),
-    ("torchvision.io.image", "write_file", "write a file by torchvision"),
-    ("torchvision.io.image", "torch.ops.image.write_file", "write a file by torchvision"),
+    ("torchvision.io.image", "write_file", "write a file with torchvision"),
+    ("torchvision.io.image", "torch.ops.image.write_file", "write a file with torchvision"),
 )
-"""Functions of harmless modules that open files: the module, the name below it, and what the program does."""
+"""Functions of allowed modules that write files: the module, the name in it, and the action in words."""
 
 CLIB_FUNCTIONS: Final = frozenset(
     name

@@ -1,4 +1,4 @@
-"""The folders and files that a run changes although its file changes are discarded."""
+"""The folders and files that a run really changes, although its file changes are discarded."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ..facts import CallsRequest, CompareRequest, Examples, MinifyRequest, RunRe
 _LIBRARY_CACHES: Final = ("XDG_CACHE_HOME", "HF_HOME", "TORCH_HOME", "TORCH_EXTENSIONS_DIR")
 """Environment variables for the folders in which libraries keep downloads and builds."""
 _OF_PROJECT: Final = (".git", ".hg", "pyproject.toml", "setup.py")
-"""Names that the top folder of a project has."""
+"""Names of entries that mark the top folder of a project."""
 
 Request: TypeAlias = RunRequest | MinifyRequest | CompareRequest | TrialRequest | CallsRequest
 _Identity: TypeAlias = tuple[int, int]
 
 
 def passing_paths(request: Request, folder: Path) -> list[Path]:
-    """Return the paths that are not covered: of the run itself, and caches that are nobody's project."""
+    """Return the paths not to cover: the run's own, and caches outside of projects."""
     own = [path for path in _own_paths(request, folder) if path.exists()]
     if isinstance(request, RunRequest) and request.switches.without_data:
         return own  # a dry run downloads nothing
-    # Downloads are kept for the next run.
+    # Downloads remain for the next run.
     named = [os.environ[name] for name in _LIBRARY_CACHES if name in os.environ]
     caches = map(Path, (*named, os.path.expanduser("~/.cache")))
     return [*own, *(cache for cache in caches if cache.is_dir() and not _holds_work(cache, request))]
@@ -45,7 +45,10 @@ def _own_paths(request: Request, folder: Path) -> Iterator[Path]:
 
 
 def _holds_work(cache: Path, request: Request) -> bool:
-    """Tell whether a folder is, contains, or lies in one that the user works in, under whatever path."""
+    """Return whether a cache is, contains, or is in a folder that the user works in.
+
+    Folders are compared by identity, so other paths to them count, too.
+    """
     home, places = _home(), [*_places(request)]
     within = _identities(cache)
     is_above = _identity(cache) in {identity for place in (home, *places) for identity in _identities(place)}
@@ -53,7 +56,7 @@ def _holds_work(cache: Path, request: Request) -> bool:
 
 
 def _places(request: Request) -> Iterator[Path]:
-    """Yield the folders that the user works in: workspace, program, and the projects around them."""
+    """Yield the folders of workspace and program, and the projects around them."""
     folders = [os.getcwd(), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     if not isinstance(request, CompareRequest):
         folders.append(request.workspace or os.getcwd())
@@ -77,13 +80,13 @@ def _home() -> Path:
 
 
 def _identities(folder: Path) -> set[_Identity]:
-    """Return the identities of a folder and of all above it."""
+    """Return the identities of a folder and of all folders above it."""
     real = folder.resolve()
     return {identity for part in (real, *real.parents) if (identity := _identity(part))}
 
 
 def _identity(folder: Path) -> _Identity | None:
-    """Return what a folder has in common with itself under another path, as with bind mounts."""
+    """Return an identity of a folder that all its paths share, such as bind mounts."""
     try:
         status = folder.stat()
     except OSError:

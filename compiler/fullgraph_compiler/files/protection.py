@@ -19,27 +19,27 @@ from .passing import Request, passing_paths
 _WEAKER = "FULLGRAPH_FILE_PROTECTION"
 """The environment variable that selects ``landlock`` or ``python`` instead of namespaces, for tests."""
 _MEETING_SECONDS = 30.0
-"""The time that a rank waits for the first rank, which covers the files of all."""
+"""The time that a rank waits for the first rank, which covers the files for all ranks."""
 _FAILED_CALLS = {
-    "unshare": "this system lets no process have namespaces of its own",
-    "mount": "this system lets no process mount folders in a namespace of its own",
-    "setns": "this system lets no process join the namespace of the first rank",
-    "cap": "this system lets no process give up its capabilities",
-    "the user id": "this system lets no process have user namespaces",
+    "unshare": "this system does not allow new namespaces",
+    "mount": "this system does not allow mounts in a namespace",
+    "setns": "this system does not allow a process to join the namespace of the first rank",
+    "cap": "this system does not allow a process to drop capabilities",
+    "the user id": "this system does not allow user namespaces",
     "the folders": "this system cannot cover all folders in a namespace",
     "the namespace": "this process cannot join the namespace of the first rank",
 }
-"""What it means that a step towards a namespace failed, by the start of the error."""
+"""The reason why there is no namespace, by the beginning of the error of the failed step."""
 _protected = False
 
 
 def is_protected() -> bool:
-    """Tell whether the file changes of this process are discarded already."""
+    """Return whether the file changes of this process are discarded already."""
     return _protected
 
 
 def is_wanted(request: Request) -> bool:
-    """Tell whether a request asks to discard the file changes of the run."""
+    """Return whether a request asks to discard the file changes of the run."""
     if isinstance(request, CompareRequest):
         return False  # it runs no program
     if isinstance(request, (TrialRequest, CallsRequest)):
@@ -50,9 +50,10 @@ def is_wanted(request: Request) -> bool:
 
 
 def discard_files(request: Request, folder: Path) -> FilesDiscarded:
-    """Discard the file changes of this process from here on; it reads its own writes.
+    """Discard the file changes of this process from here on.
 
-    They go to ``folder``, that of the run. Writes to the compiler's caches are kept.
+    It still reads its own writes. The writes go to ``folder``, the folder of the run. Writes to the
+    compiler's caches are not discarded.
     """
     global _protected
     passing = passing_paths(request, folder)
@@ -81,7 +82,7 @@ def discard_files(request: Request, folder: Path) -> FilesDiscarded:
 
 
 def _reason(error: str) -> str:
-    """Return why the run has no namespace, in a user's words instead of the failed system call."""
+    """Return why the run has no namespace, without the name of the failed system call."""
     call, _, cause = error.partition(": ")
     for start, words in _FAILED_CALLS.items():
         if call.startswith(start) and cause:
@@ -90,7 +91,7 @@ def _reason(error: str) -> str:
 
 
 def _cover_together(meeting: Path, cover: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
-    """Share the covered files among the processes of one program: the first covers, the others join it."""
+    """Share covered files between ranks: the first rank covers, all others join it."""
     announcement = meeting / "namespace"
     try:
         (meeting / "first").touch(exist_ok=False)

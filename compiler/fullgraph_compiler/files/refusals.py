@@ -1,7 +1,8 @@
 """The audit hook: a call that is not redirected and could change a file ends the run before it happens.
 
-Where the kernel refuses writes, the hook looks at Python's own only. Elsewhere native code could write
-unseen: extension modules are allowed by name, the writers in these are refused by name, and so are children.
+If the kernel refuses writes, the hook only checks Python's own writes. Otherwise native code could write
+unseen: extension modules must be listed by name, and functions in them that write are refused, as are child
+processes.
 """
 
 from __future__ import annotations
@@ -64,23 +65,26 @@ _STARTS: Final = frozenset(
         "os.forkpty",
     }
 )
-"""Audit events of starting another program, whose writes are invisible here."""
+"""Audit events for the start of another program, whose writes are invisible to this process."""
 _REQUESTS: Final = (0x54, 0x74, 0x89)
-"""The types of ``ioctl`` requests to terminals and sockets; others may change files."""
+"""The types of ``ioctl`` requests to terminals and sockets; other types may change files."""
 
 _OF_NAMES: Final = ("os.remove", "os.rmdir", "os.rename", "os.symlink")
-"""Events that are about a name, whatever it links to."""
+"""Events that concern the name itself, not the file that it links to."""
 
 
 class IsOwn(Protocol):
-    """Tell whether a path may be written, because it is below a folder of the run."""
+    """A check whether a path may be written, because it is below a folder of the run."""
 
     def __call__(self, path: Any, *, follow: bool = True) -> bool:
-        """Tell it of what the path links to, or of the name itself."""
+        """Check the file that the path links to; without ``follow``, the name itself."""
 
 
 def refuse_changes(is_own: IsOwn, named: Callable[[int], str]) -> None:
-    """End the run before Python changes a file that is not ``is_own``; ``named`` is a descriptor's path."""
+    """End the run before Python changes a file unless ``is_own``.
+
+    ``named`` finds a descriptor's path.
+    """
 
     def audit(event: str, args: tuple[Any, ...]) -> None:
         if event == "open":
@@ -105,7 +109,7 @@ def refuse_changes(is_own: IsOwn, named: Callable[[int], str]) -> None:
 
 
 def refused_libraries() -> Iterator[str]:
-    """Give the names of the imported modules whose native code may write."""
+    """Yield the names of the imported modules whose native code may write."""
     for name, module in list(sys.modules.items()):
         origin = getattr(getattr(module, "__spec__", None), "origin", None) or ""
         is_native = origin.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES))
@@ -116,10 +120,10 @@ def refused_libraries() -> Iterator[str]:
 def refuse_native(is_own: IsOwn) -> None:
     """End the run before native code or another program could change a file.
 
-    Raises ``RuntimeError`` if a library is imported already whose native code may do so.
+    Raises ``RuntimeError`` if an imported library has native code that may do so.
     """
     for name in refused_libraries():
-        raise RuntimeError(f"the library {name}, which is imported already, has native code that may write")
+        raise RuntimeError(f"the imported library {name} has native code that may write files")
     sys.meta_path.insert(0, _RefusedModules())
     for name in {module for module, _, _ in WRITERS}:
         on_import(name, _refuse_writers)
@@ -155,10 +159,10 @@ def _native_hook(is_own: IsOwn) -> Callable[[str, tuple[Any, ...]], None]:
             _refuse(f"start another program ({': '.join((event, *map(_text, args[:1])))})")
         elif event == "os.fork":
             if not _is_trusted(sys._getframe(1)):
-                _refuse("start another process, whose writes this one would not see (os.fork)")
+                _refuse("start another process, whose writes Fullgraph could not see (os.fork)")
         elif event == "fcntl.ioctl":
             if (args[1] >> 8) & 0xFF not in _REQUESTS and _is_of_user(args[0]):
-                _refuse("change a file by a request to its file system (ioctl)")
+                _refuse("change a file with a request to its file system (ioctl)")
         elif event == "sqlite3.connect":
             _refuse(f"open the SQLite database {_text(args[0])}")
         elif event == "cpython.PyInterpreterState_New":
@@ -173,7 +177,7 @@ def _native_hook(is_own: IsOwn) -> Callable[[str, tuple[Any, ...]], None]:
 
 
 def _is_of_user(descriptor: int) -> bool:
-    """Tell whether a descriptor is of a file or folder that was opened to be read."""
+    """Return whether a descriptor is a file or folder that was opened read-only."""
     import fcntl
 
     mode = os.fstat(descriptor).st_mode
@@ -213,8 +217,8 @@ class _RefusedModules:
 
 
 def _is_harmless(name: str, path: str) -> bool:
-    """Tell whether an extension module opens no files by itself, or only by functions of ``WRITERS``."""
-    # mypyc compiles Python, which stays with Python's functions.
+    """Return whether an extension module writes only in functions of ``WRITERS``."""
+    # mypyc compiles Python code, which calls Python's own functions.
     return name not in REFUSED_MODULES and (name.endswith("__mypyc") or _is_harmless_library(path))
 
 
@@ -267,7 +271,10 @@ def _only_read(module: Any) -> None:
 
 
 def _may_start(args: tuple[Any, ...], frame: FrameType | None, is_own: IsOwn) -> bool:
-    """Tell whether a child is a query of torch, or of its compiler, which writes to the run's folder."""
+    """Return whether a child is a query by torch, or a compiler that torch starts.
+
+    The compiler must write to the folder of the run.
+    """
     program, words, cwd = args[:3]
     words = [words] if isinstance(words, (str, bytes, os.PathLike)) else list(words or ())
     texts = [_text(word) for word in words] or [_text(program)]
@@ -282,7 +289,10 @@ def _may_start(args: tuple[Any, ...], frame: FrameType | None, is_own: IsOwn) ->
 
 
 def _guard_children() -> None:
-    """Refuse children that start without an audit event; ``subprocess`` itself raises one."""
+    """Refuse children that start without an audit event.
+
+    ``subprocess`` itself raises an event.
+    """
 
     def in_module(module: Any) -> None:
         fork_exec = module.fork_exec
@@ -300,7 +310,7 @@ def _guard_children() -> None:
 
 
 def _is_of_popen(frame: FrameType) -> bool:
-    """Tell whether ``subprocess`` makes a call, which has raised its own audit event before."""
+    """Return whether ``subprocess`` makes a call, after raising its own audit event."""
     methods = [getattr(subprocess.Popen, name, None) for name in ("_execute_child", "_posix_spawn")]
     return any(method is not None and frame.f_code is method.__code__ for method in methods)
 
@@ -333,14 +343,14 @@ def _guard_shared_memory() -> None:
 
 
 def is_ours(frame: FrameType | None) -> bool:
-    """Tell whether a thread runs a function of this package."""
+    """Return whether a frame, or a caller of it, is a function of this package."""
     while frame is not None and not frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back
     return frame is not None
 
 
 def _is_trusted(frame: FrameType | None) -> bool:
-    """Tell whether torch or this package makes a call, or a module that only queries the system."""
+    """Return whether torch, this package or a system query makes a call."""
     if _is_querying(frame):
         return True
     caller = next(_callers(frame), None)

@@ -14,7 +14,10 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/tty", "/dev/dtracehelper")
 
 
 def restrict_writes(allowed: Iterable[Path]) -> bool:
-    """Forbid writes outside of these files and folders; return whether the system supports this."""
+    """Forbid writes outside of these files and folders.
+
+    Returns whether the system supports this.
+    """
     try:
         library = ctypes.CDLL("/usr/lib/libSystem.B.dylib")
         start = library.sandbox_init
@@ -26,7 +29,10 @@ def restrict_writes(allowed: Iterable[Path]) -> bool:
 
 
 def profile(allowed: Iterable[tuple[str, bool]]) -> str:
-    """Return a profile that denies all writes but those to these paths, each with whether it is a folder."""
+    """Return a profile that denies writes except to ``allowed``.
+
+    Each item is a path, and whether it is a folder.
+    """
     rules = [f"({'subpath' if is_folder else 'literal'} {_quoted(path)})" for path, is_folder in allowed]
     rules += [f"(literal {_quoted(path)})" for path in _DEVICES]
     rules += ['(regex #"^/dev/ttys[0-9]+$")', '(regex #"^/dev/fd/")']

@@ -1,8 +1,8 @@
 """A filter on system calls: changes of modes, owners, times and attributes have no effect, also in children.
 
-Landlock does not cover them. The filter (seccomp(2), classic BPF) cannot see paths: it lets a change pass if
-the unused sixth argument is a secret of this process, which :func:`change` passes. So the guards can change
-files of the run, and nobody else can change any file.
+Landlock does not restrict these changes. The filter (seccomp(2), classic BPF) cannot see paths: it lets a
+change pass only if the unused sixth argument is a secret of this process, which :func:`change` passes. So the
+guards can change files of the run, and all other code can change no file.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MACHINES: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _SECCOMP: Final = {"x86_64": 317, "aarch64": 277}
 _NOW: Final = (1 << 30) - 1  # UTIME_NOW
 
-# Numbers by call: x86_64 and aarch64, ``None`` where there is no such call. From 403 on all are the same.
+# Numbers by call: x86_64 and aarch64, ``None`` if the call does not exist. From 403 on they are equal.
 _CHANGES: Final[dict[str, tuple[int | None, int | None]]] = {
     "chmod": (90, None),
     "fchmod": (91, 52),
@@ -84,7 +84,10 @@ _secret = 0
 
 
 def restrict_changes() -> bool:
-    """Filter the calls of all threads and children; return whether the kernel supports this."""
+    """Filter the calls of all threads and children.
+
+    Returns whether the kernel supports this.
+    """
     global _secret
     machine = os.uname().machine if sys.platform == "linux" else ""
     if machine not in _MACHINES or ctypes.sizeof(ctypes.c_void_p) != 8:
@@ -102,11 +105,14 @@ def restrict_changes() -> bool:
 
 
 def program(machine: _Machine, secret: int) -> list[Instruction]:
-    """Return the filter: each instruction with its code, two offsets to jump, and its value."""
+    """Return the filter.
+
+    An instruction is an operation code, two jump offsets, and a value.
+    """
     return [
         (_LOAD, 0, 0, _ARCHITECTURE),
         (_EQUAL, 1, 0, machine.architecture),
-        _answer(errno.EPERM),  # a program of 32 bits has other numbers
+        _answer(errno.EPERM),  # a 32-bit program uses other numbers
         (_LOAD, 0, 0, _NUMBER),
         (_AT_LEAST, 0, 1, _X32),
         _answer(errno.EPERM),
@@ -123,7 +129,7 @@ def _for_each(
     machine: _Machine,
     then: list[Instruction],
 ) -> Iterator[Instruction]:
-    """Yield ``then``, which returns, for each of these calls."""
+    """Yield a test of each call's number, followed by ``then``, which must return."""
     for numbers in calls.values():
         if (number := numbers[machine.column]) is not None:
             yield (_EQUAL, 0, len(then), number)
@@ -162,7 +168,7 @@ def _answer(number: int) -> Instruction:
 
 
 def changes() -> dict[Callable[..., Any], Callable[..., Any]]:
-    """Return functions that pass the filter, by the functions of ``os`` that do not."""
+    """Return functions that pass the filter, by the functions of ``os`` that it stops."""
     return {
         os.chmod: _chmod,
         os.chown: _chown,
@@ -217,7 +223,7 @@ def _remove_attribute(path: Any, attribute: Any, *, follow_symlinks: bool = True
 
 
 def change(call: str, path: Any, *arguments: Any) -> None:
-    """Make a system call that passes the filter. Raises ``OSError``, about ``path``."""
+    """Make a system call that passes the filter. Raises ``OSError`` with ``path``."""
     number = {**_CHANGES, **_ATTRIBUTES}[call][list(_MACHINES).index(os.uname().machine)]
     words = [*(ctypes.c_long(one) if isinstance(one, int) else one for one in arguments)]
     words += [ctypes.c_long(0)] * (5 - len(words))

@@ -1,7 +1,7 @@
 """A view of the file system for a program whose file changes are discarded: changes exist only here.
 
 A path that the program changed maps to a file in the folder of the run (a copy, after a write), to the
-original of another path (after a move), or to nothing (after a removal). Other paths are as on disk.
+original of another path (after a move), or to nothing (after a removal). All other paths map to the disk.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ _listdir, _mkdir, _symlink, _unlink, _realpath = os.listdir, os.mkdir, os.symlin
 
 
 class Shadow:
-    """The file changes of a program. Methods take paths and raise errors as the functions of ``os`` do."""
+    """The file changes of a program.
+
+    Its methods take paths and raise errors like functions of ``os``.
+    """
 
     def __init__(self, folder: Path, passing: Collection[str]) -> None:
         self._folder = _realpath(folder)
@@ -38,30 +41,36 @@ class Shadow:
         return bool(self._changed)
 
     def is_own(self, path: Any, *, follow: bool = True) -> bool:
-        """Tell whether a path may be written directly, because it is below a folder of the run."""
+        """Return whether a path is in a folder of the run, so it may be written directly."""
         return self._passes(self._key(path, follow=follow))
 
     def _passes(self, key: str) -> bool:
         return any(is_within(key, folder) for folder in self._passing)
 
     def reading(self, path: Any, *, follow: bool = True) -> Any:
-        """Return the path to read instead of ``path``. Raises ``FileNotFoundError`` if that was removed."""
+        """Return the path to read instead of ``path``.
+
+        Raises ``FileNotFoundError`` if it was removed.
+        """
         if not self._changed:
             return path
         key = self._key(path, follow=follow)
         place = self._find(key)
         if place is None:
             raise _error(errno.ENOENT, path)
-        # Unchanged files keep the path as the program wrote it.
+        # For unchanged files, return the path exactly as the program wrote it.
         return path if place == key else _like(path, place)
 
     def exists(self, path: Any, *, follow: bool = True) -> bool:
-        """Tell whether the path exists for the program."""
+        """Return whether the path exists for the program."""
         place = self._find(self._key(path, follow=follow))
         return place is not None and _exists(place)
 
     def writing(self, path: Any, *, copy: bool = True, create: bool = False, follow: bool = True) -> Any:
-        """Return the path to write to instead of ``path``: a copy of it with ``copy``, else an empty file."""
+        """Return the path to write to instead of ``path``.
+
+        It is a copy with ``copy``, else an empty file.
+        """
         key = self._key(path, follow=follow)
         if self._passes(key):
             return path
@@ -116,7 +125,7 @@ class Shadow:
     def move(self, source: Any, target: Any) -> None:
         """Move a file or a folder; replace a target of the same kind.
 
-        To a folder of the run as if that was another file system: with the error that has a caller copy.
+        A move to a folder of the run raises ``EXDEV``, as between file systems, so that the caller copies.
         """
         old, new = self._key(source, follow=False), self._key(target, follow=False)
         source_place, target_place = self._need(old, source, _lstat), self._find(new)
@@ -181,7 +190,10 @@ class Shadow:
         return list(names)
 
     def place(self, path: Any) -> str | None:
-        """Return the real location of a path, without following a link; ``None`` if it was removed."""
+        """Return the real location of a path, without following a link.
+
+        ``None`` if it was removed.
+        """
         return self._find(self._key(path, follow=False))
 
     def _need_folder_of(self, key: str, path: Any) -> None:
@@ -221,7 +233,10 @@ class Shadow:
         return os.path.join(folder, os.path.basename(key))
 
     def _key(self, path: Any, *, follow: bool = True) -> str:
-        """Return the key of a path in ``_changed``: absolute, links resolved as the program sees them."""
+        """Return the key of a path in ``_changed``.
+
+        The key is absolute, with links resolved as the program sees them.
+        """
         folder, name = os.path.split(os.path.abspath(os.fsdecode(path)))
         key = os.path.join(self._real_folder(folder), name)
         for _ in range(40):  # as many links as Linux follows
@@ -234,7 +249,7 @@ class Shadow:
         raise _error(errno.ELOOP, path)
 
     def _real_folder(self, folder: str) -> str:
-        # A folder that the program moved or created is no link.
+        # A folder that the program moved or created is not a link.
         changed = self._find(folder)
         return folder if changed != folder else _realpath(folder)
 
@@ -258,15 +273,15 @@ class Entry:
         return self.path
 
     def is_dir(self, *, follow_symlinks: bool = True) -> bool:
-        """Tell whether the entry is a folder."""
+        """Return whether the entry is a folder."""
         return os.path.isdir(self.path) and (follow_symlinks or not self.is_symlink())
 
     def is_file(self, *, follow_symlinks: bool = True) -> bool:
-        """Tell whether the entry is a file."""
+        """Return whether the entry is a file."""
         return os.path.isfile(self.path) and (follow_symlinks or not self.is_symlink())
 
     def is_symlink(self) -> bool:
-        """Tell whether the entry is a symbolic link."""
+        """Return whether the entry is a symbolic link."""
         return os.path.islink(self.path)
 
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:

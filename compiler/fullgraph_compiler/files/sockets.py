@@ -1,4 +1,4 @@
-"""The sockets that a covered program may connect to: a connection through a cover would fail."""
+"""The sockets that a covered program may connect to; without help, a cover would block connections."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _FIRST_PERSON: Final = 1000
 
 @dataclass(frozen=True)
 class Sockets:
-    """Sockets with a path, by their path, as descriptors that name them whatever becomes of the path.
+    """Descriptors of sockets by path, which stay valid whatever happens to the path.
 
-    ``ours`` are the folders in which Fullgraph's own processes listen: no program may reach these, since they
-    start programs whose files are not covered.
+    ``ours`` are the folders in which Fullgraph's own processes listen: no program may connect to these,
+    because they start programs whose files are not covered.
     """
 
     opened: dict[str, int] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Sockets:
 def find_sockets(table: str = _TABLE) -> Iterator[Sockets]:
     """Open the sockets of this user, of root and of services.
 
-    Anybody can write anything into the column of paths, even whole lines: only what is a socket counts.
+    Any user can write anything into the column of paths, even whole lines: only real sockets count.
     """
     sockets = Sockets()
     try:

@@ -12,8 +12,8 @@ from typing import Any
 
 
 def replace(*pairs: tuple[Any, Any]) -> None:
-    """Replace each function by its stand-in in all modules that contain it, under any name."""
-    # A module's names are many: all functions are replaced in one pass.
+    """Replace each function by its stand-in in all modules, under any name."""
+    # Modules have many names, so all functions are replaced in one pass.
     stand_ins = {id(function): stand_in for function, stand_in in pairs}
     for module in tuple(sys.modules.values()):
         namespace = getattr(module, "__dict__", {})
@@ -48,7 +48,10 @@ class _Watch(MetaPathFinder):
 
 
 class _Acting:
-    """A loader that acts on the module that another one, which stays the module's own, has executed."""
+    """A loader that calls ``act`` after the real loader has run.
+
+    The module's ``__loader__`` remains the real one.
+    """
 
     def __init__(self, loader: Any, act: Callable[[ModuleType], None]) -> None:
         self._loader = loader
@@ -58,7 +61,7 @@ class _Acting:
         return getattr(self._loader, name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Execute the module, and act on it."""
+        """Execute the module with its own loader, then call ``act`` with it."""
         module.__loader__ = self._loader
         if module.__spec__ is not None:
             module.__spec__.loader = self._loader

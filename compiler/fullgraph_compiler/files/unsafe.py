@@ -2,4 +2,7 @@
 
 
 class UnsafeWriteError(BaseException):
-    """The program was about to do something that could change a file; the text says what."""
+    """The program was about to do something that could change a file.
+
+    The message says what.
+    """

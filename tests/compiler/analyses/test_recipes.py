@@ -81,7 +81,7 @@ def _told(facts: list[Fact]) -> list[tuple[str, str]]:
 def test_a_recipe_that_helps_is_told_with_its_advice(tmp_path: Path) -> None:
     facts = _tried(tmp_path, "dynamic")
     assert _errors(facts) == {
-        "as it is": "BackendCompilerFailed",
+        "unmodified": "BackendCompilerFailed",
         "dynamic shapes off": "",
         "CUDA graphs off": "BackendCompilerFailed",
         "uncompiled": "",
@@ -101,7 +101,7 @@ def test_a_recipe_that_helps_is_told_with_its_advice(tmp_path: Path) -> None:
             "hoard",
             {"memory": 2 << 30},
             "OutOfMemory",
-            "The program takes too much memory: it uses more than 2 GiB.",
+            "The program uses too much memory: it uses more than 2 GiB.",
         ),
     ],
 )
@@ -131,7 +131,7 @@ print(first + 1)
 def test_cuda_graphs_are_off_whatever_the_mode_says(tmp_path: Path) -> None:
     facts = _tried(tmp_path, program=_GRAPHS)
     assert _errors(facts) == {
-        "as it is": "RuntimeError",
+        "unmodified": "RuntimeError",
         "dynamic shapes off": "RuntimeError",
         "CUDA graphs off": "",
         "uncompiled": "",

@@ -205,7 +205,7 @@ def test_the_result_of_something_else_does_not_compile() -> None:
         return "compiled"
 
     assert in_child(lambda: call(leaf=True, size=3)) == "compiled"
-    assert "an input that is no leaf" in in_child(lambda: call(leaf=False, size=3))
+    assert "a non-leaf input" in in_child(lambda: call(leaf=False, size=3))
 
 
 def test_the_package_announces_the_same_names() -> None:

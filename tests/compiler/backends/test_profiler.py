@@ -180,7 +180,7 @@ def test_the_report_has_a_table_of_breaks_and_one_of_each_recompilation(
         "\n"
         "Recompilation\n"
         "-------------\n"
-        "Functions kept their newest compilation only, and are compiled again when a guard of it fails.\n"
+        "Each function keeps only its newest compilation, and recompiles when one of its guards fails.\n"
         "\n"
         "Function  Place         Recompiles  Seconds  Different compilations\n"
         "broken    program.py:6           6     0.50                       2\n"

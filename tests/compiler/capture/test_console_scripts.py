@@ -67,8 +67,8 @@ def test_it_runs_as_the_installed_command_does(environment: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("name", "message", "hint"),
     [
-        ("my-tran", "there is no console script my-tran", "It has my-train."),
-        ("0", "there is no console script 0", f"No package that is installed for {sys.executable} has it."),
+        ("my-tran", "there is no console script my-tran", "Similar names: my-train."),
+        ("0", "there is no console script 0", f"No package installed for {sys.executable} provides it."),
     ],
 )
 def test_one_that_is_not_installed_is_told(tmp_path: Path, name: str, message: str, hint: str) -> None:
@@ -88,5 +88,7 @@ def test_a_pinned_one_calls_its_own_file_and_nothing_else(environment: Path, tmp
     facts = observe(f.Script(expected, console_script="my-train", pinned=True), tmp_path)
     (problem,) = (fact for fact in facts if isinstance(fact, f.TargetProblem))
     found = environment / "my_package"
-    assert problem.message == f"the module my_package is {found} for this interpreter, and not {expected}"
+    assert (
+        problem.message == f"this interpreter imports the module my_package from {found}, not from {expected}"
+    )
     assert not (tmp_path / "told.json").exists()

@@ -71,8 +71,8 @@ def told(script: f.Script, folder: Path, *texts: f.SourceText) -> list[f.Program
         ("nothing", "there is no module nothing"),
         ("package.nothing", "there is no module package.nothing"),
         ("package.other.deeper", "there is no module package.other.deeper"),
-        ("space", "space is a package without a file __main__.py, and so cannot run itself"),
-        ("sys", "the module sys is part of Python itself, and no file that can run"),
+        ("space", "the package space has no file __main__.py, so it cannot run"),
+        ("sys", "the module sys is built into Python: there is no file to run"),
         ("package.wrong", "SyntaxError: invalid syntax"),
     ],
 )

@@ -38,10 +38,10 @@ from fullgraph_compiler.processes.children import Child, Ended, run_child
 @pytest.mark.parametrize(
     ("uncompiled", "captured", "compiled", "words"),
     [
-        (["size 12"], ["size 12"], ["size 1"], "it prints `size 1`, uncompiled `size 12`"),
-        (["[2]"], ["[]"], ["[]"], "it prints `[]`, as under Dynamo alone, uncompiled `[2]`"),
-        (["a"], ["a"], ["a", "b"], "it prints `b`, uncompiled not"),
-        (["a", "b"], ["a", "b"], ["a"], "it does not print `b`, uncompiled it does"),
+        (["size 12"], ["size 12"], ["size 1"], "it prints `size 1`, but `size 12` uncompiled"),
+        (["[2]"], ["[]"], ["[]"], "it prints `[]`, as under Dynamo alone, but `[2]` uncompiled"),
+        (["a"], ["a"], ["a", "b"], "it prints `b`, but not uncompiled"),
+        (["a", "b"], ["a", "b"], ["a"], "it does not print `b`, but does uncompiled"),
         (["12 ms"], ["13 ms"], ["14 ms"], ""),
         (["loss 0.25 at 0x7f00"], ["loss 0.25 at 0x7f01"], ["loss 2.5e-1 at 0x7f02"], ""),
         (["tensor([1., -2.])"], ["tensor([1., -2.])"], ["tensor([ 1.0000, -2.0001])"], ""),
@@ -100,7 +100,7 @@ def test_a_graph_that_cannot_be_written_is_not_checked() -> None:
     found = stages._climb_with(case, Oracle(1.0, Kept()), facts.extend, 1)
     assert isinstance(found, GraphUnchecked)
     assert facts == [found]
-    assert (found.compile_id, found.reason.partition(":")[0]) == ("0/0", "it has no copy")
+    assert (found.compile_id, found.reason.partition(":")[0]) == ("0/0", "it cannot be copied into a program")
 
 
 WHOLE = stages.Fault(FaultLocated(1, "compiled", "uncompiled", Failure("error", "RuntimeError", "no"), ""))

@@ -21,9 +21,9 @@ CASES = Path(__file__).parents[2] / "cases" / "failures"
 @pytest.mark.parametrize(
     ("itself", "wrapped", "words"),
     [
-        (["2 known"], ["0 known"], "it prints `0 known`, without the wrapper `2 known`"),
-        (["a"], ["a", "no w"], "it prints `no w`, without the wrapper not"),
-        (["a", "b"], ["a"], "it does not print `b`, without the wrapper it does"),
+        (["2 known"], ["0 known"], "it prints `0 known`, but `2 known` without the wrapper"),
+        (["a"], ["a", "no w"], "it prints `no w`, but not without the wrapper"),
+        (["a", "b"], ["a"], "it does not print `b`, but does without the wrapper"),
         (["a"], ["a"], ""),
         (["Linear(2, 2)"], ["OptimizedModule(", "  (_orig_mod): Linear(2, 2)", ")"], ""),
         (["weight"], ["_orig_mod.weight"], ""),

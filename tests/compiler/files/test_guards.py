@@ -331,7 +331,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: sys.audit("import", "lance.core", "/x/site-packages/lance/core.so", None, None, None),
         "load the native code of lance.core",
     ),
-    "a log of keys": (_ssl_log, "log the keys of its connections"),
+    "a log of keys": (_ssl_log, "log the keys of its TLS connections"),
     "flags of a file": (_ioctl, "change a file by a request"),
     "the root": (lambda: os.chroot("."), "change its root folder"),
     "a meeting place": (lambda: torch.distributed.FileStore("log.txt", 1), "share a file or memory"),
@@ -479,7 +479,7 @@ def test_with_a_thread_that_landlock_would_not_restrict_children_are_refused(fol
         end.set()
         return [guarded.by, guarded.reason]
 
-    assert in_child(work) == ["python", "a library runs a thread already, which Landlock would not restrict"]
+    assert in_child(work) == ["python", "a library already runs a thread, which Landlock would not restrict"]
 
 
 def _filtered(column: int, number: int, *arguments: int, architecture: int | None = None) -> str:
@@ -552,4 +552,4 @@ def test_where_there_is_no_sandbox_none_is_claimed() -> None:
     ],
 )
 def test_why_there_is_no_namespace_is_told_in_words(error: str) -> None:
-    assert _reason(error).startswith("this system lets no process ")
+    assert _reason(error).startswith("this system does not allow ")

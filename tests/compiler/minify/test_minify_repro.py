@@ -359,7 +359,7 @@ class Wrapper(torch.Tensor):
 
 def test_a_tensor_that_others_make_up_is_not_read_as_a_plain_one() -> None:
     assert read_input("x", torch.ones(2)).spec == tensor("x", 2).spec
-    with pytest.raises(UnreadableError, match=r"^the input x is a Wrapper, which a repro cannot make$"):
+    with pytest.raises(UnreadableError, match=r"^the input x is a Wrapper, which a repro cannot create$"):
         read_input("x", torch.ones(2).as_subclass(Wrapper))
 
 

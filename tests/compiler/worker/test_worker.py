@@ -346,5 +346,5 @@ def test_user_code_that_sets_torch_logs_does_not_stop_the_trace(forks: Forks, tm
 def test_a_program_that_asks_where_nobody_answers_is_told_who_would(tmp_path: Path, question: str) -> None:
     (raised,) = run_worker(script(tmp_path, question), tmp_path).of(f.ProgramRaised)
     assert raised.hints == (
-        "This run has no standard input; `fullgraph check`, on the command line, passes on yours.",
+        "This run has no standard input: `fullgraph check`, on the command line, passes on yours.",
     )

@@ -109,7 +109,7 @@ def test_call_that_raises_does_not_stop_the_next(forks: Forks, tmp_path: Path) -
 def test_missing_name_is_a_problem(forks: Forks, tmp_path: Path) -> None:
     path = module(tmp_path, "x = 1\n")
     result = forks.run(f.Examples(path, (example("gone", "gone(f32[2])"),)))
-    assert "gone is not to be found in model.py" in result.of(f.TargetProblem)[0].message
+    assert "gone is not defined in model.py after its import" in result.of(f.TargetProblem)[0].message
 
 
 def test_pytest_node(forks: Forks, tmp_path: Path) -> None:

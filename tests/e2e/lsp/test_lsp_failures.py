@@ -217,7 +217,7 @@ async def test_recipes_say_what_helps_for_want_of_memory(editor: Editor) -> None
     uri = next(item["explanation"] for item in found if item["severity"] == "error")
     params = types.TextDocumentContentParams(uri)
     text = (await editor.workspace_text_document_content_async(params)).text
-    assert "## What was tried\n\n```text\nas it is " in text
+    assert "## What was tried\n\n```text\nunmodified " in text
     assert "OutOfMemoryError: no more" in text
 
 

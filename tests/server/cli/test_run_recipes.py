@@ -32,7 +32,7 @@ def recipes(*words: str) -> Result:
 
 
 def tried(*failures: Failure | None) -> tuple[Fact, ...]:
-    names = ("as it is", "dynamic shapes off", "CUDA graphs off", "uncompiled")
+    names = ("unmodified", "dynamic shapes off", "CUDA graphs off", "uncompiled")
     return tuple(
         RecipeTried(name, failure, 1.5, 0 if failure else 3 << 29)
         for name, failure in zip(names, failures, strict=True)
@@ -50,7 +50,7 @@ def test_a_table_shows_what_was_tried_and_then_what_helps(fake: type[FakeRun], f
     result = recipes()
     assert result.exit_code == 1
     assert result.stdout == (
-        "as it is            1.5 s         -  crashes (SIGSEGV)\n"
+        "unmodified          1.5 s         -  crashes (SIGSEGV)\n"
         "dynamic shapes off  1.5 s         -  "
         "fails: OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. Tried to ...\n"
         "CUDA graphs off     1.5 s  1.50 GiB  passes\n"
@@ -110,7 +110,7 @@ def test_as_json(fake: type[FakeRun]) -> None:
     fake.facts = tried(SEGFAULT, None, None, None)
     told = json.loads(recipes("--format", "json").stdout)["recipes"]
     assert told[0] == {
-        "recipe": "as it is",
+        "recipe": "unmodified",
         "passes": False,
         "failure": {
             "kind": "crash",

@@ -18,7 +18,7 @@ from fullgraph_server.report.faults import is_incomplete, stage_lines, verdict
 from test_faults import FILE, MODULE, ONE_PASSES, folded, only
 
 OFF = Failure("accuracy", "Numbers", "result of call 2 of f: off by 1")
-PRINTED = Failure("accuracy", "Output", "it prints `a`, uncompiled `b`")
+PRINTED = Failure("accuracy", "Output", "it prints `a`, but `b` uncompiled")
 RELU = (*MODULE, StackFrame(FILE, 5, "f", 11, 5, 19))
 SIN = (*MODULE, StackFrame(FILE, 4, "f"))
 RESET = "Or call `torch.compiler.reset()` before that call (tried)."

@@ -52,7 +52,7 @@ ERROR = Failure("error", "LoweringException", "NotImplementedError: no.\nmore", 
 WRONG = Failure("accuracy", "Numbers", "gradient of x is off by 0.5", "backward")
 SEGFAULT = Failure("crash", "SIGSEGV", "segmentation fault")
 HANG = Failure("hang", "timeout", "no end within 60 s")
-OTHERWISE = Failure("accuracy", "Output", "it prints `1`, uncompiled `2`")
+OTHERWISE = Failure("accuracy", "Output", "it prints `1`, but `2` uncompiled")
 ONE_CALL = "with the inputs of one call"
 ONE_PASSES = f"1 graph passes all stages, by itself, {ONE_CALL}"
 
@@ -396,7 +396,7 @@ GRAPH = GraphCaptured("0/0", ())
             (StageChecked("aot_eager", "0/0", None, 1), StageChecked("compiled", "", OTHERWISE, 1)),
             (
                 f"No stage is at fault in any graph: {ONE_PASSES}; "
-                "but the compiled program differs: it prints `1`, uncompiled `2`; the cause is not known."
+                "but the compiled program differs: it prints `1`, but `2` uncompiled; the cause is not known."
             ),
         ),
         (
@@ -408,7 +408,7 @@ GRAPH = GraphCaptured("0/0", ())
             ),
             (
                 f"{ONE_PASSES}; the compiled program differs (TorchInductor draws other "
-                "random numbers than uncompiled code): it prints `1`, uncompiled `2`; "
+                "random numbers than uncompiled code): it prints `1`, but `2` uncompiled; "
                 "1 graph not checked (1/0), because it is x"
             ),
         ),

@@ -108,7 +108,7 @@ def test_a_preview_counts_the_graphs_and_says_of_how_many_if_that_is_known() -> 
         ),
         (
             "recipes",
-            RecipeTried("as it is", Failure("crash", "SIGSEGV", ""), 0.1, 0),
+            RecipeTried("unmodified", Failure("crash", "SIGSEGV", ""), 0.1, 0),
             ["trying workarounds for a crash of toy.py", "trying workarounds for a crash of toy.py: 1 tried"],
         ),
         (

@@ -205,7 +205,7 @@ def play(params, request):
         facts(generation, {"type": "ProgramRaised", **about, "stack": [], "text": "Traceback"})
         if params["depth"] == "recipes":
             failure = {"type": "Failure", "kind": "error", **about}
-            facts(generation, tried("as it is", failure), tried("dynamic shapes off", None))
+            facts(generation, tried("unmodified", failure), tried("dynamic shapes off", None))
             facts(generation, seen("It gets through."), tried("uncompiled", None))
             facts(generation, finished())
         facts(generation, finished("raised"))

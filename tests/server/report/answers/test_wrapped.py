@@ -80,7 +80,7 @@ def test_an_error_behind_a_test_that_is_false_for_the_wrapper(look: str, gives: 
 
 def test_a_module_without_a_name_is_compiled_by_that_of_the_result() -> None:
     text = SourceFile(FILE, "net = torch.compile(Net())\n")
-    failure = Failure("accuracy", "Output", "it prints `0`, without the wrapper `1`")
+    failure = Failure("accuracy", "Output", "it prints `0`, but `1` without the wrapper")
     cause = Cause("wrapped", "", 0, 0, (Evidence("", "", "", (StackFrame(FILE, 1, "<module>"),)),))
     answer = wrapper_answer(cause, failure, {FILE: text}.get)
     assert answer.hints[0].startswith("Compile in place, `net.compile()`, and continue to use `net`")
@@ -88,7 +88,7 @@ def test_a_module_without_a_name_is_compiled_by_that_of_the_result() -> None:
 
 def test_a_module_of_torchs_own_class_is_not_compiled_in_place() -> None:
     text = SourceFile(FILE, "net = nn.Linear(2, 2)\nmodel = torch.compile(net)\nmodel.state_dict()\n")
-    failure = Failure("accuracy", "Output", "it prints `0`, without the wrapper `1`")
+    failure = Failure("accuracy", "Output", "it prints `0`, but `1` without the wrapper")
     cause = Cause("wrapped", "", 0, 0, (Evidence("", "", "", (StackFrame(FILE, 2, "<module>"),)),))
     answer = wrapper_answer(cause, failure, {FILE: text}.get)
     assert answer.hints == ("Look at the class and the names of the module itself, `model._orig_mod`.",)
@@ -133,11 +133,11 @@ def test_a_program_that_fails_because_of_the_wrapper() -> None:
 
 
 def test_a_program_that_prints_something_else_because_of_the_wrapper() -> None:
-    failure = Failure("accuracy", "Output", "it prints `0`, without the wrapper `1`")
+    failure = Failure("accuracy", "Output", "it prints `0`, but `1` without the wrapper")
     located = FaultLocated(1, "uncompiled", "unwrapped", failure, "", COMPILE, cause=WRAPPED)
     (found,) = findings(StageChecked("uncompiled", "", None, 1.0), located)
     assert (found.severity, found.span.row) == ("warning", 12)
-    assert "even with Dynamo disabled: it prints `0`, without the wrapper `1`." in found.explanation
+    assert "even with Dynamo disabled: it prints `0`, but `1` without the wrapper." in found.explanation
 
 
 @pytest.mark.parametrize(
