@@ -332,7 +332,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         "load the native code of lance.core",
     ),
     "a log of keys": (_ssl_log, "log the keys of its TLS connections"),
-    "flags of a file": (_ioctl, "change a file by a request"),
+    "flags of a file": (_ioctl, "change a file with a request to its file system (ioctl)"),
     "the root": (lambda: os.chroot("."), "change its root folder"),
     "a meeting place": (lambda: torch.distributed.FileStore("log.txt", 1), "share a file or memory"),
     "a segment": (lambda: shared_memory.SharedMemory("not-ours"), "change the shared memory /not-ours"),

@@ -114,7 +114,7 @@ def test_an_error_of_a_break_names_the_line_of_its_fullgraph() -> None:
     started = FrameStarted("0/0", "forward", FILE, 9, (StackFrame(FILE, 13, "<module>"),))
     found = only(ATTENTION, started, failed(skipping("attend"), call))
     assert "`fullgraph=True` (line 12) turns this graph break into an error." in found.explanation
-    assert "ends ahead" not in found.explanation
+    assert "ends before" not in found.explanation
     assert found.hints[-1].startswith("If the break is intended, leave `fullgraph=True` out")
 
 
