@@ -7,7 +7,7 @@ the last one has left, the peer its caches. The peer runs the program as it is, 
 import tempfile
 from pathlib import Path
 
-from measure import HERE, cached_seconds, compare, python, wall_seconds
+from support.measure import HERE, cached_seconds, compare, python, wall_seconds
 
 FULLGRAPH = str(Path(python()).with_name("fullgraph"))
 TOY = str(HERE.parent / "examples" / "toy.py")

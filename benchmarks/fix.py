@@ -1,12 +1,12 @@
-"""``fullgraph fix`` on the troubleshooting guide's toy, beside ``fullgraph check``: both fixes are proven."""
+"""``fullgraph fix --unsafe`` on the troubleshooting guide's toy, beside ``fullgraph check``: both fixes are proven."""
 
 from check_toy import FULLGRAPH, TOY
-from measure import compare, wall_seconds
+from support.measure import compare, wall_seconds
 
 if __name__ == "__main__":
     compare(
-        "fullgraph fix toy.py / fullgraph check toy.py",
-        ours=lambda: wall_seconds([FULLGRAPH, "fix", TOY]),
+        "fullgraph fix --unsafe toy.py / fullgraph check toy.py",
+        ours=lambda: wall_seconds([FULLGRAPH, "fix", "--unsafe", TOY]),
         peer=lambda: wall_seconds([FULLGRAPH, "check", TOY]),
         runs=3,
         target=3.0,

@@ -15,13 +15,14 @@ from fullgraph_server.features.hover import describe
 from fullgraph_server.report.model import FrameReport, Guard, Report
 from fullgraph_server.workspace.drift import Drift
 from fullgraph_server.workspace.source import SourceFile
+from support.measure import SMALL
 
 FILE = "/project/model.py"
 LINE = "    return x.part.a + x"
 BODY = "".join(f"    y{number} = x + {number}\n" for number in range(40))
 LINES = 42
 """Of a function."""
-REQUESTS = 1000
+REQUESTS = 20 if SMALL else 1000
 TARGET_MS = 20
 
 
@@ -33,7 +34,9 @@ class Program:
         self.text = "".join(f"def f{number}(x):\n{BODY}{LINE}\n" for number in range(functions))
         self.ran = SourceFile(FILE, self.text)
         frames = tuple(
-            FrameReport(f"f{number}", FILE, LINES * number + 1, guards=tuple(map(guard, range(guards))))
+            FrameReport(
+                f"f{number}", f"f{number}", FILE, LINES * number + 1, guards=tuple(map(guard, range(guards)))
+            )
             for number in range(functions)
         )
         report = Report("model", 1, "2.13", "finished", frames=frames, files={FILE: self.ran})

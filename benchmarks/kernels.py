@@ -12,13 +12,13 @@ import sys
 import tempfile
 from time import perf_counter
 
-from client import Session, session
 from lsprotocol import types
-from measure import HERE, python, wall_seconds
+from support.client import Session, session
+from support.measure import HERE, SMALL, python, wall_seconds
 
 _TOY = HERE.parent / "examples" / "toy.py"
-_RUNS = 5
-_WARMING = 2
+_RUNS = 1 if SMALL else 5
+_WARMING = 0 if SMALL else 2
 """Runs that are not counted: by them the server learns what the program imports."""
 _READY_SECONDS = 4.0
 """Between two requests, until a worker is warm again: a person reads for longer."""

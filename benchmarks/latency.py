@@ -15,18 +15,18 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from time import perf_counter
 
-from client import Session, session
-from latency_logs import logs
-from latency_requests import guards
-from latency_storm import storm
-from measure import HERE, cached_seconds, python, wall_seconds
+from support.client import Session, session
+from support.latency_logs import logs
+from support.latency_requests import guards
+from support.latency_storm import storm
+from support.measure import HERE, SMALL, cached_seconds, python, wall_seconds
 
 TOY = HERE.parent / "examples" / "toy.py"
 LLAMA = HERE / "programs" / "llama.py"
 RUNS_FOR_EACH_PEER = 4
 THOUGHT = 1.0
 """Seconds between one save and the next: nobody saves again at once."""
-WARMING = 2
+WARMING = 0 if SMALL else 2
 """Runs that are not counted: by them the server learns what the program imports."""
 FUNCTIONS = 20
 SHARE, REST = 1.15, 0.15
@@ -176,15 +176,17 @@ async def early(runs: int) -> None:
 PARTS: dict[str, Callable[[int], Awaitable[None]]] = {
     part.__name__: part for part in (toy, llama, files, early, storm, guards, logs)
 }
+SLOW = ("llama",)
+"""Parts that have no small input."""
 
 
 async def main() -> None:
     """Run all parts, or those that are named."""
     parser = argparse.ArgumentParser(description="How long a person waits for Fullgraph in an editor.")
     parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(PARTS))
-    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--runs", type=int, default=1 if SMALL else 20)
     arguments = parser.parse_args()
-    for name in arguments.parts or PARTS:
+    for name in arguments.parts or [name for name in PARTS if not SMALL or name not in SLOW]:
         await PARTS[name](arguments.runs)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from check_toy import FULLGRAPH
-from library_models import MODELS, Model
+from support.library_models import MODELS, Model
 
 
 def search(model: Model, folder: Path) -> dict[str, Any]:

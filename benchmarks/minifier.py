@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from measure import HERE, python
+from support.measure import HERE, python
 
 _FULLGRAPH = str(Path(python()).with_name("fullgraph"))
 _PROGRAM = HERE / "programs" / "three_layers.py"

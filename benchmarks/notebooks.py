@@ -15,8 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 
-from client import session
-from measure import HERE
+from support.client import session
+from support.measure import HERE, SMALL
 
 sys.path[:0] = [str(HERE.parent / "tests" / "e2e" / "support")]
 
@@ -101,5 +101,5 @@ async def squiggles(editor: Editor, uri: str, edit: Callable[[], None], breaks: 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--runs", type=int, default=1 if SMALL else 20)
     asyncio.run(main(parser.parse_args().runs))

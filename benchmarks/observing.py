@@ -6,7 +6,7 @@ The program times its own ``torch.compile(backend="eager")``, in fresh processes
 import re
 import subprocess
 
-from measure import HERE, compare, python
+from support.measure import HERE, compare, python
 
 PROGRAM = HERE / "programs" / "transformer.py"
 OBSERVE = (

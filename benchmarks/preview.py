@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from measure import HERE, python
-from preview_texts import Common, in_common
+from support.measure import HERE, SMALL, python
+from support.preview_texts import Common, in_common
 
 sys.path.insert(0, str(HERE.parent / "tests"))
 from preview_cases import Case, cases
@@ -60,7 +60,8 @@ def measure(case: Case, folder: Path) -> None:
         env = {**os.environ, "TORCHINDUCTOR_COMPILE_THREADS": "1"}
         if step == "preview":
             env["CUDA_VISIBLE_DEVICES"] = ""
-        command = [python(), str(HERE / "preview_case.py"), step, str(case.path), _DEVICE, str(folder)]
+        script = HERE / "support" / "preview_case.py"
+        command = [python(), str(script), step, str(case.path), _DEVICE, str(folder)]
         said = _failed(command, env)
         if said:
             (folder / f"{step}.log").write_text(said)
@@ -132,8 +133,21 @@ def differences(measured: Sequence[Measured]) -> Iterator[str]:
             yield f"(uncompiled: {ran['to_eager']:.1e}; the device's own: {ran['own_to_eager']:.1e})"
 
 
+def preview_one(folder: Path) -> None:
+    """Preview the first program, which needs no GPU, and print how many kernels were written."""
+    case, *_ = cases()
+    measure(case, folder / case.name)
+    told = json.loads((folder / case.name / "preview.json").read_text())
+    if told["problems"]:
+        sys.exit("\n".join(told["problems"]))
+    print(f"{case.name}: {sum(len(graph['kernels']) for graph in told['graphs'])} kernels previewed")
+
+
 def main(folder: Path) -> None:
-    """Measure as many programs at a time as there are cores, and print what came of it."""
+    """Measure as many programs at a time as there are cores, and print the ratios and differences."""
+    if SMALL:
+        preview_one(folder)
+        return
     chosen = cases()
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         list(threads.map(lambda case: measure(case, folder / case.name), chosen))

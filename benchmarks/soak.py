@@ -18,15 +18,19 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from client import processes
-from soaking import FAULTS, WAITS, Fault, Soak, soaking
+from support.client import processes
+from support.measure import HERE, SMALL
+
+sys.path[:0] = [str(HERE.parent / "tests" / "e2e" / "support")]
+
+from soaking import FAULTS, WAITS, Fault, Soak, soaking  # noqa: E402
 
 GROWTH_FROM = 100
 """The number of runs after which the server may not grow any more."""
 MOST_GROWTH = 0.10
 LATEST_KILL = 0.5
 """Seconds, about those of a run that goes well."""
-DEATHS = 5
+DEATHS = 1 if SMALL else 5
 """How often the server itself is killed."""
 BY_NAME = {fault.program: fault for fault in FAULTS}
 OFTEN = {"an exception in the server": 5, "a damaged trace": 3}
@@ -117,7 +121,7 @@ async def kill_server(random: Random) -> list[str]:
 async def main() -> None:
     """Soak one server, then kill some."""
     parser = argparse.ArgumentParser(description="Run programs that go wrong in every way.")
-    parser.add_argument("--runs", type=int, default=500)
+    parser.add_argument("--runs", type=int, default=4 if SMALL else 500)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     random = Random(arguments.seed)

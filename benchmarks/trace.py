@@ -6,7 +6,6 @@ logs of 64 ranks, of which one was made to differ.
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -15,23 +14,14 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from measure import HERE, Cost, cost, python
-from trace_logs import add_compilation, grow
+from support.measure import SMALL, Cost, cost, python
+from support.trace_logs import add_compilation, grow, recorded
 
-PROGRAM = HERE / "programs" / "traced.py"
-SIZES = (50, 100, 200, 400)
+SIZES = (1,) if SMALL else (50, 100, 200, 400)
 """Megabytes."""
-COMPARED = 200
-RANKS, RANK_MB, ODD = 64, 5, 37
-RUNS = 3
-
-
-def recorded(folder: Path) -> bytes:
-    """The log of the program, as torch writes it."""
-    env = {**os.environ, "TORCH_TRACE": str(folder / "trace"), "TORCHINDUCTOR_CACHE_DIR": str(folder / "c")}
-    subprocess.run([python(), str(PROGRAM)], env=env, check=True, capture_output=True)
-    (log,) = (folder / "trace").iterdir()
-    return log.read_bytes()
+COMPARED = 1 if SMALL else 200
+RANKS, RANK_MB, ODD = (3, 1, 1) if SMALL else (64, 5, 37)
+RUNS = 1 if SMALL else 3
 
 
 def ours(log: Path, cwd: Path) -> Cost:

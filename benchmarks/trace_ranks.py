@@ -18,13 +18,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from trace import recorded
 
-from measure import python
-from trace_logs import add_compilation, grow
+from support.measure import SMALL, python
+from support.trace_logs import PROGRAM, add_compilation, grow, recorded
 
-SIZES = (16, 64, 256, 1024)
-RANK_MB, ODD = 5, 7
+SIZES = (3,) if SMALL else (16, 64, 256, 1024)
+RANK_MB, ODD = (1, 1) if SMALL else (5, 7)
 TLPARSE_SECONDS = 900
 """tlparse is ended after that time, and larger jobs are not tried with it."""
 LEAST_RATIO, MOST_WORKER_MB = 5.0, 200
@@ -156,7 +155,7 @@ def main(sizes: Sequence[int]) -> None:
         write_ranks(recorded(place), ranks, max(sizes))
         cwd = place / "project"
         cwd.mkdir()
-        shutil.copy(Path(__file__).with_name("programs") / "traced.py", cwd)
+        shutil.copy(PROGRAM, cwd)
         with_tlparse = True
         with cluster(place / "dask") as address:
             for size in sizes:

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from measure import HERE
+from .measure import HERE
 
 sys.path[:0] = [str(HERE.parent / "tests"), str(HERE.parent / "tests" / "e2e" / "support")]
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "compiler"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "compiler"))
 from fullgraph_compiler.capture.run import run
 from fullgraph_compiler.compat import kernel_compat
 from fullgraph_compiler.facts import (
@@ -33,6 +33,7 @@ from fullgraph_compiler.facts import (
     Script,
     Switches,
 )
+from fullgraph_compiler.files.protection import discard_files
 
 _DEBUG_INFORMATION = re.compile(r"^\s*(\.loc|\.file|//).*\n|//.*$|^\s*\.section\s+\.debug.*", re.M)
 Tensors = dict[str, torch.Tensor]
@@ -44,6 +45,7 @@ def preview(path: str, device: str, folder: Path) -> dict[str, Any]:
         1, Script(path), "kernels", cache=str(folder / "preview"), switches=Switches(device=device)
     )
     facts: list[Fact] = []
+    discard_files(request, folder)  # but for what goes into the cache
     run(request, facts.extend)
     return told(facts)
 
@@ -202,7 +204,8 @@ if __name__ == "__main__":
         "device": lambda: on_device(file, results),
         "loaded": lambda: loaded(file, results),
     }
-    answer = steps[step]()
-    (results / f"{step}.json").write_text(json.dumps(answer))
+    # Opened first: a preview discards the files that it writes.
+    with (results / f"{step}.json").open("w") as output:
+        json.dump(steps[step](), output)
     sys.stdout.flush()
     os._exit(0)  # what a preview has replaced in torch does not outlive it

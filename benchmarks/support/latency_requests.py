@@ -6,8 +6,8 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from client import Session, session, timed
-from measure import p95_ms
+from .client import Session, session, timed
+from .measure import p95_ms
 
 REQUESTS = 300
 TARGET_MS = 20

@@ -8,8 +8,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from client import Session, session, timed
-from measure import HERE, p95_ms
+from .client import Session, session, timed
+from .measure import HERE, p95_ms
 
 sys.path.append(str(HERE.parent / "tests" / "server" / "support"))
 

@@ -1,4 +1,7 @@
-"""What the benchmarks share: run commands in turn, and compare medians of one and the same run."""
+"""Run commands in turn, and compare the medians of one run.
+
+``--small`` makes any benchmark measure once, on its smallest input: the tests start each one so.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
+"""The folder of the benchmarks."""
+SMALL = "--small" in sys.argv
+if SMALL:
+    sys.argv.remove("--small")
 
 os.environ.setdefault("FULLGRAPH_WARM", "0")  # every command is measured in fresh processes
 
@@ -35,6 +42,7 @@ def compare(
     name: str, ours: Callable[[], float], peer: Callable[[], float], runs: int, target: float
 ) -> None:
     """Measure both ``runs`` times, alternating, and print the ratio of the medians."""
+    runs = 1 if SMALL else runs
     pairs = [(ours(), peer()) for _ in range(runs)]
     mine, theirs = (statistics.median(column) for column in zip(*pairs, strict=True))
     ratio = f"ratio {mine / theirs:.2f} (target <= {target:.2f}, medians of {runs})"

@@ -1,13 +1,26 @@
-"""Large logs, made of real ones: their records again and again, with ids of compilations of their own."""
+"""Record a log, and make a large one of it: its records again and again, each time with new compile ids."""
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 from pathlib import Path
 
+from .measure import HERE, python
+
+PROGRAM = HERE / "programs" / "traced.py"
 _FRAME = re.compile(rb'"frame_id": (\d+)')
 _STARTED = re.compile(rb'\{"dynamo_start": [^\n]*"frame_id": (\d+), "frame_compile_id": (\d+),')
 _REASON = re.compile(rb"^(\t(?:\[?\"?)?)(\d+)/(\d+): ", re.MULTILINE)
+
+
+def recorded(folder: Path) -> bytes:
+    """Return the log of the program, as torch writes it."""
+    env = {**os.environ, "TORCH_TRACE": str(folder / "trace"), "TORCHINDUCTOR_CACHE_DIR": str(folder / "c")}
+    subprocess.run([python(), str(PROGRAM)], env=env, check=True, capture_output=True)
+    (log,) = (folder / "trace").iterdir()
+    return log.read_bytes()
 
 
 def grow(log: bytes, size: int, output: Path) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from client import Session, session, timed
-from measure import HERE, p95_ms
+from .client import Session, session, timed
+from .measure import HERE, p95_ms
 
 NAME = "toy"
 TOY = (HERE.parent / "examples" / "toy.py").read_text("utf-8")
