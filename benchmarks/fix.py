@@ -1,4 +1,4 @@
-"""``fullgraph fix --unsafe`` on the troubleshooting guide's toy, beside ``fullgraph check``: both fixes are proven."""
+"""``fullgraph fix --unsafe`` on the troubleshooting guide's toy, beside ``fullgraph check``."""
 
 from check_toy import FULLGRAPH, TOY
 from support.measure import compare, wall_seconds
