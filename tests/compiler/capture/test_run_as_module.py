@@ -168,6 +168,6 @@ def test_nothing_else_of_the_name_of_a_pinned_module_runs_or_is_imported(
         (folder / file).with_name("__init__.py").write_text(WRITE)
     monkeypatch.syspath_prepend(outside)
     problem, ran = pinned(module, file, folder)
-    assert problem.startswith(f"the module {module.partition('.')[0]}")
-    assert problem.endswith(f"and not {folder / file}")
+    assert problem.startswith(f"this interpreter imports the module {module.partition('.')[0]}")
+    assert problem.endswith(f"not from {folder / file}")
     assert ran == ""

@@ -357,7 +357,7 @@ def test_a_native_library_that_was_imported_ahead_lets_no_run_start(folder: Path
         sys.modules["lance"] = module
         guard_files(Path(tempfile.mkdtemp(dir=folder.parent)), [], kernel=False)
 
-    assert in_child(work).startswith("RuntimeError: the library lance, which is imported")
+    assert in_child(work).startswith("RuntimeError: the imported library lance has native code")
 
 
 def test_every_native_writer_of_a_library_is_there() -> None:

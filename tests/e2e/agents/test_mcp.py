@@ -133,7 +133,7 @@ async def test_what_is_refused_says_what_to_do_and_runs_nothing(folder: Path) ->
         (folder / "json" / "tool.py").write_text("")
         shadowed = await answer(client, "check_target", target="-m json.tool -- --help")
         assert shadowed["status"] == "not-started"
-        assert "the module json is " in shadowed["findings"][0]["message"]
+        assert "imports the module json from " in shadowed["findings"][0]["message"]
         assert "is not a path" in await refusal(client, "check_target", target="a\0.py")
         for tool, arguments in (
             ("explain_finding", {"finding": BREAK}),
