@@ -137,10 +137,10 @@ def preview_one(folder: Path) -> None:
     """Preview the first program, which needs no GPU, and print how many kernels were written."""
     case, *_ = cases()
     measure(case, folder / case.name)
-    told = json.loads((folder / case.name / "preview.json").read_text())
-    if told["problems"]:
-        sys.exit("\n".join(told["problems"]))
-    print(f"{case.name}: {sum(len(graph['kernels']) for graph in told['graphs'])} kernels previewed")
+    answer = json.loads((folder / case.name / "preview.json").read_text())
+    if answer["problems"]:
+        sys.exit("\n".join(answer["problems"]))
+    print(f"{case.name}: {sum(len(graph['kernels']) for graph in answer['graphs'])} kernels previewed")
 
 
 def main(folder: Path) -> None:

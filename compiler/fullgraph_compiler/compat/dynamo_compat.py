@@ -303,7 +303,7 @@ def why_compiled(error: Exception) -> str | None:
 def keep_one_entry() -> None:
     """Keep only the newest compilation of each frame, until the process ends.
 
-    There is no recompile limit then.
+    The recompile limit no longer applies.
     """
     _replace_cache_rules()
     _kept.append(lambda _: True)

@@ -243,7 +243,7 @@ def lowered_node() -> torch.fx.Node | None:
 
 
 def keep_loaded() -> list[ModuleType]:
-    """Return a list that gets each module of generated code as it is loaded.
+    """Return a list to which each loaded module of generated code is appended.
 
     ``PyCodeCache.load_by_key_path`` (``torch/_inductor/codecache.py``) gets attributes only for the code of a
     graph. ``PyCodeCache.modules`` also has other code, and a program may clear it. 2.11 to 2.15.
