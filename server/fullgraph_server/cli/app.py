@@ -300,7 +300,7 @@ class _TraceGroup(click.Group):
 
 @main.group(cls=_TraceGroup)
 def trace() -> None:
-    """Show what torch.compile did to a program that ran elsewhere, from its TORCH_TRACE log."""
+    """Show the graph breaks and recompilations in a TORCH_TRACE log."""
 
 
 @trace.command(no_args_is_help=True)

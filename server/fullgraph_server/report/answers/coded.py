@@ -44,7 +44,7 @@ _HINTS: Final[Mapping[str, str]] = {
 
 _OPTIMIZER: Final = re.compile(r"`Optimizer\.(?:zero_grad|step)`")
 _OF_OPTIMIZER: Final = (
-    "torch keeps its optimizers out of graphs on purpose. Compile the function that computes the loss, and "
+    "Torch keeps its optimizers out of graphs on purpose. Compile the function that computes the loss, and "
     "call `zero_grad`, `backward` and `step` outside of it."
 )
 
