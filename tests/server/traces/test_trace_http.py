@@ -164,8 +164,9 @@ def cut_off(handler: BaseHTTPRequestHandler) -> None:
     handler.send_response(200)
     handler.send_header("Content-Length", "1000")
     handler.end_headers()
-    handler.wfile.write(b"V0505 ")
-    handler.close_connection = True
+    if handler.command == "GET":
+        handler.wfile.write(b"V0505 ")
+        handler.close_connection = True
 
 
 @pytest.mark.parametrize(
