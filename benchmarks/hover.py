@@ -9,11 +9,11 @@ import statistics
 import time
 from collections.abc import Callable
 
-from fullgraph_server.client.projection import View, project
+from fullgraph_server.client.projection import FileView, project
 from fullgraph_server.features.code_lens import summary
 from fullgraph_server.features.hover import describe
 from fullgraph_server.report.model import FrameReport, Guard, Report
-from fullgraph_server.workspace.drift import Drift
+from fullgraph_server.workspace.drift import TextDrift
 from fullgraph_server.workspace.source import SourceFile
 from support.measure import SMALL
 
@@ -43,10 +43,10 @@ class Program:
         self.projection = project(report, FILE)
         self.edits = itertools.count()
 
-    def view(self, edited: bool) -> View:
+    def view(self, edited: bool) -> FileView:
         """What a request reads; after an edit in the first and in the last function."""
-        drift = Drift(self.ran, self.edited() if edited else self.ran)
-        return View(FILE, [self.projection], lambda _report, _filename: drift)
+        drift = TextDrift(self.ran, self.edited() if edited else self.ran)
+        return FileView(FILE, [self.projection], lambda _report, _filename: drift)
 
     def edited(self) -> SourceFile:
         """The text after one more edit."""

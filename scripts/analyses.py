@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from fullgraph_server.analyses.analysis import Analysis, InEditor
+from fullgraph_server.analyses.analysis import Analysis, EditorAnalysis
 from fullgraph_server.analyses.registry import analyses
 
 ROOT = Path(__file__).parent.parent
@@ -47,15 +47,15 @@ def written() -> dict[Path, str]:
     return {MANIFEST: _json(manifest), TEXTS: _json(texts), PAGE: _page()}
 
 
-def _id(editor: InEditor) -> str:
+def _id(editor: EditorAnalysis) -> str:
     return f"fullgraph.{editor.client}"
 
 
-def _command(editor: InEditor) -> dict[str, str]:
+def _command(editor: EditorAnalysis) -> dict[str, str]:
     return {"command": _id(editor), "title": f"%command.{editor.client}%", "category": "%category%"}
 
 
-def _menu_entry(analysis: Analysis, editor: InEditor, group: str) -> dict[str, str]:
+def _menu_entry(analysis: Analysis, editor: EditorAnalysis, group: str) -> dict[str, str]:
     when = _IDLE_IN_ONE_PROCESS if analysis.in_one_process else _IDLE
     return {"command": _id(editor), "when": when, "group": group}
 

@@ -19,12 +19,12 @@ from fullgraph_server.cli.explain import SHAPE as EXPLAIN
 from fullgraph_server.cli.formats.fixes import SHAPE as FIX
 from fullgraph_server.cli.formats.sizes import SHAPE as SIZES
 from fullgraph_server.shapes.report import REPORT
-from fullgraph_server.shapes.shape import Key, Shape, replaced
+from fullgraph_server.shapes.shape import JsonKey, JsonShape, replaced
 from pydantic import BaseModel, RootModel, create_model
 from pydantic.json_schema import GenerateJsonSchema
 
 FOLDER = Path(__file__).parent.parent / "docs" / "schemas"
-FILES: Mapping[str, tuple[Shape, ...]] = {
+FILES: Mapping[str, tuple[JsonShape, ...]] = {
     "report": (REPORT,),
     "times": (TIMES,),
     "speed": (SPEED, UNMEASURED),
@@ -40,7 +40,7 @@ def schemas() -> dict[Path, str]:
     return {FOLDER / f"{name}.json": _schema(name, shapes) for name, shapes in FILES.items()}
 
 
-def _schema(name: str, shapes: tuple[Shape, ...]) -> str:
+def _schema(name: str, shapes: tuple[JsonShape, ...]) -> str:
     models = _Models()
     kinds = [models.model(shape) for shape in shapes]
     described: type[BaseModel] = RootModel[reduce(or_, kinds)] if kinds[1:] else kinds[0]  # type: ignore[misc]
@@ -59,9 +59,9 @@ class _Models:
     """The models of pydantic of shapes: each has one, and a name that no other one has."""
 
     def __init__(self) -> None:
-        self._models: dict[Shape, type[BaseModel]] = {}
+        self._models: dict[JsonShape, type[BaseModel]] = {}
 
-    def model(self, shape: Shape) -> type[BaseModel]:
+    def model(self, shape: JsonShape) -> type[BaseModel]:
         if shape not in self._models:
             keys: dict[str, Any] = {key.name: (self._type(shape, key), ...) for key in shape.keys}
             taken = [model.__name__ for model in self._models.values()]
@@ -72,7 +72,7 @@ class _Models:
             )
         return self._models[shape]
 
-    def _type(self, shape: Shape, key: Key) -> Any:
+    def _type(self, shape: JsonShape, key: JsonKey) -> Any:
         def model_of(of: Any) -> Any:
             return self.model(key.shape) if key.shape is not None and of is key.shape.of else of
 

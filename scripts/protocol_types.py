@@ -21,7 +21,7 @@ from fullgraph_server.commands.report import GUARD, LAYER, REPORT_ITEM
 from fullgraph_server.kinds import KINDS, Kind
 from fullgraph_server.protocol import names
 from fullgraph_server.protocol.wire import MESSAGES, camel_case
-from fullgraph_server.shapes.shape import Key, Shape, members, replaced
+from fullgraph_server.shapes.shape import JsonKey, JsonShape, members, replaced
 from fullgraph_server.text.messages import ENDINGS
 from fullgraph_server.workspace.positions import Span
 from lsprotocol import types as lsp
@@ -96,16 +96,16 @@ def _interfaces() -> Iterator[tuple[str, str, list[tuple[str, Any, bool]]]]:
         yield shape.name, about, [(name, of, type(None) in members(of)) for name, of in types]
 
 
-def _shapes(*roots: Shape) -> dict[Shape, None]:
+def _shapes(*roots: JsonShape) -> dict[JsonShape, None]:
     """Return shapes after those that they hold."""
-    found: dict[Shape, None] = {}
+    found: dict[JsonShape, None] = {}
     for root in roots:
         found.update(_shapes(*(key.shape for key in root.keys if key.shape is not None)))
         found[root] = None
     return found
 
 
-def _client_type(shape: Shape, key: Key) -> Any:
+def _client_type(shape: JsonShape, key: JsonKey) -> Any:
     """Return the type of a key's value at the client."""
 
     def put(of: Any) -> Any:

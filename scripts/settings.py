@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from fullgraph_server.workspace.setting_types import Choice, Setting
+from fullgraph_server.workspace.setting_types import ChoiceType, Setting
 from fullgraph_server.workspace.settings_schema import EDITOR, PROGRAMS, PROJECT, SWITCHES, TARGET
 
 ROOT = Path(__file__).parent.parent
@@ -68,7 +68,7 @@ def _with_texts(texts: dict[str, str]) -> dict[str, str]:
 def _texts() -> Iterator[tuple[str, str]]:
     for setting in _VSCODE:
         key = f"{_PREFIX}{setting.key}"
-        options = setting.type.options if isinstance(setting.type, Choice) else ()
+        options = setting.type.options if isinstance(setting.type, ChoiceType) else ()
         without = f" Left empty: {setting.unset}." if setting.unset and not options else ""
         yield key, setting.description + without
         if options and setting.unset:
@@ -95,7 +95,7 @@ def _table(settings: Iterable[Setting], prefix: str = "") -> str:
     for setting in settings:
         kind, lines = setting.type, [setting.description]
         value = kind.name or kind.wanted
-        if isinstance(kind, Choice):
+        if isinstance(kind, ChoiceType):
             value = _listed(_value(option.value) for option in kind.options)
             lines += [f"`{_value(option.value)}`: {option.description}" for option in kind.options]
         unset = f"`{_value(setting.default)}`" if setting.default not in (None, "", {}) else setting.unset

@@ -43,23 +43,23 @@ _PATH = [
     crash,
 ]
 """The modules that a run goes through."""
-_BOUNDARY = ("Runs", "TargetRuns", "Observers", "RunObserver")
+_BOUNDARY = ("RunSchedule", "TargetRuns", "RunObservers", "RunObserver")
 """The classes that answer."""
 _OF_BOUNDARY = (
     "slot.RunOptions.",
-    "slot.Slot.__init__",
-    "slot.Slot.ask",
-    "slot.Slot.take",
-    "slot.Slot.begin",
-    "slot.Slot.give_way",
-    "slot.Slot.stop",
-    "slot.Slot.clear",
-    "slot.Slot.end",
+    "slot.TargetSlot.__init__",
+    "slot.TargetSlot.ask",
+    "slot.TargetSlot.take",
+    "slot.TargetSlot.begin",
+    "slot.TargetSlot.give_way",
+    "slot.TargetSlot.stop",
+    "slot.TargetSlot.clear",
+    "slot.TargetSlot.end",
 )
 """They do nothing without these, which can only keep things in attributes."""
 _CALLBACKS = (
     *("fork_server.ForkServer._receive", "fork_server.ForkServer._end_forks", "process.ProcessProtocol."),
-    *("program_run._Delivery.take", "worker.Worker._take"),
+    *("program_run._FactDelivery.take", "worker.Worker._take"),
 )
 """Called by the event loop and by the channel, which have nobody to answer."""
 _RELEASING = (

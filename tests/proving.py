@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from fullgraph_compiler.facts import Switches
-from fullgraph_server.fixes.experiments import State
+from fullgraph_server.fixes.experiments import ExperimentState
 from fullgraph_server.fixes.model import Fix, Verdict
-from fullgraph_server.fixes.prover import Prover
+from fullgraph_server.fixes.prover import EditProver
 from fullgraph_server.report.model import Finding
-from fullgraph_server.runs.engine import Engine
-from fullgraph_server.runs.plan import Plan
+from fullgraph_server.runs.engine import RunEngine
+from fullgraph_server.runs.plan import RunPlan
 from fullgraph_server.workers.settings import RunSettings
 from fullgraph_server.workspace.targets import script_target
 from fullgraph_server.workspace.workspace import Workspace
@@ -30,32 +30,35 @@ class Proving:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        self._engine = Engine()
+        self._engine = RunEngine()
 
     def close(self) -> None:
         """End the workers."""
         self._loop.run_until_complete(self._engine.close())
         self._loop.close()
 
-    def run(self, path: Path, search: Callable[[Prover], Awaitable[_T]]) -> _T:
+    def run(self, path: Path, search: Callable[[EditProver], Awaitable[_T]]) -> _T:
         """What a search in the proofs of one script returns."""
         settings = RunSettings(
             sys.executable, path.parent, dict(os.environ), switches=Switches(files="discard")
         ).within(_SECONDS)
-        plan = Plan(script_target(str(path), path.parent), settings, Workspace(path.parent))
+        plan = RunPlan(script_target(str(path), path.parent), settings, Workspace(path.parent))
 
         async def searched(folder: str) -> _T:
-            return await search(Prover(plan, self._engine.run, Path(folder)))
+            return await search(EditProver(plan, self._engine.run, Path(folder)))
 
         with tempfile.TemporaryDirectory() as folder:
             return self._loop.run_until_complete(searched(folder))
 
     def prove(
-        self, path: Path, finding: Callable[[State], Finding], fixes: Callable[[State], Sequence[Fix]]
+        self,
+        path: Path,
+        finding: Callable[[ExperimentState], Finding],
+        fixes: Callable[[ExperimentState], Sequence[Fix]],
     ) -> list[tuple[Fix, Verdict]]:
         """The verdicts of fixes of one finding of a script, which is run as it is once."""
 
-        async def search(prover: Prover) -> list[tuple[Fix, Verdict]]:
+        async def search(prover: EditProver) -> list[tuple[Fix, Verdict]]:
             base = await prover.as_it_is()
             found = finding(base)
             return [(fix, (await prover.prove(base, base, fix, found))[0]) for fix in fixes(base)]

@@ -18,8 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from .hooks import Hooks
-    from .observing import Part
+    from .hooks import PytestHooks
+    from .observing import TestPart
 
 MARKER = "fullgraph(breaks=0, recompiles=0, graphs=None, own_code=False)"
 _HOOKS = "fullgraph-hooks"
@@ -55,9 +55,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.fullgraph:
         _hooks(config)
         if not hasattr(config, "workerinput"):  # a worker of pytest-xdist
-            from .summary import Summary
+            from .summary import SessionSummary
 
-            config.pluginmanager.register(Summary(config), "fullgraph-summary")
+            config.pluginmanager.register(SessionSummary(config), "fullgraph-summary")
     elif config.option.fullgraph_baseline or config.option.fullgraph_update_baseline:
         raise pytest.UsageError("--fullgraph-baseline and --fullgraph-update-baseline need --fullgraph")
 
@@ -69,18 +69,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture
-def fullgraph(request: pytest.FixtureRequest) -> Iterator[Callable[..., Part]]:
+def fullgraph(request: pytest.FixtureRequest) -> Iterator[Callable[..., TestPart]]:
     """Limit parts of a test: call it in a ``with`` statement, with the arguments of the marker."""
     with _hooks(request.config).observed(request.node) as observation:
         yield observation.part
 
 
-def _hooks(config: pytest.Config) -> Hooks:
+def _hooks(config: pytest.Config) -> PytestHooks:
     """Return the plugin's hooks; register them on the first call."""
-    from .hooks import Hooks
+    from .hooks import PytestHooks
 
-    hooks: Hooks | None = config.pluginmanager.get_plugin(_HOOKS)
+    hooks: PytestHooks | None = config.pluginmanager.get_plugin(_HOOKS)
     if hooks is None:
-        hooks = Hooks(config)
+        hooks = PytestHooks(config)
         config.pluginmanager.register(hooks, _HOOKS)
     return hooks

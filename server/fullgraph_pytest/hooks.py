@@ -18,16 +18,16 @@ from .limits import limits_of
 from .verdict import LimitExceededError
 
 if TYPE_CHECKING:
-    from .observing import Observation
+    from .observing import TestObservation
 
-_OBSERVATION = pytest.StashKey["Observation"]()
+_OBSERVATION = pytest.StashKey["TestObservation"]()
 TOLD = "fullgraph"
 """The report attribute with the facts of a test, which pytest-xdist sends to the main process."""
 _NO_TORCH = "The use of torch.compile cannot be checked: this environment has no torch."
 _UNJUDGED = "The test itself failed: its graph breaks and recompilations were not checked."
 
 
-class Hooks:
+class PytestHooks:
     """The hooks of a run of pytest."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -36,16 +36,16 @@ class Hooks:
         self._workspace = Workspace(project_root(config.rootpath))
 
     @contextlib.contextmanager
-    def observed(self, item: pytest.Item) -> Iterator[Observation]:
+    def observed(self, item: pytest.Item) -> Iterator[TestObservation]:
         """Observe a test; return its observation if the test is observed already."""
         if _OBSERVATION in item.stash:
             yield item.stash[_OBSERVATION]
             return
         if importlib.util.find_spec("torch") is None:
             pytest.fail(_NO_TORCH, pytrace=False)
-        from .observing import Observation
+        from .observing import TestObservation
 
-        observation = Observation(pytest_target(item.nodeid, self._root), self._workspace)
+        observation = TestObservation(pytest_target(item.nodeid, self._root), self._workspace)
         with observation.listening():
             item.stash[_OBSERVATION] = observation
             try:

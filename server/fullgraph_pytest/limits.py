@@ -8,7 +8,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Limits:
+class CompileLimits:
     """The allowed graph breaks and recompilations of a test, and its required number of graphs."""
 
     breaks: int = 0
@@ -19,10 +19,10 @@ class Limits:
     """Whether breaks in libraries do not count."""
 
 
-def limits_of(positional: Sequence[Any], named: Mapping[str, Any]) -> Limits:
+def limits_of(positional: Sequence[Any], named: Mapping[str, Any]) -> CompileLimits:
     """Return the limits that arguments set. Raises ``TypeError`` with a message for the user."""
     __tracebackhide__ = True
-    known = [field.name for field in fields(Limits)]
+    known = [field.name for field in fields(CompileLimits)]
     if positional:
         raise TypeError(f"fullgraph takes only keyword arguments, such as breaks={positional[0]!r}")
     for name, value in named.items():
@@ -30,7 +30,7 @@ def limits_of(positional: Sequence[Any], named: Mapping[str, Any]) -> Limits:
             raise TypeError(f"fullgraph has no argument {name!r}: it has {', '.join(known)}")
         if wanted := _wanted(name, value):
             raise TypeError(f"{name} of fullgraph must be {wanted}, not {value!r}")
-    return Limits(**named)
+    return CompileLimits(**named)
 
 
 def _wanted(name: str, value: Any) -> str:

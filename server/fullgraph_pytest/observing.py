@@ -24,7 +24,7 @@ from fullgraph_compiler.observe.live import TraceListener
 from fullgraph_server.workspace.targets import Target
 from fullgraph_server.workspace.workspace import Workspace
 
-from .limits import Limits, limits_of
+from .limits import CompileLimits, limits_of
 from .verdict import verdict
 
 _NO_FINDINGS = (
@@ -39,7 +39,7 @@ _NO_FINDINGS = (
 """Facts that lead to no finding of a test: some are large, and the contents of caches differ by machine."""
 
 
-class Observation:
+class TestObservation:
     """The facts of the compilations in one test and its fixtures."""
 
     def __init__(self, target: Target, workspace: Workspace) -> None:
@@ -52,10 +52,10 @@ class Observation:
         """Return a context manager that records facts while it is active."""
         return trace_compat.listening(self._listener)
 
-    def part(self, *positional: Any, **named: Any) -> Part:
+    def part(self, *positional: Any, **named: Any) -> TestPart:
         """Return a context manager for a part of the test that must stay within these limits."""
         __tracebackhide__ = True
-        return Part(self, limits_of(positional, named))
+        return TestPart(self, limits_of(positional, named))
 
     def facts(self) -> tuple[Fact, ...]:
         """Return the facts so far."""
@@ -75,10 +75,10 @@ class Observation:
         return bool(failures) and self._begun.isdisjoint(failure.compile_id for failure in failures)
 
 
-class Part:
+class TestPart:
     """A part of a test that is judged at its end, unless it raises an exception of its own."""
 
-    def __init__(self, observation: Observation, limits: Limits) -> None:
+    def __init__(self, observation: TestObservation, limits: CompileLimits) -> None:
         self._observation, self._limits = observation, limits
         self._begin = 0
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 import pytest
 from fullgraph_compiler.facts import Fact, from_json
-from fullgraph_server.cli.formats.checked import Checked
+from fullgraph_server.cli.formats.checked import CheckedReport
 from fullgraph_server.cli.known import KnownFindings
 from fullgraph_server.kinds import KINDS
 from fullgraph_server.report.finding_builder import by_place
@@ -26,15 +26,15 @@ from .verdict import check, texts
 
 
 @dataclass
-class _Seen:
+class _FindingTests:
     """A finding from the first test that has it, with the names of all tests that have it."""
 
-    checked: Checked
+    checked: CheckedReport
     finding: Finding
     tests: list[str] = field(default_factory=list)
 
 
-class Summary:
+class SessionSummary:
     """The findings of all tests, from this process or from the workers of pytest-xdist.
 
     Raises ``pytest.UsageError`` if the baseline cannot be used.
@@ -79,18 +79,18 @@ class Summary:
         if message := self._known.end(complete=True) if self._known else "":
             yield _of_pytest(message)
 
-    def _check(self, node: str, facts: tuple[Fact, ...]) -> Checked:
+    def _check(self, node: str, facts: tuple[Fact, ...]) -> CheckedReport:
         checked = check(facts, pytest_target(node, self._root), self._workspace)
         known = self._known.of(checked.report, self._workspace.root) if self._known else None
         return replace(checked, known=known)
 
 
-def _merged(findings: Iterable[tuple[Checked, Finding]]) -> list[_Seen]:
+def _merged(findings: Iterable[tuple[CheckedReport, Finding]]) -> list[_FindingTests]:
     """Merge equal findings of several tests; sort them by place."""
-    merged: dict[tuple[object, ...], _Seen] = {}
+    merged: dict[tuple[object, ...], _FindingTests] = {}
     for checked, finding in findings:
         key = finding.kind, finding.code, finding.span, finding.message
-        merged.setdefault(key, _Seen(checked, finding)).tests.append(checked.target.label)
+        merged.setdefault(key, _FindingTests(checked, finding)).tests.append(checked.target.label)
     return sorted(merged.values(), key=lambda seen: by_place(seen.finding))
 
 

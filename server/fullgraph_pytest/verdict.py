@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from fullgraph_compiler.facts import Fact, FrameCompiled, FrameStarted
-from fullgraph_server.cli.formats.checked import Checked
+from fullgraph_server.cli.formats.checked import CheckedReport
 from fullgraph_server.cli.formats.text import print_finding
 from fullgraph_server.cli.output import clean_console
 from fullgraph_server.kinds import KINDS
@@ -20,7 +20,7 @@ from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.targets import Target
 from fullgraph_server.workspace.workspace import Workspace
 
-from .limits import Limits
+from .limits import CompileLimits
 
 _NOTHING: Final = (
     "Nothing was compiled: either no compiled function is called, or all functions were compiled before, "
@@ -36,13 +36,13 @@ class LimitExceededError(AssertionError):
         self.span = span
 
 
-def check(facts: Sequence[Fact], target: Target, workspace: Workspace) -> Checked:
+def check(facts: Sequence[Fact], target: Target, workspace: Workspace) -> CheckedReport:
     """Return the report of a test's facts."""
-    return Checked(target, fold(target.id, 1, "", facts, workspace, target.filename), workspace)
+    return CheckedReport(target, fold(target.id, 1, "", facts, workspace, target.filename), workspace)
 
 
 def verdict(
-    facts: Sequence[Fact], begin: int, limits: Limits, target: Target, workspace: Workspace
+    facts: Sequence[Fact], begin: int, limits: CompileLimits, target: Target, workspace: Workspace
 ) -> LimitExceededError | None:
     """Judge the facts from ``begin`` on; ``None`` if they are within the limits.
 
@@ -78,7 +78,7 @@ def verdict(
     return LimitExceededError(text, next((item.span for item in guilty or told), None))
 
 
-def texts(checked: Checked, findings: Iterable[Finding]) -> Iterator[str]:
+def texts(checked: CheckedReport, findings: Iterable[Finding]) -> Iterator[str]:
     """Yield each finding as text, in the format of ``fullgraph check``."""
     for finding in findings:
         out = io.StringIO()

@@ -16,17 +16,17 @@ from pygls.lsp.server import LanguageServer
 from . import __version__
 from .agents.tool_calls import AgentRuns
 from .client.compiled_files import CompiledFiles
-from .client.configuration import Configuration
-from .client.documents import Documents
+from .client.configuration import SettingsReader
+from .client.documents import ClientDocuments
 from .client.messages import RunMessages
 from .client.notebook_protocol import SYNC, NotebookProtocol
 from .client.planner import create_planner
 from .client.program_output import program_output
-from .client.progress import Progress, StatusNotifications
-from .client.projection import Projections
-from .client.refresh import Refresh
+from .client.progress import ProgressDisplay, StatusNotifications
+from .client.projection import ProjectionCache
+from .client.refresh import RefreshRequests
 from .client.shown_text import create_shown_converter
-from .client.targets import Targets
+from .client.targets import TargetRegistry
 from .commands import (
     at_line,
     baseline,
@@ -59,16 +59,16 @@ from .features import (
     kernels,
     profile,
 )
-from .features.context import Context
+from .features.context import ServerContext
 from .features.fix_actions import FixActions
 from .features.ignore_comment import ignorable_codes
-from .features.seen_calls import SeenCalls
-from .fixes.proofs import Proofs
+from .features.seen_calls import SeenCallActions
+from .fixes.proofs import ProofStore
 from .fixes.rules.catalogue import candidates
 from .protocol.names import COMPARISON_SCHEME, EXPLANATION_SCHEME, KERNEL_SCHEME, PROFILE_SCHEME
-from .runs.choice import Choice
+from .runs.choice import TargetChoice
 from .runs.minification import Minifications
-from .runs.schedule import Runs
+from .runs.schedule import RunSchedule
 from .text.urls import LogFormatter
 
 _log = logging.getLogger(__name__)
@@ -96,26 +96,26 @@ def create_server() -> FullgraphServer:
         protocol_cls=NotebookProtocol,
         converter_factory=create_shown_converter,
     )
-    documents = Documents(server)
-    configuration = Configuration(server)
+    documents = ClientDocuments(server)
+    configuration = SettingsReader(server)
     compiled = CompiledFiles()
-    targets = Targets(documents, compiled)
-    choice = Choice()
-    shown = diagnostics.Diagnostics(server, documents, choice)
-    explanations = explanation.Explanations(server)
+    targets = TargetRegistry(documents, compiled)
+    choice = TargetChoice()
+    shown = diagnostics.DiagnosticPublisher(server, documents, choice)
+    explanations = explanation.ExplanationDocuments(server)
     planner = create_planner(targets, documents, configuration)
-    proofs = Proofs(planner, candidates)
-    runs = Runs(
+    proofs = ProofStore(planner, candidates)
+    runs = RunSchedule(
         planner,
         (
             proofs,
             shown,
             compiled,
-            Progress(server),
+            ProgressDisplay(server),
             StatusNotifications(server),
             RunMessages(server),
-            Refresh(server, "code_lens"),
-            Refresh(server, "inlay_hint"),
+            RefreshRequests(server, "code_lens"),
+            RefreshRequests(server, "inlay_hint"),
             explanations,
         ),
         choice,
@@ -124,14 +124,14 @@ def create_server() -> FullgraphServer:
 
     proofs.connect(runs)
     minifications = Minifications(planner, runs, documents.keeping_root)
-    projections = Projections(runs, documents)
-    context = Context(
+    projections = ProjectionCache(runs, documents)
+    context = ServerContext(
         server, documents, configuration, targets, planner, runs, projections, proofs, minifications
     )
     artifact_documents = artifacts.ArtifactDocuments()
-    kernel_places = kernels.Kernels(documents, runs, artifact_documents)
+    kernel_places = kernels.CodeMap(documents, runs, artifact_documents)
     fix_actions = FixActions(server, documents, runs, proofs)
-    seen_calls = SeenCalls(documents, runs.reports)
+    seen_calls = SeenCallActions(documents, runs.reports)
     agent_runs = AgentRuns()
     for module in (
         *(inlay_hint, run, minify, list_targets, interpreter, graph_lines, fix, traces),
@@ -188,7 +188,7 @@ def _without_traceback_of_refusals(record: logging.LogRecord) -> bool:
     return True
 
 
-def _register_lifetime(context: Context, agent_runs: AgentRuns) -> None:
+def _register_lifetime(context: ServerContext, agent_runs: AgentRuns) -> None:
     async def close() -> None:
         await context.minifications.close()
         await context.proofs.close()

@@ -15,7 +15,7 @@ from ..observe.live import Sink
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class WorkerEntry:
     """The entry point of an analysis in a worker.
 
     ``run`` gets the request, a sink for facts, and a function that makes the sink work in a forked child. The
@@ -41,7 +41,7 @@ class Entry:
         return ""
 
 
-def entry_of(request: RunRequest | MinifyRequest) -> Entry:
+def entry_of(request: RunRequest | MinifyRequest) -> WorkerEntry:
     """Return the entry of a request. Raises ``LookupError`` for an unknown analysis."""
     name = request.depth.replace("-", "_") if isinstance(request, RunRequest) else "minify"
     if isinstance(request, RunRequest) and request.depth in DEPTHS:
@@ -49,5 +49,5 @@ def entry_of(request: RunRequest | MinifyRequest) -> Entry:
     module = f"{__package__}.{name}"
     if not name.isidentifier() or find_spec(module) is None:
         raise LookupError(f"This version of Fullgraph has no analysis {name}: restart the server.")
-    entry: Entry = import_module(module).ENTRY
+    entry: WorkerEntry = import_module(module).ENTRY
     return entry

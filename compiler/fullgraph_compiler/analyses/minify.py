@@ -5,6 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from ..minify.minifier import minify
-from .entry import Entry
+from .entry import WorkerEntry
 
-ENTRY: Final = Entry(run=minify)
+ENTRY: Final = WorkerEntry(run=minify)

@@ -10,7 +10,7 @@ from ..capture.run import run
 from ..facts import RunRequest
 from ..observe.live import Sink
 from ..verify.running import run_recorded
-from .entry import Entry
+from .entry import WorkerEntry
 
 
 def _run(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:  # noqa: ARG001 - this process runs it
@@ -20,4 +20,4 @@ def _run(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:  #
         run(request, sink)
 
 
-ENTRY: Final = Entry(run=_run, forks=False, without_data=WITHOUT_DATA)
+ENTRY: Final = WorkerEntry(run=_run, forks=False, without_data=WITHOUT_DATA)

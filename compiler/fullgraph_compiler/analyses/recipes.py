@@ -21,7 +21,7 @@ from ..diagnose.results import ResultRecorder
 from ..facts import RecipeTried, RunFinished, RunRequest, TargetProblem
 from ..observe.live import Sink
 from ..processes.processes import peak_memory
-from .entry import Entry
+from .entry import WorkerEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,4 +90,4 @@ def _peak_memory() -> int:
     return int(torch.cuda.max_memory_reserved()) if is_on_gpu else peak_memory()
 
 
-ENTRY: Final = Entry(run=try_recipes)
+ENTRY: Final = WorkerEntry(run=try_recipes)

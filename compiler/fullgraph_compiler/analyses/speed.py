@@ -9,7 +9,7 @@ from ..facts import RunRequest
 from ..measure.speed import measure_speed
 from ..measure.trying import try_variants
 from ..observe.live import Sink
-from .entry import Entry
+from .entry import WorkerEntry
 
 
 def _run(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
@@ -17,4 +17,4 @@ def _run(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
     measure(request, sink, speak)
 
 
-ENTRY: Final = Entry(run=_run)
+ENTRY: Final = WorkerEntry(run=_run)

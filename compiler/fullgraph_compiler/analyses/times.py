@@ -23,7 +23,7 @@ from ..diagnose import programs
 from ..facts import CacheKeyPart, CacheLookup, Fact, RunFinished, RunRequest, TimesMeasured
 from ..observe.live import Sink
 from ..processes.children import run_child
-from .entry import Entry
+from .entry import WorkerEntry
 
 
 def measure_times(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
@@ -68,4 +68,4 @@ def _of_caches(facts: Sequence[Fact]) -> list[Fact]:
     ]
 
 
-ENTRY: Final = Entry(run=measure_times)
+ENTRY: Final = WorkerEntry(run=measure_times)

@@ -22,7 +22,7 @@ import torch
 from ..compat import dynamo_compat
 from ..dry_run.given import giving
 from ..facts import Example, ExampleCall, Examples, StackFrame, TargetProblem
-from ..observe.outcome import Outcome, describe, not_started
+from ..observe.outcome import ProgramOutcome, describe, not_started
 from ..observe.tensors import factories
 from .notebooks import NotebookLoader, is_notebook
 
@@ -30,7 +30,7 @@ _EXPORT = "__fullgraph_export__"
 """The name under which the code of example calls finds :func:`_export`."""
 
 
-def run_examples(program: Examples) -> Outcome:
+def run_examples(program: Examples) -> ProgramOutcome:
     """Run each example's calls in order. If one raises, the others still run."""
     filename = os.path.abspath(program.filename)
     if not Path(filename).is_file():
@@ -40,7 +40,7 @@ def run_examples(program: Examples) -> Outcome:
     except SyntaxError as error:
         return not_started(f"{type(error).__name__}: {error.msg}", stack=describe(error).stack)
     except BaseException as error:
-        return Outcome("raised", 1, (error,))
+        return ProgramOutcome("raised", 1, (error,))
 
     raised: list[BaseException] = []
     problems: list[TargetProblem] = []
@@ -59,7 +59,7 @@ def run_examples(program: Examples) -> Outcome:
             continue
         calls = tuple(call for call in example.calls if not call.export)
         raised += _run_calls(module, filename, replace(example, calls=calls))
-    return Outcome("raised" if raised or problems else "finished", 0, tuple(raised), tuple(problems))
+    return ProgramOutcome("raised" if raised or problems else "finished", 0, tuple(raised), tuple(problems))
 
 
 def import_file(filename: str) -> ModuleType:
@@ -125,7 +125,7 @@ def _code(call: ExampleCall, filename: str) -> CodeType:
     """Compile a call with the row and column of its comment in the file."""
     tree = ast.parse(call.source, filename)
     if call.export:
-        tree = ast.fix_missing_locations(_Exporting().visit(tree))
+        tree = ast.fix_missing_locations(_ExportTransformer().visit(tree))
     for node in ast.walk(tree):
         if isinstance(node, (ast.stmt, ast.expr, ast.arg, ast.keyword, ast.alias, ast.excepthandler)):
             node.lineno += call.row - 1
@@ -135,7 +135,7 @@ def _code(call: ExampleCall, filename: str) -> CodeType:
     return compile(tree, filename, "exec", dont_inherit=True)
 
 
-class _Exporting(ast.NodeTransformer):
+class _ExportTransformer(ast.NodeTransformer):
     """A transformer that replaces the outermost call of an expression by an export."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.Expr:

@@ -29,7 +29,7 @@ class NoModuleError(Exception):
 
 
 @dataclass(frozen=True)
-class FoundModule:
+class RunnableModule:
     """A module that can run as ``__main__``, with its specification, file and loader."""
 
     spec: ModuleSpec
@@ -44,7 +44,7 @@ class FoundModule:
         return code
 
 
-def find_module(name: str, pinned: str = "") -> FoundModule:
+def find_module(name: str, pinned: str = "") -> RunnableModule:
     """Find a module, or a package's ``__main__``, and import the packages around it.
 
     Raises :class:`NoModuleError`, also if the module is not the file ``pinned``, and any error of these
@@ -62,7 +62,7 @@ def find_module(name: str, pinned: str = "") -> FoundModule:
             )
     if spec.origin is None or not isinstance(spec.loader, InspectLoader) or not spec.has_location:
         raise NoModuleError(f"the module {name} is built into Python: there is no file to run")
-    return FoundModule(spec, spec.origin, spec.loader)
+    return RunnableModule(spec, spec.origin, spec.loader)
 
 
 def find_spec_of(name: str, pinned: str = "") -> ModuleSpec:

@@ -6,10 +6,10 @@ import importlib.util
 from typing import Any
 
 from ..facts import PytestNode
-from ..observe.outcome import Outcome, not_started
+from ..observe.outcome import ProgramOutcome, not_started
 
 
-class _Collector:
+class _FailureCollector:
     """A pytest plugin that collects the exceptions of failed tests."""
 
     def __init__(self) -> None:
@@ -20,7 +20,7 @@ class _Collector:
         self.raised.append(call.excinfo.value)
 
 
-def run_test(program: PytestNode, *, overlaid: bool = False) -> Outcome:
+def run_test(program: PytestNode, *, overlaid: bool = False) -> ProgramOutcome:
     """Run the node in this process, with the user's own pytest and configuration.
 
     With ``overlaid``, texts of the request replace some files.
@@ -37,10 +37,10 @@ def run_test(program: PytestNode, *, overlaid: bool = False) -> Outcome:
     if overlaid:
         # To rewrite assertions, pytest reads files from the disk, and caches the rewritten code.
         arguments[:0] = ["--assert=plain"]
-    collector = _Collector()
+    collector = _FailureCollector()
     code = int(pytest.main(arguments, plugins=[collector]))
     if code in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED) and not collector.raised:
         return not_started(
             f"pytest finds no test {program.node}", "Check the node id: path::Class::test[param]"
         )
-    return Outcome("raised" if collector.raised else "finished", code, tuple(collector.raised))
+    return ProgramOutcome("raised" if collector.raised else "finished", code, tuple(collector.raised))

@@ -42,12 +42,12 @@ from ..observe.calls import CompiledCalls
 from ..observe.live import Sink, TraceListener
 from ..observe.modules import ModuleTracker
 from ..observe.names import note_names
-from ..observe.outcome import Outcome, describe, outcome_of
-from ..observe.reach import Reach
-from ..observe.refusals import Refusals
+from ..observe.outcome import ProgramOutcome, describe, outcome_of
+from ..observe.reach import ReachRecorder
+from ..observe.refusals import RecompileErrors
 from ..preview import no_preview, preview_of
-from ..preview.elsewhere import Elsewhere
-from ..preview.here import Here
+from ..preview.elsewhere import DeferredPreview
+from ..preview.here import LocalPreview
 from . import switches
 from .depths import go_as_deep
 from .examples import run_examples
@@ -55,7 +55,7 @@ from .pytest_node import run_test
 from .scripts import run_script
 
 _OURS: Final = os.path.dirname(os.path.dirname(__file__))
-_Preview: TypeAlias = Here | Elsewhere | None
+_Preview: TypeAlias = LocalPreview | DeferredPreview | None
 _KEEP: Final = (
     "This run must not change files, and on this system Fullgraph cannot redirect this change. "
     "To run past this line, keep file changes (`--keep-files`, or set `fullgraph.files` to `keep`)."
@@ -67,7 +67,7 @@ _run_exitfuncs = atexit._run_exitfuncs  # a program may replace this function
 
 
 @dataclass(frozen=True)
-class _Observers:
+class _ProgramObservers:
     """The observers of the program.
 
     ``reported`` holds the names of errors that the trace reported.
@@ -77,8 +77,8 @@ class _Observers:
     listener: TraceListener
     reported: set[str]
     calls: CompiledCalls
-    refusals: Refusals
-    reach: Reach
+    refusals: RecompileErrors
+    reach: ReachRecorder
 
 
 def run(
@@ -126,7 +126,7 @@ def _prepare_compiler(request: RunRequest, preview: _Preview) -> list[ModuleType
     os.environ.update(request.variables)
     switches.apply(request.switches)
     # Another interpreter compiles the graphs of a preview elsewhere.
-    loaded = [] if isinstance(preview, Elsewhere) else go_as_deep(request)
+    loaded = [] if isinstance(preview, DeferredPreview) else go_as_deep(request)
     dynamo_compat.place_frames()
     note_names()
     export_compat.observe_exports()
@@ -136,7 +136,7 @@ def _prepare_compiler(request: RunRequest, preview: _Preview) -> list[ModuleType
     return loaded
 
 
-def _install_observers(request: RunRequest, sink: Sink, preview: _Preview) -> _Observers:
+def _install_observers(request: RunRequest, sink: Sink, preview: _Preview) -> _ProgramObservers:
     """Install the observers of imports and of the structured trace."""
     overlay.install(request.texts)
     modules = ModuleTracker(request.program)
@@ -149,17 +149,17 @@ def _install_observers(request: RunRequest, sink: Sink, preview: _Preview) -> _O
                 reported.update((fact.error, "InternalTorchDynamoError"))
             elif isinstance(fact, RecompileLimit) and fact.fatal:
                 reported.update(("FailOnRecompileLimitHit", "Unsupported"))
-        if isinstance(preview, Here):
+        if isinstance(preview, LocalPreview):
             preview.take(facts)
         sink([*modules.news(), *facts])
 
     calls = CompiledCalls(request.switches.warm_up if request.depth == "late-compile" else None)
     listener = TraceListener(watch, cpp_stacks=request.switches.cpp_stacks, calls=calls)
     trace_compat.listen(listener)
-    return _Observers(modules, listener, reported, calls, Refusals(listener), Reach())
+    return _ProgramObservers(modules, listener, reported, calls, RecompileErrors(listener), ReachRecorder())
 
 
-def _execute(request: RunRequest, sink: Sink, preview: _Preview) -> Outcome:
+def _execute(request: RunRequest, sink: Sink, preview: _Preview) -> ProgramOutcome:
     """Run the program to its end."""
     # The last patch, so that no step above tries to use the GPU of the preview, which is absent.
     if preview is not None:
@@ -174,8 +174,8 @@ def _execute(request: RunRequest, sink: Sink, preview: _Preview) -> Outcome:
 
 
 def _collect(
-    outcome: Outcome,
-    observers: _Observers,
+    outcome: ProgramOutcome,
+    observers: _ProgramObservers,
     preview: _Preview,
     loaded: list[ModuleType],
     sink: Sink,
@@ -210,7 +210,7 @@ def _collect(
     sink(last)
 
 
-def _run_program(request: RunRequest) -> Outcome:
+def _run_program(request: RunRequest) -> ProgramOutcome:
     program = request.program
     try:
         if isinstance(program, Script):
@@ -222,7 +222,7 @@ def _run_program(request: RunRequest) -> Outcome:
         return outcome_of(error)
 
 
-def _end_before_writes(outcome: Outcome) -> Outcome:
+def _end_before_writes(outcome: ProgramOutcome) -> ProgramOutcome:
     """Turn the error that stops a run before it changes a file into a warning."""
     writes = [error for error in outcome.raised if isinstance(error, UnsafeWriteError)]
     if not writes:

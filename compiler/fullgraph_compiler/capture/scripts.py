@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ..facts import Script, StackFrame, TargetProblem
 from ..observe import overlay
-from ..observe.outcome import Outcome, describe, not_started, outcome_of
+from ..observe.outcome import ProgramOutcome, describe, not_started, outcome_of
 from . import notebooks
 from .console_scripts import find_console_script
 from .modules import NoModuleError, find_module, find_spec_of, module_hints
@@ -26,7 +26,7 @@ _END_OF_INPUT = "EOF when reading a line"
 _NO_INPUT = "This run has no standard input: `fullgraph check`, on the command line, passes on yours."
 
 
-def run_script(script: Script) -> Outcome:
+def run_script(script: Script) -> ProgramOutcome:
     """Run ``script`` in this process, and wait for the threads that it started."""
     run = _run_console_script if script.console_script else _run_module if script.module else _run_file
     try:
@@ -35,7 +35,7 @@ def run_script(script: Script) -> Outcome:
         return not_started(str(error), *error.hints, stack=error.stack)
 
 
-def _run_file(script: Script) -> Outcome:
+def _run_file(script: Script) -> ProgramOutcome:
     filename = os.path.abspath(script.filename)
     try:
         source = overlay.read(filename)
@@ -51,7 +51,7 @@ def _run_file(script: Script) -> Outcome:
     return replace(outcome, problems=problems, hints=(*outcome.hints, *hints))
 
 
-def _run_module(script: Script) -> Outcome:
+def _run_module(script: Script) -> ProgramOutcome:
     """Run a module as ``runpy`` does.
 
     The packages around it are imported first, and may raise.
@@ -75,7 +75,7 @@ def _run_module(script: Script) -> Outcome:
     return replace(outcome, problems=problems)
 
 
-def _run_console_script(script: Script) -> Outcome:
+def _run_console_script(script: Script) -> ProgramOutcome:
     found = find_console_script(script.console_script)
     if script.pinned:
         find_spec_of(found.module, script.filename)
@@ -93,7 +93,7 @@ def _compiled(compiled: Callable[[], types.CodeType]) -> types.CodeType:
         raise NoModuleError(f"{type(error).__name__}: {said}", stack=describe(error).stack) from None
 
 
-def _run_as_main(code: types.CodeType, **names: object) -> Outcome:
+def _run_as_main(code: types.CodeType, **names: object) -> ProgramOutcome:
     main = types.ModuleType("__main__")
     main.__dict__.update(names, __builtins__=builtins, __annotations__={})
     sys.modules["__main__"] = main
@@ -103,7 +103,7 @@ def _run_as_main(code: types.CodeType, **names: object) -> Outcome:
     except BaseException as error:
         hints = (_NO_INPUT,) if _misses_input(error) else ()
         return replace(outcome_of(error), hints=hints)
-    return Outcome("finished", 0)
+    return ProgramOutcome("finished", 0)
 
 
 def _misses_input(error: BaseException) -> bool:

@@ -11,13 +11,13 @@ import torch
 from ..compat import inductor_compat
 from ..processes.children import run_child
 from . import repro
-from .case import Case
+from .case import FailureCase
 from .oracle import execute, silence
 from .places import users_calls
-from .reading import Reading, UnreadableError, read_graph, read_input, without_gradient
+from .reading import GraphReading, UnreadableError, read_graph, read_input, without_gradient
 
 
-def split(case: Case, seconds: float) -> list[Case]:
+def split(case: FailureCase, seconds: float) -> list[FailureCase]:
     """Return the cases at level ``aot`` of a case at level ``dynamo``, in run order.
 
     Empty if an earlier stage fails, or if the lowered graph cannot be written as a case, which includes every
@@ -26,16 +26,16 @@ def split(case: Case, seconds: float) -> list[Case]:
     if case.dynamic:
         return []
 
-    def work() -> list[Case]:
+    def work() -> list[FailureCase]:
         silence()
         return _split(case)
 
-    answer: list[Case] | None = run_child(work, seconds).answer
+    answer: list[FailureCase] | None = run_child(work, seconds).answer
     return answer or []
 
 
-def _split(case: Case) -> list[Case]:
-    cases: list[Case] = []
+def _split(case: FailureCase) -> list[FailureCase]:
+    cases: list[FailureCase] = []
     text = repro.program(case)
 
     def keep(graph: torch.fx.GraphModule, _: Sequence[Any], **__: Any) -> Callable[..., Any]:
@@ -66,7 +66,7 @@ def _split(case: Case) -> list[Case]:
     return cases
 
 
-def _aot_case(case: Case, text: str, reading: Reading, arguments: Sequence[Any]) -> Case:
+def _aot_case(case: FailureCase, text: str, reading: GraphReading, arguments: Sequence[Any]) -> FailureCase:
     names = reading.graph.parameters
     inputs = tuple(read_input(name, value) for name, value in zip(names, arguments, strict=True))
     # The graphs of AOTAutograd compute the gradients themselves.

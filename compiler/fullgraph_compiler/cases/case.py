@@ -32,7 +32,7 @@ class TensorSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Normal:
+class NormalValues:
     """Random numbers with about this mean and standard deviation, equal in every run."""
 
     mean: float = 0.0
@@ -40,7 +40,7 @@ class Normal:
 
 
 @dataclass(frozen=True, slots=True)
-class Integers:
+class IntegerValues:
     """Random integers from ``low`` to ``high``, both included; booleans are 0 and 1."""
 
     low: int
@@ -48,41 +48,42 @@ class Integers:
 
 
 @dataclass(frozen=True, slots=True)
-class Exact:
+class ExactValues:
     """The exact values of a tensor: its bytes, contiguous, in native byte order."""
 
     data: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class CaseInput:
     """An input of a graph: a tensor and its values, or a plain Python number."""
 
     name: str
     spec: TensorSpec | None
-    value: Normal | Integers | Exact | bool | int | float
+    value: NormalValues | IntegerValues | ExactValues | bool | int | float
 
 
 @dataclass(frozen=True, slots=True)
-class Ref:
+class ResultRef:
     """A reference by name to the result of an earlier operation, or to an input."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class ConstantCode:
     """A constant, as a Python expression: ``torch.float16``, ``torch.device('cpu')``."""
 
     text: str
 
 
 Value: TypeAlias = Any
-"""``Ref``, ``Code``, ``None``, a number, a string, ``...``, or a tuple, list, dict or slice of them."""
+"""``ResultRef``, ``ConstantCode``, ``None``, a number, a string, ``...``, or a tuple, list, dict or slice of
+them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class CaseOperation:
     """One operation of a graph.
 
     ``kind`` is that of an fx node: ``call_function`` (``target`` is the qualified name of the function:
@@ -101,7 +102,7 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class CaseGraph:
     """Operations in order, outputs, and subgraphs of higher-order operators by name.
 
     ``parameters`` are the names of the inputs. A ``bare`` graph, which some higher-order operators require,
@@ -109,14 +110,14 @@ class Graph:
     """
 
     parameters: tuple[str, ...]
-    operations: tuple[Operation, ...]
+    operations: tuple[CaseOperation, ...]
     outputs: tuple[Value, ...]
-    subgraphs: tuple[tuple[str, Graph], ...] = ()
+    subgraphs: tuple[tuple[str, CaseGraph], ...] = ()
     bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class FailureCase:
     """A graph with one input for each parameter, and the options of its compilation.
 
     ``backend`` is a name for ``torch.compile(backend=...)`` or, with ``backend_is_code``, a Python
@@ -128,8 +129,8 @@ class Case:
 
     level: Level
     backend: str
-    graph: Graph
-    inputs: tuple[Input, ...]
+    graph: CaseGraph
+    inputs: tuple[CaseInput, ...]
     preamble: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     backend_is_code: bool = False
@@ -150,14 +151,14 @@ class Case:
         return any(item.spec is not None and item.spec.device != "cpu" for item in self.inputs)
 
 
-def all_operations(graph: Graph) -> Iterator[Operation]:
+def all_operations(graph: CaseGraph) -> Iterator[CaseOperation]:
     """Yield the operations of the subgraphs of a graph, then its own."""
     for _, subgraph in graph.subgraphs:
         yield from all_operations(subgraph)
     yield from graph.operations
 
 
-def takes_item(operation: Operation) -> bool:
+def takes_item(operation: CaseOperation) -> bool:
     """Return whether an operation is a ``getitem`` of a tensor or of several results."""
     return operation.target in ("operator.getitem", "_operator.getitem")
 
@@ -168,7 +169,7 @@ def contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def leaves(value: Value) -> Iterator[Value]:
-    """Yield the constants and ``Ref``s in a nested value."""
+    """Yield the constants and ``ResultRef``s in a nested value."""
     if isinstance(value, (tuple, list)):
         for item in value:
             yield from leaves(item)
@@ -193,10 +194,10 @@ def mapped(value: Value, change: Callable[[Value], Value]) -> Value:
 
 def references(value: Value) -> Iterator[str]:
     """Return the names that a value refers to."""
-    return (leaf.name for leaf in leaves(value) if isinstance(leaf, Ref))
+    return (leaf.name for leaf in leaves(value) if isinstance(leaf, ResultRef))
 
 
-def uses(operation: Operation) -> Iterator[str]:
+def uses(operation: CaseOperation) -> Iterator[str]:
     """Yield the names that an operation refers to."""
     yield from references(operation.args)
     for _, value in operation.kwargs:
@@ -205,16 +206,18 @@ def uses(operation: Operation) -> Iterator[str]:
 
 def substitute(value: Value, replacements: dict[str, Value]) -> Value:
     """Return a copy of a nested value with references replaced, by name."""
-    return mapped(value, lambda leaf: replacements.get(leaf.name, leaf) if isinstance(leaf, Ref) else leaf)
+    return mapped(
+        value, lambda leaf: replacements.get(leaf.name, leaf) if isinstance(leaf, ResultRef) else leaf
+    )
 
 
-def save(case: Case, path: Path) -> None:
+def save(case: FailureCase, path: Path) -> None:
     """Write a case to a file."""
     path.write_bytes(pickle.dumps(case))
 
 
-def load(path: Path) -> Case:
+def load(path: Path) -> FailureCase:
     """Read a case from a file that :func:`save` wrote."""
     case = pickle.loads(path.read_bytes())
-    assert isinstance(case, Case)
+    assert isinstance(case, FailureCase)
     return case

@@ -19,9 +19,9 @@ from ..compat.graph_compat import without_regions
 from ..facts import GraphUnchecked
 from ..observe import overlay
 from ..observe.modules import own_modules
-from .case import Case, load, save
+from .case import FailureCase, load, save
 from .definitions import definitions
-from .reading import Reading, UnreadableError, read_graph, read_input, without_gradient
+from .reading import GraphReading, UnreadableError, read_graph, read_input, without_gradient
 
 _INDUCTOR = "torch._inductor.config"
 _SAVED, _UNSAVED = ".case", ".unsaved"
@@ -49,7 +49,7 @@ class GraphKeeper:
     ) -> Callable[..., Any]:
         self._count += 1
         path = self._folder / f"{self._count:04}{_UNSAVED}"
-        compilation = _Compilation(
+        compilation = _CaseOptions(
             compile_id=trace_compat.current_compile_id(),
             backend=backend,
             dynamic=any(map(_is_dynamic, inputs)),
@@ -87,7 +87,7 @@ class GraphKeeper:
         return tuple(line for line in settings_compat.changed_settings() if line not in self._settings_before)
 
 
-def saved(folder: Path) -> list[Case]:
+def saved(folder: Path) -> list[FailureCase]:
     """Return the cases that a :class:`GraphKeeper` saved, in compilation order."""
     return [load(path) for path in sorted(folder.glob(f"*{_SAVED}"))]
 
@@ -99,7 +99,7 @@ def unsaved(folder: Path) -> list[GraphUnchecked]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Compilation:
+class _CaseOptions:
     compile_id: str
     backend: Any
     dynamic: bool
@@ -108,8 +108,8 @@ class _Compilation:
 
 
 def _case(
-    compilation: _Compilation, reading: Reading, arguments: Sequence[Any], settings: tuple[str, ...]
-) -> Case:
+    compilation: _CaseOptions, reading: GraphReading, arguments: Sequence[Any], settings: tuple[str, ...]
+) -> FailureCase:
     modules = own_modules()
     backend, options = backend_compat.unwrapped_backend(compilation.backend)
     wanted = set(reading.wanted)
@@ -123,7 +123,7 @@ def _case(
     inputs = tuple(read_input(name, value) for name, value in values)
     preamble = definitions(texts, wanted)
     in_preamble = set(map(_normal, preamble))
-    return Case(
+    return FailureCase(
         level="dynamo",
         backend=backend,
         graph=reading.graph,
@@ -141,7 +141,7 @@ def _case(
     )
 
 
-def _report(path: Path, compilation: _Compilation, reason: str) -> None:
+def _report(path: Path, compilation: _CaseOptions, reason: str) -> None:
     """Record why a graph is not saved."""
     path.write_text(f"{compilation.compile_id}\n{reason}", "utf-8", "backslashreplace")
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePath
 from typing import TypeAlias
 
-from .statements import NAMESPACES_OF_TORCH, TORCH, Import, Statement, read_statements
+from .statements import NAMESPACES_OF_TORCH, TORCH, ImportBinding, ModuleStatement, read_statements
 
 _Name: TypeAlias = tuple[str, str]
 """A name and the file that it is in; the file is empty for operators."""
@@ -27,20 +27,20 @@ def definitions(files: Mapping[str, str], wanted: Collection[str]) -> tuple[str,
     are always included; code under ``if __name__ == "__main__"`` and files with syntax errors never are. An
     import of one of the user's files is replaced by statements of that file.
     """
-    selection = _Selection(read_statements(files))
+    selection = _DefinitionSelection(read_statements(files))
     for name in (TORCH, *wanted):
         selection.need(selection.find(name))
     return (*selection.imports(), *selection.others())
 
 
-class _Selection:
-    def __init__(self, files: dict[str, list[Statement]]) -> None:
+class _DefinitionSelection:
+    def __init__(self, files: dict[str, list[ModuleStatement]]) -> None:
         self._files = files
-        self._modules = _Modules(files)
-        self._binders: dict[_Name, list[Statement]] = {}
-        self._completers: dict[_Name, list[tuple[str, Statement]]] = {}
+        self._modules = _ModuleLookup(files)
+        self._binders: dict[_Name, list[ModuleStatement]] = {}
+        self._completers: dict[_Name, list[tuple[str, ModuleStatement]]] = {}
         self._needed: set[_Name] = set()
-        self._chosen: set[tuple[str, Statement]] = set()
+        self._chosen: set[tuple[str, ModuleStatement]] = set()
         for filename, statement in self._all():
             for name in statement.binds:
                 self._binders.setdefault((filename, name), []).append(statement)
@@ -120,7 +120,7 @@ class _Selection:
                 source = self._imported(filename, statement.imports) if statement.imports else None
                 yield (source[0], text) if source else (filename, "*")
 
-    def _importers_of(self, namespace: str) -> list[tuple[str, Statement]]:
+    def _importers_of(self, namespace: str) -> list[tuple[str, ModuleStatement]]:
         """Return imports that may define operators of a namespace.
 
         Imports of a package with this name, if there are any; else imports of any package.
@@ -150,7 +150,7 @@ class _Selection:
                     name = source if source[1] else (source[0], text)
         return name
 
-    def _imported(self, filename: str, item: Import) -> _Name | None:
+    def _imported(self, filename: str, item: ImportBinding) -> _Name | None:
         """Return the user's file that is imported, and the name in it, empty for the file."""
         source = self._modules.find(filename, item.module, item.level)
         if item.name and item.name != "*":
@@ -172,16 +172,16 @@ class _Selection:
             )
             yield f"class {bound}:\n" + "\n".join(f"    {name} = {name}" for name in names or ["pass"])
 
-    def _all(self) -> Iterator[tuple[str, Statement]]:
+    def _all(self) -> Iterator[tuple[str, ModuleStatement]]:
         for filename, statements in self._files.items():
             for statement in statements:
                 yield filename, statement
 
-    def _in_order(self) -> Iterator[tuple[str, Statement]]:
+    def _in_order(self) -> Iterator[tuple[str, ModuleStatement]]:
         return (place for place in self._all() if place in self._chosen)
 
 
-class _Modules:
+class _ModuleLookup:
     """A lookup of the user's files by module name."""
 
     def __init__(self, filenames: Collection[str]) -> None:

@@ -22,16 +22,16 @@ from typing import Any
 
 from ..compat import dynamo_compat, inductor_compat, torch_compat
 from ..facts import Failure, as_object, from_json
-from ..processes.children import Child, Ended, wait_for
+from ..processes.children import ChildResult, ForkedChild, wait_for
 from . import checking, repro
-from .case import Case
+from .case import FailureCase
 from .places import FILENAME
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class OracleAnswer:
     """The failure of a case, or ``None``.
 
     ``seconds`` is the time that the query took when it ran.
@@ -42,7 +42,7 @@ class Answer:
 
 
 @dataclass(slots=True)
-class Oracle:
+class FailureOracle:
     """A runner of cases, which runs several at a time and caches the answers.
 
     A case that takes longer than ``seconds`` counts as hanging. With ``after_lowering=False`` TorchInductor
@@ -50,7 +50,7 @@ class Oracle:
     """
 
     seconds: float
-    kept: Kept
+    kept: AnswerCache
     after_lowering: bool = True
     queries: int = 0
     """The number of queries that children answered."""
@@ -58,17 +58,17 @@ class Oracle:
     """The number of answers from the cache."""
     at_once: int = field(default_factory=lambda: min(os.cpu_count() or 2, 8))
 
-    def ask(self, cases: Sequence[Case]) -> list[Answer]:
+    def ask(self, cases: Sequence[FailureCase]) -> list[OracleAnswer]:
         """Return how each case fails, in order."""
         answers = dict(self._answers(cases))
         return [answers[index] for index in range(len(cases))]
 
-    def first_failing(self, cases: Iterable[Case], failure: Failure) -> Case | None:
+    def first_failing(self, cases: Iterable[FailureCase], failure: Failure) -> FailureCase | None:
         """Return the first case that fails in the same way.
 
         Later ones may run speculatively.
         """
-        asked: list[Case] = []
+        asked: list[FailureCase] = []
         fails: dict[int, bool] = {}
         for index, answer in self._answers(_remembered(cases, asked)):
             fails[index] = answer.failure is not None and checking.same_failure(answer.failure, failure)
@@ -77,11 +77,11 @@ class Oracle:
                 return asked[settled]
         return None
 
-    def _answers(self, cases: Iterable[Case]) -> Iterator[tuple[int, Answer]]:
+    def _answers(self, cases: Iterable[FailureCase]) -> Iterator[tuple[int, OracleAnswer]]:
         """Yield the answers in the order of completion, with the indices of their cases."""
         source = enumerate(cases)
-        running: dict[Child, tuple[int, str]] = {}
-        ready: list[tuple[int, Answer]] = []
+        running: dict[ForkedChild, tuple[int, str]] = {}
+        ready: list[tuple[int, OracleAnswer]] = []
         more = True
         try:
             while more or running or ready:
@@ -93,7 +93,7 @@ class Oracle:
                     text = _text(case)
                     key = self._key(text)
                     if not text:
-                        ready.append((index, Answer(None, 0.0)))
+                        ready.append((index, OracleAnswer(None, 0.0)))
                     elif (answer := self.kept.get(key)) is not None:
                         self.cached += 1
                         ready.append((index, answer))
@@ -101,7 +101,7 @@ class Oracle:
                         if case.backend == "inductor" and not case.on_accelerator:
                             inductor_compat.warm_up_cpp()
                         question = self._question(text, whole=case.level == "dynamo")
-                        running[Child(question, self.seconds)] = (index, key)
+                        running[ForkedChild(question, self.seconds)] = (index, key)
                 if ready:
                     yield ready.pop()
                 elif running:
@@ -147,20 +147,20 @@ class Oracle:
 
         return examine
 
-    def _answer(self, ended: Ended) -> Answer:
+    def _answer(self, ended: ChildResult) -> OracleAnswer:
         if ended.answered:
-            return Answer(ended.answer, ended.seconds)
+            return OracleAnswer(ended.answer, ended.seconds)
         if ended.out_of_time:
             message = f"it takes longer than {self.seconds:g} s"
-            return Answer(Failure("hang", "Hang", message), ended.seconds)
-        return Answer(death(ended.code or 0), ended.seconds)
+            return OracleAnswer(Failure("hang", "Hang", message), ended.seconds)
+        return OracleAnswer(death(ended.code or 0), ended.seconds)
 
 
-class Kept:
+class AnswerCache:
     """A cache of answers by the hash of the query, in memory and in a file, if one is given."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self._answers: dict[str, Answer] = {}
+        self._answers: dict[str, OracleAnswer] = {}
         self._file = None
         if path is None:
             return
@@ -172,11 +172,11 @@ class Kept:
             self._file = path.open("a", encoding="utf-8")
             self._file.write("\n")  # end a line that was written incompletely
 
-    def get(self, key: str) -> Answer | None:
+    def get(self, key: str) -> OracleAnswer | None:
         """Return the cached answer, if there is one."""
         return self._answers.get(key)
 
-    def put(self, key: str, answer: Answer) -> None:
+    def put(self, key: str, answer: OracleAnswer) -> None:
         """Add an answer to the cache."""
         self._answers[key] = answer
         if self._file is not None:
@@ -191,7 +191,7 @@ class Kept:
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             return  # an incomplete or damaged line
         if isinstance(key, str) and (failure is None or isinstance(failure, Failure)):
-            self._answers[key] = Answer(failure, seconds)
+            self._answers[key] = OracleAnswer(failure, seconds)
 
 
 def execute(text: str) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def death(code: int) -> Failure:
     return Failure("crash", "Exit", f"the process ends with exit code {code}")
 
 
-def _text(case: Case) -> str:
+def _text(case: FailureCase) -> str:
     """Return the program of a case.
 
     Empty if it cannot be written, for example for a missing argument.
@@ -235,7 +235,7 @@ def _text(case: Case) -> str:
         return ""
 
 
-def _remembered(cases: Iterable[Case], asked: list[Case]) -> Iterator[Case]:
+def _remembered(cases: Iterable[FailureCase], asked: list[FailureCase]) -> Iterator[FailureCase]:
     for case in cases:
         asked.append(case)
         yield case

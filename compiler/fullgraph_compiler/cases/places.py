@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ..facts import Stack
-from .case import Case, Code, Graph, Operation
+from .case import CaseGraph, CaseOperation, ConstantCode, FailureCase
 from .writing import class_title
 
 FILENAME = "<repro>"
@@ -16,13 +16,13 @@ _CLASS = re.compile(r"class (\w+?)_*\(")
 _PLACE = re.compile(rf'"{FILENAME}", line (\d+)')
 
 
-def users_calls(case: Case, text: str, calls: Stack) -> Stack:
+def users_calls(case: FailureCase, text: str, calls: Stack) -> Stack:
     """Convert a stack in a case's text to the user stack of the innermost operation."""
     rows = [call.row for call in calls if call.filename == FILENAME]
     return calls_at(case, text, rows[-1]) if rows else ()
 
 
-def calls_in(case: Case, text: str, message: str) -> Stack:
+def calls_in(case: FailureCase, text: str, message: str) -> Stack:
     """Return the user stack of the last operation that appears in a traceback."""
     for row in reversed(_PLACE.findall(message)):
         if calls := calls_at(case, text, int(row)):
@@ -30,7 +30,7 @@ def calls_in(case: Case, text: str, message: str) -> Stack:
     return ()
 
 
-def calls_at(case: Case, text: str, row: int) -> Stack:
+def calls_at(case: FailureCase, text: str, row: int) -> Stack:
     """Return the user stack of the operation in a row of the text.
 
     The row has the form ``name = ...``, or ``kernel[...](...)`` for a call of a Triton kernel.
@@ -42,19 +42,21 @@ def calls_at(case: Case, text: str, row: int) -> Stack:
     return next((item.calls for item in operations if not names.isdisjoint(_names(item))), ())
 
 
-def _graph_of(graph: Graph, lines: list[str]) -> Graph:
+def _graph_of(graph: CaseGraph, lines: list[str]) -> CaseGraph:
     """Return the graph, or its subgraph, whose class is the last one of ``lines``."""
     title = next((found[1] for line in reversed(lines) if (found := _CLASS.match(line))), "")
     return dict(_titled(graph)).get(title, graph)
 
 
-def _titled(graph: Graph) -> Iterator[tuple[str, Graph]]:
+def _titled(graph: CaseGraph) -> Iterator[tuple[str, CaseGraph]]:
     """Yield the subgraphs of a graph with the names of their classes."""
     for name, subgraph in graph.subgraphs:
         yield class_title(name), subgraph
         yield from _titled(subgraph)
 
 
-def _names(operation: Operation) -> set[str]:
-    kernels = (value.text for name, value in operation.kwargs if name == "kernel" and isinstance(value, Code))
+def _names(operation: CaseOperation) -> set[str]:
+    kernels = (
+        value.text for name, value in operation.kwargs if name == "kernel" and isinstance(value, ConstantCode)
+    )
     return {operation.name, *kernels}

@@ -15,7 +15,18 @@ from ..compat import graph_compat, inductor_compat
 from ..compat.fake_compat import has_data
 from ..facts import Stack
 from ..trace.messages import parse_frames
-from .case import Code, Exact, Graph, Input, Integers, Normal, Operation, Ref, TensorSpec, Value
+from .case import (
+    CaseGraph,
+    CaseInput,
+    CaseOperation,
+    ConstantCode,
+    ExactValues,
+    IntegerValues,
+    NormalValues,
+    ResultRef,
+    TensorSpec,
+    Value,
+)
 from .statements import NAMESPACES_OF_TORCH
 
 _MOST_EXACT = 1024
@@ -27,58 +38,58 @@ class UnreadableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class GraphReading:
     """A graph, its constant tensors, and the names that it needs.
 
     The constant tensors are the last parameters of the graph. ``wanted`` are names of the program's functions
     and operators (``mylib::op``).
     """
 
-    graph: Graph
+    graph: CaseGraph
     constants: tuple[torch.Tensor, ...]
     wanted: frozenset[str]
 
 
-def read_graph(module: torch.fx.GraphModule) -> Reading:
+def read_graph(module: torch.fx.GraphModule) -> GraphReading:
     """Convert a graph of Dynamo or of AOTAutograd. Raises :class:`UnreadableError`."""
-    reader = _Reader(module)
+    reader = _GraphReader(module)
     graph = reader.read()
-    return Reading(graph, tuple(reader.constants), frozenset(reader.wanted))
+    return GraphReading(graph, tuple(reader.constants), frozenset(reader.wanted))
 
 
-def read_input(name: str, value: Any) -> Input:
+def read_input(name: str, value: Any) -> CaseInput:
     """Convert an input to a description that can recreate it.
 
     Raises :class:`UnreadableError`.
     """
     if isinstance(value, (bool, int, float)):
-        return Input(name, None, value)
+        return CaseInput(name, None, value)
     if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
-        return Input(name, None, graph_compat.size_hint(value))
+        return CaseInput(name, None, graph_compat.size_hint(value))
     spec = _tensor_spec(value)
     if spec is None:
         raise UnreadableError(f"the input {name} is a {type(value).__name__}, which a repro cannot create")
-    return Input(name, replace(spec, leaf=value.is_leaf), _filling(value.detach()))
+    return CaseInput(name, replace(spec, leaf=value.is_leaf), _filling(value.detach()))
 
 
-def without_gradient(item: Input) -> Input:
+def without_gradient(item: CaseInput) -> CaseInput:
     """Return the input without ``requires_grad``."""
     return replace(item, spec=replace(item.spec, requires_grad=False, leaf=True)) if item.spec else item
 
 
 @dataclass(slots=True)
-class _Reader:
+class _GraphReader:
     module: torch.fx.GraphModule
     constants: list[torch.Tensor] = field(default_factory=list)
     wanted: set[str] = field(default_factory=set)
     _parameters: list[str] = field(default_factory=list)
-    _subgraphs: dict[str, Graph] = field(default_factory=dict)
+    _subgraphs: dict[str, CaseGraph] = field(default_factory=dict)
     _lifted: list[str] = field(default_factory=list)
     _names: dict[str, str] = field(default_factory=dict)
     """The new names of inputs, by their names in the fx graph."""
 
-    def read(self) -> Graph:
-        operations: list[Operation] = []
+    def read(self) -> CaseGraph:
+        operations: list[CaseOperation] = []
         outputs: tuple[Value, ...] = ()
         bare = False
         for node in self.module.graph.nodes:
@@ -91,7 +102,7 @@ class _Reader:
             elif node.op != "get_attr" or not self._lift(node):
                 operations.append(self._operation(node))
         parameters = (*self._parameters, *self._lifted)
-        return Graph(parameters, tuple(operations), outputs, tuple(self._subgraphs.items()), bare)
+        return CaseGraph(parameters, tuple(operations), outputs, tuple(self._subgraphs.items()), bare)
 
     def _rename(self, name: str) -> str:
         """Shorten an input's name: ``l_self_modules_fc_parameters_weight_`` becomes ``fc_weight``."""
@@ -113,7 +124,7 @@ class _Reader:
         self.constants.append(held)
         return True
 
-    def _operation(self, node: torch.fx.Node) -> Operation:
+    def _operation(self, node: torch.fx.Node) -> CaseOperation:
         target = str(node.target)
         kwargs = dict(node.kwargs)
         if node.op == "get_attr":
@@ -124,7 +135,7 @@ class _Reader:
                 kwargs = self._triton_call(kwargs)
         elif node.op == "call_module":
             raise UnreadableError(f"the graph calls a module ({target}), which a repro cannot contain")
-        return Operation(
+        return CaseOperation(
             name=node.name,
             kind=node.op,
             target=target,
@@ -140,7 +151,7 @@ class _Reader:
             raise UnreadableError(
                 f"the graph contains a {type(held).__name__} ({name}), which a repro cannot create"
             )
-        reader = _Reader(held, self.constants, self.wanted)
+        reader = _GraphReader(held, self.constants, self.wanted)
         self._subgraphs[name] = reader.read()
         if reader._lifted:
             raise UnreadableError(f"the subgraph {name} contains constant tensors")
@@ -165,17 +176,21 @@ class _Reader:
         name, constants = inductor_compat.triton_kernel(kwargs["kernel_idx"], kwargs["constant_args_idx"])
         self.wanted.add(name)
         grid = kwargs["grid"][0] if kwargs["grid"] else (1,)
-        return {"kernel": Code(name), "grid": tuple(grid), "kwargs": {**kwargs["kwargs"], **constants}}
+        return {
+            "kernel": ConstantCode(name),
+            "grid": tuple(grid),
+            "kwargs": {**kwargs["kwargs"], **constants},
+        }
 
     def _value(self, value: Any) -> Value:
         if isinstance(value, torch.fx.Node):
-            return Ref(self._names.get(value.name, value.name))
-        if isinstance(value, Code) or value is None or value is Ellipsis:
+            return ResultRef(self._names.get(value.name, value.name))
+        if isinstance(value, ConstantCode) or value is None or value is Ellipsis:
             return value
         if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
             return graph_compat.size_hint(value)
         if isinstance(value, enum.Enum):
-            return Code(f"{type(value).__module__}.{value}")
+            return ConstantCode(f"{type(value).__module__}.{value}")
         if isinstance(value, (bool, int, float, complex, str)):
             return value
         if isinstance(value, (tuple, list)):
@@ -187,11 +202,11 @@ class _Reader:
         if isinstance(value, slice):
             return slice(*(self._value(item) for item in (value.start, value.stop, value.step)))
         if isinstance(value, torch.device):
-            return Code(f"torch.device({str(value)!r})")
+            return ConstantCode(f"torch.device({str(value)!r})")
         if isinstance(value, (torch.dtype, torch.layout, torch.memory_format)):
-            return Code(str(value))
+            return ConstantCode(str(value))
         if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, type)):
-            return Code(self._function(value))
+            return ConstantCode(self._function(value))
         raise UnreadableError(f"the graph contains a {type(value).__name__}, which a repro cannot create")
 
 
@@ -238,21 +253,21 @@ def _tensor_spec(value: Any) -> TensorSpec | None:
     )
 
 
-def _filling(tensor: torch.Tensor) -> Normal | Integers | Exact:
+def _filling(tensor: torch.Tensor) -> NormalValues | IntegerValues | ExactValues:
     if not has_data(tensor):
-        return Integers(0, 1) if tensor.dtype in _WHOLE else Normal()
+        return IntegerValues(0, 1) if tensor.dtype in _WHOLE else NormalValues()
     if tensor.numel() <= _MOST_EXACT:
-        return Exact(_bytes(tensor))
+        return ExactValues(_bytes(tensor))
     if tensor.dtype in _WHOLE:
         low, high = (int(value) for value in (tensor.min(), tensor.max()))
-        return Integers(low, high)
+        return IntegerValues(low, high)
     if tensor.is_complex():
-        return Normal()
+        return NormalValues()
     numbers = tensor.float()
     finite = numbers[numbers.isfinite()]
     if not len(finite):
-        return Normal()
-    return Normal(float(f"{finite.mean().item():.3g}"), float(f"{finite.std().item():.3g}"))
+        return NormalValues()
+    return NormalValues(float(f"{finite.mean().item():.3g}"), float(f"{finite.std().item():.3g}"))
 
 
 _WHOLE = frozenset({torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64})

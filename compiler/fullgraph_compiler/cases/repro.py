@@ -15,7 +15,18 @@ import torch
 
 from ..facts import FaultLocated, StackFrame
 from . import self_check
-from .case import Case, Code, Graph, Operation, Ref, Value, all_operations, leaves, references, uses
+from .case import (
+    CaseGraph,
+    CaseOperation,
+    ConstantCode,
+    FailureCase,
+    ResultRef,
+    Value,
+    all_operations,
+    leaves,
+    references,
+    uses,
+)
 from .layout import assemble, comment
 from .writing import (
     AUTOGRAD_FUNCTION,
@@ -31,18 +42,18 @@ from .writing import (
 )
 
 
-def program(case: Case) -> str:
+def program(case: FailureCase) -> str:
     """Return a program with ``Repro``, ``inputs()`` and ``compiled(module, args)``."""
     return _file(case, [])
 
 
-def write(case: Case, fault: FaultLocated, environment: str) -> str:
+def write(case: FailureCase, fault: FaultLocated, environment: str) -> str:
     """Return the whole repro, which checks whether it still fails in the same way."""
     check = self_check.code(case, fault.failure)
     return _header(case, fault, environment) + _file(case, ["# -- the check --", *check])
 
 
-def _file(case: Case, check: list[str]) -> str:
+def _file(case: FailureCase, check: list[str]) -> str:
     of_torch = _IMPORTS_OF_ATEN if case.level == "aot" else ()
     return assemble(
         case.preamble, [*_modules(case), _inputs(case), _compiled(case), *check], case.settings, of_torch
@@ -58,7 +69,7 @@ _IMPORTS_OF_ATEN = (
 # -- the graph ---------------------------------------------------------------------------------
 
 
-def _modules(case: Case) -> list[str]:
+def _modules(case: FailureCase) -> list[str]:
     """Return a class for the graph, preceded by those of its subgraphs."""
     roots = [*_roots(case.graph), *re.findall(r"\w+", case.backend)]
     taken = {*dir(builtins), *keyword.kwlist, *roots, "self", "torch", "math"}
@@ -68,7 +79,13 @@ def _modules(case: Case) -> list[str]:
 
 
 def _add_class(
-    title: str, graph: Graph, case: Case, taken: set[str], classes: dict[str, str], *, is_region: bool = False
+    title: str,
+    graph: CaseGraph,
+    case: FailureCase,
+    taken: set[str],
+    classes: dict[str, str],
+    *,
+    is_region: bool = False,
 ) -> None:
     names = _python_names((*graph.parameters, *(item.name for item in graph.operations)), taken)
     fields = _python_names([name for name, _ in graph.subgraphs], {*keyword.kwlist, *dir(torch.nn.Module())})
@@ -103,7 +120,7 @@ def _add_class(
     classes[title] = "\n".join([f"class {title}(torch.nn.Module):", *lines])
 
 
-def _with_functions(graph: Graph, titles: dict[str, str], classes: dict[str, str]) -> Graph:
+def _with_functions(graph: CaseGraph, titles: dict[str, str], classes: dict[str, str]) -> CaseGraph:
     """Add a class for each ``autograd.Function``, and return a graph that calls them.
 
     Each class combines two subgraphs, for which ``titles`` has the names of their classes.
@@ -125,7 +142,7 @@ def _with_functions(graph: Graph, titles: dict[str, str], classes: dict[str, str
     return replace(graph, operations=tuple(operations))
 
 
-def _regions(graph: Graph) -> Iterator[str]:
+def _regions(graph: CaseGraph) -> Iterator[str]:
     """Yield the names of the subgraphs that are nested compile regions."""
     held = {item.name: item.target for item in graph.operations if item.kind == "get_attr"}
     for operation in graph.operations:
@@ -133,7 +150,7 @@ def _regions(graph: Graph) -> Iterator[str]:
             yield held[operation.args[0].name]
 
 
-def _body(graph: Graph, names: dict[str, str], in_aten: bool) -> Iterator[str]:
+def _body(graph: CaseGraph, names: dict[str, str], in_aten: bool) -> Iterator[str]:
     used = {name for operation in graph.operations for name in uses(operation)} | {*references(graph.outputs)}
     data_set = {next(uses(item)) for item in graph.operations if item.target == DATA_WAS_SET}
     place = None
@@ -160,29 +177,29 @@ def _body(graph: Graph, names: dict[str, str], in_aten: bool) -> Iterator[str]:
             yield f"{result} = {call(operation, names, in_aten)}"
 
 
-def _copying(operation: Operation, names: dict[str, str]) -> tuple[Operation, str]:
+def _copying(operation: CaseOperation, names: dict[str, str]) -> tuple[CaseOperation, str]:
     """Return a Triton call that writes to copies, and the line that creates these."""
     kwargs = dict(operation.kwargs)
     arguments = kwargs["kwargs"]
     result = names[operation.name]
     copied = kwargs.get("tensors_to_clone") or [
-        name for name, value in arguments.items() if isinstance(value, Ref)
+        name for name, value in arguments.items() if isinstance(value, ResultRef)
     ]
-    copies = {name: Code(f"torch.clone({expression(arguments[name], names)})") for name in copied}
-    kwargs["kwargs"] = arguments | {name: Code(f"{result}[{name!r}]") for name in copied}
-    changed = Operation(
+    copies = {name: ConstantCode(f"torch.clone({expression(arguments[name], names)})") for name in copied}
+    kwargs["kwargs"] = arguments | {name: ConstantCode(f"{result}[{name!r}]") for name in copied}
+    changed = CaseOperation(
         operation.name, operation.kind, operation.target, operation.args, tuple(kwargs.items())
     )
     return changed, f"{result} = {expression(copies, names)}"
 
 
-def _roots(graph: Graph) -> Iterator[str]:
+def _roots(graph: CaseGraph) -> Iterator[str]:
     """Yield the global names that a graph may use."""
     for operation in graph.operations:
         if operation.kind == "call_function":
             yield operation.target.partition(".")[0]
     used = (graph.outputs, *((item.args, dict(item.kwargs)) for item in graph.operations))
-    codes = [leaf.text for leaf in leaves(used) if isinstance(leaf, Code)]
+    codes = [leaf.text for leaf in leaves(used) if isinstance(leaf, ConstantCode)]
     yield from re.findall(r"(?<![\w.])[A-Za-z_]\w*", "\n".join(codes))
     for _, subgraph in graph.subgraphs:
         yield from _roots(subgraph)
@@ -207,7 +224,7 @@ def _python_names(names: tuple[str, ...] | list[str], taken: set[str]) -> dict[s
 _TORCH = os.path.dirname(inspect.getfile(torch)) + os.sep
 
 
-def user_frame(operation: Operation) -> StackFrame | None:
+def user_frame(operation: CaseOperation) -> StackFrame | None:
     """Return the line of an operation: the innermost frame outside of torch, if any."""
     outside = [frame for frame in operation.calls if not frame.filename.startswith(_TORCH)]
     return next(reversed(outside or operation.calls), None)
@@ -222,7 +239,7 @@ def _described(frame: StackFrame) -> str:
 # -- inputs and compilation --------------------------------------------------------------------
 
 
-def _inputs(case: Case) -> str:
+def _inputs(case: FailureCase) -> str:
     given = {item.name: item for item in case.inputs}
     names = _python_names(case.graph.parameters, set())
     written = _written(case.graph)
@@ -237,7 +254,7 @@ def _inputs(case: Case) -> str:
     return f"{EXACT}\n\n{text}" if "exact(\n" in text else text
 
 
-def _written(graph: Graph) -> set[str]:
+def _written(graph: CaseGraph) -> set[str]:
     """Return the names of the inputs that an operation may write to."""
     first = {item.name: next(uses(item), None) for item in graph.operations}
     written = set()
@@ -260,7 +277,7 @@ def compiled(module, args):
 """
 
 
-def _compiled(case: Case) -> str:
+def _compiled(case: FailureCase) -> str:
     if case.level == "aot" and case.dynamic:
         args = '[node.meta["val"] for node in graph.graph.find_nodes(op="placeholder")]'
         return _ATEN.format(mode=', tracing_mode="symbolic"', args=args)
@@ -284,7 +301,7 @@ _MOST_LINES = 5
 _HOLDS = "it contains code of your program, and may contain values of its inputs and weights. Read it."
 
 
-def _header(case: Case, fault: FaultLocated, environment: str) -> str:
+def _header(case: FailureCase, fault: FaultLocated, environment: str) -> str:
     frames = [user_frame(item) for item in all_operations(case.graph)]
     places = list(dict.fromkeys(_described(frame) for frame in frames if frame))
     extra = [f"and {len(places) - _MOST_LINES} more lines"] if len(places) > _MOST_LINES else []

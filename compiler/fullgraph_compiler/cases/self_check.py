@@ -11,7 +11,7 @@ from typing import Any
 from ..compat.graph_compat import operator_mode
 from ..facts import Failure
 from . import checking
-from .case import Case
+from .case import FailureCase
 
 END = 'if __name__ == "__main__":\n    sys.exit(main())'
 """The last lines of a self-checking program."""
@@ -20,7 +20,7 @@ SECONDS = 30
 """The seconds after which a repro of a hang reports that it still hangs."""
 
 
-def code(case: Case, failure: Failure) -> list[str]:
+def code(case: FailureCase, failure: Failure) -> list[str]:
     """Return the parts of the check: functions, ``main`` last, and its call."""
     if failure.kind == "accuracy":
         functions: tuple[Callable[..., Any], ...] = (
@@ -53,7 +53,7 @@ def _error_line(failure: Failure) -> str:
     return f"{failure.error}: {failure.message}"
 
 
-def _has_gradients(case: Case) -> bool:
+def _has_gradients(case: FailureCase) -> bool:
     return any(item.spec is not None and item.spec.requires_grad for item in case.inputs)
 
 

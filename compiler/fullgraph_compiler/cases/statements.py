@@ -31,7 +31,7 @@ _HARMLESS = (*_FUNCTION, ast.Import, ast.ImportFrom, ast.Pass, ast.Global)
 
 
 @dataclass(frozen=True, slots=True)
-class Import:
+class ImportBinding:
     """One name that an import binds.
 
     ``name`` is empty for ``import module``, ``*`` for all names.
@@ -44,7 +44,7 @@ class Import:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ModuleStatement:
     """One top-level statement.
 
     An import of several names is split into several statements. Names are plain or dotted as in the source
@@ -56,10 +56,10 @@ class Statement:
     binds: frozenset[str] = frozenset()
     refers: frozenset[str] = frozenset()
     completes: frozenset[str] = frozenset()
-    imports: Import | None = None
+    imports: ImportBinding | None = None
 
 
-def read_statements(files: Mapping[str, str]) -> dict[str, list[Statement]]:
+def read_statements(files: Mapping[str, str]) -> dict[str, list[ModuleStatement]]:
     """Return the statements of each file, except ``if __name__ == "__main__"``.
 
     Files with syntax errors are left out.
@@ -73,12 +73,12 @@ def read_statements(files: Mapping[str, str]) -> dict[str, list[Statement]]:
     libraries = {name: space for tree in trees.values() for name, space in _libraries(tree)}
     statements = {}
     for filename, tree in trees.items():
-        reader = _Reader(tree, files[filename], libraries)
+        reader = _StatementReader(tree, files[filename], libraries)
         statements[filename] = [statement for node in tree.body for statement in reader.read(node)]
     return statements
 
 
-class _Reader:
+class _StatementReader:
     def __init__(self, tree: ast.Module, text: str, libraries: Mapping[str, str]) -> None:
         self._lines = [line.encode() for line in text.splitlines()]
         self._libraries = libraries
@@ -91,14 +91,14 @@ class _Reader:
             if all(self._direct_effects(item) or _is_harmless(item) for item in node.body):
                 self._done_by_call[node.name] = self._done_by[node.name]
 
-    def read(self, node: ast.stmt) -> Iterator[Statement]:
+    def read(self, node: ast.stmt) -> Iterator[ModuleStatement]:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             yield from _read_import(node)
         elif not _is_main_guard(node):
             text = self._source(node)
             binds, refers = _names(text)
             refers |= _names_in_annotations(node) | _dotted_names(node) | set(self._operators(node))
-            yield Statement(text, frozenset(binds), frozenset(refers), frozenset(self._effects(node)))
+            yield ModuleStatement(text, frozenset(binds), frozenset(refers), frozenset(self._effects(node)))
 
     def _source(self, node: ast.stmt) -> str:
         """Return the text of a statement, with decorators, without a comment after it."""
@@ -251,20 +251,20 @@ def _libraries(tree: ast.Module) -> Iterator[tuple[str, str]]:
                 yield from ((_path(target), str(first.value)) for target in node.targets)
 
 
-def _read_import(node: ast.Import | ast.ImportFrom) -> Iterator[Statement]:
+def _read_import(node: ast.Import | ast.ImportFrom) -> Iterator[ModuleStatement]:
     for item in _imports(node):
         as_name = f" as {item.bound}" if item.bound not in (item.name, item.module, "*") else ""
         source = f"from {'.' * item.level}{item.module} " if isinstance(node, ast.ImportFrom) else ""
         text = f"{source}import {item.name or item.module}{as_name}"
-        yield Statement(text, frozenset({item.bound}), imports=item)
+        yield ModuleStatement(text, frozenset({item.bound}), imports=item)
 
 
-def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[Import]:
+def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[ImportBinding]:
     for alias in node.names:
         if isinstance(node, ast.ImportFrom):
-            yield Import(node.module or "", alias.name, alias.asname or alias.name, node.level)
+            yield ImportBinding(node.module or "", alias.name, alias.asname or alias.name, node.level)
         else:
-            yield Import(alias.name, "", alias.asname or alias.name)
+            yield ImportBinding(alias.name, "", alias.asname or alias.name)
 
 
 def _is_main_guard(node: ast.stmt) -> bool:

@@ -13,7 +13,17 @@ from typing import Any, Final
 
 import torch
 
-from .case import Code, Exact, Input, Integers, Operation, Ref, TensorSpec, Value, contiguous
+from .case import (
+    CaseInput,
+    CaseOperation,
+    ConstantCode,
+    ExactValues,
+    IntegerValues,
+    ResultRef,
+    TensorSpec,
+    Value,
+    contiguous,
+)
 
 INVOKE_SUBGRAPH: Final = "torch.ops.higher_order.invoke_subgraph"
 """A call of a nested compile region (``torch/_higher_order_ops/invoke_subgraph.py``): 2.13, 2.15."""
@@ -50,9 +60,9 @@ def expression(value: Value, names: Mapping[str, str]) -> str:
 
     ``names`` are the variables of operations and inputs.
     """
-    if isinstance(value, Ref):
+    if isinstance(value, ResultRef):
         return names[value.name]
-    if isinstance(value, Code):
+    if isinstance(value, ConstantCode):
         return value.text
     if value is Ellipsis:
         return "..."
@@ -73,7 +83,7 @@ def expression(value: Value, names: Mapping[str, str]) -> str:
     return repr(value)
 
 
-def call(operation: Operation, names: Mapping[str, str], in_aten: bool) -> str:
+def call(operation: CaseOperation, names: Mapping[str, str], in_aten: bool) -> str:
     """Return an operation as a Python expression.
 
     ``in_aten`` wraps Triton kernels for ATen graphs.
@@ -82,7 +92,7 @@ def call(operation: Operation, names: Mapping[str, str], in_aten: bool) -> str:
     args, kwargs = operation.args, dict(operation.kwargs)
     if operation.kind == "call_method":
         thing = expression(args[0], names)
-        thing = thing if isinstance(args[0], Ref) else f"({thing})"
+        thing = thing if isinstance(args[0], ResultRef) else f"({thing})"
         return f"{thing}.{target}({_arguments(args[1:], kwargs, names)})"
     if target.startswith("torch.ops.higher_order.triton_kernel_wrapper"):
         kernel = expression(kwargs["kernel"], names)
@@ -129,7 +139,9 @@ def _closure(function: Value, tensors: tuple[Value, ...], names: Mapping[str, st
     """Return a function that appends captured tensors to a graph's arguments."""
     if not tensors:
         return function
-    return Code(f"lambda *args: {expression(function, names)}(*args, {_arguments(tensors, {}, names)})")
+    return ConstantCode(
+        f"lambda *args: {expression(function, names)}(*args, {_arguments(tensors, {}, names)})"
+    )
 
 
 def class_title(subgraph: str) -> str:
@@ -160,7 +172,9 @@ def autograd_function(
         ("mark_non_differentiable", options["non_differentiable_idx"]),
     ):
         if places:
-            lines.append(f"        ctx.{method}({_selected('outputs', places, isinstance(outputs, Ref))})")
+            lines.append(
+                f"        ctx.{method}({_selected('outputs', places, isinstance(outputs, ResultRef))})"
+            )
     if saved:
         lines.append(f"        ctx.save_for_backward({_selected('kept', saved)})")
     if others:
@@ -183,7 +197,7 @@ def _selected(name: str, places: Iterable[int], is_single: bool = False) -> str:
     return name if is_single else ", ".join(f"{name}[{place}]" for place in places)
 
 
-def assignment(operation: Operation, names: Mapping[str, str]) -> str | None:
+def assignment(operation: CaseOperation, names: Mapping[str, str]) -> str | None:
     """Return ``x[0] = y`` for a ``setitem``; ``None`` for other operations."""
     if operation.target != "operator.setitem":
         return None
@@ -237,7 +251,7 @@ _UNIFORM = ("uint8", "int8", "int16", "int32", "int64", "bool", *_NORMAL[:4])
 """The dtypes of ``torch.randint``; those of ``torch.randn`` are ``_NORMAL``."""
 
 
-def make(given: Input, leaf: bool) -> str:
+def make(given: CaseInput, leaf: bool) -> str:
     """Return an expression that creates an input.
 
     Without ``leaf``, in-place operations may change it.
@@ -252,7 +266,7 @@ def make(given: Input, leaf: bool) -> str:
     return text
 
 
-def _strided(given: Input, spec: TensorSpec) -> str:
+def _strided(given: CaseInput, spec: TensorSpec) -> str:
     if not math.prod(spec.shape) or spec.stride == contiguous(spec.shape):
         return _filled(given.value, spec)
     if _is_apart(spec):
@@ -264,11 +278,11 @@ def _strided(given: Input, spec: TensorSpec) -> str:
     size = 1 + sum((length - 1) * step for length, step in zip(spec.shape, spec.stride, strict=True))
     memory = TensorSpec((size,), (1,), spec.dtype, spec.device)
     value = given.value
-    if isinstance(value, Exact):
+    if isinstance(value, ExactValues):
         places = torch.arange(size).as_strided(spec.shape, spec.stride).reshape(-1)
         numbers = torch.zeros(size, dtype=_dtype(spec))
         numbers[places] = _tensor(value, spec).reshape(-1)
-        value = Exact(bytes(numbers.view(torch.uint8).tolist()))
+        value = ExactValues(bytes(numbers.view(torch.uint8).tolist()))
     text = _filled(value, memory)
     return f"{f'({text})' if _is_sum(text) else text}.as_strided({spec.shape}, {spec.stride})"
 
@@ -278,9 +292,9 @@ def _filled(value: Any, spec: TensorSpec) -> str:
     shape = ", ".join(map(str, spec.shape)) or "()"
     if not math.prod(spec.shape):
         return f"torch.empty({shape}{_options(spec, 'float32')})"
-    if isinstance(value, Exact):
+    if isinstance(value, ExactValues):
         return _written(value, spec)
-    if isinstance(value, Integers):
+    if isinstance(value, IntegerValues):
         made = spec if spec.dtype in _UNIFORM else TensorSpec(spec.shape, (), "int64", spec.device)
         high = min(value.high + 1, 2**63 - 1)
         text = f"torch.randint({value.low}, {high}, {spec.shape}{_options(made, 'int64')})"
@@ -294,7 +308,7 @@ def _filled(value: Any, spec: TensorSpec) -> str:
     return f"{f'({text})' if _is_sum(text) else text}.to(torch.{spec.dtype})"
 
 
-def _written(value: Exact, spec: TensorSpec) -> str:
+def _written(value: ExactValues, spec: TensorSpec) -> str:
     tensor = _tensor(value, spec)
     if tensor.numel() > _MOST_WRITTEN:
         device = f".to({spec.device!r})" if spec.device != "cpu" else ""
@@ -320,7 +334,7 @@ def _numbers(tensor: torch.Tensor) -> str:
     return repr(float(next(text for text in digits if tensor.new_tensor(float(text)).item() == number)))
 
 
-def _tensor(value: Exact, spec: TensorSpec) -> torch.Tensor:
+def _tensor(value: ExactValues, spec: TensorSpec) -> torch.Tensor:
     return torch.frombuffer(bytearray(value.data), dtype=_dtype(spec)).reshape(spec.shape)
 
 

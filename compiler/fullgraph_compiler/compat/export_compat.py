@@ -21,7 +21,7 @@ from .trace_compat import TAKEN
 
 
 @dataclass
-class _Observed:
+class _ObservedExport:
     """The state of the current export, if any: its exception, and when it began."""
 
     going_on: bool = False
@@ -30,7 +30,7 @@ class _Observed:
     draft: bool = False
 
 
-_observed = _Observed()
+_observed = _ObservedExport()
 
 
 def observe_exports() -> None:
@@ -95,7 +95,7 @@ def _record_exports() -> None:
         finally:
             _observed.error, _observed.going_on = None, False
 
-    class ToldWarnings:
+    class TracedWarnings:
         """A ``warnings`` module that also records warnings of exports.
 
         ``_detect_attribute_assignment`` (``frontend_utils.py``) uses it: 2.13 and 2.15.
@@ -116,7 +116,7 @@ def _record_exports() -> None:
     # draft_export makes its report from the trace, whose records a listener has already taken.
     enter_capture = _draft_export.CaptureStructuredTrace.__enter__
     _draft_export.CaptureStructuredTrace.__enter__ = enter
-    frontend_utils.warnings = ToldWarnings()
+    frontend_utils.warnings = TracedWarnings()
     _trace.dtrace_structured = trace_structured
     _trace._export = _draft_export._export = recording
 

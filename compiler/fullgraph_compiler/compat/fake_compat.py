@@ -62,7 +62,7 @@ _KNOWN: Final = frozenset(
 _RANDOM: Final = frozenset((_aten.random_.default, _aten.random_.to, getattr(_aten.random_, "from")))
 
 
-class _Converter(FakeTensorConverter):  # type: ignore[misc]
+class _ConstantConverter(FakeTensorConverter):  # type: ignore[misc]
     """torch's converter, without a bug for sparse tensors.
 
     torch fails to invalidate their constants (2.11 to 2.15).
@@ -73,7 +73,7 @@ class _Converter(FakeTensorConverter):  # type: ignore[misc]
             super().invalidate_constant_aliases(tensor)
 
 
-class _OfThread:
+class _ThreadFlag:
     """A flag of a mode, separate for each thread.
 
     Threads of one program share one mode, which sets a flag on itself during an operation
@@ -90,7 +90,7 @@ class _OfThread:
         vars(self._threads)[str(id(mode))] = value
 
 
-class _Run:
+class _DatalessMethods:
     """The replaced methods of a ``FakeTensorMode`` for the program's tensors.
 
     ``FakeTensorMode`` (``torch/_subclasses/fake_tensor.py``, 2.11 to 2.15) calls ``dispatch`` and
@@ -151,12 +151,12 @@ def without_data(given: Callable[[str], Number | None]) -> AbstractContextManage
     """
     meta_utils.trace_structured = lambda *_, **__: None
     torch.utils.weakref = SimpleNamespace(getweakrefs=lambda _: [])
-    FakeTensorMode.in_kernel_invocation = _OfThread()
+    FakeTensorMode.in_kernel_invocation = _ThreadFlag()
     # Libraries that copy all attributes of tensors (``torch.distributed.checkpoint``) would copy the mode.
     FakeTensorMode.__deepcopy__ = lambda mode, _: mode
     mode = FakeTensorMode(allow_non_fake_inputs=True)
-    mode.fake_tensor_converter = _Converter()
-    mode.dispatch, mode.may_turn_const = _Run(mode, given).dispatch, _may_be_known
+    mode.fake_tensor_converter = _ConstantConverter()
+    mode.dispatch, mode.may_turn_const = _DatalessMethods(mode, given).dispatch, _may_be_known
     entered: AbstractContextManager[Any] = mode
     return entered
 
@@ -266,7 +266,7 @@ def hide_from_dynamo(places: Sequence[tuple[Any, str, Any]]) -> None:
 
 
 def _is_of_run(tensor: FakeTensor) -> bool:
-    return isinstance(getattr(tensor.fake_mode.dispatch, "__self__", None), _Run)
+    return isinstance(getattr(tensor.fake_mode.dispatch, "__self__", None), _DatalessMethods)
 
 
 def _is_generated(frame: FrameType | None) -> bool:

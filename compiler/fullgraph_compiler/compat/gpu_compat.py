@@ -165,14 +165,14 @@ def _streams(state: type[Any]) -> type[Any]:
     class Streams(state):  # type: ignore[misc]
         def __init__(self) -> None:
             if _is_closed() and torch.cuda.device_count() > 0:
-                self.cur_stream_stack = _NoStreams()
+                self.cur_stream_stack = _AbsentStreams()
             else:
                 super().__init__()
 
     return Streams
 
 
-class _NoStreams(deque[Any]):
+class _AbsentStreams(deque[Any]):
     """The streams of a GPU that is not open."""
 
     def _open(self, *_: object) -> NoReturn:

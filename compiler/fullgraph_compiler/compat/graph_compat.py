@@ -117,7 +117,7 @@ def refused_result(exception: BaseException) -> tuple[CodeType, Any] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class FakeKernel:
     """A Python function that an operator ran with fake tensors.
 
     ``trace`` is its part of the traceback.
@@ -129,7 +129,7 @@ class Kernel:
     trace: TracebackType
 
 
-def failing_kernel(exception: BaseException) -> Kernel | None:
+def failing_kernel(exception: BaseException) -> FakeKernel | None:
     """Return the function that raised as an operator ran with fake tensors.
 
     It is the innermost one outside of torch. ``_get_fake_value_impl`` (``torch/_dynamo/utils.py``) raises its
@@ -145,7 +145,7 @@ def failing_kernel(exception: BaseException) -> Kernel | None:
     return None
 
 
-def _kernel_in(error: BaseException) -> Kernel | None:
+def _kernel_in(error: BaseException) -> FakeKernel | None:
     """Return the last function in a traceback that torch called for an operator.
 
     ``FakeTensorMode._dispatch_impl`` (``torch/_subclasses/fake_tensor.py``) has the operator as ``func``,
@@ -159,7 +159,7 @@ def _kernel_in(error: BaseException) -> Kernel | None:
         if is_of_torch and code.co_name in _RUNS_KERNELS:
             operator = _operator_run_by(trace.tb_frame) or operator
         elif operator and not is_of_torch:
-            kernel, operator = Kernel(operator, _kind(operator), error, trace), ""
+            kernel, operator = FakeKernel(operator, _kind(operator), error, trace), ""
         trace = trace.tb_next
     return kernel
 

@@ -192,10 +192,10 @@ def trace_hints() -> None:
             if logger.name.endswith(f".__{log}") and logger.name != "torch._inductor.compile_fx.__perf_hints":
                 if not logger.isEnabledFor(logging.INFO) and not logger.propagate:
                     logger.setLevel(logging.INFO)  # no other handler is active
-                logger.addHandler(_ToTrace(record, function))
+                logger.addHandler(_TraceHandler(record, function))
 
 
-class _ToTrace(logging.Handler):
+class _TraceHandler(logging.Handler):
     """A handler that records messages of a log in the structured trace.
 
     If ``function`` is not empty, only messages of that function.

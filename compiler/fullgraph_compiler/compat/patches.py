@@ -12,7 +12,7 @@ from ..facts import Device
 
 
 @dataclass(frozen=True)
-class Pretence:
+class AbsentGpu:
     """An absent GPU, with functions that compilation for it needs."""
 
     device: Device
@@ -22,7 +22,7 @@ class Pretence:
     """Replaces ``scaled_dot_product_attention``, including the choice of its kernel."""
 
 
-Apply: TypeAlias = Callable[[Pretence], None]
+Apply: TypeAlias = Callable[[AbsentGpu], None]
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ _COPY: Final = "Memcpy"
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class ProfilerEvent:
     """An event of the profiler, with start and end in nanoseconds.
 
     ``key`` is its name or id. ``kind`` is ``None`` for a kernel or copy on the GPU, which the processor
@@ -83,7 +83,7 @@ def recorded(step: Literal["call", "backward", "release"]) -> AbstractContextMan
     return recording
 
 
-def profiled(work: Callable[[], object], modules: Iterable[ModuleType]) -> list[Event]:
+def profiled(work: Callable[[], object], modules: Iterable[ModuleType]) -> list[ProfilerEvent]:
     """Return the events during ``work()``.
 
     Graphs and the kernels of ``modules`` have names in them. ``kineto_results`` of
@@ -106,12 +106,12 @@ def profiled(work: Callable[[], object], modules: Iterable[ModuleType]) -> list[
             launch = launches.get(event.correlation_id())
             # Events without a launch are annotations from the processor.
             if launch is not None:
-                found.append(Event(None, start, end, name, launch.start_ns()))
+                found.append(ProfilerEvent(None, start, end, name, launch.start_ns()))
             continue
         for prefix, kind in _PREFIXES:
             if name.startswith(prefix):
                 key = name if kind == "operator" else name.removeprefix(prefix)
-                found.append(Event(kind, start, end, key))
+                found.append(ProfilerEvent(kind, start, end, key))
                 break
     return found
 

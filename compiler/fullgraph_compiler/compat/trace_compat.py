@@ -46,7 +46,7 @@ def _is_asked_for(_: logging.LogRecord) -> bool:
     return bool(_internal.log_state.is_artifact_enabled("graph_breaks"))
 
 
-class _KeptOn(logging.Logger):
+class _EnabledLogger(logging.Logger):
     """A logger that stays enabled.
 
     ``logging.config`` disables all loggers that it does not configure.
@@ -68,7 +68,7 @@ def listen(handler: logging.Handler) -> None:
 
     def attach() -> None:
         trace = logging.getLogger(_TRACE_LOGGER)
-        trace.__class__ = _KeptOn
+        trace.__class__ = _EnabledLogger
         trace.setLevel(logging.DEBUG)
         trace.propagate = False
         for idle in [other for other in trace.handlers if getattr(other, "root_dir", "") is None]:
@@ -78,7 +78,7 @@ def listen(handler: logging.Handler) -> None:
         if handler not in trace.handlers:
             trace.addHandler(handler)
         breaks = logging.getLogger(_BREAK_LOGGER)
-        breaks.__class__ = _KeptOn
+        breaks.__class__ = _EnabledLogger
         if not breaks.isEnabledFor(logging.DEBUG):
             breaks.setLevel(logging.DEBUG)
             breaks.propagate = False
@@ -108,7 +108,7 @@ def write_log(
     """
     from torch._logging import _internal
 
-    class Log(_internal.LazyTraceHandler):  # type: ignore[misc]
+    class ProcessTraceHandler(_internal.LazyTraceHandler):  # type: ignore[misc]
         is_off = False
         owner = os.getpid()
 
@@ -126,7 +126,7 @@ def write_log(
         def handleError(self, _: logging.LogRecord) -> None:  # noqa: N802
             raise
 
-    log = Log(folder)
+    log = ProcessTraceHandler(folder)
     log.setFormatter(_internal.TorchLogsFormatter(trace=True))
     if _internal.LOG_TRACE_HANDLER is not None:
         logging.getLogger(_TRACE_LOGGER).removeHandler(_internal.LOG_TRACE_HANDLER)

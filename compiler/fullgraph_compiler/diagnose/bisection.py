@@ -5,13 +5,13 @@ from __future__ import annotations
 import torch
 
 from ..cases import checking, repro
-from ..cases.case import Case
+from ..cases.case import FailureCase
 from ..cases.oracle import execute, silence
 from ..compat import inductor_compat
 from ..processes.children import run_child
 
 
-def bisect(case: Case, seconds: float) -> str:
+def bisect(case: FailureCase, seconds: float) -> str:
     """Return the part of TorchInductor to turn off so that a case no longer fails.
 
     An example is ``lowerings, 2: aten.relu.default``. Empty if no single part is at fault, or after

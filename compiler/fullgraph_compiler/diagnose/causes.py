@@ -15,12 +15,12 @@ import torch
 
 from ..cases import checking
 from ..facts import Cause, Evidence, RunRequest, Stack
-from ..processes.children import Child, ends_of, run_child
+from ..processes.children import ForkedChild, ends_of, run_child
 from . import paths, printed, programs, results
 from .divergence import parting
 from .followed import caches
 from .hooks import HookRegistry
-from .programs import Marks
+from .programs import CompileLandmarks
 
 _NUMPY_RANDOM = {"torch._dynamo.config.use_numpy_random_stream": True}
 _ANEW = ("uncompiled", programs.ANEW)
@@ -30,7 +30,7 @@ changed uncompiled calls are as calls under Dynamo."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Followed:
+class _FollowedCauses:
     """The possible causes in the followed calls.
 
     ``asked`` and ``cached`` need another run to confirm.
@@ -54,7 +54,7 @@ def find_cause(request: RunRequest, folder: Path, number: int, *, whole: bool) -
     follow = programs.start_followed(request, lambda recorder: _follow(recorder, number, marks))
     anew = programs.start_anew(request, folder, number, whole=whole)
     ended = dict(ends_of({follow, anew}))
-    followed = ended[follow].answer if ended[follow].answered else _Followed()
+    followed = ended[follow].answer if ended[follow].answered else _FollowedCauses()
     if ended[anew].answered and _is_right(folder, _ANEW, number):
         return followed.parted or Cause("reused", "", 0, 0)
     if whole:
@@ -75,7 +75,7 @@ def find_cause(request: RunRequest, folder: Path, number: int, *, whole: bool) -
     return None
 
 
-def _gives(child: Child, folder: Path, stages: tuple[str, str], number: int) -> bool:
+def _gives(child: ForkedChild, folder: Path, stages: tuple[str, str], number: int) -> bool:
     """Wait for a child.
 
     Returns whether the program finished and two stages have equal results.
@@ -125,14 +125,14 @@ def _is_right(folder: Path, stages: tuple[str, str], number: int) -> bool:
     return ended.answered and bool(ended.answer)
 
 
-def _follow(recorder: paths.PathRecorder, number: int, marks: Marks) -> _Followed:
+def _follow(recorder: paths.PathRecorder, number: int, marks: CompileLandmarks) -> _FollowedCauses:
     """Return the causes in the recorded path of a call.
 
     If ``number`` is 0, the first call that has a cause counts.
     """
     chosen = [path for path in recorder.paths if number in (0, path.number)]
     parted = (_parted(path, recorder.paths, recorder.hooks, marks) for path in chosen)
-    return _Followed(
+    return _FollowedCauses(
         next(filter(None, parted), None),
         next(filter(None, (_translated(path, marks) for path in chosen)), None),
         next(filter(None, map(_asked, chosen)), None),
@@ -141,7 +141,9 @@ def _follow(recorder: paths.PathRecorder, number: int, marks: Marks) -> _Followe
     )
 
 
-def _parted(now: paths.Path, before: list[paths.Path], hooks: HookRegistry, marks: Marks) -> Cause | None:
+def _parted(
+    now: paths.CallPath, before: list[paths.CallPath], hooks: HookRegistry, marks: CompileLandmarks
+) -> Cause | None:
     """Return the cause if all earlier compilations that may be reused agree on it.
 
     ``None`` if the graph of an earlier compilation may fit the call: that may be the reused graph.
@@ -164,12 +166,12 @@ def _parted(now: paths.Path, before: list[paths.Path], hooks: HookRegistry, mark
     return found[-1] if len(distinct) == 1 else None
 
 
-def _is_eager(stack: Stack, marks: Marks) -> bool:
+def _is_eager(stack: Stack, marks: CompileLandmarks) -> bool:
     """Return whether the function that a stack ends in is not compiled."""
     return bool(stack) and (stack[-1].filename, stack[-1].function) in marks.eager
 
 
-def _translated(path: paths.Path, marks: Marks) -> Cause | None:
+def _translated(path: paths.CallPath, marks: CompileLandmarks) -> Cause | None:
     """Return the NumPy calls whose translation differs, once per function and line.
 
     Calls in uncompiled parts of the program are left out, because they use NumPy itself.
@@ -187,7 +189,7 @@ def _translated(path: paths.Path, marks: Marks) -> Cause | None:
     return Cause("numpy", path.name, path.turn, 0, tuple(evidence.values()), path.caller)
 
 
-def _cached(path: paths.Path, before: list[paths.Path]) -> Cause | None:
+def _cached(path: paths.CallPath, before: list[paths.CallPath]) -> Cause | None:
     """Return a function whose cached result, from an earlier call, this call used."""
     cached = {code for code, _ in caches()} - {entered.code for entered in path.frames}
     for earlier in before:
@@ -201,7 +203,7 @@ def _cached(path: paths.Path, before: list[paths.Path]) -> Cause | None:
     return None
 
 
-def _runs(path: paths.Path, earlier: paths.Path, entered: paths.Entered) -> bool:
+def _runs(path: paths.CallPath, earlier: paths.CallPath, entered: paths.PathFrame) -> bool:
     """Return whether a path has the instruction that entered an earlier path's frame."""
     if entered.parent < 0:
         return False
@@ -210,7 +212,7 @@ def _runs(path: paths.Path, earlier: paths.Path, entered: paths.Entered) -> bool
     return any((number << 32 | entered.offset) in path.events for number in own)
 
 
-def _asked(path: paths.Path) -> Cause | None:
+def _asked(path: paths.CallPath) -> Cause | None:
     """Return the first line that asks torch whether it is compiling."""
     if not path.asked:
         return None

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from ..cases.case import Case
-from ..cases.oracle import Oracle
+from ..cases.case import FailureCase
+from ..cases.oracle import FailureOracle
 from ..compat import settings_compat
 from ..facts import FaultLocated, SettingFault
 
@@ -20,7 +20,9 @@ _MOST: Final = 6
 """The maximum number of settings to try."""
 
 
-def settings_at_fault(case: Case, fault: FaultLocated, oracle: Oracle, own: str) -> tuple[SettingFault, ...]:
+def settings_at_fault(
+    case: FailureCase, fault: FaultLocated, oracle: FailureOracle, own: str
+) -> tuple[SettingFault, ...]:
     """Return each setting whose default makes a case pass.
 
     It must pass the failing stage and its ``own`` backend. Settings of TorchInductor are not read at the
@@ -43,7 +45,7 @@ def settings_at_fault(case: Case, fault: FaultLocated, oracle: Oracle, own: str)
     )
 
 
-def _chosen(case: Case) -> Iterator[SettingFault]:
+def _chosen(case: FailureCase) -> Iterator[SettingFault]:
     seen = set()
     for line in (*case.settings, *case.preamble):
         found = _ASSIGNED.fullmatch(line)
@@ -55,7 +57,7 @@ def _chosen(case: Case) -> Iterator[SettingFault]:
             yield SettingFault(found[1], found[2], default)
 
 
-def _with_default(case: Case, setting: SettingFault) -> Case:
+def _with_default(case: FailureCase, setting: SettingFault) -> FailureCase:
     """Return a case with the default of a setting, and eager random numbers."""
     line = f"{setting.name} = {setting.default}"
     settings = (*case.settings, _EAGER_RANDOM, line)

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from ..facts import Cause, CauseKind, Evidence, Stack
 from .followed import caches
 from .hooks import HookRegistry
-from .paths import ENTERED, Path
+from .paths import ENTERED, CallPath
 
 _TESTING: Final = ("COPY", "TO_BOOL", "NOP", "CACHE", "EXTENDED_ARG", "PRECALL", "SWAP")
 """Instructions between a value and the jump that tests it."""
@@ -19,7 +19,7 @@ _OFFSET: Final = (1 << 32) - 1
 
 
 def parting(
-    before: Path, now: Path, hooks: HookRegistry, breaks: Collection[tuple[str, int]] = ()
+    before: CallPath, now: CallPath, hooks: HookRegistry, breaks: Collection[tuple[str, int]] = ()
 ) -> Cause | None:
     """Return why a graph that was compiled in one call does not fit another call.
 
@@ -43,7 +43,7 @@ def parting(
 _Found: TypeAlias = tuple[CauseKind, tuple[Evidence, ...]]
 
 
-def _way(before: Path, now: Path, hooks: HookRegistry, at: int) -> _Found | None:
+def _way(before: CallPath, now: CallPath, hooks: HookRegistry, at: int) -> _Found | None:
     """Return why the paths of the calls diverge at an event; ``None`` if unknown."""
     for path in (now, before):
         code = _entered(path, at)
@@ -84,7 +84,7 @@ def _way(before: Path, now: Path, hooks: HookRegistry, at: int) -> _Found | None
     return "branch", (Evidence("", was, became, stack),)
 
 
-def _different(before: Path, now: Path) -> Iterator[int]:
+def _different(before: CallPath, now: CallPath) -> Iterator[int]:
     """Yield the indices at which the events of two calls differ."""
     events, others = before.events, now.events
     for at in range(max(len(events), len(others))):
@@ -96,14 +96,14 @@ def _different(before: Path, now: Path) -> Iterator[int]:
                 yield at
 
 
-def _entered(path: Path, at: int) -> CodeType | None:
+def _entered(path: CallPath, at: int) -> CodeType | None:
     """Return the code that an event enters; ``None`` for an instruction."""
     if at >= len(path.events) or path.events[at] & _OFFSET != ENTERED:
         return None
     return path.frames[path.events[at] >> 32].code
 
 
-def _following(path: Path, at: int, frame: int) -> int | None:
+def _following(path: CallPath, at: int, frame: int) -> int | None:
     """Return the offset of an event; ``None`` if the event is not in this frame."""
     if at >= len(path.events) or path.events[at] >> 32 != frame:
         return None
@@ -127,7 +127,7 @@ def _truth(jump: dis.Instruction, to: int) -> str:
     return str(not jumped) if "IF_FALSE" in name else ""
 
 
-def _computed(path: Path, at: int, frame: int, jump: int) -> int:
+def _computed(path: CallPath, at: int, frame: int, jump: int) -> int:
     """Return the offset of the instruction that computed the value that a jump tests."""
     instructions = _instructions(path.frames[frame].code)
     for event in path.events[at - 1 :: -1] if at else ():
@@ -144,7 +144,7 @@ def _instructions(code: CodeType) -> dict[int, dis.Instruction]:
     return {item.offset: item for item in dis.get_instructions(code)}
 
 
-def _value(before: Path, now: Path, breaks: bool) -> _Found | None:
+def _value(before: CallPath, now: CallPath, breaks: bool) -> _Found | None:
     """Return a value that differs although sizes and plain values of inputs are equal.
 
     With graph breaks, variables are ignored: their values may come from the data of the call's tensors.
@@ -160,7 +160,7 @@ def _value(before: Path, now: Path, breaks: bool) -> _Found | None:
     return None
 
 
-def _aliasing(before: Path, now: Path) -> _Found | None:
+def _aliasing(before: CallPath, now: CallPath) -> _Found | None:
     """Return inputs that share memory in one call only, and the row that writes to it."""
     for path, other in ((now, before), (before, now)):
         for pair in sorted(path.shared - other.shared):
@@ -175,7 +175,7 @@ def _aliasing(before: Path, now: Path) -> _Found | None:
     return None
 
 
-def _setting(before: Path, now: Path) -> _Found | None:
+def _setting(before: CallPath, now: CallPath) -> _Found | None:
     for name, value in now.settings.items():
         if before.settings[name] != value:
             return "setting", (Evidence(name, before.settings[name], value),)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from ..cases import repro
-from ..cases.case import Case, Graph, Operation
+from ..cases.case import CaseGraph, CaseOperation, FailureCase
 from ..facts import Drawn
 
 _DRAWS: Final = re.compile(r"(?:rand|randn|randint)(?:_like)?|(?:bernoulli|normal|uniform|exponential)_?")
@@ -15,7 +15,7 @@ _DRAWS: Final = re.compile(r"(?:rand|randn|randint)(?:_like)?|(?:bernoulli|norma
 _DROPOUT: Final = "torch.nn.functional.dropout"
 
 
-def drawn_in(cases: Iterable[Case]) -> tuple[Drawn, ...]:
+def drawn_in(cases: Iterable[FailureCase]) -> tuple[Drawn, ...]:
     """Return the operations that certainly draw random numbers, once per line."""
     found: dict[tuple[str, str, int], Drawn] = {}
     for operation in (item for case in cases for item in _operations(case.graph) if _draws(item)):
@@ -26,13 +26,13 @@ def drawn_in(cases: Iterable[Case]) -> tuple[Drawn, ...]:
     return tuple(found.values())
 
 
-def _operations(graph: Graph) -> Iterator[Operation]:
+def _operations(graph: CaseGraph) -> Iterator[CaseOperation]:
     yield from graph.operations
     for _, subgraph in graph.subgraphs:
         yield from _operations(subgraph)
 
 
-def _draws(operation: Operation) -> bool:
+def _draws(operation: CaseOperation) -> bool:
     if operation.target == _DROPOUT:
         share, training = (_argument(operation, *place) for place in ((1, "p"), (2, "training")))
         return training is True and isinstance(share, float) and 0 < share < 1
@@ -40,5 +40,5 @@ def _draws(operation: Operation) -> bool:
     return operation.kind in ("call_function", "call_method") and _DRAWS.fullmatch(name) is not None
 
 
-def _argument(operation: Operation, index: int, name: str) -> Any:
+def _argument(operation: CaseOperation, index: int, name: str) -> Any:
     return operation.args[index] if len(operation.args) > index else dict(operation.kwargs).get(name)

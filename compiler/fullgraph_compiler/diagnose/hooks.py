@@ -25,7 +25,7 @@ _METHODS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Registered:
+class HookChange:
     """The registration or removal of a hook, after this number of calls of compiled functions."""
 
     calls: int
@@ -40,8 +40,8 @@ class HookRegistry:
 
     def __init__(self, calls: Callable[[], int]) -> None:
         self._calls = calls
-        self._hooks: dict[CodeType, list[Registered]] = {}
-        self._removed: dict[CodeType, list[Registered]] = {}
+        self._hooks: dict[CodeType, list[HookChange]] = {}
+        self._removed: dict[CodeType, list[HookChange]] = {}
         self._handles: dict[int, CodeType] = {}
 
     def install(self) -> None:
@@ -51,11 +51,11 @@ class HookRegistry:
         handle: Any = torch.utils.hooks.RemovableHandle
         handle.remove = self._noting_removal(handle.remove)
 
-    def registered(self, code: CodeType) -> list[Registered]:
+    def registered(self, code: CodeType) -> list[HookChange]:
         """Return where a function was registered as a hook, in order."""
         return self._hooks.get(code, [])
 
-    def removed(self, code: CodeType) -> list[Registered]:
+    def removed(self, code: CodeType) -> list[HookChange]:
         """Return where a function was removed as a hook, in order."""
         return self._removed.get(code, [])
 
@@ -81,9 +81,9 @@ class HookRegistry:
 
         return remove_and_note
 
-    def _note(self, changes: dict[CodeType, list[Registered]], code: CodeType) -> None:
+    def _note(self, changes: dict[CodeType, list[HookChange]], code: CodeType) -> None:
         own = tuple(frame for frame in calling_stack(sys._getframe(2)) if is_followed(frame.filename))
-        changes.setdefault(code, []).append(Registered(self._calls(), own))
+        changes.setdefault(code, []).append(HookChange(self._calls(), own))
 
 
 def _code(hook: Any) -> CodeType | None:

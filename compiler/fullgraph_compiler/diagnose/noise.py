@@ -8,7 +8,7 @@ from typing import Any, Final
 import torch
 
 from ..cases import checking, repro
-from ..cases.case import Case
+from ..cases.case import FailureCase
 from ..cases.oracle import execute, silence
 from ..facts import Noise
 from ..processes.children import run_child
@@ -17,7 +17,7 @@ _FAR: Final = 0.01
 """The relative error, compared with float64, above which a number is rounding noise."""
 
 
-def noise_in(case: Case, seconds: float) -> Noise | None:
+def noise_in(case: FailureCase, seconds: float) -> Noise | None:
     """Return the first number in a graph's results that rounding decides.
 
     It differs, and is far from float64 both compiled and uncompiled.
@@ -26,7 +26,7 @@ def noise_in(case: Case, seconds: float) -> Noise | None:
     return ended.answer if ended.answered else None
 
 
-def _noise(case: Case) -> Noise | None:
+def _noise(case: FailureCase) -> Noise | None:
     silence()
     namespace = execute(repro.program(case))
     module, inputs, compiled = namespace["Repro"], namespace["inputs"], namespace["compiled"]

@@ -8,7 +8,7 @@ from typing import Any, Final
 import torch
 
 from ..cases import checking, repro
-from ..cases.case import Case, Operation
+from ..cases.case import CaseOperation, FailureCase
 from ..cases.oracle import execute, silence
 from ..compat.graph_compat import operator_mode
 from ..facts import FaultLocated, OperatorFault
@@ -23,7 +23,9 @@ _OF_TORCH: Final = frozenset(
 )
 
 
-def operator_at_fault(case: Case, fault: FaultLocated, seconds: float) -> tuple[OperatorFault | None, Any]:
+def operator_at_fault(
+    case: FailureCase, fault: FaultLocated, seconds: float
+) -> tuple[OperatorFault | None, Any]:
     """Find an operator that does not do what it declares, and the stack of its call.
 
     ``torch.library.opcheck`` runs in a child process on the operator's arguments in this graph. Otherwise,
@@ -38,7 +40,7 @@ def operator_at_fault(case: Case, fault: FaultLocated, seconds: float) -> tuple[
     return (OperatorFault(name, said), own[name].calls) if name in own else (None, ())
 
 
-def _is_own(operation: Operation) -> bool:
+def _is_own(operation: CaseOperation) -> bool:
     """Return whether an operation is an operator that torch does not define."""
     namespace, _, _ = operation.target.removeprefix(_PACKET).partition(".")
     return (
@@ -46,7 +48,7 @@ def _is_own(operation: Operation) -> bool:
     )
 
 
-def _failed_check(case: Case, names: Any) -> tuple[str, str]:
+def _failed_check(case: FailureCase, names: Any) -> tuple[str, str]:
     """Run a graph uncompiled.
 
     Returns the first operator of ``names`` that fails a check, with the reason.

@@ -15,12 +15,12 @@ import torch
 
 from ..facts import Stack, StackFrame
 from ..observe.stacks import calling_stack
-from ..verify.calls import Call, CallWatcher
+from ..verify.calls import CallWatcher, CompiledCall
 from ..verify.snapshots import is_plain
 from .followed import is_followed
 from .hooks import HookRegistry
 from .results import tensors_in
-from .translated import NumpyCalls, Translated
+from .translated import NumpyMismatch, NumpyWatcher
 
 ENTERED = (1 << 32) - 1
 """The offset of an event that is the begin of a frame, not an instruction."""
@@ -37,7 +37,7 @@ _ASKED = (torch.compiler.is_compiling.__code__, torch.compiler.is_dynamo_compili
 
 
 @dataclass(frozen=True, slots=True)
-class Entered:
+class PathFrame:
     """A frame of a call: its code, and the frame (-1 for none) and the instruction that called it."""
 
     code: CodeType
@@ -46,7 +46,7 @@ class Entered:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class PathValue:
     """A plain value in a frame.
 
     It is the value of the local variable ``name``, or was returned to the instruction ``offset``.
@@ -60,7 +60,7 @@ class Seen:
 
 
 @dataclass
-class Path:
+class CallPath:
     """The path of an uncompiled call: its instructions, plain values, writes to inputs, NumPy calls.
 
     An event is the number of a frame in the upper 32 bits, and the offset of an instruction or ``ENTERED``.
@@ -77,11 +77,11 @@ class Path:
     shared: frozenset[tuple[str, str]]
     settings: dict[str, str]
     events: array[int] = field(default_factory=lambda: array("q"))
-    frames: list[Entered] = field(default_factory=list)
-    values: list[Seen] = field(default_factory=list)
+    frames: list[PathFrame] = field(default_factory=list)
+    values: list[PathValue] = field(default_factory=list)
     writes: list[tuple[str, int, int]] = field(default_factory=list)
     """The name of each input that was written to, with the frame and the row of the write."""
-    translated: list[tuple[int, int, Translated]] = field(default_factory=list)
+    translated: list[tuple[int, int, NumpyMismatch]] = field(default_factory=list)
     asked: list[tuple[int, int]] = field(default_factory=list)
     """The frame and the offset of each instruction that asks torch whether it is compiling."""
 
@@ -110,21 +110,21 @@ class PathRecorder(CallWatcher):
 
     def __init__(self) -> None:
         super().__init__(compiled=False)
-        self.paths: list[Path] = []
+        self.paths: list[CallPath] = []
         self.hooks = HookRegistry(lambda: self.calls)
         self._before: Callable[..., Any] | None = None
-        self._numpy = NumpyCalls(self._translate)
-        self._tracer: _Tracer | None = None
+        self._numpy = NumpyWatcher(self._translate)
+        self._tracer: _PathTracer | None = None
 
     def install(self) -> None:
         """Record from now on."""
         super().install()
         self.hooks.install()
 
-    def begin(self, call: Call) -> None:
+    def begin(self, call: CompiledCall) -> None:
         """Follow a call."""
         inputs = list(_inputs(call))
-        path = Path(
+        path = CallPath(
             call.number,
             call.turn,
             call.name,
@@ -135,7 +135,7 @@ class PathRecorder(CallWatcher):
             _settings(),
         )
         self.paths.append(path)
-        self._tracer = _Tracer(path, [(name, value) for name, value in inputs if _has_version(value)])
+        self._tracer = _PathTracer(path, [(name, value) for name, value in inputs if _has_version(value)])
         self._before = sys.gettrace()
         self._numpy.install()
         # Without this, and the same in ``_step``, Python 3.12 and 3.13 report no instructions for the first
@@ -143,21 +143,21 @@ class PathRecorder(CallWatcher):
         sys._getframe().f_trace_opcodes = True
         sys.settrace(self._tracer.enter)
 
-    def leave(self, _call: Call) -> None:
+    def leave(self, _call: CompiledCall) -> None:
         """Stop following a call."""
         sys.settrace(self._before)
         self._numpy.remove()
         self._tracer = None
 
-    def _translate(self, frame: FrameType, found: Translated) -> None:
+    def _translate(self, frame: FrameType, found: NumpyMismatch) -> None:
         if self._tracer is not None:
             self._tracer.translate(frame, found)
 
 
-class _Tracer:
+class _PathTracer:
     """The trace functions for one call (``sys.settrace``)."""
 
-    def __init__(self, path: Path, inputs: list[tuple[str, torch.Tensor]]) -> None:
+    def __init__(self, path: CallPath, inputs: list[tuple[str, torch.Tensor]]) -> None:
         self._path = path
         self._inputs = inputs
         self._versions = [tensor._version for _, tensor in inputs]
@@ -179,14 +179,14 @@ class _Tracer:
         parent, offset = self._parent(frame)
         number = len(self._path.frames)
         self._numbers[frame] = number
-        self._path.frames.append(Entered(frame.f_code, parent, offset))
+        self._path.frames.append(PathFrame(frame.f_code, parent, offset))
         self._rows[number] = frame.f_code.co_firstlineno
         self._locals[number] = dict(_plain(frame))
         self._path.events.append(number << 32 | ENTERED)
         frame.f_trace_opcodes = True
         return self._step
 
-    def translate(self, frame: FrameType, found: Translated) -> None:
+    def translate(self, frame: FrameType, found: NumpyMismatch) -> None:
         number = self._numbers.get(frame)
         if number is not None:
             self._path.translated.append((number, frame.f_lasti, found))
@@ -218,7 +218,7 @@ class _Tracer:
         for name, value in _plain(frame):
             if known.get(name) != value:
                 known[name] = value
-                self._path.values.append(Seen(number, row, 0, name, value))
+                self._path.values.append(PathValue(number, row, 0, name, value))
         for index, (name, tensor) in enumerate(self._inputs):
             if tensor._version != self._versions[index]:
                 self._versions[index] = tensor._version
@@ -227,7 +227,7 @@ class _Tracer:
     def _returning(self, frame: FrameType, event: str, value: Any) -> Any:
         if event == "return" and frame.f_back in self._numbers and (text := _text(value)) is not None:
             number, offset = self._numbers[frame.f_back], frame.f_back.f_lasti
-            self._path.values.append(Seen(number, 0, offset, "", text))
+            self._path.values.append(PathValue(number, 0, offset, "", text))
         return self._returning
 
 
@@ -251,7 +251,7 @@ def _text(value: Any) -> str | None:
 # -- inputs ------------------------------------------------------------------------------------
 
 
-def _inputs(call: Call) -> Iterator[tuple[str, Any]]:
+def _inputs(call: CompiledCall) -> Iterator[tuple[str, Any]]:
     """Yield the tensors and plain values in a call's arguments, with their names."""
     try:
         given = inspect.signature(call.function).bind(*call.args, **call.kwargs).arguments

@@ -38,11 +38,11 @@ class PrintedLines:
         file = sys.stdout
         if not isinstance(file, io.TextIOWrapper):
             return
-        for method in (_Tee.write, _Tee.flush, _Tee.writable, _Tee.fileno, _Tee.isatty):
+        for method in (_TeeFile.write, _TeeFile.flush, _TeeFile.writable, _TeeFile.fileno, _TeeFile.isatty):
             dynamo_compat.leave_alone(method)
         # Dynamo may trace a call of ``sys.stdout.write``, so this remains Python's own class.
         self._stdout = io.TextIOWrapper(
-            _Tee(file.buffer, self._kept),
+            _TeeFile(file.buffer, self._kept),
             encoding=file.encoding,
             errors=file.errors,
             line_buffering=file.line_buffering,
@@ -58,7 +58,7 @@ class PrintedLines:
         path.write_bytes(self._kept)
 
 
-class _Tee(io.BufferedIOBase):
+class _TeeFile(io.BufferedIOBase):
     """A binary file that passes writes on to ``stream``, and copies them to ``kept``."""
 
     def __init__(self, stream: BinaryIO, kept: bytearray) -> None:

@@ -39,14 +39,14 @@ from ..facts import (
     TargetProblem,
 )
 from ..observe.live import Sink
-from ..processes.children import Child, Ended, run_child
+from ..processes.children import ChildResult, ForkedChild, run_child
 from ..replay.record import RecordedCall, record_call
-from ..verify.calls import Call
+from ..verify.calls import CompiledCall
 from .followed import caches, is_followed
 from .paths import PathRecorder
 from .printed import PrintedLines
 from .results import ResultRecorder
-from .wrappers import WrappedModules, knows_wrapper, return_modules
+from .wrappers import WrapRecorder, knows_wrapper, return_modules
 
 _T = TypeVar("_T")
 
@@ -72,7 +72,7 @@ UNWRAPPED = "unwrapped"
 
 
 @dataclass(slots=True)
-class Marks:
+class CompileLandmarks:
     """The numbers of calls that compiled something, and the files and rows of graph breaks.
 
     ``eager`` has the files and names of functions that are not compiled, or only in part.
@@ -99,7 +99,7 @@ class Marks:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class ProgramResult:
     """The result of a program's run: its failure, if any, with the stack and the compilation.
 
     ``raised`` is the exception that ended the run. ``others`` says whether the program started processes that
@@ -154,7 +154,7 @@ def run_observed(
     *,
     speak: Callable[[], object] = bool,
     memory: int | None = None,
-) -> tuple[Ran, _T | None]:
+) -> tuple[ProgramResult, _T | None]:
     """Run the program in a child.
 
     Returns how it ran, and ``result()`` of the child if it ran to the end. ``speak`` is called first, in the
@@ -169,7 +169,7 @@ def run_observed(
     ended = run_child(work, request.patience, memory)
     if ended.out_of_memory:
         message = f"it uses more than {(memory or 0) / _GIB:.3g} GiB"
-        return Ran(Failure("error", OUT_OF_MEMORY, message), ended.seconds), None
+        return ProgramResult(Failure("error", OUT_OF_MEMORY, message), ended.seconds), None
     facts, found = ended.answer if ended.answered else ((), None)
     return how_it_ran(replace(ended, answer=facts)), found
 
@@ -209,19 +209,19 @@ def _record_run(
     return facts
 
 
-def start_uncompiled(request: RunRequest, folder: Path) -> Child:
+def start_uncompiled(request: RunRequest, folder: Path) -> ForkedChild:
     """Start a child that runs the program uncompiled, and saves its results."""
 
     def work() -> tuple[Fact, ...]:
-        recorder, wrapped = ResultRecorder(compiled=False), WrappedModules()
+        recorder, wrapped = ResultRecorder(compiled=False), WrapRecorder()
         facts = _record_run(replace(request, depth="graph"), folder, "uncompiled", recorder, wrapped.install)
         wrapped.save(folder)
         return facts
 
-    return Child(work, None)
+    return ForkedChild(work, None)
 
 
-def start_unwrapped(request: RunRequest, folder: Path) -> Child:
+def start_unwrapped(request: RunRequest, folder: Path) -> ForkedChild:
     """Start a child that runs the program uncompiled, with no module wrapped.
 
     The output is saved only if the program does not fail and its files do not name the wrapper.
@@ -248,7 +248,7 @@ def start_unwrapped(request: RunRequest, folder: Path) -> Child:
             lines.save(printed(folder, UNWRAPPED))
         return facts
 
-    return Child(work, request.patience)
+    return ForkedChild(work, request.patience)
 
 
 def record(request: RunRequest, folder: Path, number: int) -> RecordedCall | None:
@@ -262,7 +262,7 @@ def record(request: RunRequest, folder: Path, number: int) -> RecordedCall | Non
     return recorded_call(folder)
 
 
-def start_eager(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[], None]) -> Child:
+def start_eager(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[], None]) -> ForkedChild:
     """Start a child that runs the program with Dynamo alone, and saves its graphs.
 
     The graphs and the results are saved in ``folder``. ``sink`` gets the facts of the run; ``speak`` makes it
@@ -272,7 +272,7 @@ def start_eager(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[
     def work() -> tuple[Fact, ...]:
         speak()
         recorder = ResultRecorder(compiled=True, on_call=functools.partial(_record, folder))
-        keeper, seen = GraphKeeper(folder), Marks()
+        keeper, seen = GraphKeeper(folder), CompileLandmarks()
 
         def mark(facts: list[Fact]) -> None:
             seen.take(facts, recorder.calls)
@@ -283,10 +283,10 @@ def start_eager(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[
         (folder / _MARKS).write_bytes(pickle.dumps(seen))
         return facts
 
-    return Child(work, None)
+    return ForkedChild(work, None)
 
 
-def start_followed(request: RunRequest, answer: Callable[[PathRecorder], Any]) -> Child:
+def start_followed(request: RunRequest, answer: Callable[[PathRecorder], Any]) -> ForkedChild:
     """Start a child that runs the program uncompiled, and follows each call.
 
     It returns ``answer(recorder)``.
@@ -298,7 +298,7 @@ def start_followed(request: RunRequest, answer: Callable[[PathRecorder], Any]) -
         observe(replace(request, depth="graph"), ignore, recorder.install)
         return answer(recorder)
 
-    return Child(work, request.patience)
+    return ForkedChild(work, request.patience)
 
 
 def start_anew(
@@ -308,7 +308,7 @@ def start_anew(
     *,
     whole: bool,
     settings: Mapping[str, object] = MappingProxyType({}),
-) -> Child:
+) -> ForkedChild:
     """Start a child that runs the program, and compiles a call anew.
 
     If ``number`` is 0, it compiles every call anew. With ``whole`` the program uses its own backend, else
@@ -322,7 +322,7 @@ def start_anew(
             GraphKeeper(graphs).install()
         settings_compat.pin_settings({**_NO_CACHES, **settings})
 
-    def forget(call: Call) -> None:
+    def forget(call: CompiledCall) -> None:
         if number in (0, call.number):
             torch.compiler.reset()
 
@@ -330,18 +330,18 @@ def start_anew(
     return _start_silently(request, folder, ANEW, recorder, prepare, depth="alone" if whole else "graph")
 
 
-def start_pretending(request: RunRequest, folder: Path) -> Child:
+def start_pretending(request: RunRequest, folder: Path) -> ForkedChild:
     """Start a child that runs the program uncompiled, while torch claims to compile."""
-    return _start_silently(request, folder, CHANGED, _PretendingRecorder())
+    return _start_silently(request, folder, CHANGED, _UncompiledRecorder())
 
 
-def start_forgetting(request: RunRequest, folder: Path, calls: Collection[int]) -> Child:
+def start_forgetting(request: RunRequest, folder: Path, calls: Collection[int]) -> ForkedChild:
     """Start a child that runs the program uncompiled, and clears ``functools`` caches.
 
     The caches are cleared before each of ``calls``.
     """
 
-    def forget(call: Call) -> None:
+    def forget(call: CompiledCall) -> None:
         for code, cache in caches() if call.number in calls else ():
             if is_followed(code.co_filename):
                 cache.cache_clear()
@@ -356,30 +356,30 @@ def _start_silently(
     recorder: ResultRecorder,
     prepare: Callable[[], None] = lambda: None,
     depth: Depth = "graph",
-) -> Child:
+) -> ForkedChild:
     """Start a child that runs the program silently, and saves its results and output."""
 
     def work() -> None:
         silence()
         _record_run(replace(request, depth=depth), folder, stage, recorder, prepare)
 
-    return Child(work, request.patience)
+    return ForkedChild(work, request.patience)
 
 
-class _PretendingRecorder(ResultRecorder):
+class _UncompiledRecorder(ResultRecorder):
     """A recorder of results of uncompiled calls, during which torch claims to compile."""
 
     def __init__(self) -> None:
         super().__init__(compiled=False)
         self._own = {name: getattr(torch.compiler, name) for name in ("is_compiling", "is_dynamo_compiling")}
 
-    def begin(self, call: Call) -> None:
+    def begin(self, call: CompiledCall) -> None:
         """Make torch report to the program's own code that it is compiling."""
         super().begin(call)
         for name, own in self._own.items():
             setattr(torch.compiler, name, functools.partial(_pretend, own))
 
-    def leave(self, call: Call) -> None:
+    def leave(self, call: CompiledCall) -> None:
         """Make torch report the truth again."""
         super().leave(call)
         for name, own in self._own.items():
@@ -392,7 +392,7 @@ def _pretend(own: Callable[[], bool]) -> bool:
 
 def run_compiled(
     request: RunRequest, folder: Path, settings: Mapping[str, object], *, keeps_results: str = ""
-) -> Ran:
+) -> ProgramResult:
     """Run the program in a child with its own backend.
 
     Except for ``settings`` of torch, it runs as without Fullgraph. ``keeps_results`` is the stage under which
@@ -436,13 +436,13 @@ def recorded_call(folder: Path) -> RecordedCall | None:
     return pickle.loads(path.read_bytes()) if path.exists() else None
 
 
-def marks(folder: Path) -> Marks:
+def marks(folder: Path) -> CompileLandmarks:
     """Return the marks of the run with Dynamo alone.
 
     Empty marks if the run did not end.
     """
     path = folder / _MARKS
-    return pickle.loads(path.read_bytes()) if path.exists() else Marks()
+    return pickle.loads(path.read_bytes()) if path.exists() else CompileLandmarks()
 
 
 def results(folder: Path, stage: str) -> Path:
@@ -455,30 +455,32 @@ def printed(folder: Path, stage: str) -> Path:
     return folder / f"{stage}.printed"
 
 
-def how_it_ran(ended: Ended) -> Ran:
+def how_it_ran(ended: ChildResult) -> ProgramResult:
     """Convert the end of a child that ran the program to a result."""
     if ended.out_of_time:
         message = f"it takes longer than {ended.seconds:.0f} s"
-        return Ran(Failure("hang", "Hang", message), ended.seconds)
+        return ProgramResult(Failure("hang", "Hang", message), ended.seconds)
     if not ended.answered:
-        return Ran(death(ended.code or 0), ended.seconds)
+        return ProgramResult(death(ended.code or 0), ended.seconds)
     facts: tuple[Fact, ...] = ended.answer
     ends = [fact for fact in facts if isinstance(fact, RunFinished)]
     others, reaches = any(end.unobserved for end in ends), any(end.reaches_others for end in ends)
-    ran = next((ran for fact in facts if (ran := _failed(fact, ended.seconds))), Ran(None, ended.seconds))
+    ran = next(
+        (ran for fact in facts if (ran := _failed(fact, ended.seconds))), ProgramResult(None, ended.seconds)
+    )
     return replace(ran, others=others, reaches_others=reaches)
 
 
-def _failed(fact: Fact, seconds: float) -> Ran | None:
+def _failed(fact: Fact, seconds: float) -> ProgramResult | None:
     """Return the result of a run if this fact is a failure, else ``None``."""
     if isinstance(fact, CompileFailure):
         failure = Failure("error", fact.error, fact.message, text=fact.text)
-        return Ran(failure, seconds, fact.stack, fact.compile_id)
+        return ProgramResult(failure, seconds, fact.stack, fact.compile_id)
     if isinstance(fact, ProgramRaised) and not fact.caught:
         failure = Failure("error", fact.error, fact.message, text=fact.text)
-        return Ran(failure, seconds, fact.stack, raised=(fact,))
+        return ProgramResult(failure, seconds, fact.stack, raised=(fact,))
     if isinstance(fact, TargetProblem) and fact.severity == "error":
-        return Ran(Failure("error", "TargetProblem", fact.message), seconds, fact.stack)
+        return ProgramResult(Failure("error", "TargetProblem", fact.message), seconds, fact.stack)
     return None
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import torch
 
-from ..verify.calls import Call, CallWatcher
+from ..verify.calls import CallWatcher, CompiledCall
 from ..verify.snapshots import MOST_ELEMENTS, is_plain
 
 Place: TypeAlias = tuple[int, str]
@@ -34,7 +34,7 @@ class ResultRecorder(CallWatcher):
         compiled: bool,
         on_call: Callable[..., None] = lambda *_: None,
         number: int = 0,
-        before: Callable[[Call], None] = lambda _: None,
+        before: Callable[[CompiledCall], None] = lambda _: None,
     ) -> None:
         super().__init__(compiled=compiled)
         self._before = before
@@ -46,7 +46,7 @@ class ResultRecorder(CallWatcher):
         """Write the recorded tensors to a file for :func:`load`."""
         torch.save(self._tensors, path)
 
-    def begin(self, call: Call) -> None:
+    def begin(self, call: CompiledCall) -> None:
         """Record the gradients of a call's inputs and parameters once they are computed."""
         self._before(call)
         if call.number == self._number:
@@ -59,12 +59,12 @@ class ResultRecorder(CallWatcher):
                 where = (call.number, f"gradient of input{place} in {_title(call)}")
                 tensor.register_hook(functools.partial(self._keep, where))
 
-    def end(self, call: Call, result: Any) -> None:
+    def end(self, call: CompiledCall, result: Any) -> None:
         """Record the result of a call."""
         for place, tensor in tensors_in(result):
             self._keep((call.number, f"result{place} of {_title(call)}"), tensor)
 
-    def fail(self, call: Call, _: Exception) -> None:
+    def fail(self, call: CompiledCall, _: Exception) -> None:
         """Pass a call that raises to ``on_call``."""
         self._on_call(call.function, call.args, call.kwargs, call.options)
 
@@ -83,7 +83,7 @@ def load(path: Path) -> dict[Place, torch.Tensor]:
     return tensors
 
 
-def _title(call: Call) -> str:
+def _title(call: CompiledCall) -> str:
     return f"call {call.turn} of {call.name}"
 
 

@@ -20,9 +20,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..cases import checking, repro
-from ..cases.case import Case
+from ..cases.case import FailureCase
 from ..cases.collect import saved, unsaved
-from ..cases.oracle import Answer, Oracle
+from ..cases.oracle import FailureOracle, OracleAnswer
 from ..cases.places import calls_in
 from ..compat import inductor_compat
 from ..facts import (
@@ -66,12 +66,12 @@ class Fault:
     """A located fault, with the failing case, or the recorded call if Dynamo fails."""
 
     located: FaultLocated
-    case: Case | None = None
+    case: FailureCase | None = None
     call: RecordedCall | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class _WholeRuns:
+class _ProgramRuns:
     """The fault in the first runs of the program, and the graphs that cannot be checked.
 
     ``reaches_others`` says whether the program connected to a server or started another program.
@@ -83,7 +83,12 @@ class _WholeRuns:
 
 
 def climb(
-    request: RunRequest, oracle: Oracle, sink: Sink, speak: Callable[[], None], *, seeks_causes: bool = False
+    request: RunRequest,
+    oracle: FailureOracle,
+    sink: Sink,
+    speak: Callable[[], None],
+    *,
+    seeks_causes: bool = False,
 ) -> tuple[list[Fault], list[GraphUnchecked]]:
     """Return the faults of a program, and the graphs that could not be checked.
 
@@ -118,14 +123,14 @@ def climb(
     return faults, unchecked
 
 
-def at_stage(case: Case, stage: str) -> Case:
+def at_stage(case: FailureCase, stage: str) -> FailureCase:
     """Return a case with the backend of a stage."""
     return case if stage == case.backend else replace(case, backend=stage, backend_is_code=False)
 
 
 def _run_program(
     request: RunRequest, folder: Path, sink: Sink, speak: Callable[[], None], *, seeks_causes: bool
-) -> _WholeRuns:
+) -> _ProgramRuns:
     """Run the program uncompiled, and with Dynamo alone.
 
     Return the fault of one of these stages, and the graphs that cannot be checked at the other stages.
@@ -156,7 +161,7 @@ def _run_program(
         if itself is not None:
             sink([StageChecked(programs.UNWRAPPED, "", itself.failure, itself.seconds)])
         sink([StageChecked("eager", "", captured.failure, captured.seconds)])
-        return _WholeRuns(Fault(_failed_uncompiled(folder, plain, itself, captured)), [], reaches)
+        return _ProgramRuns(Fault(_failed_uncompiled(folder, plain, itself, captured)), [], reaches)
     failure, number = (captured.failure, 0) if captured.failure else _difference(folder)
     unchecked = unsaved(folder)
     if captured.others:
@@ -164,7 +169,7 @@ def _run_program(
     if captured.others and captured.raised:
         # Its other processes compiled with the program's own backend, not with Dynamo alone.
         sink([StageChecked("compiled", "", failure, captured.seconds)])
-        return _WholeRuns(Fault(_of_compiled(captured)), unchecked, reaches)
+        return _ProgramRuns(Fault(_of_compiled(captured)), unchecked, reaches)
     cause = None
     if number and seeks_causes and reaches:
         sink([RerunsSkipped()])
@@ -174,18 +179,21 @@ def _run_program(
         # Not a fault: the compiled program draws other numbers from the same distributions.
         sink([StageChecked("eager", "", None, captured.seconds)])
         sink([StageChecked("use_numpy_random_stream", "", None, captured.seconds, failure.message)])
-        return _WholeRuns(None, unchecked, reaches)
+        return _ProgramRuns(None, unchecked, reaches)
     sink([StageChecked("eager", "", failure, captured.seconds)])
     if failure is None:
-        return _WholeRuns(None, unchecked, reaches)
+        return _ProgramRuns(None, unchecked, reaches)
     call = programs.record(request, folder, number) if number else programs.recorded_call(folder)
     stack = captured.stack or (call.place if call else ())
     located = FaultLocated(1, "eager", "uncompiled", failure, captured.compile_id, stack)
-    return _WholeRuns(Fault(_with_cause(located, cause), call=call), unchecked, reaches)
+    return _ProgramRuns(Fault(_with_cause(located, cause), call=call), unchecked, reaches)
 
 
 def _failed_uncompiled(
-    folder: Path, plain: programs.Ran, itself: programs.Ran | None, captured: programs.Ran
+    folder: Path,
+    plain: programs.ProgramResult,
+    itself: programs.ProgramResult | None,
+    captured: programs.ProgramResult,
 ) -> FaultLocated:
     """Return the fault of a program that fails uncompiled.
 
@@ -219,7 +227,7 @@ def _run_compiled(
     request: RunRequest,
     folder: Path,
     sink: Sink,
-    cases: Sequence[Case],
+    cases: Sequence[FailureCase],
     *,
     seeks_causes: bool,
     reruns: bool,
@@ -283,7 +291,7 @@ def _compare_halves(request: RunRequest, folder: Path, sink: Sink, *, reruns: bo
         sink([StageChecked("emulate_precision_casts", "", None, ran.seconds, otherwise)])
 
 
-def _tell_noise(cases: Sequence[Case], seconds: float, sink: Sink) -> None:
+def _tell_noise(cases: Sequence[FailureCase], seconds: float, sink: Sink) -> None:
     """Report the graphs with results that rounding decides.
 
     All runs draw the same random numbers.
@@ -294,7 +302,7 @@ def _tell_noise(cases: Sequence[Case], seconds: float, sink: Sink) -> None:
         sink([noise] if noise else [])
 
 
-def _of_compiled(ran: programs.Ran) -> FaultLocated:
+def _of_compiled(ran: programs.ProgramResult) -> FaultLocated:
     assert ran.failure is not None
     return FaultLocated(1, "compiled", "uncompiled", ran.failure, "", ran.stack)
 
@@ -330,7 +338,7 @@ def _detail(fault: Fault, seconds: float) -> str:
 
 
 def _climb_with(
-    case: Case, oracle: Oracle, sink: Sink, number: int, *, seeks_causes: bool = False
+    case: FailureCase, oracle: FailureOracle, sink: Sink, number: int, *, seeks_causes: bool = False
 ) -> Fault | GraphUnchecked | None:
     if reason := _unwritten(case):
         sink([GraphUnchecked(case.compile_id, reason)])
@@ -364,7 +372,7 @@ def _climb_with(
     return Fault(replace(located, settings=settings), failing)
 
 
-def _unwritten(case: Case) -> str:
+def _unwritten(case: FailureCase) -> str:
     """Return why a graph cannot be written as a program of its own; empty if it can."""
     try:
         repro.program(case)
@@ -373,7 +381,7 @@ def _unwritten(case: Case) -> str:
     return ""
 
 
-def _unfit(case: Case, failure: Failure, oracle: Oracle) -> str:
+def _unfit(case: FailureCase, failure: Failure, oracle: FailureOracle) -> str:
     """Return why a failure is due to the copy of the graph.
 
     Empty if it is due to the stage.
@@ -388,14 +396,16 @@ def _unfit(case: Case, failure: Failure, oracle: Oracle) -> str:
     return f"its copy fails under Dynamo alone: {eager.failure.error}: {eager.failure.message}"
 
 
-def _stages(case: Case) -> tuple[str, ...]:
+def _stages(case: FailureCase) -> tuple[str, ...]:
     """Return the stages from the first stage of AOTAutograd to the case's own backend."""
     if case.backend in AOT_STAGES:
         return AOT_STAGES[: AOT_STAGES.index(case.backend) + 1]
     return (*AOT_STAGES, case.backend)
 
 
-def _without_random_numbers(case: Case, answer: Answer, oracle: Oracle) -> tuple[Case, Answer]:
+def _without_random_numbers(
+    case: FailureCase, answer: OracleAnswer, oracle: FailureOracle
+) -> tuple[FailureCase, OracleAnswer]:
     """Repeat a query with eager random numbers, if these may be the only difference."""
     is_wrong = answer.failure is not None and answer.failure.kind == "accuracy"
     if case.backend not in _DECOMPOSING or not is_wrong or not _may_draw(case):
@@ -405,7 +415,7 @@ def _without_random_numbers(case: Case, answer: Answer, oracle: Oracle) -> tuple
     return aligned, oracle.ask([aligned])[0]
 
 
-def _may_draw(case: Case) -> bool:
+def _may_draw(case: FailureCase) -> bool:
     """Return whether a graph may draw random numbers."""
     return _RANDOM.search(repr(case.graph)) is not None
 
@@ -426,16 +436,16 @@ def _difference(folder: Path) -> tuple[Failure | None, int]:
     return ended.answer if ended.answered else (None, 0)
 
 
-def _distinct(cases: Sequence[Case]) -> list[Case]:
+def _distinct(cases: Sequence[FailureCase]) -> list[FailureCase]:
     """Return the cases that differ in graph, inputs, backend or settings."""
-    cases_by_graph: dict[tuple[object, ...], Case] = {}
+    cases_by_graph: dict[tuple[object, ...], FailureCase] = {}
     for case in cases:
         specs = tuple((item.name, item.spec) for item in case.inputs)
         cases_by_graph.setdefault((repr(case.graph), specs, case.backend, case.settings), case)
     return list(cases_by_graph.values())
 
 
-def _place(case: Case, failure: Failure) -> Stack:
+def _place(case: FailureCase, failure: Failure) -> Stack:
     """Return the user stack of the failing operation, else of the first operation."""
     named = calls_in(case, repro.program(case), failure.text)
     return named or next((item.calls for item in case.graph.operations if item.calls), ())

@@ -18,7 +18,7 @@ _NOT_COMPARED: Final = frozenset(("empty", "empty_like"))
 
 
 @dataclass(frozen=True, slots=True)
-class Translated:
+class NumpyMismatch:
     """A NumPy function whose translation returns other numbers, with the first such pair."""
 
     name: str
@@ -26,13 +26,13 @@ class Translated:
     torch: str
 
 
-class NumpyCalls:
+class NumpyWatcher:
     """A watcher of NumPy calls.
 
     ``found`` gets the calling frame of each call whose translation differs.
     """
 
-    def __init__(self, found: Callable[[FrameType, Translated], None]) -> None:
+    def __init__(self, found: Callable[[FrameType, NumpyMismatch], None]) -> None:
         self._found = found
         self._saved: dict[str, Any] = {}
         self._inside = False
@@ -46,7 +46,7 @@ class NumpyCalls:
             original = getattr(numpy, name, None)
             if callable(original) and not isinstance(original, type) and name not in _NOT_COMPARED:
                 self._saved[name] = original
-                setattr(numpy, name, _Watched(self, name, original, translation))
+                setattr(numpy, name, _WatchedFunction(self, name, original, translation))
 
     def remove(self) -> None:
         """Restore NumPy's functions."""
@@ -55,7 +55,7 @@ class NumpyCalls:
         self._saved = {}
 
     def compare(
-        self, frame: FrameType, watched: _Watched, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, frame: FrameType, watched: _WatchedFunction, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Call a NumPy function, compare it with its translation, and return its result."""
         original = watched.original
@@ -73,14 +73,14 @@ class NumpyCalls:
             self._inside = False
 
 
-class _Watched:
+class _WatchedFunction:
     """A function of NumPy whose calls are compared.
 
     It has all attributes of the function (``reduce``).
     """
 
     def __init__(
-        self, calls: NumpyCalls, name: str, original: Callable[..., Any], translation: Callable[..., Any]
+        self, calls: NumpyWatcher, name: str, original: Callable[..., Any], translation: Callable[..., Any]
     ) -> None:
         self._calls = calls
         self.name = name
@@ -98,7 +98,7 @@ class _Watched:
         return self.name  # copies and pickles refer to the name in NumPy, as those of a function do
 
 
-def _translated(watched: _Watched, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _translated(watched: _WatchedFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the result of torch's translation.
 
     ``None`` if it does not support these arguments.
@@ -110,14 +110,14 @@ def _translated(watched: _Watched, args: tuple[Any, ...], kwargs: dict[str, Any]
     return None
 
 
-def _difference(name: str, result: Any, translated: Any) -> Translated | None:
+def _difference(name: str, result: Any, translated: Any) -> NumpyMismatch | None:
     plain, other = as_tensor(result), as_tensor(translated)
     if plain is None or other is None or not checking.difference("", other, plain, None):
         return None
     if plain.shape != other.shape:
-        return Translated(name, f"shape {[*plain.shape]}", f"shape {[*other.shape]}")
+        return NumpyMismatch(name, f"shape {[*plain.shape]}", f"shape {[*other.shape]}")
     wrong = ~(plain.isclose(other, equal_nan=True))
     if not bool(wrong.any()):
         return None
     first, second = (f"{tensor[wrong].flatten()[0].item():.6g}" for tensor in (plain, other))
-    return Translated(name, first, second)
+    return NumpyMismatch(name, first, second)

@@ -24,7 +24,7 @@ _NAMES = re.compile("_orig_mod|OptimizedModule")
 """The names by which a program refers to the wrapper."""
 
 
-class WrappedModules:
+class WrapRecorder:
     """A recorder of the places at which ``torch.compile`` wraps a module."""
 
     def __init__(self) -> None:

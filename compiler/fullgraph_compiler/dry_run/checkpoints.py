@@ -21,7 +21,7 @@ from ..files.protection import is_protected
 from ..files.stand_ins import on_import, replace
 from ..observe.stacks import calling_stack
 from .dataless_pickle import dumps, loads, place_of
-from .safetensors_files import SafeOpen, header_of, read_sizes
+from .safetensors_files import SafetensorsFile, header_of, read_sizes
 
 _FRAMEWORKS: Final = ("pt", "torch", "pytorch")
 _MARK: Final = b"Saved by Fullgraph in a dry run: sizes and types, without data. "
@@ -82,7 +82,7 @@ def _loading(load: Any) -> Any:
         content = _content(f)
         if content is not None:
             saved = loads(content, map_location)
-            return _programs[saved.number] if isinstance(saved, _Program) else saved
+            return _programs[saved.number] if isinstance(saved, _ProgramObject) else saved
         if callable(map_location):
             map_location = place_of(map_location)
         # Some of these functions do not have the argument.
@@ -93,13 +93,13 @@ def _loading(load: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class _Program:
+class _ProgramObject:
     number: int
 
 
-def _as_program(obj: Any) -> _Program:
+def _as_program(obj: Any) -> _ProgramObject:
     _programs.append(obj)
-    return _Program(len(_programs) - 1)
+    return _ProgramObject(len(_programs) - 1)
 
 
 def _content(f: Any) -> bytes | None:
@@ -128,7 +128,7 @@ def _open_sizes(module: ModuleType) -> None:
     def safe_open(filename: Any, framework: str, device: Any = "cpu", **kwargs: Any) -> Any:
         if framework not in _FRAMEWORKS:
             return real(filename, framework, device, **kwargs)
-        return SafeOpen(filename, device)
+        return SafetensorsFile(filename, device)
 
     replace((real, safe_open))
 

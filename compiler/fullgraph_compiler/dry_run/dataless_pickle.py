@@ -18,7 +18,7 @@ _place: Callable[[str], str] = str
 def dumps(obj: Any) -> bytes:
     """Return the pickle of an object. Raises the errors of ``pickle``."""
     stream = io.BytesIO()
-    _Pickler(stream).dump(obj)
+    _DatalessPickler(stream).dump(obj)
     return stream.getvalue()
 
 
@@ -54,7 +54,7 @@ def _placing(map_location: Any) -> Callable[[str], str]:
     return lambda device: place or device
 
 
-class _Pickler(pickle.Pickler):
+class _DatalessPickler(pickle.Pickler):
     def reducer_override(self, obj: Any) -> Any:
         """Reduce a tensor or a storage to its description.
 

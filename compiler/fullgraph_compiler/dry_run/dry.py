@@ -35,7 +35,7 @@ from ..facts import (
     StackFrame,
     TargetProblem,
 )
-from ..observe.outcome import Outcome, describe
+from ..observe.outcome import ProgramOutcome, describe
 from . import array_files, checkpoints, idioms
 from .given import of_graph, row_in, unused, value_of
 from .unknown import UnknownArray, UnknownNumber, is_unknown
@@ -49,7 +49,7 @@ _OPERATIONS: Final = {
 }
 
 
-def run_dry(run: Callable[[], Outcome], program: Program) -> Outcome:
+def run_dry(run: Callable[[], ProgramOutcome], program: Program) -> ProgramOutcome:
     """Run a program without data.
 
     An error for lack of data becomes a warning in the outcome.

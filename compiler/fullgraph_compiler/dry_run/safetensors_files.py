@@ -53,10 +53,10 @@ def read_sizes(data: bytes) -> dict[str, torch.Tensor]:
 
     A stand-in for ``safetensors.torch.load``.
     """
-    return SafeOpen(io.BytesIO(data), "cpu").get_tensors()
+    return SafetensorsFile(io.BytesIO(data), "cpu").get_tensors()
 
 
-class SafeOpen:
+class SafetensorsFile:
     """An open file whose tensors have no data.
 
     A stand-in for ``safetensors.safe_open``.
@@ -69,7 +69,7 @@ class SafeOpen:
         self._metadata: dict[str, str] | None = self._tensors.pop("__metadata__", None)
         self._device = device
 
-    def __enter__(self) -> SafeOpen:
+    def __enter__(self) -> SafetensorsFile:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -95,12 +95,12 @@ class SafeOpen:
         """Return all tensors by name."""
         return {name: self.get_tensor(name) for name in self.offset_keys()}
 
-    def get_slice(self, name: str) -> Slice:
+    def get_slice(self, name: str) -> TensorSlice:
         """Return one tensor that is read only when it is indexed."""
-        return Slice(self._tensors[name], self._device)
+        return TensorSlice(self._tensors[name], self._device)
 
 
-class Slice:
+class TensorSlice:
     """A tensor of an open file that is created when it is indexed."""
 
     def __init__(self, header: dict[str, Any], device: Any) -> None:

@@ -18,7 +18,7 @@ KEY: Final = "fullgraph"
 
 def with_seen(body: Mapping[str, Any], seen: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the value of an event with the details that a log can hold added to it."""
-    table = _Table()
+    table = _RecordTable()
     values = {name: write(seen[name], table) for name, (write, _) in _FORMS.items() if name in seen}
     return {**body, KEY: {"files": [*table.files], "frames": [*table.frames], **values}} if values else body
 
@@ -38,7 +38,7 @@ def read_seen(body: Any) -> dict[str, Any]:
         raise ValueError("what was seen of a record is damaged") from error
 
 
-class _Table:
+class _RecordTable:
     """The files and frames of one record, each with its number."""
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ def _frames(written: Mapping[str, Any]) -> list[StackFrame]:
     ]
 
 
-def _write_stacks(stacks: Mapping[str, Stack], table: _Table) -> list[Any]:
+def _write_stacks(stacks: Mapping[str, Stack], table: _RecordTable) -> list[Any]:
     """Write each stack once, with the names of all items that share it."""
     names: dict[Stack, list[str]] = {}
     for name, stack in stacks.items():
@@ -79,7 +79,7 @@ def _read_stack(written: Any, frames: list[StackFrame]) -> Stack:
     return tuple(frames[number] for number in written)
 
 
-def _write_names(names: tuple[tuple[NamedTensor, ...], tuple[Symbol, ...]], table: _Table) -> list[Any]:
+def _write_names(names: tuple[tuple[NamedTensor, ...], tuple[Symbol, ...]], table: _RecordTable) -> list[Any]:
     tensors, symbols = names
     return [
         [[x.name, x.tensor, x.stride, x.device, table.frame(x.frame), x.parameter] for x in tensors],
@@ -122,12 +122,14 @@ def _number(value: Any) -> int | None:
     return value
 
 
-def _same(value: Any, _: _Table) -> Any:
+def _same(value: Any, _: _RecordTable) -> Any:
     return value
 
 
 _STACK: Final = (lambda stack, table: table.stack(stack), _read_stack)
-_FORMS: Final[Mapping[str, tuple[Callable[[Any, _Table], Any], Callable[[Any, list[StackFrame]], Any]]]] = {
+_FORMS: Final[
+    Mapping[str, tuple[Callable[[Any, _RecordTable], Any], Callable[[Any, list[StackFrame]], Any]]]
+] = {
     "stack": _STACK,
     "calls": _STACK,
     "guard_stacks": (_write_stacks, _read_stacks),

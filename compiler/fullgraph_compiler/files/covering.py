@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from .mounts import Cover, is_within
-from .sockets import Sockets, find_sockets
+from .sockets import SocketDescriptors, find_sockets
 
 _MS_RDONLY, _MS_REMOUNT, _MS_BIND, _MS_REC = 1, 32, 4096, 16384  # linux/mount.h
 _SYSTEM_FOLDERS: Final = frozenset(
@@ -126,7 +126,7 @@ def _disks() -> Iterator[str]:
                     yield path
 
 
-def _uncover(sockets: Sockets, covered: Sequence[Cover]) -> None:
+def _uncover(sockets: SocketDescriptors, covered: Sequence[Cover]) -> None:
     """Make sockets below covers reachable again.
 
     The files of the sockets stay read-only.

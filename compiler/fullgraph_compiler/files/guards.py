@@ -25,7 +25,7 @@ from ..facts import FilesDiscarded
 from . import landlock, seatbelt, seccomp
 from .libraries import redirect_libraries
 from .refusals import is_ours, refuse_changes, refuse_native
-from .shadow import Entries, Entry, Shadow
+from .shadow import FileShadow, ShadowEntries, ShadowEntry
 from .unsafe import UnsafeWriteError
 
 _WRITES: Final = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
@@ -46,11 +46,11 @@ _FOLDERS: Final = ("dir_fd", "src_dir_fd", "dst_dir_fd")
 _F_GETPATH: Final = 50  # sys/fcntl.h of macOS
 
 
-class _Busy(threading.local):
+class _GuardActivity(threading.local):
     on = False
 
 
-_busy = _Busy()
+_busy = _GuardActivity()
 """Set while the guards themselves access files."""
 
 
@@ -69,7 +69,7 @@ def guard_files(folder: Path, passing: Collection[Path], *, kernel: bool) -> Fil
     discarded = _restrict(own) if kernel else FilesDiscarded("python")
     is_python = discarded.by == "python"
     _dump_no_core()
-    shadow = Shadow(folder, [os.path.realpath(path) for path in own])
+    shadow = FileShadow(folder, [os.path.realpath(path) for path in own])
     _redirect(shadow, seccomp.changes() if discarded.by == "landlock" else {})
     redirect_libraries(
         functools.partial(_to_write, shadow), functools.partial(_to_read, shadow), kernel=not is_python
@@ -120,7 +120,7 @@ def _dump_no_core() -> None:
 # -- redirected functions ----------------------------------------------------------------------
 
 
-def _redirect(shadow: Shadow, effective: Mapping[Callable[..., Any], Callable[..., Any]]) -> None:
+def _redirect(shadow: FileShadow, effective: Mapping[Callable[..., Any], Callable[..., Any]]) -> None:
     """Replace functions in all modules.
 
     ``effective`` replaces real functions that the kernel blocks.
@@ -193,7 +193,7 @@ def _quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def _functions(
-    shadow: Shadow, effective: Mapping[Callable[..., Any], Callable[..., Any]]
+    shadow: FileShadow, effective: Mapping[Callable[..., Any], Callable[..., Any]]
 ) -> dict[Any, Callable[..., Any]]:
     """Return the replacements of functions of ``os`` and ``builtins``."""
 
@@ -270,15 +270,15 @@ def _functions(
     }
 
 
-def _is_folder_of_user(shadow: Shadow, path: Any) -> bool:
+def _is_folder_of_user(shadow: FileShadow, path: Any) -> bool:
     return not shadow.is_own(path) and _is_folder(shadow, path)
 
 
-def _to_change(shadow: Shadow, path: Any, follow: bool) -> Any:
+def _to_change(shadow: FileShadow, path: Any, follow: bool) -> Any:
     return path if shadow.is_own(path) else shadow.writing(path, follow=follow)
 
 
-def _open(shadow: Shadow, real: Any, file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+def _open(shadow: FileShadow, real: Any, file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
     if (opener := kwargs.pop("opener", None)) is not None:
         return real(opener(file, _flags(mode)), mode, *args, **kwargs)
     path = _quietly(_path_to_open, shadow, file, mode)
@@ -294,7 +294,7 @@ def _flags(mode: str) -> int:
     )
 
 
-def _path_to_open(shadow: Shadow, file: Any, mode: str) -> Any:
+def _path_to_open(shadow: FileShadow, file: Any, mode: str) -> Any:
     if "x" in mode and shadow.exists(file):
         raise FileExistsError(17, os.strerror(17), file)
     if not set(mode) & set("wxa+"):
@@ -302,7 +302,7 @@ def _path_to_open(shadow: Shadow, file: Any, mode: str) -> Any:
     return shadow.writing(file, copy="w" not in mode, create="r" not in mode)
 
 
-def _open_descriptor(shadow: Shadow, real: Any, path: Any, flags: int, *args: Any, **kwargs: Any) -> Any:
+def _open_descriptor(shadow: FileShadow, real: Any, path: Any, flags: int, *args: Any, **kwargs: Any) -> Any:
     if not flags & _WRITES:
         return real(_quietly(shadow.reading, path), flags, *args, **kwargs)
     creates, cuts = bool(flags & os.O_CREAT), bool(flags & os.O_TRUNC)
@@ -314,32 +314,32 @@ def _open_descriptor(shadow: Shadow, real: Any, path: Any, flags: int, *args: An
     return real(place, flags, *args, **kwargs)
 
 
-def _is_folder(shadow: Shadow, path: Any) -> bool:
+def _is_folder(shadow: FileShadow, path: Any) -> bool:
     place = shadow.place(path)
     return place is not None and os.path.isdir(place)
 
 
-def _names(shadow: Shadow, path: Any) -> list[Any]:
+def _names(shadow: FileShadow, path: Any) -> list[Any]:
     path = "." if path is None else path
     names = _quietly(shadow.names, path)
     return [os.fsencode(name) for name in names] if isinstance(os.fspath(path), bytes) else names
 
 
-def _scan(shadow: Shadow, real: Any, path: Any = ".") -> Any:
+def _scan(shadow: FileShadow, real: Any, path: Any = ".") -> Any:
     path = "." if path is None else path
     if not shadow.has_changes:
         return real(path)
-    return Entries([Entry(os.fspath(path), name) for name in _names(shadow, path)])
+    return ShadowEntries([ShadowEntry(os.fspath(path), name) for name in _names(shadow, path)])
 
 
 # -- for libraries and the audit hook ----------------------------------------------------------
 
 
-def _to_write(shadow: Shadow, path: Any) -> Any:
+def _to_write(shadow: FileShadow, path: Any) -> Any:
     return _quietly(shadow.writing, os.fspath(path), create=True) if _is_path(path) else path
 
 
-def _to_read(shadow: Shadow, path: Any) -> Any:
+def _to_read(shadow: FileShadow, path: Any) -> Any:
     return _quietly(shadow.reading, os.fspath(path)) if _is_path(path) else path
 
 
@@ -347,5 +347,5 @@ def _is_path(value: Any) -> bool:
     return isinstance(value, (str, bytes, os.PathLike))
 
 
-def _is_own(shadow: Shadow, path: Any, *, follow: bool = True) -> bool:
+def _is_own(shadow: FileShadow, path: Any, *, follow: bool = True) -> bool:
     return bool(_quietly(shadow.is_own, os.fspath(path), follow=follow))

@@ -73,14 +73,14 @@ _OF_NAMES: Final = ("os.remove", "os.rmdir", "os.rename", "os.symlink")
 """Events that concern the name itself, not the file that it links to."""
 
 
-class IsOwn(Protocol):
+class OwnPathTest(Protocol):
     """A check whether a path may be written, because it is below a folder of the run."""
 
     def __call__(self, path: Any, *, follow: bool = True) -> bool:
         """Check the file that the path links to; without ``follow``, the name itself."""
 
 
-def refuse_changes(is_own: IsOwn, named: Callable[[int], str]) -> None:
+def refuse_changes(is_own: OwnPathTest, named: Callable[[int], str]) -> None:
     """End the run before Python changes a file unless ``is_own``.
 
     ``named`` finds a descriptor's path.
@@ -117,14 +117,14 @@ def refused_libraries() -> Iterator[str]:
             yield name
 
 
-def refuse_native(is_own: IsOwn) -> None:
+def refuse_native(is_own: OwnPathTest) -> None:
     """End the run before native code or another program could change a file.
 
     Raises ``RuntimeError`` if an imported library has native code that may do so.
     """
     for name in refused_libraries():
         raise RuntimeError(f"the imported library {name} has native code that may write files")
-    sys.meta_path.insert(0, _RefusedModules())
+    sys.meta_path.insert(0, _RefusingFinder())
     for name in {module for module, _, _ in WRITERS}:
         on_import(name, _refuse_writers)
     on_import("h5py.h5f", _only_read)
@@ -136,7 +136,7 @@ def refuse_native(is_own: IsOwn) -> None:
     sys.addaudithook(_native_hook(is_own))
 
 
-def _native_hook(is_own: IsOwn) -> Callable[[str, tuple[Any, ...]], None]:
+def _native_hook(is_own: OwnPathTest) -> Callable[[str, tuple[Any, ...]], None]:
     def is_compiled(path: str) -> bool:  # by torch, in this run
         return is_own(path) and _is_trusted(sys._getframe(2))
 
@@ -208,7 +208,7 @@ def _text(value: Any) -> str:
 # -- native code -------------------------------------------------------------------------------
 
 
-class _RefusedModules:
+class _RefusingFinder:
     """A finder that ends the run at the import of a module whose native code opens files by itself."""
 
     def find_spec(self, fullname: str, *_: Any) -> None:
@@ -270,7 +270,7 @@ def _only_read(module: Any) -> None:
 # -- other programs and shared memory ----------------------------------------------------------
 
 
-def _may_start(args: tuple[Any, ...], frame: FrameType | None, is_own: IsOwn) -> bool:
+def _may_start(args: tuple[Any, ...], frame: FrameType | None, is_own: OwnPathTest) -> bool:
     """Return whether a child is a query by torch, or a compiler that torch starts.
 
     The compiler must write to the folder of the run.

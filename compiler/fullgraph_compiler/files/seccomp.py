@@ -73,7 +73,7 @@ _OF_FILE_SYSTEMS: Final = (0x12, 0x58, 0x66, 0x76, 0x94)
 Instruction = tuple[int, int, int, int]
 
 
-class _Machine(NamedTuple):
+class _MachineNumbers(NamedTuple):
     architecture: int
     column: int
     """The position of the machine's numbers in the tables."""
@@ -93,7 +93,7 @@ def restrict_changes() -> bool:
     if machine not in _MACHINES or ctypes.sizeof(ctypes.c_void_p) != 8:
         return False
     secret = secrets.randbits(63) | 1
-    filters = program(_Machine(_MACHINES[machine], list(_MACHINES).index(machine)), secret)
+    filters = program(_MachineNumbers(_MACHINES[machine], list(_MACHINES).index(machine)), secret)
     code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *filter_) for filter_ in filters))
     header = ctypes.create_string_buffer(struct.pack("@HP", len(filters), ctypes.addressof(code)))
     libc = ctypes.CDLL(None, use_errno=True)
@@ -104,7 +104,7 @@ def restrict_changes() -> bool:
     return True
 
 
-def program(machine: _Machine, secret: int) -> list[Instruction]:
+def program(machine: _MachineNumbers, secret: int) -> list[Instruction]:
     """Return the filter.
 
     An instruction is an operation code, two jump offsets, and a value.
@@ -126,7 +126,7 @@ def program(machine: _Machine, secret: int) -> list[Instruction]:
 
 def _for_each(
     calls: dict[str, tuple[int | None, int | None]] | dict[str, tuple[int, int]],
-    machine: _Machine,
+    machine: _MachineNumbers,
     then: list[Instruction],
 ) -> Iterator[Instruction]:
     """Yield a test of each call's number, followed by ``then``, which must return."""

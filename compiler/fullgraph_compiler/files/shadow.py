@@ -23,7 +23,7 @@ _stat, _lstat, _rename = os.stat, os.lstat, os.rename
 _listdir, _mkdir, _symlink, _unlink, _realpath = os.listdir, os.mkdir, os.symlink, os.unlink, os.path.realpath
 
 
-class Shadow:
+class FileShadow:
     """The file changes of a program.
 
     Its methods take paths and raise errors like functions of ``os``.
@@ -262,7 +262,7 @@ def _error(number: int, path: Any) -> OSError:
     return OSError(number, os.strerror(number), os.fspath(path))
 
 
-class Entry:
+class ShadowEntry:
     """An ``os.DirEntry`` of a folder that the program has changed."""
 
     def __init__(self, folder: Any, name: Any) -> None:
@@ -293,19 +293,19 @@ class Entry:
         return os.lstat(self.path).st_ino
 
 
-class Entries:
+class ShadowEntries:
     """The iterator that ``os.scandir`` returns."""
 
-    def __init__(self, entries: list[Entry]) -> None:
+    def __init__(self, entries: list[ShadowEntry]) -> None:
         self._entries = iter(entries)
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[ShadowEntry]:
         return self._entries
 
-    def __next__(self) -> Entry:
+    def __next__(self) -> ShadowEntry:
         return next(self._entries)
 
-    def __enter__(self) -> Entries:
+    def __enter__(self) -> ShadowEntries:
         return self
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:

@@ -18,7 +18,7 @@ _FIRST_PERSON: Final = 1000
 
 
 @dataclass(frozen=True)
-class Sockets:
+class SocketDescriptors:
     """Descriptors of sockets by path, which stay valid whatever happens to the path.
 
     ``ours`` are the folders in which Fullgraph's own processes listen: no program may connect to these,
@@ -30,12 +30,12 @@ class Sockets:
 
 
 @contextlib.contextmanager
-def find_sockets(table: str = _TABLE) -> Iterator[Sockets]:
+def find_sockets(table: str = _TABLE) -> Iterator[SocketDescriptors]:
     """Open the sockets of this user, of root and of services.
 
     Any user can write anything into the column of paths, even whole lines: only real sockets count.
     """
-    sockets = Sockets()
+    sockets = SocketDescriptors()
     try:
         for path in _paths(table):
             if len(sockets.opened) == _MOST:

@@ -28,10 +28,10 @@ def on_import(name: str, act: Callable[[ModuleType], None]) -> None:
     if name in sys.modules:
         act(sys.modules[name])
     else:
-        sys.meta_path.insert(0, _Watch(name, act))
+        sys.meta_path.insert(0, _ImportWatch(name, act))
 
 
-class _Watch(MetaPathFinder):
+class _ImportWatch(MetaPathFinder):
     def __init__(self, name: str, act: Callable[[ModuleType], None]) -> None:
         self._name = name
         self._act = act
@@ -43,11 +43,11 @@ class _Watch(MetaPathFinder):
         spec = find_spec(fullname)
         if spec is None or spec.loader is None:
             return spec
-        spec.loader = _Acting(spec.loader, self._act)  # type: ignore[assignment]
+        spec.loader = _CallbackLoader(spec.loader, self._act)  # type: ignore[assignment]
         return spec
 
 
-class _Acting:
+class _CallbackLoader:
     """A loader that calls ``act`` after the real loader has run.
 
     The module's ``__loader__`` remains the real one.

@@ -12,9 +12,9 @@ import torch
 
 from ..diagnose import programs
 from ..facts import Fact, RecompileLimit
-from ..verify.calls import Call, CallWatcher
+from ..verify.calls import CallWatcher, CompiledCall
 from ..verify.recording import tensors_in
-from ..verify.state import Settings
+from ..verify.state import TorchSettings
 
 _MOST_CALLS = 1 << 20
 _MOST_KEPT = 16
@@ -23,16 +23,16 @@ _FEWEST_CALLS = 4
 
 
 @dataclass
-class KeptCall:
+class RepeatableCall:
     """A call that can be repeated.
 
     ``gradients`` are those of its result's tensors, by their paths.
     """
 
-    call: Call
+    call: CompiledCall
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    settings: Settings
+    settings: TorchSettings
     gradients: dict[str, torch.Tensor] = field(default_factory=dict)
 
 
@@ -53,7 +53,7 @@ class CallKeeper(CallWatcher):
 
     def __init__(self, *, compiled: bool = True) -> None:
         super().__init__(compiled=compiled, most=_MOST_CALLS)
-        self.kept: deque[KeptCall] = deque(maxlen=_MOST_KEPT)
+        self.kept: deque[RepeatableCall] = deque(maxlen=_MOST_KEPT)
         self.timed: list[TimedCall] = []
         self.outside = 0.0
         """Seconds between the calls."""
@@ -93,19 +93,19 @@ class CallKeeper(CallWatcher):
         self.compiling += programs.seconds_compiling(facts)
         self.hit_limit |= any(isinstance(fact, RecompileLimit) for fact in facts)
 
-    def begin(self, call: Call) -> None:
+    def begin(self, call: CompiledCall) -> None:
         """Record a call and its arguments before it runs."""
         if self._ended is not None:
             synchronize()
             self.outside += perf_counter() - self._ended
         args = tuple(_cut_off(item) for item in call.args)
         kwargs = {name: _cut_off(item) for name, item in call.kwargs.items()}
-        self.kept.append(KeptCall(call, args, kwargs, Settings(call)))
+        self.kept.append(RepeatableCall(call, args, kwargs, TorchSettings(call)))
         self._compiled_before = self.compiling
         synchronize()
         self._started = perf_counter()
 
-    def end(self, call: Call, result: Any) -> None:
+    def end(self, call: CompiledCall, result: Any) -> None:
         """Time a call, and watch for gradients of its result."""
         synchronize()
         seconds = perf_counter() - self._started
@@ -116,7 +116,7 @@ class CallKeeper(CallWatcher):
                 tensor.register_hook(lambda gradient, place=place: self._note(kept, place, gradient))
         self._ended = perf_counter()
 
-    def fail(self, call: Call, error: Exception, /) -> None:  # noqa: ARG002
+    def fail(self, call: CompiledCall, error: Exception, /) -> None:  # noqa: ARG002
         """Forget a call that raised."""
         self.kept.pop()
         self._ended = perf_counter()
@@ -140,7 +140,7 @@ def synchronize() -> None:
         torch.cuda.synchronize()
 
 
-def _note(kept: KeptCall, place: str, gradient: torch.Tensor) -> None:
+def _note(kept: RepeatableCall, place: str, gradient: torch.Tensor) -> None:
     kept.gradients[place] = gradient
 
 

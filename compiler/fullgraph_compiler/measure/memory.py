@@ -29,7 +29,7 @@ def measure_memory(repetition: Repetition, modules: Sequence[ModuleType]) -> Mem
     """
     eager = profiler_compat.peak_memory(lambda: repetition.seconds(compiled=False))
     compiled = profiler_compat.peak_memory(lambda: repetition.seconds(compiled=True))
-    watch = _Watch()
+    watch = _AllocationWatch()
     with watch.of(modules):
         repetition.seconds(compiled=True)
     return MemoryMeasured(compiled, eager, watch.held())
@@ -43,7 +43,7 @@ class _Allocation:
     row: int
 
 
-class _Watch:
+class _AllocationWatch:
     """The live allocations of generated code, and those that are live at the peak."""
 
     def __init__(self) -> None:

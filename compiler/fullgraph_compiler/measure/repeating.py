@@ -13,8 +13,8 @@ import torch
 
 from ..compat import call_compat, profiler_compat
 from ..verify.recording import modules_of, tensors_in
-from .keeping import KeptCall, synchronize
-from .sampling import Ratio, compare
+from .keeping import RepeatableCall, synchronize
+from .sampling import TimeRatio, compare
 
 _WARMING = 3
 """Passes in which repeated calls may still be compiled."""
@@ -23,7 +23,7 @@ _WARMING = 3
 class Repetition:
     """Recorded calls that can be repeated as often as needed."""
 
-    def __init__(self, calls: Sequence[KeptCall]) -> None:
+    def __init__(self, calls: Sequence[RepeatableCall]) -> None:
         self.calls = calls
         alike = itertools.groupby(calls, key=lambda kept: kept.settings.key)
         self._groups = [list(group) for _, group in alike]
@@ -54,7 +54,7 @@ class Repetition:
             self._forget_gradients()
         return total / times
 
-    def ratio(self, budget: float) -> Ratio:
+    def ratio(self, budget: float) -> TimeRatio:
         """Measure all calls uncompiled and compiled in turn, for ``budget`` seconds."""
         return compare(
             lambda times: self.seconds(compiled=False, times=times),
@@ -82,7 +82,7 @@ class Repetition:
             torch.compiler.set_stance("default")
             self._forget_gradients()
 
-    def _observed_pass(self, group: Sequence[KeptCall], *, compiled: bool) -> None:
+    def _observed_pass(self, group: Sequence[RepeatableCall], *, compiled: bool) -> None:
         for kept in group:
             call, args, kwargs, _ = _step(kept, compiled=compiled)
             result = call(*args, **kwargs)
@@ -92,7 +92,7 @@ class Repetition:
             with profiler_compat.recorded("release"):
                 del result
 
-    def _run_backward(self, kept: KeptCall, result: Any) -> None:
+    def _run_backward(self, kept: RepeatableCall, result: Any) -> None:
         tensors = dict(tensors_in("", result))
         places = [place for place in kept.gradients if place in tensors]
         torch.autograd.backward(
@@ -106,8 +106,8 @@ class Repetition:
 
 
 def _step(
-    kept: KeptCall, *, compiled: bool
-) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any], KeptCall | None]:
+    kept: RepeatableCall, *, compiled: bool
+) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any], RepeatableCall | None]:
     """Return function and arguments of a call, looked up before the clock starts.
 
     The last item is the call itself if it has a backward pass, else ``None``.
@@ -116,7 +116,7 @@ def _step(
     return call, kept.args, kept.kwargs, kept if kept.gradients else None
 
 
-def _leaves(kept: KeptCall) -> Iterator[torch.Tensor]:
+def _leaves(kept: RepeatableCall) -> Iterator[torch.Tensor]:
     """Yield the tensors that a backward pass of the call adds gradients to."""
     if not kept.gradients:
         return

@@ -17,7 +17,7 @@ _SAMPLE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Ratio:
+class TimeRatio:
     """The medians of two times in seconds, and the ratio of the times.
 
     ``ratio`` is the median of ``first / second``, with its interval (95 %).
@@ -31,7 +31,7 @@ class Ratio:
     samples: int
 
 
-def compare(first: Callable[[int], float], second: Callable[[int], float], budget: float) -> Ratio:
+def compare(first: Callable[[int], float], second: Callable[[int], float], budget: float) -> TimeRatio:
     """Measure both in turn for at most ``budget`` seconds.
 
     There are always enough samples for an interval. Each function gets the number of repetitions in a sample,
@@ -55,11 +55,11 @@ def compare(first: Callable[[int], float], second: Callable[[int], float], budge
     return ratio_of(pairs)
 
 
-def ratio_of(pairs: list[tuple[float, float]]) -> Ratio:
+def ratio_of(pairs: list[tuple[float, float]]) -> TimeRatio:
     """Return the median ratio of pairs of times, with the interval of the sign test."""
     ratios = sorted(one / other for one, other in pairs)
     count = len(ratios)
     reach = 0.98 * math.sqrt(count)  # 1.96 standard deviations of half of a binomial distribution
     low, high = max(0, math.floor(count / 2 - reach)), min(count - 1, math.ceil(count / 2 + reach) - 1)
     firsts, seconds = zip(*pairs, strict=True)
-    return Ratio(median(firsts), median(seconds), median(ratios), ratios[low], ratios[high], count)
+    return TimeRatio(median(firsts), median(seconds), median(ratios), ratios[low], ratios[high], count)

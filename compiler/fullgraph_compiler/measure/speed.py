@@ -22,12 +22,12 @@ from ..diagnose import programs
 from ..facts import Fact, RunFinished, RunRequest, SpeedMeasured, TargetProblem, TimePart
 from ..observe.live import Sink
 from ..processes.children import run_child
-from .keeping import CallKeeper, KeptCall, TimedCall
+from .keeping import CallKeeper, RepeatableCall, TimedCall
 from .machine import measure_machine
 from .memory import measure_memory
 from .profiling import count_operators, time_parts, with_guards
 from .repeating import Repetition
-from .sampling import Ratio, compare, ratio_of
+from .sampling import TimeRatio, compare, ratio_of
 
 _BUDGET = 8.0
 """Seconds for comparing compiled with uncompiled calls."""
@@ -78,7 +78,7 @@ def _measured(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> Spe
         try:
             if keeper.kept:
                 sink([measure_machine()])
-            measured = _Measuring(keeper, modules, sink).measure()
+            measured = _SpeedMeasurement(keeper, modules, sink).measure()
         except Exception as error:
             traceback.print_exc()
             sink(
@@ -110,7 +110,7 @@ def _uncompiled(request: RunRequest) -> tuple[TimedCall, ...]:
     return tuple(keeper.late() or keeper.timed)
 
 
-class _Measuring:
+class _SpeedMeasurement:
     """The measurement of the calls that a program has made."""
 
     def __init__(self, keeper: CallKeeper, modules: Sequence[ModuleType], sink: Sink) -> None:
@@ -187,7 +187,7 @@ class _Measuring:
             parts=parts,
         )
 
-    def _of(self, ratio: Ratio) -> SpeedMeasured:
+    def _of(self, ratio: TimeRatio) -> SpeedMeasured:
         calls = len(self._repetition.calls)
         return SpeedMeasured(
             self._functions(),
@@ -212,9 +212,9 @@ class _Measuring:
         return tuple(dict.fromkeys(kept.call.name for kept in self._repetition.calls))
 
 
-def short_enough(keeper: CallKeeper) -> list[KeptCall]:
+def short_enough(keeper: CallKeeper) -> list[RepeatableCall]:
     """Return the last calls that can be repeated in a short time, at least one."""
-    calls: list[KeptCall] = []
+    calls: list[RepeatableCall] = []
     seconds = 0.0
     # A call whose exception the program caught has no entry in ``timed``.
     for kept, timed in zip(reversed(keeper.kept), reversed(keeper.timed), strict=False):

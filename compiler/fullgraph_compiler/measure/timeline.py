@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ..compat.profiler_compat import Event, EventKind
+from ..compat.profiler_compat import EventKind, ProfilerEvent
 from ..facts import PartKind
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class PartKey:
     """The identity of a part of the time; see :class:`..facts.TimePart`."""
 
     kind: PartKind
@@ -26,7 +26,7 @@ class Key:
 
 
 @dataclass(slots=True)
-class Share:
+class PartTime:
     """The time of a part in nanoseconds, and how often it began.
 
     The profiler takes time to record an event, some of it inside the event, the rest around it. ``within``
@@ -55,13 +55,13 @@ _COST_IN_CPP: Final = 0.25
 """The cost to record such an event, relative to the cost from Python (measured with 2.13)."""
 
 
-class _State:
+class _EventStack:
     """The stack of the processor's open events, the innermost last."""
 
     def __init__(self) -> None:
-        self.active: list[Event] = []
+        self.active: list[ProfilerEvent] = []
 
-    def part(self) -> Key | None:
+    def part(self) -> PartKey | None:
         """Return the part that the current instant belongs to; ``None`` outside of calls."""
         if not any(event.kind == "call" for event in self.active):
             return None
@@ -71,25 +71,25 @@ class _State:
             graph, inner = self.active[at], self.active[at + 1 :]
             named = next((event for event in inner if event.kind in ("kernel", "operator")), None)
             if named is not None:
-                return Key("kernel", region, graph.key, named.key)
-            return Key("launch", region, graph.key)
+                return PartKey("kernel", region, graph.key, named.key)
+            return PartKey("launch", region, graph.key)
         for event in reversed(self.active):
             if event.kind == "guards":
-                return Key("guards", event.key)
+                return PartKey("guards", event.key)
             if event.kind == "entry":
-                return Key("entry", region)
+                return PartKey("entry", region)
             if event.kind in ("region", "call"):
                 break
         if any(event.kind == "release" for event in self.active):
-            return Key("release")
+            return PartKey("release")
         is_backward = any(event.kind == "backward" for event in self.active)
-        return Key("autograd") if is_backward else Key("frame", region)
+        return PartKey("autograd") if is_backward else PartKey("frame", region)
 
     def _innermost(self, kind: EventKind) -> str:
         return next((event.key for event in reversed(self.active) if event.kind == kind), "")
 
 
-def parts_of(events: Sequence[Event]) -> Mapping[Key, Share]:
+def parts_of(events: Sequence[ProfilerEvent]) -> Mapping[PartKey, PartTime]:
     """Return the time of each part of the profiled calls; the parts add up to all."""
     device = [event for event in events if event.kind is None]
     events = _with_regions_of_guards([event for event in events if event.kind is not None])
@@ -98,8 +98,8 @@ def parts_of(events: Sequence[Event]) -> Mapping[Key, Share]:
         + [(event.end, 0, -event.start, event) for event in events],
         key=lambda bound: bound[:3],
     )
-    shares: dict[Key, Share] = defaultdict(Share)
-    state, busy = _State(), _Busy(device, events)
+    shares: dict[PartKey, PartTime] = defaultdict(PartTime)
+    state, busy = _EventStack(), _GpuIntervals(device, events)
     before, part = 0, None
     for instant, is_start, _, event in bounds:
         if part is not None and instant > before:
@@ -123,7 +123,9 @@ def parts_of(events: Sequence[Event]) -> Mapping[Key, Share]:
     return shares
 
 
-def without_overhead(shares: Mapping[Key, Share], cost: EventCost, total: float) -> dict[Key, float]:
+def without_overhead(
+    shares: Mapping[PartKey, PartTime], cost: EventCost, total: float
+) -> dict[PartKey, float]:
     """Return the time of each part in the same calls without a profiler.
 
     These calls take ``total`` together. The difference that the cost of events does not explain is spread
@@ -137,26 +139,26 @@ def without_overhead(shares: Mapping[Key, Share], cost: EventCost, total: float)
     return {key: time * total / left for key, time in times.items()} if left else {}
 
 
-def _with_regions_of_guards(events: Sequence[Event]) -> list[Event]:
+def _with_regions_of_guards(events: Sequence[ProfilerEvent]) -> list[ProfilerEvent]:
     """Give each check of guards the compile id of the frame that runs next."""
-    known: list[Event] = []
+    known: list[ProfilerEvent] = []
     after = ""
     for event in sorted(events, key=lambda event: -event.start):
         if event.kind == "region":
             after = event.key
         elif event.kind == "guards":
-            event = Event("guards", event.start, event.end, after)
+            event = ProfilerEvent("guards", event.start, event.end, after)
             after = ""
         known.append(event)
     return known
 
 
-class _Busy:
+class _GpuIntervals:
     """The intervals in which a GPU works, without overlaps, each with its part."""
 
-    def __init__(self, device: Iterable[Event], events: Sequence[Event]) -> None:
-        self.counts: dict[Key, int] = defaultdict(int)
-        self._intervals: list[tuple[int, int, Key]] = []
+    def __init__(self, device: Iterable[ProfilerEvent], events: Sequence[ProfilerEvent]) -> None:
+        self.counts: dict[PartKey, int] = defaultdict(int)
+        self._intervals: list[tuple[int, int, PartKey]] = []
         self._next = 0
         until = 0
         in_order = sorted(device, key=lambda item: item.start)
@@ -166,7 +168,7 @@ class _Busy:
                 self._intervals.append((max(item.start, until), item.end, key))
                 until = item.end
 
-    def split(self, start: int, end: int, part: Key) -> Iterable[tuple[Key, int]]:
+    def split(self, start: int, end: int, part: PartKey) -> Iterable[tuple[PartKey, int]]:
         """Divide the time from ``start`` to ``end``, in which the processor does ``part``.
 
         Yield the GPU's parts with their time, and ``part`` with the time in which the GPU is idle.
@@ -186,12 +188,12 @@ class _Busy:
             yield part, end - at
 
 
-def _launched_in(device: Sequence[Event], events: Sequence[Event]) -> Iterator[Key]:
+def _launched_in(device: Sequence[ProfilerEvent], events: Sequence[ProfilerEvent]) -> Iterator[PartKey]:
     """Yield for each kernel or copy the part in which the processor launched it."""
     wanted = (event for event in events if event.kind in ("region", "graph", "operator"))
     waiting = sorted(wanted, key=lambda event: (event.start, -event.end), reverse=True)
-    active: list[Event] = []
-    keys: dict[int, Key] = {}
+    active: list[ProfilerEvent] = []
+    keys: dict[int, PartKey] = {}
     for item in sorted(device, key=lambda item: item.launched):
         while waiting and waiting[-1].start <= item.launched:
             active.append(waiting.pop())
@@ -200,13 +202,13 @@ def _launched_in(device: Sequence[Event], events: Sequence[Event]) -> Iterator[K
     return (keys[id(item)] for item in device)
 
 
-def _part_in(item: Event, around: Sequence[Event]) -> Key:
+def _part_in(item: ProfilerEvent, around: Sequence[ProfilerEvent]) -> PartKey:
     region = next((event.key for event in reversed(around) if event.kind == "region"), "")
     graph = next((event for event in reversed(around) if event.kind == "graph"), None)
     if item.is_copy:
-        return Key("copy", region, graph.key if graph else "", item.key)
+        return PartKey("copy", region, graph.key if graph else "", item.key)
     if graph is None:
-        return Key("frame", region)
+        return PartKey("frame", region)
     inner = around[around.index(graph) + 1 :]
     operator = next((event.key for event in inner if event.kind == "operator"), item.key)
-    return Key("kernel", region, graph.key, item.key if item.key.startswith("triton_") else operator)
+    return PartKey("kernel", region, graph.key, item.key if item.key.startswith("triton_") else operator)

@@ -34,11 +34,11 @@ from ..facts import (
 from ..observe.live import Sink
 from ..processes.children import run_child
 from ..processes.processes import peak_memory
-from .keeping import KeptCall
+from .keeping import RepeatableCall
 from .repeating import Repetition
-from .sampling import Ratio, compare
+from .sampling import TimeRatio, compare
 from .speed import short_enough
-from .variants import Scouted, VariantKeeper
+from .variants import CompileUsage, VariantKeeper
 
 _BUDGET = 1.5
 """Seconds for measuring the calls of a variant, in each of two processes."""
@@ -56,17 +56,17 @@ def try_variants(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> 
     scouted = _scout(request, sink)
     if scouted is not None:
         run_child(inductor_compat.warm_up_cpp, request.patience)
-        sink(_Trying(request, scouted, sink, speak).all())
+        sink(_VariantRuns(request, scouted, sink, speak).all())
     sink([RunFinished("finished", time.monotonic() - begun, 0)])
 
 
-def _scout(request: RunRequest, sink: Sink) -> Scouted | None:
+def _scout(request: RunRequest, sink: Sink) -> CompileUsage | None:
     """Run the program uncompiled, and return how it compiles.
 
     If that fails, report the problem and return ``None``.
     """
 
-    def work() -> tuple[tuple[Fact, ...], Scouted]:
+    def work() -> tuple[tuple[Fact, ...], CompileUsage]:
         keeper = VariantKeeper(None, of_roots=True)
 
         def prepare() -> None:
@@ -78,7 +78,7 @@ def _scout(request: RunRequest, sink: Sink) -> Scouted | None:
 
     ended = run_child(work, request.patience)
     facts: tuple[Fact, ...] = ended.answer[0] if ended.answered else ()
-    scouted: Scouted | None = ended.answer[1] if ended.answered else None
+    scouted: CompileUsage | None = ended.answer[1] if ended.answered else None
     failure = programs.how_it_ran(replace(ended, answer=facts)).failure
     if failure is not None or scouted is None:
         sink([fact for fact in facts if not isinstance(fact, RunFinished)])
@@ -91,13 +91,15 @@ def _scout(request: RunRequest, sink: Sink) -> Scouted | None:
     return scouted
 
 
-class _Trying:
+class _VariantRuns:
     """The runs of a program with each variant that applies."""
 
-    def __init__(self, request: RunRequest, scouted: Scouted, sink: Sink, speak: Callable[[], None]) -> None:
+    def __init__(
+        self, request: RunRequest, scouted: CompileUsage, sink: Sink, speak: Callable[[], None]
+    ) -> None:
         self._request, self._scouted = request, scouted
         self._sink, self._speak = sink, speak
-        self._caches = _Caches()
+        self._caches = _CacheFolders()
 
     def all(self) -> list[Fact]:
         """Return all variants, measured if they apply."""
@@ -196,7 +198,7 @@ def _with_calls(variant: VariantMeasured, keeper: VariantKeeper) -> VariantMeasu
     return replace(variant, in_row=in_row, single=single)
 
 
-def _times_of_single(calls: list[KeptCall]) -> CallsTimed:
+def _times_of_single(calls: list[RepeatableCall]) -> CallsTimed:
     """Measure each call by itself: the GPU is idle when the call begins."""
     singles = [Repetition([call]) for call in calls]
 
@@ -207,7 +209,7 @@ def _times_of_single(calls: list[KeptCall]) -> CallsTimed:
     return _timed(compare(eager, compiled, _BUDGET), len(calls))
 
 
-def _timed(ratio: Ratio, calls: int) -> CallsTimed:
+def _timed(ratio: TimeRatio, calls: int) -> CallsTimed:
     seconds = ratio.second / calls
     return CallsTimed(seconds, seconds, seconds, ratio.first / calls)
 
@@ -219,7 +221,7 @@ def _both(one: CallsTimed | None, other: CallsTimed | None) -> CallsTimed | None
     return CallsTimed((low + high) / 2, low, high, (one.eager + other.eager) / 2)
 
 
-class _Caches:
+class _CacheFolders:
     """The folders of the compiler's caches for this run.
 
     Each variant begins with a copy of the first ones. The folders are renamed, so that the cache in use

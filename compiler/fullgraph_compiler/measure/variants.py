@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from ..facts import VariantMeasured, VariantName
-from ..verify.calls import Call
+from ..verify.calls import CompiledCall
 from ..verify.recording import modules_of
 from .keeping import CallKeeper
 
@@ -26,7 +26,7 @@ _MODES: tuple[VariantName, ...] = ("reduce-overhead", "max-autotune-no-cudagraph
 
 
 @dataclass(frozen=True, slots=True)
-class Scouted:
+class CompileUsage:
     """The modules that a program compiles, and the options that it compiles them with.
 
     An uncompiled run shows them. ``blocks`` are the classes of submodules that compiled modules repeat, and
@@ -78,7 +78,7 @@ class VariantKeeper(CallKeeper):
         self._of_roots = of_roots
         self._roots: list[nn.Module] = []
         self._seen: list[dict[str, Any]] = []
-        self._functions: list[Call] = []
+        self._functions: list[CompiledCall] = []
         self._options: dict[str, Any] = {}
         self._in_block = False
         self._compile: Callable[..., Any] = torch.compile
@@ -88,7 +88,7 @@ class VariantKeeper(CallKeeper):
         super().install()
         torch.compile = self._compile_as
 
-    def begin(self, call: Call) -> None:
+    def begin(self, call: CompiledCall) -> None:
         """Record a call; the first call of a function shows the module around it."""
         if all(call.function != known.function for known in self._functions):
             self._functions.append(call)
@@ -105,7 +105,7 @@ class VariantKeeper(CallKeeper):
         self.kept = deque(kept for kept in self.kept if kept.call.owner in self._roots)
         self.timed = [timed for timed in self.timed if timed.function in names]
 
-    def scouted(self) -> Scouted:
+    def scouted(self) -> CompileUsage:
         """Return the modules and options that the program's calls have shown."""
         parts = [call for call in self._functions if call.owner not in self._roots]
         blocks = [block for call in parts for block in blocks_of(call)]
@@ -117,7 +117,7 @@ class VariantKeeper(CallKeeper):
             no_whole = "a module around the compiled parts is called only once"
         elif any(call.owner is None for call in parts):
             no_whole = "the program also compiles functions, not only modules"
-        return Scouted(
+        return CompileUsage(
             self.calls,
             tuple(dict.fromkeys(type(block).__name__ for block in blocks)),
             len(set(blocks)),
@@ -156,7 +156,7 @@ class VariantKeeper(CallKeeper):
         @functools.wraps(compiled)
         def call(*args: Any, **kwargs: Any) -> Any:
             if not chosen:
-                blocks = blocks_of(Call(0, function, args, kwargs, options, compiled))
+                blocks = blocks_of(CompiledCall(0, function, args, kwargs, options, compiled))
                 for block in dict.fromkeys(blocks):
                     self._compile_block(block, own)
                 chosen.append(function if blocks else compiled)
@@ -194,7 +194,7 @@ class VariantKeeper(CallKeeper):
             root.forward = super()._wrap(forward, forward, {})
 
 
-def blocks_of(call: Call) -> list[nn.Module]:
+def blocks_of(call: CompiledCall) -> list[nn.Module]:
     """Return the submodules that a module of a call repeats.
 
     Blocks nested in another block are left out.

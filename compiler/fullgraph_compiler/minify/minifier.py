@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..cases import aot, repro
-from ..cases.case import Case
-from ..cases.oracle import Kept, Oracle
+from ..cases.case import FailureCase
+from ..cases.oracle import AnswerCache, FailureOracle
 from ..compat import inductor_compat, torch_compat
 from ..diagnose.stages import Fault, climb
 from ..facts import (
@@ -40,14 +40,16 @@ def minify(request: MinifyRequest, sink: Sink, speak: Callable[[], None]) -> Non
     """
     begun = time.monotonic()
     inductor_compat.prepare(request.cache)
-    oracle = Oracle(request.patience, Kept(Path(request.cache) / "answers.jsonl" if request.cache else None))
+    oracle = FailureOracle(
+        request.patience, AnswerCache(Path(request.cache) / "answers.jsonl" if request.cache else None)
+    )
     run_request = RunRequest(request.generation, request.program, "stages", request.texts)
     faults, unchecked = climb(run_request, oracle, sink, speak)
     fault = _chosen(faults, request)
     if fault is not None:
         sink([fault.located])
     if fault is not None and fault.case is not None:
-        _Minification(request, fault.located, oracle, sink, begun).run(fault.case)
+        _MinifyState(request, fault.located, oracle, sink, begun).run(fault.case)
     elif fault is not None and fault.call is not None:
         sink([_write_call(request, fault.located, fault.call, begun)])
     else:
@@ -112,22 +114,22 @@ def _write_call(
 
 
 @dataclass(slots=True)
-class _Minification:
+class _MinifyState:
     request: MinifyRequest
     fault: FaultLocated
-    oracle: Oracle
+    oracle: FailureOracle
     sink: Sink
     begun: float
     nodes_at_first: int = 0
 
-    def run(self, case: Case) -> None:
+    def run(self, case: FailureCase) -> None:
         case, failure = self._at_level(case)
         self.nodes_at_first = case.nodes
         if failure.kind == "hang":
             self.oracle.seconds = 10.0  # each smaller case that hangs takes this long
         self._write(case, failure)
 
-        def first_failing(cases: Iterable[Case]) -> Case | None:
+        def first_failing(cases: Iterable[FailureCase]) -> FailureCase | None:
             return self.oracle.first_failing(cases, failure)
 
         with FreshInterpreter() as fresh:
@@ -149,7 +151,7 @@ class _Minification:
             ]
         )
 
-    def _at_level(self, case: Case) -> tuple[Case, Failure]:
+    def _at_level(self, case: FailureCase) -> tuple[FailureCase, Failure]:
         """Return the case to reduce, and its failure.
 
         It is at the lowest level that fails in the same way.
@@ -170,7 +172,7 @@ class _Minification:
                     return candidate, reproduced
         return case, failure
 
-    def _write(self, case: Case, failure: Failure) -> None:
+    def _write(self, case: FailureCase, failure: Failure) -> None:
         text = repro.write(case, replace(self.fault, failure=failure), _environment())
         _replace(Path(self.request.output), text)
         seconds = time.monotonic() - self.begun
@@ -191,7 +193,7 @@ def _replace(path: Path, text: str) -> None:
     os.replace(beside, path)
 
 
-def _lines(case: Case) -> Stack:
+def _lines(case: FailureCase) -> Stack:
     """Return the user's lines behind the operations of a case, without duplicates."""
     lines = [operation.calls[-1] for operation in case.graph.operations if operation.calls]
     return tuple(dict.fromkeys(lines))

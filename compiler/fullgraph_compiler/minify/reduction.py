@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from ..cases.case import Case
+from ..cases.case import FailureCase
 from . import reduction_graph as graphs
 from . import reduction_operations as operations
 from . import reduction_sizes as sizes
@@ -19,7 +19,7 @@ from . import reduction_values as values
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class ReductionPass:
     """A kind of reduction: it lists removable parts of a case, and removes some.
 
     ``items`` lists the parts, ``without`` returns a case without some of them. Items are identified by names,
@@ -27,34 +27,34 @@ class Pass:
     remaining case would make no sense.
     """
 
-    items: Callable[[Case], Sequence[Any]]
-    without: Callable[[Case, Collection[Any]], Case | None]
+    items: Callable[[FailureCase], Sequence[Any]]
+    without: Callable[[FailureCase, Collection[Any]], FailureCase | None]
 
 
-def _of_inputs(change: values.InputChange) -> Pass:
+def _of_inputs(change: values.InputChange) -> ReductionPass:
     """Return a reduction whose items are the names of inputs that ``change`` alters."""
-    return Pass(partial(values.changeable, change), partial(values.with_inputs, change))
+    return ReductionPass(partial(values.changeable, change), partial(values.with_inputs, change))
 
 
-def _of_lines(field: str) -> Pass:
+def _of_lines(field: str) -> ReductionPass:
     """Return a reduction whose items are the positions of lines in a field."""
-    return Pass(lambda case: range(len(getattr(case, field))), partial(values.without_lines, field))
+    return ReductionPass(lambda case: range(len(getattr(case, field))), partial(values.without_lines, field))
 
 
 OPERATIONS = (
-    Pass(operations.removable, partial(operations.without, near=False)),
-    Pass(operations.removable, partial(operations.without, near=True)),
+    ReductionPass(operations.removable, partial(operations.without, near=False)),
+    ReductionPass(operations.removable, partial(operations.without, near=True)),
 )
 """Two ways to remove operations: new inputs replace their results, or their own arguments do."""
 
 FRAME = (
-    Pass(lambda case: range(len(case.graph.outputs)), graphs.without_outputs),
+    ReductionPass(lambda case: range(len(case.graph.outputs)), graphs.without_outputs),
     _of_inputs(values.unrecorded),
     _of_inputs(values.without_gradient),
-    Pass(lambda case: ["dynamic"] * case.dynamic, lambda case, _: replace(case, dynamic=False)),
-    Pass(graphs.number_inputs, graphs.with_numbers_inlined),
-    Pass(values.reduced_dtypes, values.with_float32_instead),
-    Pass(values.accelerators, values.with_cpu_instead),
+    ReductionPass(lambda case: ["dynamic"] * case.dynamic, lambda case, _: replace(case, dynamic=False)),
+    ReductionPass(graphs.number_inputs, graphs.with_numbers_inlined),
+    ReductionPass(values.reduced_dtypes, values.with_float32_instead),
+    ReductionPass(values.accelerators, values.with_cpu_instead),
 )
 """Reductions after which further operations may be removable."""
 
@@ -62,24 +62,24 @@ LOOKS = (
     _of_lines("settings"),
     _of_lines("preamble"),
     _of_inputs(values.without_strides),
-    Pass(graphs.inputs_like_others, graphs.with_inputs_merged),
-    Pass(values.keywords, values.without_keywords),
-    Pass(values.numbers, values.with_ones_instead),
+    ReductionPass(graphs.inputs_like_others, graphs.with_inputs_merged),
+    ReductionPass(values.keywords, values.without_keywords),
+    ReductionPass(values.numbers, values.with_ones_instead),
 )
 """Reductions that do not make the graph smaller."""
 
 
 def reduce(
-    case: Case,
-    first_failing: Callable[[Iterable[Case]], Case | None],
-    progress: Callable[[Case], None],
-) -> Case:
+    case: FailureCase,
+    first_failing: Callable[[Iterable[FailureCase]], FailureCase | None],
+    progress: Callable[[FailureCase], None],
+) -> FailureCase:
     """Return a smaller case that still fails in the same way.
 
     None of its operations can be removed alone. ``first_failing`` takes candidates lazily, the preferred ones
     first, and returns the earliest that fails. ``progress`` is called with each better case.
     """
-    search = _Search(case, first_failing, progress)
+    search = _ReductionSearch(case, first_failing, progress)
     if graphs.tidy(case) != case:
         search.ask([graphs.tidy(case), graphs.with_all_results(case)])
     search.ask(_cheaper(search.case))
@@ -95,29 +95,29 @@ def reduce(
     return search.case
 
 
-class _Search:
+class _ReductionSearch:
     """The state of the search: the best case so far, and the cases that passed."""
 
     def __init__(
         self,
-        case: Case,
-        first_failing: Callable[[Iterable[Case]], Case | None],
-        progress: Callable[[Case], None],
+        case: FailureCase,
+        first_failing: Callable[[Iterable[FailureCase]], FailureCase | None],
+        progress: Callable[[FailureCase], None],
     ) -> None:
         self.case = case
         self._first_failing = first_failing
         self._progress = progress
-        self._passing: list[Case] = []
+        self._passing: list[FailureCase] = []
 
-    def ask(self, candidates: Iterable[Case | None]) -> int | None:
+    def ask(self, candidates: Iterable[FailureCase | None]) -> int | None:
         """Make the first failing candidate the best case; return its position.
 
         Return ``None`` if all candidates pass.
         """
-        asked: list[Case] = []
+        asked: list[FailureCase] = []
         positions: list[int] = []
 
-        def unanswered() -> Iterator[Case]:
+        def unanswered() -> Iterator[FailureCase]:
             for position, candidate in enumerate(candidates):
                 if (
                     candidate is None
@@ -141,7 +141,7 @@ class _Search:
         return positions[number]
 
 
-def _cheaper(case: Case) -> Iterator[Case]:
+def _cheaper(case: FailureCase) -> Iterator[FailureCase]:
     """Yield variants of a case that run faster.
 
     They have no recorded data, no backward graph, or neither.
@@ -153,7 +153,7 @@ def _cheaper(case: Case) -> Iterator[Case]:
     yield values.with_inputs(values.without_gradient, case, names)
 
 
-def _drop(search: _Search, kind: Pass, *more: Pass, thorough: bool = True) -> None:
+def _drop(search: _ReductionSearch, kind: ReductionPass, *more: ReductionPass, thorough: bool = True) -> None:
     """Remove as many items as possible: all, then halves, down to single items.
 
     The reductions in ``more`` are tried if the first removes nothing, and for single items.
@@ -166,7 +166,7 @@ def _drop(search: _Search, kind: Pass, *more: Pass, thorough: bool = True) -> No
         size //= 2
 
 
-def _drop_chunks(search: _Search, kind: Pass, size: int) -> bool:
+def _drop_chunks(search: _ReductionSearch, kind: ReductionPass, size: int) -> bool:
     """Remove runs of ``size`` items, from the last to the first.
 
     Return whether any run was removed.
@@ -186,7 +186,7 @@ def _drop_chunks(search: _Search, kind: Pass, size: int) -> bool:
     return changed
 
 
-def _shrink(search: _Search) -> None:
+def _shrink(search: _ReductionSearch) -> None:
     """Make tensors smaller: all sizes at once, then each size wherever it occurs."""
     everywhere = dict.fromkeys(sizes.sizes(search.case), sizes.SMALL)
     search.ask([sizes.resized(search.case, everywhere)])
@@ -194,7 +194,7 @@ def _shrink(search: _Search) -> None:
         _shrink_size(search, size)
 
 
-def _shrink_size(search: _Search, size: int) -> None:
+def _shrink_size(search: _ReductionSearch, size: int) -> None:
     half = size // 2
     if search.ask(sizes.with_smaller(search.case, size, [sizes.SMALL])) is not None or half <= sizes.SMALL:
         return

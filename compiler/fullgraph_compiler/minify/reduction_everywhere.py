@@ -7,17 +7,29 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from ..cases.case import Case, Exact, Graph, Input, TensorSpec, Value, all_operations, leaves, mapped
+from ..cases.case import (
+    CaseGraph,
+    CaseInput,
+    ExactValues,
+    FailureCase,
+    TensorSpec,
+    Value,
+    all_operations,
+    leaves,
+    mapped,
+)
 from .reduction_graph import filled
 
 
-def constants(graph: Graph) -> Iterator[Value]:
+def constants(graph: CaseGraph) -> Iterator[Value]:
     """Yield the leaves of all arguments of operations, those in subgraphs included."""
     for operation in all_operations(graph):
         yield from leaves((operation.args, dict(operation.kwargs)))
 
 
-def rewritten(case: Case, leaf: Callable[[Value], Value], tensor: Callable[[TensorSpec], TensorSpec]) -> Case:
+def rewritten(
+    case: FailureCase, leaf: Callable[[Value], Value], tensor: Callable[[TensorSpec], TensorSpec]
+) -> FailureCase:
     """Return a case with changed constants (``leaf``) and tensor specs (``tensor``)."""
     inputs = tuple(
         replace(given, value=leaf(given.value))
@@ -28,18 +40,18 @@ def rewritten(case: Case, leaf: Callable[[Value], Value], tensor: Callable[[Tens
     return replace(case, graph=_rewritten_graph(case.graph, leaf, tensor), inputs=inputs)
 
 
-def _refilled(given: Input, old: TensorSpec, new: TensorSpec) -> Input:
+def _refilled(given: CaseInput, old: TensorSpec, new: TensorSpec) -> CaseInput:
     """Return an input with another spec, with as many of its recorded values as fit."""
-    if not isinstance(given.value, Exact) or old.shape == new.shape:
-        same = not isinstance(given.value, Exact) or old.dtype == new.dtype
+    if not isinstance(given.value, ExactValues) or old.shape == new.shape:
+        same = not isinstance(given.value, ExactValues) or old.dtype == new.dtype
         return replace(given, spec=new, value=given.value if same else filled(new))
     length = len(given.value.data) * prod(new.shape) // max(prod(old.shape), 1)
-    return replace(given, spec=new, value=Exact(given.value.data[:length]))
+    return replace(given, spec=new, value=ExactValues(given.value.data[:length]))
 
 
 def _rewritten_graph(
-    graph: Graph, leaf: Callable[[Value], Value], tensor: Callable[[TensorSpec], TensorSpec]
-) -> Graph:
+    graph: CaseGraph, leaf: Callable[[Value], Value], tensor: Callable[[TensorSpec], TensorSpec]
+) -> CaseGraph:
     def made(spec: Any) -> Any:
         return tensor(spec) if isinstance(spec, TensorSpec) else leaf(spec)
 

@@ -7,11 +7,11 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from ..cases.case import (
-    Case,
-    Integers,
-    Normal,
-    Operation,
-    Ref,
+    CaseOperation,
+    FailureCase,
+    IntegerValues,
+    NormalValues,
+    ResultRef,
     TensorSpec,
     Value,
     leaves,
@@ -28,43 +28,43 @@ _WRITING_OPERATORS = re.compile(
 )
 
 
-def filled(spec: TensorSpec) -> Normal | Integers:
+def filled(spec: TensorSpec) -> NormalValues | IntegerValues:
     """Return default values for a tensor whose real values do not matter."""
     # Integers are mostly indices: 0 and 1 are valid nearly everywhere.
-    return Integers(0, 1) if spec.dtype == "bool" or "int" in spec.dtype else Normal()
+    return IntegerValues(0, 1) if spec.dtype == "bool" or "int" in spec.dtype else NormalValues()
 
 
-def without_outputs(case: Case, positions: Collection[int]) -> Case | None:
+def without_outputs(case: FailureCase, positions: Collection[int]) -> FailureCase | None:
     """Return a case without some outputs."""
     outputs = tuple(output for i, output in enumerate(case.graph.outputs) if i not in positions)
     return sensible(tidy(replace(case, graph=replace(case.graph, outputs=outputs))))
 
 
-def inputs_like_others(case: Case) -> list[str]:
+def inputs_like_others(case: FailureCase) -> list[str]:
     """Return the names of inputs that an earlier input with the same spec can replace."""
     return [name for name, first in _first_alike(case).items() if first != name]
 
 
-def with_inputs_merged(case: Case, names: Collection[str]) -> Case | None:
+def with_inputs_merged(case: FailureCase, names: Collection[str]) -> FailureCase | None:
     """Return a case with some inputs replaced by earlier ones with the same spec."""
     first = _first_alike(case)
-    return _with_values(case, {name: Ref(first[name]) for name in names})
+    return _with_values(case, {name: ResultRef(first[name]) for name in names})
 
 
-def number_inputs(case: Case) -> list[str]:
+def number_inputs(case: FailureCase) -> list[str]:
     """Return the names of the inputs that are plain numbers."""
     return [given.name for given in case.inputs if given.spec is None]
 
 
-def with_numbers_inlined(case: Case, names: Collection[str]) -> Case | None:
+def with_numbers_inlined(case: FailureCase, names: Collection[str]) -> FailureCase | None:
     """Return a case with some number inputs turned into constants of the graph."""
     return _with_values(case, {given.name: given.value for given in case.inputs if given.name in names})
 
 
-def tidy(case: Case) -> Case:
+def tidy(case: FailureCase) -> FailureCase:
     """Return a case without unused operations, inputs and subgraphs."""
     needed = set(references(case.graph.outputs))
-    kept: list[Operation] = []
+    kept: list[CaseOperation] = []
     for operation in reversed(case.graph.operations):
         if operation.name in needed or _has_effect(operation):
             kept.append(operation)
@@ -83,7 +83,7 @@ def tidy(case: Case) -> Case:
     )
 
 
-def with_all_results(case: Case) -> Case:
+def with_all_results(case: FailureCase) -> FailureCase:
     """Return a case with all unused results as outputs.
 
     Then no operation is unused.
@@ -91,7 +91,7 @@ def with_all_results(case: Case) -> Case:
     used = {name for operation in case.graph.operations for name in uses(operation)}
     used.update(references(case.graph.outputs))
     results = [
-        Ref(operation.name)
+        ResultRef(operation.name)
         for operation in case.graph.operations
         if operation.name not in used and operation.spec is not None
     ]
@@ -101,7 +101,7 @@ def with_all_results(case: Case) -> Case:
 # -- operations --------------------------------------------------------------------------------
 
 
-def writes(operation: Operation) -> bool:
+def writes(operation: CaseOperation) -> bool:
     """Tell whether an operation changes its first argument.
 
     Its name or ``inplace=True`` shows it.
@@ -113,7 +113,7 @@ def writes(operation: Operation) -> bool:
     return (name.endswith("_") and not name.endswith("__")) or ("inplace", True) in operation.kwargs
 
 
-def _has_effect(operation: Operation) -> bool:
+def _has_effect(operation: CaseOperation) -> bool:
     """Tell whether an operation may have an effect besides its result."""
     if operation.kind == "get_attr":
         return False
@@ -135,7 +135,7 @@ def _has_effect(operation: Operation) -> bool:
     return not makes_tensors and not pure
 
 
-def substituted(operation: Operation, values: dict[str, Value]) -> Operation:
+def substituted(operation: CaseOperation, values: dict[str, Value]) -> CaseOperation:
     """Return an operation with references replaced by values.
 
     It is the same object if nothing changes.
@@ -149,7 +149,7 @@ def substituted(operation: Operation, values: dict[str, Value]) -> Operation:
 # -- cases -------------------------------------------------------------------------------------
 
 
-def _first_alike(case: Case) -> dict[str, str]:
+def _first_alike(case: FailureCase) -> dict[str, str]:
     """Return for each tensor input the first input with the same spec, by name."""
     firsts: dict[TensorSpec, str] = {}
     return {
@@ -159,7 +159,7 @@ def _first_alike(case: Case) -> dict[str, str]:
     }
 
 
-def _with_values(case: Case, values: dict[str, Value]) -> Case | None:
+def _with_values(case: FailureCase, values: dict[str, Value]) -> FailureCase | None:
     """Return a case with some inputs replaced by values.
 
     ``None`` if it would make no sense.
@@ -170,7 +170,7 @@ def _with_values(case: Case, values: dict[str, Value]) -> Case | None:
     return sensible(tidy(replace(case, graph=replace(graph, operations=operations, outputs=outputs))))
 
 
-def sensible(case: Case) -> Case | None:
+def sensible(case: FailureCase) -> FailureCase | None:
     """Return the case, or ``None`` if it computes or returns nothing."""
     computes = any(operation.kind != "get_attr" for operation in case.graph.operations)
     return case if computes and any(references(case.graph.outputs)) else None

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from ..cases.case import (
-    Case,
-    Graph,
-    Input,
-    Operation,
-    Ref,
+    CaseGraph,
+    CaseInput,
+    CaseOperation,
+    FailureCase,
+    ResultRef,
     TensorSpec,
     Value,
     references,
@@ -22,7 +22,7 @@ from ..cases.case import (
 from .reduction_graph import filled, sensible, substituted, tidy, writes
 
 
-def removable(case: Case) -> list[str]:
+def removable(case: FailureCase) -> list[str]:
     """Return the names of removable operations.
 
     ``get_attr`` and items of tuples are not among them: they disappear with the operations that use or make
@@ -36,15 +36,15 @@ def removable(case: Case) -> list[str]:
     ]
 
 
-def without(case: Case, names: Collection[str], *, near: bool) -> Case | None:
+def without(case: FailureCase, names: Collection[str], *, near: bool) -> FailureCase | None:
     """Return a case without some operations; the rest contributes to an output.
 
     New inputs replace the results that are still needed; if ``near``, an argument of the removed operation
     with the same spec does.
     """
     kept = _kept(case.graph, names)
-    stand_ins = _StandIns(case, near)
-    operations: list[Operation] = []
+    stand_ins = _ResultReplacements(case, near)
+    operations: list[CaseOperation] = []
     for operation in case.graph.operations:
         current = substituted(operation, stand_ins.values)
         if operation.name not in kept:
@@ -57,7 +57,9 @@ def without(case: Case, names: Collection[str], *, near: bool) -> Case | None:
     return _with_stand_ins(case, operations, stand_ins)
 
 
-def _with_stand_ins(case: Case, operations: list[Operation], stand_ins: _StandIns) -> Case | None:
+def _with_stand_ins(
+    case: FailureCase, operations: list[CaseOperation], stand_ins: _ResultReplacements
+) -> FailureCase | None:
     """Return a case with the remaining operations and stand-ins for the rest."""
     computed = {operation.name for operation in operations}
     outputs: list[Value] = []
@@ -69,7 +71,7 @@ def _with_stand_ins(case: Case, operations: list[Operation], stand_ins: _StandIn
     outputs += _unseen(case.graph, operations, outputs)
     if operations and not outputs:
         # All remaining operations write to inputs.
-        outputs += [Ref(name) for name in uses(operations[-1])][:1]
+        outputs += [ResultRef(name) for name in uses(operations[-1])][:1]
     # Eager mode forbids in-place writes to a leaf that requires a gradient.
     written = {name for operation in operations if writes(operation) for name in list(uses(operation))[:1]}
     added = tuple(
@@ -87,24 +89,26 @@ def _with_stand_ins(case: Case, operations: list[Operation], stand_ins: _StandIn
     return sensible(tidy(replace(case, graph=graph, inputs=case.inputs + added)))
 
 
-class _StandIns:
+class _ResultReplacements:
     """The replacements for results of removed operations, and their new inputs."""
 
-    def __init__(self, case: Case, near: bool) -> None:
+    def __init__(self, case: FailureCase, near: bool) -> None:
         self.specs = {given.name: given.spec for given in case.inputs}
         self.values: dict[str, Value] = {}
-        self.inputs: list[Input] = []
+        self.inputs: list[CaseInput] = []
         self._near = near
         self._names = {*case.graph.parameters, *(operation.name for operation in case.graph.operations)}
         self._gradient = any(given.spec is not None and given.spec.requires_grad for given in case.inputs)
 
-    def add(self, operation: Operation) -> None:
+    def add(self, operation: CaseOperation) -> None:
         """Choose the replacement for the result of an operation."""
         near = (
             name for name in uses(operation) if self._near and _alike(self.specs.get(name), operation.spec)
         )
         name = next(near, None)
-        self.values[operation.name] = self._new(operation.name, operation.spec) if name is None else Ref(name)
+        self.values[operation.name] = (
+            self._new(operation.name, operation.spec) if name is None else ResultRef(name)
+        )
 
     def _new(self, name: str, spec: Any) -> Value:
         """Return a reference to a new input, or the number itself for a number."""
@@ -114,8 +118,8 @@ class _StandIns:
             return spec
         spec = replace(spec, requires_grad=spec.requires_grad and self._gradient)
         self.specs[name] = spec
-        self.inputs.append(Input(name, spec, filled(spec)))
-        return Ref(name)
+        self.inputs.append(CaseInput(name, spec, filled(spec)))
+        return ResultRef(name)
 
     def _unused(self, name: str) -> str:
         while name in self._names:
@@ -124,7 +128,7 @@ class _StandIns:
         return name
 
 
-def _kept(graph: Graph, names: Collection[str]) -> set[str]:
+def _kept(graph: CaseGraph, names: Collection[str]) -> set[str]:
     """Return the names of the operations that stay.
 
     Among them are used operations whose result has no known spec.
@@ -138,7 +142,7 @@ def _kept(graph: Graph, names: Collection[str]) -> set[str]:
     return kept
 
 
-def _unseen(graph: Graph, operations: list[Operation], outputs: list[Value]) -> list[Value]:
+def _unseen(graph: CaseGraph, operations: list[CaseOperation], outputs: list[Value]) -> list[Value]:
     """Return results that must become outputs to keep their operations in use."""
     used = set(references(graph.outputs))
     for operation in reversed(graph.operations):
@@ -150,7 +154,7 @@ def _unseen(graph: Graph, operations: list[Operation], outputs: list[Value]) -> 
         if operation.name not in seen:
             if operation.name not in used or operation.spec is None:
                 continue
-            unseen.append(Ref(operation.name))
+            unseen.append(ResultRef(operation.name))
         seen.update(uses(operation))
     return unseen[::-1]
 

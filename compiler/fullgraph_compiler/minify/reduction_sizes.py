@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ..cases.case import Case, TensorSpec
+from ..cases.case import FailureCase, TensorSpec
 from .reduction_everywhere import constants, rewritten
 
 SMALL = 2
 """The size to which dimensions are reduced; for size 1, compilers take special paths."""
 
 
-def sizes(case: Case) -> list[int]:
+def sizes(case: FailureCase) -> list[int]:
     """Return the sizes of inputs that could be smaller, the largest first."""
     shapes = [given.spec.shape for given in case.inputs if given.spec is not None]
     return sorted({size for shape in shapes for size in shape if size > SMALL}, reverse=True)
 
 
-def with_smaller(case: Case, size: int, smaller: Iterable[int]) -> Iterator[Case]:
+def with_smaller(case: FailureCase, size: int, smaller: Iterable[int]) -> Iterator[FailureCase]:
     """Yield cases with a size replaced everywhere by smaller ones.
 
     Each comes once with the size's multiples, and once without.
@@ -30,7 +30,7 @@ def with_smaller(case: Case, size: int, smaller: Iterable[int]) -> Iterator[Case
         yield resized(case, {size: new})
 
 
-def resized(case: Case, smaller: dict[int, int]) -> Case:
+def resized(case: FailureCase, smaller: dict[int, int]) -> FailureCase:
     """Return a case with sizes replaced in shapes and in equal arguments."""
     return rewritten(
         case,

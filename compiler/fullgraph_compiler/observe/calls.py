@@ -19,7 +19,7 @@ _UNOBSERVED = "{} that the program started {} not observed: compilations there a
 
 
 @dataclass
-class _Function:
+class _FunctionCalls:
     """A compiled function with the number of its calls.
 
     ``stack`` is that of its first call. ``off`` is the setting that turned compiling off in its first call;
@@ -41,7 +41,7 @@ class CompiledCalls:
 
     def __init__(self, warm_up: int | None) -> None:
         self._warm_up = warm_up
-        self._functions: dict[Hashable, _Function] = {}
+        self._functions: dict[Hashable, _FunctionCalls] = {}
         self._others = OtherProcesses()
         self._uncompiled = ""
         self._failed: dict[CodeType, str] = {}
@@ -52,7 +52,7 @@ class CompiledCalls:
         self._others.called()
         known = self._functions.get(function)
         if known is None:
-            known = self._functions[function] = _Function(
+            known = self._functions[function] = _FunctionCalls(
                 calling_stack(sys._getframe()), call_compat.turned_off(), call_compat.code_of(function)
             )
         known.calls += 1
@@ -120,7 +120,7 @@ class CompiledCalls:
                     off=function.off,
                 )
 
-    def _current(self) -> _Function | None:
+    def _current(self) -> _FunctionCalls | None:
         return self._functions.get(call_compat.current_function())
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from ..compat import export_compat, graph_compat, kernel_compat, names_compat, torch_compat, trace_compat
 from ..facts import Fact, FailingKernel, GuardFailure, Stack, StackFrame, TargetProblem
-from ..trace import KNOWN_RECORDS, Interpreter, from_metadata
+from ..trace import KNOWN_RECORDS, TraceInterpreter, from_metadata
 from ..trace.export.reader import CREATED, EXPORT_ERROR, EXPORT_RECORDS
 from ..trace.guards import METADATA
 from ..trace.inductor.code import KERNEL_STACKS
@@ -48,7 +48,7 @@ class TraceListener(logging.Handler):
         self._sink = sink
         self._calls = calls
         self._cpp_stacks = cpp_stacks
-        self._interpreter = Interpreter(linecache.getline)
+        self._interpreter = TraceInterpreter(linecache.getline)
         self._failed = False
 
     def emit(self, record: logging.LogRecord) -> None:

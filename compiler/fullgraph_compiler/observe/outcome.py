@@ -20,7 +20,7 @@ _MACHINERY = ("fullgraph_compiler", "fullgraph_pytest", "importlib", "_frozen_im
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ProgramOutcome:
     """The outcome of a program.
 
     ``raised`` are its uncaught exceptions in order, ``hints`` their advice.
@@ -33,19 +33,19 @@ class Outcome:
     hints: tuple[str, ...] = ()
 
 
-def not_started(message: str, *hints: str, stack: Stack = ()) -> Outcome:
+def not_started(message: str, *hints: str, stack: Stack = ()) -> ProgramOutcome:
     """Return the outcome of a target that could not start, with a message."""
-    return Outcome("not-started", problems=(TargetProblem("error", message, hints, stack),))
+    return ProgramOutcome("not-started", problems=(TargetProblem("error", message, hints, stack),))
 
 
-def outcome_of(error: BaseException) -> Outcome:
+def outcome_of(error: BaseException) -> ProgramOutcome:
     """Return the outcome of a program that ended with ``error``."""
     if not isinstance(error, SystemExit):
-        return Outcome("raised", 1, (error,))
+        return ProgramOutcome("raised", 1, (error,))
     code = error.code if isinstance(error.code, int) else 0 if error.code is None else 1
     if not -(1 << 31) <= code < 1 << 31:
         code = 255  # the exit code of Python for numbers out of range
-    return Outcome("exited", code, (error,) if code else ())
+    return ProgramOutcome("exited", code, (error,) if code else ())
 
 
 def describe(error: BaseException) -> ProgramRaised:

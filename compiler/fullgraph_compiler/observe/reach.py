@@ -22,7 +22,7 @@ _EVENTS: Final = frozenset(
 """Python's audit events for this; connections that a C library opens have none."""
 
 
-class Reach:
+class ReachRecorder:
     """A watcher of whether the program connects to a server or starts another program.
 
     Another run of such a program would have effects outside of this process.

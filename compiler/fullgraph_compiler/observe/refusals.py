@@ -11,7 +11,7 @@ from .live import TraceListener
 from .stacks import calling_stack
 
 
-class Refusals:
+class RecompileErrors:
     """The errors of forbidden recompilations.
 
     These are errors of ``error_on_recompile`` and of the stance ``fail_on_recompile``.

@@ -20,10 +20,10 @@ _INDUCTOR_BEGINS: Final = "before_pre_grad_graph"
 
 def write_log(folder: str) -> None:
     """Write the log of this process into ``folder``, from its first compilation on."""
-    trace_compat.write_log(folder, _Records().completed, _give_up)
+    trace_compat.write_log(folder, _RecordCompleter().completed, _give_up)
 
 
-class _Records:
+class _RecordCompleter:
     """A filter that completes the records of this process.
 
     The first records of Dynamo and of TorchInductor show that these are loaded, and can be patched.

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from ..compat.previews import preview_compat
 from ..facts import RunRequest
-from .elsewhere import Elsewhere
-from .here import Here
+from .elsewhere import DeferredPreview
+from .here import LocalPreview
 
 
-def preview_of(request: RunRequest) -> Here | Elsewhere | None:
+def preview_of(request: RunRequest) -> LocalPreview | DeferredPreview | None:
     """Return the preview for a request with a ``device``.
 
     ``None`` without a device, or if no preview is possible.
@@ -28,9 +28,9 @@ def preview_of(request: RunRequest) -> Here | Elsewhere | None:
         return None
     reason = preview_compat.why_not()
     if not reason:
-        return Here(request.switches.device)
+        return LocalPreview(request.switches.device)
     # Only a run for kernels needs another torch.
-    return Elsewhere(request.switches.device, reason) if request.depth == "kernels" else None
+    return DeferredPreview(request.switches.device, reason) if request.depth == "kernels" else None
 
 
 def no_preview(request: RunRequest) -> tuple[str, ...]:

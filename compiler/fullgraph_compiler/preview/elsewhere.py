@@ -14,7 +14,7 @@ _INPUTS = "\n\narguments = inputs()\n"
 _RUN = "compiled(Repro(), arguments)(*arguments)\n"
 
 
-class Elsewhere:
+class DeferredPreview:
     """A preview that writes each captured graph as a program for another interpreter."""
 
     def __init__(self, device: str, reason: str) -> None:
@@ -42,7 +42,7 @@ class Elsewhere:
         yield PreviewDeferred(self._reason, written)
 
 
-def _written(graph: case.Case) -> WrittenGraph:
+def _written(graph: case.FailureCase) -> WrittenGraph:
     marks = (
         f"torch._dynamo.mark_static(arguments[{place}], {[*dimensions]})\n"
         for place, dimensions in enumerate(graph.static)

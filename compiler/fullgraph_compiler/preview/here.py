@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..compat import inductor_compat
-from ..compat.patches import Pretence
+from ..compat.patches import AbsentGpu
 from ..compat.previews import preview_compat, preview_inductor_compat
 from ..facts import DEVICES, CodeGenerated, Fact, RanDry
 from .attention import attend
@@ -13,7 +13,7 @@ from .building import build
 from .moving import for_gpu
 
 
-class Here:
+class LocalPreview:
     """A preview that simulates a device in this process.
 
     It compiles TorchInductor's kernels for the device.
@@ -28,7 +28,7 @@ class Here:
         """Patch torch to simulate the device, for the rest of this process."""
         inductor_compat.import_inductor()
         device = DEVICES[self._device]
-        pretence = Pretence(device, for_gpu, attend)
+        pretence = AbsentGpu(device, for_gpu, attend)
         self._limits = tuple(
             f"This torch cannot preview {patch.needed_for}: {patch.replaces} differs from supported versions."
             for patch in preview_compat.stand_in(pretence)

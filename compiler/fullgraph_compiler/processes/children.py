@@ -22,7 +22,7 @@ _WATCH_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ChildResult:
     """How a child ended.
 
     It had an answer, an exit code (negative for a signal), or exceeded a limit.
@@ -40,7 +40,7 @@ class Ended:
         return not self.answered and self.code is None and not self.out_of_memory
 
 
-class Child:
+class ForkedChild:
     """A child process that computes ``work()`` within limits on time and memory.
 
     ``seconds`` and ``memory`` (in bytes) are the limits. The caller must call :meth:`end`.
@@ -78,7 +78,7 @@ class Child:
         self.out_of_memory = self.memory is not None and processes.uses_more_than(self.pid, self.memory)
         return self.out_of_memory
 
-    def end(self) -> Ended:
+    def end(self) -> ChildResult:
         """Kill the child's process group; return how the child ended."""
         pid, status = os.waitpid(self.pid, os.WNOHANG)
         # Processes that the child started end with it.
@@ -92,21 +92,23 @@ class Child:
         seconds = time.monotonic() - self.started
         if pid and self._data:
             with contextlib.suppress(Exception):
-                return Ended(pickle.loads(self._data), answered=True, seconds=seconds)
+                return ChildResult(pickle.loads(self._data), answered=True, seconds=seconds)
         code = os.waitstatus_to_exitcode(status) if pid else None
-        return Ended(code=code, seconds=seconds, out_of_memory=self.out_of_memory and not pid)
+        return ChildResult(code=code, seconds=seconds, out_of_memory=self.out_of_memory and not pid)
 
 
-def run_child(work: Callable[[], Any], seconds: float | None = None, memory: int | None = None) -> Ended:
+def run_child(
+    work: Callable[[], Any], seconds: float | None = None, memory: int | None = None
+) -> ChildResult:
     """Compute ``work()`` in a child, and wait for it.
 
     ``seconds`` and ``memory`` (in bytes) are limits.
     """
-    _, ended = next(ends_of({Child(work, seconds, memory)}))
+    _, ended = next(ends_of({ForkedChild(work, seconds, memory)}))
     return ended
 
 
-def ends_of(children: set[Child]) -> Iterator[tuple[Child, Ended]]:
+def ends_of(children: set[ForkedChild]) -> Iterator[tuple[ForkedChild, ChildResult]]:
     """Yield the children in the order in which they end.
 
     The caller may add more to the set meanwhile.
@@ -117,7 +119,7 @@ def ends_of(children: set[Child]) -> Iterator[tuple[Child, Ended]]:
         yield child, child.end()
 
 
-def wait_for(children: set[Child]) -> Child:
+def wait_for(children: set[ForkedChild]) -> ForkedChild:
     """Wait for the next child that ended or exceeded a limit, and return it."""
     with selectors.DefaultSelector() as selector:
         for child in children:
@@ -127,7 +129,7 @@ def wait_for(children: set[Child]) -> Child:
             waits = [child.deadline - time.monotonic() for child in children if child.deadline is not None]
             waits += [_WATCH_SECONDS for child in children if child.memory is not None]
             for key, _ in selector.select(max(min(waits), 0.0) if waits else None):
-                ready: Child = key.data
+                ready: ForkedChild = key.data
                 if key.fd == ready.death:
                     return ready
                 if ready.read():

@@ -57,7 +57,7 @@ def record_call(
         name = function.__name__
         callee, target = ("owner", owner) if name in _CALLS else (f"owner.{name}", getattr(owner, name))
         wanted = set()
-    pickler = _Pickler(names)
+    pickler = _CallPickler(names)
     arguments = pickler.dumps((owner, args, kwargs))
     texts = {name: overlay.read(name).decode("utf-8", "replace") for name in modules}
     return RecordedCall(
@@ -93,7 +93,7 @@ def _place(function: Any) -> Stack:
     return (StackFrame(code.co_filename, code.co_firstlineno, code.co_name),) if code else ()
 
 
-class _Pickler:
+class _CallPickler:
     """A pickler that records the program's own classes and functions in the pickle."""
 
     def __init__(self, own: set[str]) -> None:
@@ -110,14 +110,14 @@ class _Pickler:
         """
         noted = self._note
 
-        class Pickler(pickle.Pickler):
+        class NotingPickler(pickle.Pickler):
             def reducer_override(self, item: Any) -> Any:
                 noted(item)
                 return NotImplemented
 
         buffer = io.BytesIO()
         try:
-            Pickler(buffer, pickle.HIGHEST_PROTOCOL).dump(value)
+            NotingPickler(buffer, pickle.HIGHEST_PROTOCOL).dump(value)
         except Exception as error:
             raise UnreadableError(f"its arguments cannot be pickled: {error}") from error
         return buffer.getvalue()

@@ -1,6 +1,6 @@
 """Readers of torch's structured trace, which decode records, read logs, and make facts.
 
-Standard library only. :class:`Interpreter` is the only code that knows what a record means, for a
+Standard library only. :class:`TraceInterpreter` is the only code that knows what a record means, for a
 live run and for a log, for every supported torch. ``export/`` reads the records of ``torch.export``,
 ``inductor/`` those of TorchInductor and of the compiler's caches.
 
@@ -25,7 +25,7 @@ live run and for a log, for every supported torch. ``export/`` reads the records
 - ``inputs``: tensors and numbers that compiled frames were called with
 """
 
-from .interpreter import FINDING_RECORDS, GRAPH_RECORDS, KNOWN_RECORDS, Interpreter
+from .interpreter import FINDING_RECORDS, GRAPH_RECORDS, KNOWN_RECORDS, TraceInterpreter
 from .log import LoggedRecord, LogHead, TraceLog, read_head, read_log
 from .record import TraceRecord, frame_of, from_metadata
 
@@ -33,9 +33,9 @@ __all__ = [
     "FINDING_RECORDS",
     "GRAPH_RECORDS",
     "KNOWN_RECORDS",
-    "Interpreter",
     "LogHead",
     "LoggedRecord",
+    "TraceInterpreter",
     "TraceLog",
     "TraceRecord",
     "frame_of",

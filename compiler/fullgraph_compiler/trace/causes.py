@@ -7,13 +7,13 @@ from typing import Final
 
 from ..facts import GuardInstalled, Stack
 from .guards import strip_locals
-from .reasons import Reason
+from .reasons import RecompileReason
 
 NUMBER: Final = "LAMBDA_GUARD"
 """The kind of a guard on a dynamic number."""
 
 
-def guard_behind(reason: Reason, guards: Sequence[GuardInstalled]) -> GuardInstalled | None:
+def guard_behind(reason: RecompileReason, guards: Sequence[GuardInstalled]) -> GuardInstalled | None:
     """Return the guard whose code the reason quotes, else the guard on the tensor that it names."""
     same = (guard for guard in guards if reason.text in (guard.code, strip_locals(guard.code)))
     return next(same, None) or guard_on(reason.change.name, guards, kind="TENSOR_MATCH")

@@ -13,7 +13,7 @@ from .shapes import ShapeReader
 
 
 @dataclass
-class Compilation:
+class CompileState:
     """The state of one compile id so far.
 
     If only findings are wanted, graph and guards stay undecoded in their records until they are needed.
@@ -38,7 +38,7 @@ class Compilation:
     skips_cudagraph: bool = False
 
 
-def graph_of(compilation: Compilation | None) -> GraphCaptured | None:
+def graph_of(compilation: CompileState | None) -> GraphCaptured | None:
     """Return the captured graph; decode its record if this was not done yet."""
     graph = compilation.graph if compilation else None
     return read_graph(graph) if isinstance(graph, TraceRecord) else graph

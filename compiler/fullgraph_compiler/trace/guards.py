@@ -51,7 +51,7 @@ _DTYPE_NUMBERS = {5: "torch.float16", 6: "torch.float32", 7: "torch.float64", 15
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class GuardPlace:
     """The source line that torch gives for a guard. ``file`` is shortened."""
 
     file: str
@@ -60,7 +60,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class GuardLeaf:
     """One leaf of a guard tree. ``source`` is empty for global state and relations.
 
     For a closure's variable, ``source`` has its name instead of ``cell_contents``, if torch writes it.
@@ -70,10 +70,10 @@ class Leaf:
     kind: str
     code: str
     expected: str
-    place: Place | None
+    place: GuardPlace | None
 
 
-def parse_tree(text: str) -> Iterator[Leaf]:
+def parse_tree(text: str) -> Iterator[GuardLeaf]:
     """Yield the leaves of a guard tree, in the order of the tree."""
     sources: list[str] = []
     for line in _nodes(BUILTINS.sub(r"\1", text)):
@@ -93,10 +93,10 @@ def parse_tree(text: str) -> Iterator[Leaf]:
         source = sources[depth - 1] if 0 < depth <= len(sources) else ""
         if code.startswith(_METADATA_CHECK):
             kind = METADATA  # torch prints it as a LAMBDA_GUARD
-        yield Leaf(_with_variable(source, detail), kind, code, _expected(code), place)
+        yield GuardLeaf(_with_variable(source, detail), kind, code, _expected(code), place)
 
 
-def with_value(leaf: Leaf, values: Mapping[str, str]) -> Leaf:
+def with_value(leaf: GuardLeaf, values: Mapping[str, str]) -> GuardLeaf:
     """Return a guard on identity or metadata with its expected value, which only the process knows."""
     if leaf.kind == METADATA:
         return replace(leaf, expected=values.get(METADATA_OF.format(leaf.source), ""))
@@ -112,7 +112,7 @@ def strip_locals(expression: str) -> str:
     return _CELL.sub(r"\1.cell_contents", _LOCAL.sub(r"\1\2", expression))
 
 
-def split_place(text: str) -> tuple[str, Place | None]:
+def split_place(text: str) -> tuple[str, GuardPlace | None]:
     """Split a guard into its code and the place in its trailing comment."""
     code, marker, comment = text.partition(" # ")
     if not marker:
@@ -123,7 +123,7 @@ def split_place(text: str) -> tuple[str, Place | None]:
         pass
     if place is None:
         return (code if comment.startswith(_NO_COMMENT) else text).strip(), None
-    return code.strip(), Place(place["file"], int(place["row"]), place["function"])
+    return code.strip(), GuardPlace(place["file"], int(place["row"]), place["function"])
 
 
 def state_change(flags: str, before: str, after: str) -> tuple[str, str]:

@@ -38,7 +38,7 @@ from ..facts import (
     TensorsNamed,
 )
 from .causes import guard_behind, guard_on, stack_around
-from .compilation import Compilation, as_break, graph_of, read_graph
+from .compilation import CompileState, as_break, graph_of, read_graph
 from .export.reader import EXPORT_RECORDS, ExportReader
 from .export.texts import parse_violations
 from .guards import METADATA, parse_tree, with_value
@@ -56,7 +56,7 @@ from .messages import (
 )
 from .phases import PHASE, PhaseReader
 from .ranks import read_estimate, read_execution, read_schedule, read_traced_graph
-from .reasons import FREED, Reason, parse_reasons
+from .reasons import FREED, RecompileReason, parse_reasons
 from .record import UNKNOWN_FILE, TraceRecord, frame_number, frame_of, later_id
 from .shapes import SHAPE_RECORDS, ShapeReader
 from .stacks import StackReader, join_stacks, resumed_row
@@ -84,7 +84,7 @@ _NOTHING_TO_COMPILE = "SkipFrame"
 """The error with which Dynamo skips a frame without operations."""
 
 
-class Interpreter:
+class TraceInterpreter:
     """An interpreter of records in order; each record yields the facts that it completes.
 
     ``source`` returns a line of the user's code, if available: some columns depend on it. With
@@ -107,8 +107,8 @@ class Interpreter:
         self._caches = CacheReader(held=findings_only)
         self._findings_only = findings_only
         self._stacks = StackReader()
-        self._compilations: dict[str, Compilation] = {}
-        self._frames: defaultdict[str, dict[str, Compilation]] = defaultdict(dict)
+        self._compilations: dict[str, CompileState] = {}
+        self._frames: defaultdict[str, dict[str, CompileState]] = defaultdict(dict)
         self._failures: dict[str, tuple[GuardFailure, ...]] = {}
         # A soft failure is fatal only under fullgraph=True. If torch reports a graph break after it, Dynamo
         # has caught it; without such a report, it counts as fatal.
@@ -206,7 +206,7 @@ class Interpreter:
             resumed_row(frame.function),
         )
         code, shapes = CodeReader(self._source), ShapeReader(self._stacks.joined)
-        compilation = Compilation(started, frame.function, code, shapes, InputReader())
+        compilation = CompileState(started, frame.function, code, shapes, InputReader())
         self._compilations[record.compile_id] = compilation
         self._frames[frame_of(record.compile_id)][record.compile_id] = compilation
         failures = self._failures.pop(record.compile_id, ())
@@ -318,12 +318,12 @@ class Interpreter:
             compilation.wants_guards = True
             yield from self._wanted_guards(compilation)
 
-    def _wanted_guards(self, compilation: Compilation) -> Iterator[Fact]:
+    def _wanted_guards(self, compilation: CompileState) -> Iterator[Fact]:
         if compilation.wants_guards and not compilation.yielded_guards and compilation.guards:
             compilation.yielded_guards = True
             yield from self._guards_of(compilation)
 
-    def _guards_of(self, compilation: Compilation | None) -> list[GuardInstalled]:
+    def _guards_of(self, compilation: CompileState | None) -> list[GuardInstalled]:
         """Return the installed guards; decode them again if they are no longer in memory."""
         guards = compilation.guards if compilation else []
         if not isinstance(guards, TraceRecord):
@@ -334,7 +334,7 @@ class Interpreter:
             del self._read[next(iter(self._read))]
         return decoded
 
-    def _read_guards(self, record: TraceRecord, compilation: Compilation | None) -> list[GuardInstalled]:
+    def _read_guards(self, record: TraceRecord, compilation: CompileState | None) -> list[GuardInstalled]:
         stacks: Mapping[str, Stack] = record.seen.get("guard_stacks", {})
         values: Mapping[str, str] = record.seen.get("guard_values", {})
         guards = []
@@ -433,7 +433,7 @@ class Interpreter:
             yield failure
 
     def _failure_stack(
-        self, record: TraceRecord, error: TraceRecord | None, compilation: Compilation
+        self, record: TraceRecord, error: TraceRecord | None, compilation: CompileState
     ) -> Stack:
         seen: Stack = error.seen.get("stack", ()) if error else ()
         stack = seen or (parse_user_stack(error.payload, self._source) if error else ())
@@ -465,7 +465,7 @@ class Interpreter:
             called=int(record.seen.get("called", 0)),
         )
 
-    def _calls(self, record: TraceRecord, last: Compilation) -> Stack:
+    def _calls(self, record: TraceRecord, last: CompileState) -> Stack:
         """Return the calls that led to a frame that is not compiled.
 
         A log does not have them: then they are those of the frame's ``last`` compilation.
@@ -481,7 +481,7 @@ class Interpreter:
 
     # -- guards that failed ----------------------------------------------------------------------
 
-    def _failure(self, reason: Reason) -> GuardFailure:
+    def _failure(self, reason: RecompileReason) -> GuardFailure:
         compile_id = later_id(reason.compile_id, self._frames_before_reset)
         change, compilation = reason.change, self._compilations.get(compile_id)
         guards = self._guards_of(compilation)
@@ -513,26 +513,26 @@ class Interpreter:
             return join_stacks(compilation.started.stack, seen)
         return join_stacks((), written)
 
-    def _of_same_frame(self, compile_id: str) -> list[Compilation]:
+    def _of_same_frame(self, compile_id: str) -> list[CompileState]:
         return [*self._frames[frame_of(compile_id)].values()]
 
 
 _HANDLERS: Final[dict[str, Any]] = {
-    **dict.fromkeys(CODE_RECORDS, Interpreter._code),
-    **dict.fromkeys(SHAPE_RECORDS, Interpreter._shape),
-    PERFORMANCE_HINT: Interpreter._performance_hint,
-    CUDAGRAPH_SKIP: Interpreter._cudagraph_skip,
+    **dict.fromkeys(CODE_RECORDS, TraceInterpreter._code),
+    **dict.fromkeys(SHAPE_RECORDS, TraceInterpreter._shape),
+    PERFORMANCE_HINT: TraceInterpreter._performance_hint,
+    CUDAGRAPH_SKIP: TraceInterpreter._cudagraph_skip,
     "optimize_ddp_split_child": lambda _, record: [GraphPart(record.compile_id, record.body["name"])],
     "inductor_collective_schedule": lambda _, record: [read_schedule(record)],
     "inductor_runtime_and_tensor_meta": lambda _, record: [read_estimate(record)],
-    "graph_execution": Interpreter._execution,
-    "recompile_reasons": Interpreter._recompile_reasons,
-    "dynamo_start": Interpreter._dynamo_start,
-    "dynamo_graph_break_reason": Interpreter._graph_break,
-    "dynamo_output_graph": Interpreter._output_graph,
-    "dynamo_cpp_guards_str": Interpreter._guards,
-    "dynamo_error": Interpreter._dynamo_error,
-    "compilation_metrics": Interpreter._metrics,
+    "graph_execution": TraceInterpreter._execution,
+    "recompile_reasons": TraceInterpreter._recompile_reasons,
+    "dynamo_start": TraceInterpreter._dynamo_start,
+    "dynamo_graph_break_reason": TraceInterpreter._graph_break,
+    "dynamo_output_graph": TraceInterpreter._output_graph,
+    "dynamo_cpp_guards_str": TraceInterpreter._guards,
+    "dynamo_error": TraceInterpreter._dynamo_error,
+    "compilation_metrics": TraceInterpreter._metrics,
 }
 
 KNOWN_RECORDS = frozenset(

@@ -74,7 +74,7 @@ def no_source(_filename: str, _row: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class BreakMessage:
     """A graph break in torch's words. ``code`` is ``GB0059`` or empty.
 
     ``operator`` is the higher-order operator that contains the break, such as ``torch.cond``, and ``whole``
@@ -89,7 +89,7 @@ class Message:
     url: str = ""
     operator: str = ""
     whole: bool = False
-    led_to: Message | None = None
+    led_to: BreakMessage | None = None
 
     @property
     def whole_explanation(self) -> str:
@@ -109,13 +109,13 @@ class Message:
         return "\n".join(parts)
 
 
-def parse_message(text: str) -> Message:
+def parse_message(text: str) -> BreakMessage:
     """Read the first graph-break message in ``text``; text without labels becomes the reason."""
     message, page = _read(iter(text.splitlines())), _SEE.search(text)
     return replace(message, url=page.group(1)) if page and not message.url else message
 
 
-def _read(lines: Iterator[str]) -> Message:
+def _read(lines: Iterator[str]) -> BreakMessage:
     """Read a message and the messages of the breaks that followed from it, up to a traceback."""
     reason = ""
     values: dict[str, str] = {}
@@ -124,7 +124,7 @@ def _read(lines: Iterator[str]) -> Message:
     label = ""
     ended = whole = False
     url: re.Match[str] | None = None
-    led_to: Message | None = None
+    led_to: BreakMessage | None = None
 
     def close() -> None:
         value = _unwrap(part)
@@ -159,7 +159,7 @@ def _read(lines: Iterator[str]) -> Message:
         elif not reason and line.strip() and not _INTRODUCTION.match(line):
             reason = without_bound_methods(line.strip().removeprefix("Graph Break Reason: "))
     close()
-    return Message(
+    return BreakMessage(
         reason=reason,
         explanation=values.get("Explanation", ""),
         hints=tuple(hints),
@@ -186,14 +186,14 @@ def first_line(text: str) -> str:
     return lines[0] if lines else ""
 
 
-def error_message(kind: str, text: str, trace: str) -> Message:
+def error_message(kind: str, text: str, trace: str) -> BreakMessage:
     """Convert an error of the compiler: its type, message, and traceback, which is empty if unknown."""
     said = list(itertools.takewhile(lambda line: not _ENDS_ERROR.match(line), text.strip().splitlines()))
     reason = first_line(text)
     more = "" if kind == "BackendCompilerFailed" else "\n".join(map(str.rstrip, said[1:])).strip()
     if kind not in _UNEXPECTED or not _raised_in_dynamo(trace):
-        return Message(reason, more)
-    return Message(reason, "\n".join(part for part in (more, BUG) if part), (_REPORT,))
+        return BreakMessage(reason, more)
+    return BreakMessage(reason, "\n".join(part for part in (more, BUG) if part), (_REPORT,))
 
 
 def _raised_in_dynamo(trace: str) -> bool:
@@ -203,7 +203,7 @@ def _raised_in_dynamo(trace: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorElsewhere:
+class RelayedError:
     """An error of another process or thread, read from the message of the error that reports it.
 
     ``introduction`` is the line before its traceback; ``stack`` ends with the user's code that Dynamo traced.
@@ -211,11 +211,11 @@ class ErrorElsewhere:
 
     introduction: str
     error: str
-    message: Message
+    message: BreakMessage
     stack: Stack
 
 
-def parse_error_elsewhere(text: str) -> ErrorElsewhere | None:
+def parse_error_elsewhere(text: str) -> RelayedError | None:
     """Read the last traceback in a message; ``None`` if there is none.
 
     ``torch.multiprocessing.spawn`` (``_wrap`` and ``join``) and data loaders (``torch/_utils.py``:
@@ -232,7 +232,7 @@ def parse_error_elsewhere(text: str) -> ErrorElsewhere | None:
         return None
     said = "\n".join((raised["message"] or "", *own[end + 1 :]))
     introduction = next((line for line in lines[: starts[0]] if line.strip()), "")
-    return ErrorElsewhere(
+    return RelayedError(
         introduction.strip("-:. "),
         raised["error"].rpartition(".")[2],
         parse_message(said),

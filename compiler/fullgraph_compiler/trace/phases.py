@@ -20,7 +20,7 @@ _SHORTEST = 1e-4
 
 
 @dataclass
-class _Step:
+class _OpenPhase:
     """A step that has begun; ``within`` are the steps inside of it that have ended."""
 
     name: str
@@ -33,14 +33,14 @@ class PhaseReader:
     """A reader that pairs the records of a step's begin and end."""
 
     def __init__(self) -> None:
-        self._steps: list[_Step] = []
+        self._steps: list[_OpenPhase] = []
 
     def feed(self, record: TraceRecord) -> Iterator[PhasesTimed]:
         """Yield an outermost step with all steps inside of it, once it has ended."""
         event = read_object(record.payload)
         kind, name, time = event.get("ph"), str(event["name"]), event["ts"] / 1e6
         if kind == "B":
-            self._steps.append(_Step(name, time, record.compile_id))
+            self._steps.append(_OpenPhase(name, time, record.compile_id))
         elif kind == "E" and name in (names := [step.name for step in self._steps]):
             # End the innermost step of this name: threads that build kernels begin and end steps in between.
             place = len(names) - 1 - names[::-1].index(name)

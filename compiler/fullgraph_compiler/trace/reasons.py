@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 
 from ..facts import Stack
 from .decoding import is_formula, parse_expression, read_json
-from .guards import BUILTINS, EQUALS, METADATA, Place, device_of, split_place, strip_locals
+from .guards import BUILTINS, EQUALS, METADATA, GuardPlace, device_of, split_place, strip_locals
 from .messages import parse_user_stack
 
 _REASON = re.compile(r"^\s*(?P<compile_id>!?\d{1,9}(?:/\d{1,9}){0,2}): (?P<text>.*)$", re.DOTALL)
@@ -34,7 +34,7 @@ _DTYPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class GuardedChange:
     """The change of a guarded value that a sentence describes; unmentioned fields are empty.
 
     ``name`` is the guarded expression without ``L[...]`` around it, as torch shortens it. ``changed`` is the
@@ -50,17 +50,17 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class RecompileReason:
     """The reason why the compilation ``compile_id`` could not be used; ``text`` is without the place."""
 
     compile_id: str
     text: str
-    change: Change
-    place: Place | None
+    change: GuardedChange
+    place: GuardPlace | None
     stack: Stack
 
 
-def parse_reasons(text: str) -> Iterator[Reason]:
+def parse_reasons(text: str) -> Iterator[RecompileReason]:
     """Read one ``recompile_reasons`` record, which is plain text for one reason, or a JSON list."""
     text = BUILTINS.sub(r"\1", text)
     items = [str(item) for item in read_json(text)] if text.lstrip().startswith("[") else [text]
@@ -69,23 +69,23 @@ def parse_reasons(text: str) -> Iterator[Reason]:
         if reason:
             condition, place = split_place(reason["text"].split("\nUser stack trace:")[0])
             stack = parse_user_stack(reason["text"])
-            yield Reason(reason["compile_id"], condition, _read_change(condition), place, stack)
+            yield RecompileReason(reason["compile_id"], condition, _read_change(condition), place, stack)
 
 
-def _read_change(text: str) -> Change:
+def _read_change(text: str) -> GuardedChange:
     compared = _compared_tensor(text)
     if compared is not None:
         return compared
     for pattern, read in _SENTENCES:
         if match := re.match(pattern, text):
             return read(match)
-    return Change()
+    return GuardedChange()
 
 
 # -- tensors whose two values are both written ----------------------------------------------------
 
 
-def _compared_tensor(text: str) -> Change | None:
+def _compared_tensor(text: str) -> GuardedChange | None:
     """Read ``tensor 'x' size mismatch at index 0. expected 3, actual 4``; a parameter has more text.
 
     This is not a regular expression, which would take quadratic time for a name with quotes.
@@ -105,7 +105,7 @@ def _compared_tensor(text: str) -> Change | None:
     elif changed == "dispatch key set":
         changed, expected, actual = _compared_keys(expected, actual)
     dimension = int(index["dimension"]) if index["dimension"] else None
-    return Change(name.strip(), changed, expected, actual, dimension)
+    return GuardedChange(name.strip(), changed, expected, actual, dimension)
 
 
 def _compared_keys(expected: str, actual: str) -> tuple[str, str, str]:
@@ -139,27 +139,29 @@ def _compared_keys(expected: str, actual: str) -> tuple[str, str, str]:
 # -- all others -----------------------------------------------------------------------------------
 
 
-def _requires_grad(match: re.Match[str]) -> Change:
+def _requires_grad(match: re.Match[str]) -> GuardedChange:
     required = match["expected"] == "1"
-    return Change(match["name"].strip(), "requires_grad", str(required), str(not required))
+    return GuardedChange(match["name"].strip(), "requires_grad", str(required), str(not required))
 
 
-def _missing_key(match: re.Match[str]) -> Change:
+def _missing_key(match: re.Match[str]) -> GuardedChange:
     name, key = _item(match["item"])
     if key.startswith("list("):  # the key is an object, which torch identifies by its index
-        return Change(name, expected="with all earlier keys", actual="without one of them")
-    return Change(name, expected=f"with {key}", actual=f"without {key}", kind="DICT_CONTAINS")
+        return GuardedChange(name, expected="with all earlier keys", actual="without one of them")
+    return GuardedChange(name, expected=f"with {key}", actual=f"without {key}", kind="DICT_CONTAINS")
 
 
-def _missing_index(match: re.Match[str]) -> Change:
+def _missing_index(match: re.Match[str]) -> GuardedChange:
     name, index = _item(match["item"])
     least = f"at least {int(index) + 1}" if index.isdecimal() else "more"
-    return Change(name, "length", least, kind="LENGTH_CHECK")
+    return GuardedChange(name, "length", least, kind="LENGTH_CHECK")
 
 
-def _missing_attribute(match: re.Match[str]) -> Change:
+def _missing_attribute(match: re.Match[str]) -> GuardedChange:
     attribute = f".{match['attribute']}"
-    return Change(match["name"], expected=f"with {attribute}", actual=f"without {attribute}", kind="HASATTR")
+    return GuardedChange(
+        match["name"], expected=f"with {attribute}", actual=f"without {attribute}", kind="HASATTR"
+    )
 
 
 def _item(text: str) -> tuple[str, str]:
@@ -172,56 +174,56 @@ def _item(text: str) -> tuple[str, str]:
     return text[:end], text[end + 1 : -1]
 
 
-def _duplicate(match: re.Match[str]) -> Change:
+def _duplicate(match: re.Match[str]) -> GuardedChange:
     names = read_json(match["names"])
-    return Change(str(names[0]), actual=str(names[-1]), kind="DUPLICATE")
+    return GuardedChange(str(names[0]), actual=str(names[-1]), kind="DUPLICATE")
 
 
-def _bounds(match: re.Match[str]) -> Change:
+def _bounds(match: re.Match[str]) -> GuardedChange:
     low, high = match["low"], match["high"]
     if low and high:
         expected = f"from {low} to {high}"
     else:
         expected = f"at least {low}" if low else f"at most {high or ''}"
-    return Change(match["name"], "size", expected, dimension=int(match["dimension"]))
+    return GuardedChange(match["name"], "size", expected, dimension=int(match["dimension"]))
 
 
-def _equal_sizes(match: re.Match[str]) -> Change:
+def _equal_sizes(match: re.Match[str]) -> GuardedChange:
     kind = "DUCK_SIZE" if match["duck"] else ""
     expected = match["expected"].strip()
-    return Change(match["name"], "size", expected, dimension=int(match["dimension"]), kind=kind)
+    return GuardedChange(match["name"], "size", expected, dimension=int(match["dimension"]), kind=kind)
 
 
-def _member(match: re.Match[str]) -> Change:
+def _member(match: re.Match[str]) -> GuardedChange:
     name = match["set"] or match["holder"] or match["owner"]
     member = f".{match['attribute']}" if match["attribute"] else (match["member"] or match["key"]).strip()
     expected, actual = f"with {member}", f"without {member}"
     if match["missing"]:
         expected, actual = actual, expected
-    return Change(name.strip(), expected=expected, actual=actual)
+    return GuardedChange(name.strip(), expected=expected, actual=actual)
 
 
-def _equal(match: re.Match[str]) -> Change:
+def _equal(match: re.Match[str]) -> GuardedChange:
     value = match["value"].strip()
     if match["operator"] == "==" and is_formula(value):
-        return Change()  # a relation between numbers, not a value
+        return GuardedChange()  # a relation between numbers, not a value
     if match["operator"] == "is" and " " in value:  # a sentence
-        return Change()
+        return GuardedChange()
     if match["operator"] == "is not" and value == "None":
-        return Change(match["source"].strip(), expected="not None")
+        return GuardedChange(match["source"].strip(), expected="not None")
     is_alias = match["operator"] == "is" and value not in ("None", "True", "False")
-    return Change(match["source"].strip(), expected=value, kind="OBJECT_ALIASING" if is_alias else "")
+    return GuardedChange(match["source"].strip(), expected=value, kind="OBJECT_ALIASING" if is_alias else "")
 
 
-_Read: TypeAlias = Callable[[re.Match[str]], Change]
+_Read: TypeAlias = Callable[[re.Match[str]], GuardedChange]
 
 
 def _says(**said: str) -> _Read:
     """Return a reader that sets the fields ``said``, and a field for each group of the pattern."""
 
-    def read(match: re.Match[str]) -> Change:
+    def read(match: re.Match[str]) -> GuardedChange:
         found = {field: part.strip() for field, part in match.groupdict().items() if part}
-        return Change(**{**said, **found})  # type: ignore[arg-type]
+        return GuardedChange(**{**said, **found})  # type: ignore[arg-type]
 
     return read
 
@@ -249,7 +251,7 @@ _SENTENCES: Final[Sequence[tuple[str | re.Pattern[str], _Read]]] = (
     # CheckFunctionManager.invalidate, for the object of an ID_MATCH, with the full expression.
     (
         r"^Cache line invalidated because (?P<name>.+) got deallocated$",
-        lambda match: Change(strip_locals(match["name"]), kind=FREED),
+        lambda match: GuardedChange(strip_locals(match["name"]), kind=FREED),
     ),
     # Accessors in guards.cpp that do not find the value to guard.
     (r"^KeyError on (?P<item>.+\])$", _missing_key),

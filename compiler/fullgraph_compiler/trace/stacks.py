@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from ..facts import Stack, StackFrame
-from .compilation import Compilation, graph_of
-from .guards import Place
+from .compilation import CompileState, graph_of
+from .guards import GuardPlace
 from .record import UNKNOWN_FILE
 
 _RESUMES = "torch_dynamo_resume_in_"
@@ -81,7 +81,7 @@ class StackReader:
             rows.add(frame.row)
         return max((row for row in rows if row <= frame.row), default=frame.row)
 
-    def at(self, place: Place | None, compilation: Compilation | None) -> Stack:
+    def at(self, place: GuardPlace | None, compilation: CompileState | None) -> Stack:
         """Return a guard's place with the full name of the file, which the guard shortens."""
         if place is None:
             return ()
@@ -91,7 +91,7 @@ class StackReader:
             self._long_names[key] = next((name for name in names if name.endswith(place.file)), place.file)
         return (StackFrame(self._long_names[key], place.row, original_function(place.function)),)
 
-    def _filenames(self, compilation: Compilation | None) -> Iterator[str]:
+    def _filenames(self, compilation: CompileState | None) -> Iterator[str]:
         """Yield all known file names, those of the compilation first."""
         if compilation:
             yield compilation.started.filename

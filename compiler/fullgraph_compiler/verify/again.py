@@ -17,10 +17,10 @@ from typing import Any
 
 import torch
 
-from .calls import Call, TooLongError
+from .calls import CompiledCall, TooLongError
 from .recording import modules_of, tensors_in
-from .resizing import Form, Forms, Maker
-from .state import Kept
+from .resizing import ArgumentMaker, CallForm, CallForms
+from .state import CallState
 
 _MOST_FORMS = 4
 _SECONDS = 10.0
@@ -31,15 +31,15 @@ _SMALL = 16
 Change = Callable[[torch.Tensor], torch.Tensor]
 
 
-Record = Callable[[Call, str, bool], None]
+Record = Callable[[CompiledCall, str, bool], None]
 """Makes and records a call; gets the words for its values, and whether to take gradients."""
 
 
-class CallsAgain:
+class CallRepeater:
     """The last call of each form, to be repeated."""
 
     def __init__(self) -> None:
-        self._forms = Forms(_MOST_FORMS)
+        self._forms = CallForms(_MOST_FORMS)
         self.keep = self._forms.keep
 
     def make(self, record: Record, patience: float) -> None:
@@ -50,8 +50,8 @@ class CallsAgain:
                 with self._forms.settings[key].again():
                     self._make(form, record, deadline)
 
-    def _make(self, form: Form, record: Record, deadline: float) -> None:
-        kept = Kept(form.call)
+    def _make(self, form: CallForm, record: Record, deadline: float) -> None:
+        kept = CallState(form.call)
         # Outside of inference mode, the copies are tensors that gradients can flow through.
         with torch.inference_mode(False), torch.enable_grad():
             record(_with_gradients(_copied(form)), "with gradients", True)
@@ -78,14 +78,14 @@ def patience_left(deadline: float) -> float:
     return max(deadline - time.monotonic(), 0.1)
 
 
-def _copied(form: Form, change: Change | None = None) -> Call:
+def _copied(form: CallForm, change: Change | None = None) -> CompiledCall:
     """Return the call on copies of its arguments, with ``change`` applied to their numbers."""
-    args, kwargs = Maker(form, {}).make()
+    args, kwargs = ArgumentMaker(form, {}).make()
     if change is not None:
         args = tuple(_changed(value, change) for value in args)
         kwargs = {name: _changed(value, change) for name, value in kwargs.items()}
     call = form.call
-    return Call(call.number, call.function, args, kwargs, call.options, call.compiled)
+    return CompiledCall(call.number, call.function, args, kwargs, call.options, call.compiled)
 
 
 def _changed(value: Any, change: Change) -> Any:
@@ -104,7 +104,7 @@ def _change_tensor(tensor: torch.Tensor, change: Change) -> None:
         tensor.detach().copy_(change(tensor.detach()))
 
 
-def _change_state(call: Call, change: Change) -> bool:
+def _change_state(call: CompiledCall, change: Change) -> bool:
     """Change the small tensors of modules in place; return whether there are any."""
     small = [
         tensor
@@ -118,7 +118,7 @@ def _change_state(call: Call, change: Change) -> bool:
     return bool(small)
 
 
-def _with_gradients(call: Call) -> Call:
+def _with_gradients(call: CompiledCall) -> CompiledCall:
     """Make the tensors of a call require gradients, if none does; return the call."""
     given = list(tensors_in("", (call.args, call.kwargs)))
     for _, module in modules_of(call):

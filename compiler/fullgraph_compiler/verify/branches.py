@@ -30,7 +30,7 @@ _CATCHING = ("suppress", "raises")
 _INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
-class Branches:
+class BranchCoverage:
     """The branches of statements; ``instrumented`` are the statements with calls that record the taken ones.
 
     ``taken`` and ``gaps`` are those of the last run: the branches, and by the number of a comparison the
@@ -45,7 +45,7 @@ class Branches:
         self.taken: set[tuple[int, bool]] = set()
         self.gaps: dict[int, float] = {}
         self.elementwise = 0
-        marker = _Marker(self, kept)
+        marker = _BranchMarker(self, kept)
         self.instrumented: list[ast.stmt] = [marker.visit(copy.deepcopy(node)) for node in statements]
 
     def add(self, row: int, true: str, false: str) -> int:
@@ -107,8 +107,8 @@ class Branches:
         yield from iterations
 
 
-class _Marker(ast.NodeTransformer):
-    def __init__(self, branches: Branches, kept: Collection[str]) -> None:
+class _BranchMarker(ast.NodeTransformer):
+    def __init__(self, branches: BranchCoverage, kept: Collection[str]) -> None:
         self._branches = branches
         self._kept = kept
 
@@ -251,7 +251,7 @@ def _middle_gap(left: Any, right: Any) -> float | None:
     return float(gaps[half - 1 : half + 1].mean()) if half else None
 
 
-def untaken(branches: Branches, taken: Iterable[tuple[int, bool]]) -> tuple[str, ...]:
+def untaken(branches: BranchCoverage, taken: Iterable[tuple[int, bool]]) -> tuple[str, ...]:
     """Return the branches that are not among ``taken``, in words."""
     known = set(taken)
     return tuple(words for key, words in branches.words.items() if key not in known)

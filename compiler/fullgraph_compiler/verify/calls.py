@@ -16,7 +16,7 @@ _MOST_CALLS = 32
 
 
 @dataclass(frozen=True)
-class Call:
+class CompiledCall:
     """An outermost call of a compiled function, with its arguments and the options of ``torch.compile``.
 
     ``number`` counts the calls of all functions from 1, ``turn`` the calls of functions with this name.
@@ -73,16 +73,16 @@ class CallWatcher:
             call_compat.compile_nothing_elsewhere()
         dynamo_compat.intercept_compiled_calls(self._wrap)
 
-    def begin(self, call: Call) -> None:
+    def begin(self, call: CompiledCall) -> None:
         """Handle the beginning of a call."""
 
-    def leave(self, call: Call) -> None:
+    def leave(self, call: CompiledCall) -> None:
         """Undo what ``begin`` did for a call, however the call ended (also by ``SystemExit``)."""
 
-    def end(self, call: Call, result: Any) -> None:
+    def end(self, call: CompiledCall, result: Any) -> None:
         """Handle the result of a call."""
 
-    def fail(self, call: Call, error: Exception, /) -> None:
+    def fail(self, call: CompiledCall, error: Exception, /) -> None:
         """Handle the exception that leaves a call."""
 
     def _wrap(
@@ -98,7 +98,7 @@ class CallWatcher:
                 self.left_out += 1
                 return called(*args, **kwargs)
             self.calls += 1
-            this = Call(self.calls, function, args, kwargs, options, compiled)
+            this = CompiledCall(self.calls, function, args, kwargs, options, compiled)
             self._turns[this.name] += 1
             this = replace(this, turn=self._turns[this.name])
             self.begin(this)

@@ -12,7 +12,7 @@ import torch
 
 from ..facts import CompareRequest, LeftBehind, ResultsCompared, RunFinished
 from ..observe.live import Sink
-from .differences import LADDER, Differences, Rules, numbers_differ
+from .differences import LADDER, DifferenceRules, SnapshotComparison, numbers_differ
 from .surroundings import OF_NO_VARIABLE
 
 
@@ -31,7 +31,7 @@ def compared(
     before: dict[str, Any], after: dict[str, Any], *, errors_differ: bool = False
 ) -> ResultsCompared:
     """Compare the recordings of two runs; with ``errors_differ`` any error may become ``RuntimeError``."""
-    comparison = _Comparison(errors_differ)
+    comparison = _ValueComparison(errors_differ)
     difference = next(comparison.differences(before, after), "")
     again = next(comparison.again(before, after), "")
     return ResultsCompared(
@@ -46,7 +46,7 @@ def compared(
     )
 
 
-class _Comparison:
+class _ValueComparison:
     """A comparison, with lists of what it compared (``seen``) and could not compare (``unseen``)."""
 
     def __init__(self, errors_differ: bool) -> None:
@@ -97,8 +97,8 @@ class _Comparison:
             )
             if before != after:
                 yield f"{title}: {after}, before {before}"
-        rules = Rules(LADDER, lost_memory=lambda place, first: self._lost(title, place, first))
-        between = Differences(rules)
+        rules = DifferenceRules(LADDER, lost_memory=lambda place, first: self._lost(title, place, first))
+        between = SnapshotComparison(rules)
         others = dict(new["values"])
         for place, node in old["values"]:
             other = others.get(place)
@@ -150,7 +150,9 @@ def _left_differently(before: Any, after: Any) -> Iterator[LeftBehind]:
         if place not in found:
             yield LeftBehind(place, "missing")
             continue
-        for difference in itertools.islice(Differences(Rules(LADDER)).between(place, node, found[place]), 1):
+        for difference in itertools.islice(
+            SnapshotComparison(DifferenceRules(LADDER)).between(place, node, found[place]), 1
+        ):
             part = difference.place.removeprefix(place)
             yield LeftBehind(place, f"{part and f'{part}: '}{difference.words}", difference.of_form)
     known = {place for place, _ in before}

@@ -21,7 +21,7 @@ ROUGH = 1e-4, 1e-7, 64.0
 
 
 @dataclass(frozen=True)
-class Rules:
+class DifferenceRules:
     """The rules for what counts as a difference.
 
     If an old value shares memory with an earlier one, and the new value does not, ``lost_memory`` gets both
@@ -35,7 +35,7 @@ class Rules:
     lost_memory: Any = None
 
 
-class Difference(NamedTuple):
+class SnapshotDifference(NamedTuple):
     """A difference between two values: the place, and words.
 
     With ``of_form`` only the type, shape or identity differs: the numbers are equal as far as comparable.
@@ -46,15 +46,15 @@ class Difference(NamedTuple):
     of_form: bool = False
 
 
-class Differences:
+class SnapshotComparison:
     """A comparison of snapshots that were taken together, which are passed in their order."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: DifferenceRules) -> None:
         self._rules = rules
         self._old: dict[str, Node] = {}
         self._new: dict[str, Node] = {}
 
-    def between(self, place: str, old: Node, new: Node) -> Iterator[Difference]:
+    def between(self, place: str, old: Node, new: Node) -> Iterator[SnapshotDifference]:
         """Yield the differences between two snapshots of the value called ``place``."""
         self._index(self._old, place, old)
         self._index(self._new, place, new)
@@ -66,7 +66,7 @@ class Differences:
         if new is not None:
             self._index(self._new, place, new)
 
-    def _between(self, place: str, old: Node, new: Node) -> Iterator[Difference]:
+    def _between(self, place: str, old: Node, new: Node) -> Iterator[SnapshotDifference]:
         yield from self._memory(place, old, new)
         if old[0] == "seen" and new[0] == "seen" and old[1] == new[1]:
             return
@@ -74,16 +74,16 @@ class Differences:
         if old[0] != new[0] or (old[0] != "tensor" and old[1] != new[1]):
             types = old[0] == new[0] == "value"
             words = (f"{_kind(node)} ({node[1]})" if types else _kind(node) for node in (new, old))
-            yield Difference(place, ", before ".join(words), not self._numbers(old, new))
+            yield SnapshotDifference(place, ", before ".join(words), not self._numbers(old, new))
         elif old[0] == "value":
             if not _same_value(old[2], new[2], self._rules.tolerances[0]):
-                yield Difference(place, f"{_short(new[2])}, before {_short(old[2])}")
+                yield SnapshotDifference(place, f"{_short(new[2])}, before {_short(old[2])}")
         elif old[0] == "tensor":
             difference = self._properties(old, new)
             if difference:
-                yield Difference(place, difference, not self._numbers(old, new))
+                yield SnapshotDifference(place, difference, not self._numbers(old, new))
             elif difference := self._elements(old, new):
-                yield Difference(place, difference)
+                yield SnapshotDifference(place, difference)
         elif old[0] == "items":
             before, after = dict(old[2]), dict(new[2])
             if list(before) != list(after):
@@ -91,22 +91,22 @@ class Differences:
                 added = [key for key in after if key not in before]
                 if missing or added:
                     where = f"{place}{(missing or added)[0]}"
-                    yield Difference(where, "missing" if missing else "not there before")
+                    yield SnapshotDifference(where, "missing" if missing else "not there before")
                 elif old[1] in ("dict", "collections.OrderedDict"):
-                    yield Difference(place, "another order of keys")
+                    yield SnapshotDifference(place, "another order of keys")
             for key, child in before.items():
                 if key in after:
                     yield from self._between(f"{place}{key}", child, after[key])
 
-    def _memory(self, place: str, old: Node, new: Node) -> Iterator[Difference]:
+    def _memory(self, place: str, old: Node, new: Node) -> Iterator[SnapshotDifference]:
         before, after = _shared(old), _shared(new)
         if after and not before:
             what = "the same object as" if new[0] == "seen" else "in the memory of"
-            yield Difference(place, f"{what} {after}, before not", old[0] == "value")
+            yield SnapshotDifference(place, f"{what} {after}, before not", old[0] == "value")
         elif before and before != after and self._rules.lost_memory:
             difference = self._rules.lost_memory(place, before)
             if difference:
-                yield Difference(place, difference)
+                yield SnapshotDifference(place, difference)
 
     def _properties(self, old: Node, new: Node) -> str:
         for name, value in old[1].items():
@@ -150,7 +150,7 @@ class Differences:
 
 def unchanged(before: Sequence[tuple[str, Node]], after: Sequence[tuple[str, Node]]) -> list[str]:
     """Return the places of values that are equal in both lists."""
-    between = Differences(Rules((0.0, 0.0, 0.0)))
+    between = SnapshotComparison(DifferenceRules((0.0, 0.0, 0.0)))
     return [
         place
         for (place, old), (_, new) in zip(before, after, strict=True)

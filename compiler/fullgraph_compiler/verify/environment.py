@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 import torch
 
 from .recording import tensors_in
-from .statements import Statements, TrialError, walk
+from .statements import TrialError, TrialStatements, walk
 
 _MOST_ITEMS = 200
 _MOST_ELEMENTS = 1 << 16
@@ -35,7 +35,7 @@ Path: TypeAlias = tuple[Any, ...]
 
 
 @dataclass
-class Environment:
+class TrialEnvironment:
     """The values that statements work with: local variables, and the globals of their module that are data.
 
     ``leaves`` are the tensors with respect to which gradients are taken, by name.
@@ -45,7 +45,7 @@ class Environment:
     shared: dict[str, Any]
     leaves: dict[str, torch.Tensor] = field(default_factory=dict)
 
-    def copy(self, *, gradients: bool = False) -> Environment:
+    def copy(self, *, gradients: bool = False) -> TrialEnvironment:
         """Return a deep copy in which values are shared as in the original.
 
         With ``gradients`` all floating point tensors require gradients. Without, results of operations do
@@ -63,7 +63,7 @@ class Environment:
                     except Exception as error:
                         reason = f"{type(error).__name__}: {error}".splitlines()[0]
                         raise TrialError(f"`{name}` cannot be copied ({reason}).") from None
-        made = Environment(copied[0], copied[1])
+        made = TrialEnvironment(copied[0], copied[1])
         if gradients:
             named = [
                 (place, tensor)
@@ -156,7 +156,7 @@ def _copying_tensors(leaves: dict[int, torch.Tensor], gradients: bool) -> Iterat
 
 
 @dataclass(frozen=True)
-class Reached:
+class ReachedConstants:
     """Paths to numbers and texts that called functions read, and the constants in their code."""
 
     paths: tuple[Path, ...] = ()
@@ -164,7 +164,9 @@ class Reached:
     numbers: tuple[float, ...] = ()
 
 
-def reached(statements: Statements, environment: Environment, namespace: dict[str, Any]) -> Reached:
+def reached(
+    statements: TrialStatements, environment: TrialEnvironment, namespace: dict[str, Any]
+) -> ReachedConstants:
     """Return what the functions of ``namespace`` read that statements call, directly or indirectly."""
     part: Any
     paths: dict[Path, None] = {}
@@ -192,7 +194,7 @@ def reached(statements: Statements, environment: Environment, namespace: dict[st
                     pending.append((callee, owner, value))
     texts = [item for item in constants if isinstance(item, str) and item][:_MOST_TEXTS]
     numbers = [item for item in constants if not isinstance(item, str)]
-    return Reached(tuple(paths), tuple(texts), tuple(numbers))
+    return ReachedConstants(tuple(paths), tuple(texts), tuple(numbers))
 
 
 def attribute_path(node: ast.AST) -> Path:
@@ -205,7 +207,7 @@ def attribute_path(node: ast.AST) -> Path:
 
 
 def _called(
-    statements: Statements, environment: Environment, namespace: dict[str, Any]
+    statements: TrialStatements, environment: TrialEnvironment, namespace: dict[str, Any]
 ) -> Iterator[tuple[types.FunctionType, Path, Any]]:
     """Yield the functions that statements name, each with the path and value of the object it is bound to."""
     paths: list[Path] = [(name,) for name in statements.names]

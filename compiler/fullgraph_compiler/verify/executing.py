@@ -18,11 +18,11 @@ from typing import Any
 import torch
 
 from ..compat import torch_compat
-from .differences import ROUGH, ROUNDING, Differences, Rules, numbers_differ
-from .environment import Environment
+from .differences import ROUGH, ROUNDING, DifferenceRules, SnapshotComparison, numbers_differ
+from .environment import TrialEnvironment
 from .recording import random_states, set_seeds, tensors_in
-from .snapshots import Node, Snapshots
-from .statements import Statements, code_of, walk
+from .snapshots import Node, ValueSnapshots
+from .statements import TrialStatements, code_of, walk
 
 _FORKED = "fork-based multiprocessing"
 """Words of autograd's error in a process that was forked after autograd had started its threads
@@ -53,7 +53,7 @@ class NeedsOwnProcessError(Exception):
 
 
 @dataclass
-class Outcome:
+class StatementOutcome:
     """The outcome of one execution of statements.
 
     ``end`` is how control left them: ``through``, ``return``, ``break``, ``continue``, or the type of an
@@ -77,22 +77,30 @@ class Outcome:
         return self.end not in ("through", "return", "break", "continue")
 
 
-class Runner:
+class StatementRunner:
     """A runner of statements on copies of an environment, which replace the data of ``namespace``."""
 
     def __init__(
-        self, statements: Statements, namespace: dict[str, Any], cls: object, *, caught: bool = False
+        self, statements: TrialStatements, namespace: dict[str, Any], cls: object, *, caught: bool = False
     ) -> None:
         self._errors_differ = statements.errors_differ and not caught
         self._statements = statements
         self._namespace = namespace
         self._cls = cls
         self._codes: dict[int, tuple[types.CodeType, list[ast.stmt]]] = {}
-        self._rules = Rules(ROUNDING, requires_grad=False, strides=True, lost_memory=self._lost_memory)
+        self._rules = DifferenceRules(
+            ROUNDING, requires_grad=False, strides=True, lost_memory=self._lost_memory
+        )
 
     def run(
-        self, nodes: list[ast.stmt], given: Environment, seed: int, *, gradients: bool, branches: Any = None
-    ) -> Outcome:
+        self,
+        nodes: list[ast.stmt],
+        given: TrialEnvironment,
+        seed: int,
+        *,
+        gradients: bool,
+        branches: Any = None,
+    ) -> StatementOutcome:
         """Run statements on a copy of ``given``; with ``gradients``, always enable these."""
         with contextlib.ExitStack() as settings:
             if gradients:
@@ -101,8 +109,8 @@ class Runner:
             return self._run(nodes, given, seed, gradients=gradients, branches=branches)
 
     def _run(
-        self, nodes: list[ast.stmt], given: Environment, seed: int, *, gradients: bool, branches: Any
-    ) -> Outcome:
+        self, nodes: list[ast.stmt], given: TrialEnvironment, seed: int, *, gradients: bool, branches: Any
+    ) -> StatementOutcome:
         environment = given.copy(gradients=gradients)
         last: dict[str, Any] = {}
         left: list[str] = []
@@ -135,14 +143,16 @@ class Runner:
             end = left[-1] if left else "through" if result is through else "return"
             if end == "continue" and self._statements.ends_turn:
                 end = "through"
-        outcome = Outcome(end, by_statement, message, told, random=random)
+        outcome = StatementOutcome(end, by_statement, message, told, random=random)
         after_run = self._values(environment, shared, last, outcome, None if result is through else result)
         outcome.values = _snapshots_of(after_run)
         if gradients and not outcome.is_error:
             outcome.gradients = _gradients(after_run, environment.leaves)
         return outcome
 
-    def difference(self, old: Outcome, new: Outcome, *, is_rough: bool = False) -> tuple[str, bool]:
+    def difference(
+        self, old: StatementOutcome, new: StatementOutcome, *, is_rough: bool = False
+    ) -> tuple[str, bool]:
         """Return in words how the new outcome differs, and whether its use decides if that matters.
 
         Its use decides if only the form of a variable differs, or if a name has no value. Then gradients are
@@ -158,7 +168,7 @@ class Runner:
         if self._statements.prints and old.told != new.told:
             return "prints or warns differently", False
         depends = ""
-        between = Differences(rules)
+        between = SnapshotComparison(rules)
         after = dict(new.values)
         for place, node in old.values:
             other = after.get(place, _UNBOUND)
@@ -184,10 +194,10 @@ class Runner:
 
     def _values(
         self,
-        environment: Environment,
+        environment: TrialEnvironment,
         shared: dict[str, Any],
         last: dict[str, Any],
-        outcome: Outcome,
+        outcome: StatementOutcome,
         result: Any,
     ) -> list[tuple[str, Any]]:
         """Return the values after a run; inputs come first, so that memory shared with them shows."""
@@ -205,7 +215,9 @@ class Runner:
             own_globals = (
                 self._statements.global_names
             )  # a local may have the name of a variable of the module
-            values += [(f"`{name}`", last.get(name, _Unbound)) for name in names if name not in own_globals]
+            values += [
+                (f"`{name}`", last.get(name, _UnboundValue)) for name in names if name not in own_globals
+            ]
         if outcome.end == "return":
             values.append(("the returned value", result))
         return values
@@ -239,7 +251,7 @@ class Runner:
                 warnings.catch_warnings(record=True) as warned,
             ):
                 warnings.simplefilter("always")
-                yield lambda: {name: self._namespace.get(name, _Unbound) for name in saved}
+                yield lambda: {name: self._namespace.get(name, _UnboundValue) for name in saved}
         finally:
             told += [_ADDRESS.sub("0x", printed.getvalue()), *filter(None, map(_warning, warned))]
             for name, value in saved.items():
@@ -254,18 +266,19 @@ def _cond(predicate: Any, true: Any, false: Any, operands: Any = ()) -> Any:
     return (true if predicate else false)(*operands)
 
 
-class _Unbound:
+class _UnboundValue:
     """A marker for a name without a value."""
 
 
-_UNBOUND: Node = ("opaque", _Unbound.__qualname__)
+_UNBOUND: Node = ("opaque", _UnboundValue.__qualname__)
 
 
 def _snapshots_of(values: list[tuple[str, Any]]) -> list[tuple[str, Node]]:
     """Return the snapshots of values."""
-    snapshots = Snapshots()
+    snapshots = ValueSnapshots()
     return [
-        (place, _UNBOUND if value is _Unbound else snapshots.take(place, value)) for place, value in values
+        (place, _UNBOUND if value is _UnboundValue else snapshots.take(place, value))
+        for place, value in values
     ]
 
 
@@ -321,7 +334,7 @@ def _warning(warned: warnings.WarningMessage) -> str:
     return "" if is_of_torch or issubclass(warned.category, _USUALLY_IGNORED) else text
 
 
-def _ending(outcome: Outcome) -> str:
+def _ending(outcome: StatementOutcome) -> str:
     return _ENDINGS.get(outcome.end, f"raises {outcome.end}")
 
 

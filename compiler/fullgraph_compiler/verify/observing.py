@@ -34,7 +34,7 @@ from ..processes.children import run_child
 from .environment import shared_data
 from .recording import random_states, same_draws, set_seeds, tensors_in
 from .trials import real_name, run_uncompiled, text_of
-from .variations import Given, copied, requiring_gradients, variations
+from .variations import CallArguments, copied, requiring_gradients, variations
 
 _PROBE = "__fullgraph_call__"
 _MOST_SEEN = 6
@@ -43,7 +43,7 @@ _MOST_CHECKED = 3
 
 def observe_calls(request: CallsRequest, sink: Sink) -> None:
     """Run the program of a request uncompiled, and report ``CallsSeen`` for each place."""
-    session = _Session(request)
+    session = _ObservingSession(request)
     texts = session.instrumented()
     setattr(builtins, _PROBE, session.call)
 
@@ -57,7 +57,7 @@ def observe_calls(request: CallsRequest, sink: Sink) -> None:
 
 
 @dataclass
-class _State:
+class _PlaceRecord:
     """A place with the calls that were seen there."""
 
     place: CallPlace
@@ -67,10 +67,12 @@ class _State:
     seen: CallsSeen = field(default_factory=lambda: CallsSeen(0))
 
 
-class _Session:
+class _ObservingSession:
     def __init__(self, request: CallsRequest) -> None:
         self._request = request
-        self._states = {place.number: _State(place, seen=CallsSeen(place.number)) for place in request.places}
+        self._states = {
+            place.number: _PlaceRecord(place, seen=CallsSeen(place.number)) for place in request.places
+        }
         self._busy = False
 
     def instrumented(self) -> tuple[SourceText, ...]:
@@ -79,7 +81,7 @@ class _Session:
         for filename in dict.fromkeys(real_name(place.filename) for place in self._request.places):
             states = [item for item in self._states.values() if real_name(item.place.filename) == filename]
             text = text_of(filename, texts.get(filename))
-            probes = _Probes(text, states)
+            probes = _ProbeTransformer(text, states)
             tree = ast.fix_missing_locations(probes.visit(ast.parse(text)))
             texts[filename] = SourceText(filename, ast.unparse(tree) + "\n")
         return tuple(texts.values())
@@ -91,7 +93,7 @@ class _Session:
             self._busy = True
             with same_draws():
                 try:
-                    self._observe(state, function, Given(args, kwargs))
+                    self._observe(state, function, CallArguments(args, kwargs))
                 finally:
                     self._busy = False
         return function(*args, **kwargs)
@@ -100,7 +102,7 @@ class _Session:
         """Yield the calls seen at each place."""
         return (state.seen for state in self._states.values())
 
-    def _observe(self, state: _State, function: Any, given: Given) -> None:
+    def _observe(self, state: _PlaceRecord, function: Any, given: CallArguments) -> None:
         signature = (torch.is_grad_enabled(), *(value_seen(item) for item in given.values()))
         if signature in state.signatures:
             return
@@ -110,7 +112,7 @@ class _Session:
                 failure = _failed_check(function, given, state.place.gradients and torch.is_grad_enabled())
                 state.seen = replace(state.seen, checked=state.seen.checked + 1, failure=failure)
             return
-        looks = _Looks(function, given, state.fixed)
+        looks = _CopiedCall(function, given, state.fixed)
         seen = self._apart(looks.as_given)
         if isinstance(seen, str):
             state.seen = replace(state.seen, problem=seen)
@@ -141,11 +143,11 @@ class _Session:
 
 
 @dataclass(frozen=True)
-class _Looks:
+class _CopiedCall:
     """A function and its arguments, to be called on copies of them."""
 
     function: Any
-    given: Given
+    given: CallArguments
     fixed: frozenset[int]
 
     def as_given(self) -> tuple[CallSeen, ...] | str:
@@ -173,7 +175,7 @@ class _Looks:
                 seen.append(replace(self._called(given).seen, made=True))
         return tuple(seen)
 
-    def _called(self, given: Given) -> _Called:
+    def _called(self, given: CallArguments) -> _CallResult:
         own, kept = copied(given), copied(given)
         versions = [tensor._version for tensor in _tensors(own)]
         set_seeds(0)
@@ -207,11 +209,11 @@ class _Looks:
                 replace(tensor, aliases=mark) for tensor, mark in zip(found.tensors, aliases, strict=False)
             ),
         )
-        return _Called(CallSeen(arguments, found, draws=draws), result, lists_changed, state_changed)
+        return _CallResult(CallSeen(arguments, found, draws=draws), result, lists_changed, state_changed)
 
 
 @dataclass(frozen=True)
-class _Called:
+class _CallResult:
     seen: CallSeen
     result: Any
     lists_changed: bool
@@ -274,7 +276,7 @@ def _marked(value: ValueSeen, marks: Iterator[bool]) -> ValueSeen:
     return replace(value, tensors=tuple(replace(tensor, changed=next(marks)) for tensor in value.tensors))
 
 
-def _tensors(given: Given) -> list[torch.Tensor]:
+def _tensors(given: CallArguments) -> list[torch.Tensor]:
     """Return the tensors that :func:`value_seen` describes, in its order."""
     return [
         tensor
@@ -313,7 +315,7 @@ def _equal(one: torch.Tensor, other: torch.Tensor) -> bool:
         return bool(((one == other) | ((one != one) & (other != other))).all())
 
 
-def _failed_check(operator: Any, given: Given, gradients: bool) -> str:
+def _failed_check(operator: Any, given: CallArguments, gradients: bool) -> str:
     """Return the first check of ``torch.library.opcheck`` that fails, with its reason; empty if none does."""
     own = requiring_gradients(given) if gradients else copied(given)
     tests = _CHECKS_OF_DRAWS if torch.Tag.nondeterministic_seeded in operator._opoverload.tags else _CHECKS
@@ -332,10 +334,10 @@ _CHECKS_OF_DRAWS = ("test_schema", "test_autograd_registration", "test_faketenso
 _CHECKS = (*_CHECKS_OF_DRAWS, "test_aot_dispatch_dynamic")
 
 
-class _Probes(ast.NodeTransformer):
+class _ProbeTransformer(ast.NodeTransformer):
     """A transformer that replaces calls by probes."""
 
-    def __init__(self, text: str, states: Sequence[_State]) -> None:
+    def __init__(self, text: str, states: Sequence[_PlaceRecord]) -> None:
         self._lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         self._states = {
             (item.row, item.column, item.end_row, item.end_column): state

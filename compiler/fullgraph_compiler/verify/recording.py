@@ -17,10 +17,10 @@ from typing import Any
 import torch
 
 from ..compat import dynamo_compat, torch_compat
-from .calls import Call, CallWatcher, TooLongError
+from .calls import CallWatcher, CompiledCall, TooLongError
 from .differences import unchanged
-from .snapshots import Node, Snapshots
-from .surroundings import Surroundings
+from .snapshots import Node, ValueSnapshots
+from .surroundings import SurroundingState
 
 _SEED = 0
 _MOST_GRADIENTS = 4
@@ -59,7 +59,7 @@ def random_states() -> dict[str, str]:
     return {name: sha256(repr(state).encode()).hexdigest() for name, state in states.items()}
 
 
-def new_record(call: Call) -> dict[str, Any]:
+def new_record(call: CompiledCall) -> dict[str, Any]:
     """Return an empty record of a call."""
     return {
         "name": call.name,
@@ -86,11 +86,15 @@ def set_modes(modes: Iterable[tuple[torch.nn.Module, bool]]) -> None:
             module.training = training
 
 
-class Recorder(CallWatcher):
+class CallRecorder(CallWatcher):
     """A recorder of the results and side effects of calls."""
 
     def __init__(
-        self, *, other_mode: bool = False, compiled: bool = True, keep: Callable[[Call], object] = bool
+        self,
+        *,
+        other_mode: bool = False,
+        compiled: bool = True,
+        keep: Callable[[CompiledCall], object] = bool,
     ) -> None:
         super().__init__(compiled=compiled)
         self._keep_call = keep
@@ -99,7 +103,7 @@ class Recorder(CallWatcher):
         """The modules of the running call, with their original modes."""
         self.raised: list[list[str]] = []
         self._records: list[dict[str, Any]] = []
-        self._surroundings: Surroundings | None = None
+        self._surroundings: SurroundingState | None = None
         self._left: list[tuple[str, Node]] = []
         self._again: list[dict[str, Any]] = []
         """The records of repeated calls."""
@@ -111,7 +115,7 @@ class Recorder(CallWatcher):
     def install(self) -> None:
         """Record calls from now on, and seed random numbers: each recorded run draws the same ones."""
         super().install()
-        self._surroundings = Surroundings()
+        self._surroundings = SurroundingState()
         set_seeds(_SEED)
 
     def finish(self) -> None:
@@ -121,7 +125,7 @@ class Recorder(CallWatcher):
         for record, place, reference in self._watched:
             tensor = reference()
             if tensor is not None and tensor.is_leaf and tensor.grad is not None:
-                record["grads"][place] = Snapshots(_STATE_ELEMENTS).take(place, tensor.grad)
+                record["grads"][place] = ValueSnapshots(_STATE_ELEMENTS).take(place, tensor.grad)
         if self._surroundings is not None:
             self._left = self._surroundings.take()
 
@@ -136,12 +140,12 @@ class Recorder(CallWatcher):
         }
         torch.save(whole, path)
 
-    def make_again(self, call: Call, words: str, gradients: bool) -> None:
+    def make_again(self, call: CompiledCall, words: str, gradients: bool) -> None:
         """Repeat a call, and record it; ``words`` name its values, ``gradients`` also records gradients."""
         set_seeds(_SEED)
         record = {**new_record(call), "again": words, "form": _form_of(call)}
         self._set_modes(call, record)
-        self._given = self._inputs(call, Snapshots())
+        self._given = self._inputs(call, ValueSnapshots())
         try:
             result = (call.compiled if self._compiled else call.function)(*call.args, **call.kwargs)
             found = gradients_of(call, result) if gradients else {}
@@ -158,35 +162,35 @@ class Recorder(CallWatcher):
         finally:
             self._again.append(record)
 
-    def begin(self, call: Call) -> None:
+    def begin(self, call: CompiledCall) -> None:
         """Begin a record, and watch the gradients of the call's inputs."""
         self._keep_call(call)
         record = new_record(call)
         self._records.append(record)
         self._set_modes(call, record)
-        self._given = self._inputs(call, Snapshots())
+        self._given = self._inputs(call, ValueSnapshots())
         for place, tensor in differentiable(call):
             if tensor.requires_grad:
                 tensor.register_hook(functools.partial(self._keep, record, place))
                 if tensor.is_leaf:
                     self._watched.append((record, place, weakref.ref(tensor)))
 
-    def end(self, call: Call, result: Any) -> None:
+    def end(self, call: CompiledCall, result: Any) -> None:
         """Record the result and the side effects of a call."""
         self._reset_modes()
         self._keep_values(call, [("result", result)], self._records[-1])
 
-    def fail(self, call: Call, error: Exception) -> None:
+    def fail(self, call: CompiledCall, error: Exception) -> None:
         """Record the exception of a call, and its side effects until then."""
         self._reset_modes()
         self._keep_error(call, error, self._records[-1])
 
-    def _keep_error(self, call: Call, error: BaseException, record: dict[str, Any]) -> None:
+    def _keep_error(self, call: CompiledCall, error: BaseException, record: dict[str, Any]) -> None:
         of_compiler = torch_compat.is_internal(type(error).__module__)
         record["error"] = [type(error).__qualname__, str(error), of_compiler]
         self._keep_values(call, [], record)
 
-    def _set_modes(self, call: Call, record: dict[str, Any]) -> None:
+    def _set_modes(self, call: CompiledCall, record: dict[str, Any]) -> None:
         """Record each module's train/eval mode; flip it on request (``other_mode``)."""
         roots = [module for _, module in modules_of(call)]
         record["modes"] = ["training" if module.training else "evaluation" for module in roots]
@@ -199,9 +203,11 @@ class Recorder(CallWatcher):
         set_modes(self._modes)
         self._modes = []
 
-    def _keep_values(self, call: Call, results: list[tuple[str, Any]], record: dict[str, Any]) -> None:
+    def _keep_values(
+        self, call: CompiledCall, results: list[tuple[str, Any]], record: dict[str, Any]
+    ) -> None:
         record["random"] = random_states()
-        snapshots = Snapshots()
+        snapshots = ValueSnapshots()
         record["values"] = inputs = self._inputs(call, snapshots)
         # After an edit, a caller may pass other values; changes that a call makes to them must be equal.
         record["unchanged"] = unchanged(self._given, inputs)
@@ -214,7 +220,7 @@ class Recorder(CallWatcher):
             record["values"].append((place, snapshots.take(place, module)))
         record["incomplete"] = snapshots.incomplete
 
-    def _inputs(self, call: Call, snapshots: Snapshots) -> list[tuple[str, Node]]:
+    def _inputs(self, call: CompiledCall, snapshots: ValueSnapshots) -> list[tuple[str, Node]]:
         taken = []
         for place, value in inputs_of(call):
             snapshots.elements = _STATE_ELEMENTS if isinstance(value, torch.nn.Module) else 1 << 20
@@ -226,16 +232,16 @@ class Recorder(CallWatcher):
             return  # a repeated call also triggers the hook
         kept = record["gradients"].setdefault(place, [])
         if len(kept) < _MOST_GRADIENTS:
-            kept.append(Snapshots().take(place, gradient))
+            kept.append(ValueSnapshots().take(place, gradient))
 
 
-def inputs_of(call: Call) -> list[tuple[str, Any]]:
+def inputs_of(call: CompiledCall) -> list[tuple[str, Any]]:
     """Return the arguments of a call, with names such as ``input[0]``."""
     named = [(f"input `{name}`", value) for name, value in call.kwargs.items()]
     return [*((f"input[{index}]", value) for index, value in enumerate(call.args)), *named]
 
 
-def gradients_of(call: Call, result: Any) -> dict[str, Node]:
+def gradients_of(call: CompiledCall, result: Any) -> dict[str, Node]:
     """Return the gradients of leaf inputs and parameters, for a weighted sum of all results."""
     outputs = [value for _, value in tensors_in("", result) if value.requires_grad and value.numel()]
     leaves = {
@@ -247,13 +253,13 @@ def gradients_of(call: Call, result: Any) -> dict[str, Node]:
     weights = [torch.rand(value.shape).to(value) for value in outputs]
     found = torch.autograd.grad(outputs, list(leaves.values()), weights, allow_unused=True)
     return {
-        place: Snapshots().take(place, gradient)
+        place: ValueSnapshots().take(place, gradient)
         for place, gradient in zip(leaves, found, strict=True)
         if gradient is not None
     }
 
 
-def differentiable(call: Call) -> Iterator[tuple[str, torch.Tensor]]:
+def differentiable(call: CompiledCall) -> Iterator[tuple[str, torch.Tensor]]:
     """Yield the tensors and parameters that a call reads, with their names."""
     yield from tensors_in("input", (call.args, call.kwargs))
     for place, module in modules_of(call):
@@ -261,7 +267,7 @@ def differentiable(call: Call) -> Iterator[tuple[str, torch.Tensor]]:
     yield from ((name, value) for name, value in _named(call) if isinstance(value, torch.Tensor))
 
 
-def modules_of(call: Call) -> Iterator[tuple[str, torch.nn.Module]]:
+def modules_of(call: CompiledCall) -> Iterator[tuple[str, torch.nn.Module]]:
     """Yield the modules that a function uses without getting them as arguments, with their names."""
     if call.owner is not None:
         yield f"`{call.name}`", call.owner
@@ -272,7 +278,7 @@ def modules_of(call: Call) -> Iterator[tuple[str, torch.nn.Module]]:
             yield name, next(value.children(), value) if dynamo_compat.is_compiled(value) else value
 
 
-def _named(call: Call) -> Iterator[tuple[str, Any]]:
+def _named(call: CompiledCall) -> Iterator[tuple[str, Any]]:
     """Yield the closure and global variables that a function names, with their names."""
     function = getattr(call.function, "__func__", call.function)
     if not isinstance(function, types.FunctionType):
@@ -302,7 +308,7 @@ def tensors_in(place: str, value: Any, depth: int = 0) -> Iterator[tuple[str, to
             yield from tensors_in(f"{place}[{key!r}]", item, depth + 1)
 
 
-def _form_of(call: Call) -> list[str]:
+def _form_of(call: CompiledCall) -> list[str]:
     """Return the types of a call's arguments."""
     given = [*enumerate(call.args), *call.kwargs.items()]
     return [f"{place}: {type(value).__qualname__}" for place, value in given]

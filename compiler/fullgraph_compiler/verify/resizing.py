@@ -13,20 +13,20 @@ from typing import Any, NamedTuple
 import torch
 
 from ..compat import dynamo_compat
-from .calls import Call
+from .calls import CompiledCall
 from .snapshots import is_plain
-from .state import Settings
+from .state import TorchSettings
 
 _POSITIONAL = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
 _MOST_DEPTH = 8
 _MOST_ELEMENTS = 1 << 27
 
 
-class UnmadeError(Exception):
+class ArgumentSizeError(Exception):
     """Arguments cannot be made with a size; the text says why."""
 
 
-class Slot(NamedTuple):
+class SizeSlot(NamedTuple):
     """A size in a call: dimension ``dim`` of the tensor at ``place``, or with ``None`` the integer there."""
 
     place: str
@@ -38,43 +38,43 @@ class Slot(NamedTuple):
         return self.place if self.dim is None else f"{self.place}.{self.dim}"
 
 
-Change = Mapping[Slot, int]
+Change = Mapping[SizeSlot, int]
 """The new values of slots."""
 
 
 @dataclass
-class Form:
+class CallForm:
     """The calls of a function with arguments of the same types: the last call, and the sizes of all."""
 
-    call: Call
+    call: CompiledCall
     given: dict[str, Any]
-    last: dict[Slot, int] = field(default_factory=dict)
-    sizes: dict[tuple[int, ...], dict[Slot, int]] = field(default_factory=dict)
+    last: dict[SizeSlot, int] = field(default_factory=dict)
+    sizes: dict[tuple[int, ...], dict[SizeSlot, int]] = field(default_factory=dict)
 
-    def add(self, call: Call, given: dict[str, Any]) -> None:
+    def add(self, call: CompiledCall, given: dict[str, Any]) -> None:
         """Record one more call."""
         self.call, self.given = call, given
         self.last = dict(sizes_of(given))
         self.sizes.setdefault(tuple(self.last.values()), self.last)
 
-    def seen(self, slot: Slot) -> list[int]:
+    def seen(self, slot: SizeSlot) -> list[int]:
         """Return the sizes that a slot had, in order."""
         return list(dict.fromkeys(item[slot] for item in self.sizes.values() if slot in item))
 
-    def varies(self, slot: Slot) -> bool:
+    def varies(self, slot: SizeSlot) -> bool:
         """Return whether a slot had several values."""
         return len(self.seen(slot)) > 1
 
-    def has(self, slot: Slot) -> bool:
+    def has(self, slot: SizeSlot) -> bool:
         """Return whether the calls have this dimension."""
         return slot.dim is not None and slot in self.last
 
-    def together(self, slot: Slot) -> list[Slot]:
+    def together(self, slot: SizeSlot) -> list[SizeSlot]:
         """Return the slots whose sizes equalled this one's in all calls, this one first."""
         others = (item for item in self.last if item != slot and self._is_number_in_use(item))
         return [slot, *(item for item in others if self._line(slot, item) == (1, 0))]
 
-    def related(self, slot: Slot, new: int) -> dict[Slot, int]:
+    def related(self, slot: SizeSlot, new: int) -> dict[SizeSlot, int]:
         """Return the slots whose sizes were a linear function of this one's, with their values at ``new``."""
         found = {slot: new}
         for other in self.last:
@@ -86,11 +86,11 @@ class Form:
                 found[other] = int(value)
         return found
 
-    def _is_number_in_use(self, slot: Slot) -> bool:
+    def _is_number_in_use(self, slot: SizeSlot) -> bool:
         """Return whether a slot is a dimension, or an integer that changed: a constant may be anything."""
         return slot.dim is not None or self.varies(slot)
 
-    def _line(self, slot: Slot, other: Slot) -> tuple[float, float] | None:
+    def _line(self, slot: SizeSlot, other: SizeSlot) -> tuple[float, float] | None:
         """Return factor and offset with which ``other`` was linear in ``slot`` in all calls, if it was."""
         pairs = list(
             dict.fromkeys(
@@ -107,25 +107,25 @@ class Form:
         return (factor, offset) if all(second == factor * first + offset for first, second in pairs) else None
 
 
-class Forms(dict[Any, Form]):
+class CallForms(dict[Any, CallForm]):
     """At most ``most`` forms in which functions were called, with torch's settings at the last call."""
 
     def __init__(self, most: int) -> None:
         super().__init__()
         self._most = most
-        self.settings: dict[Any, Settings] = {}
+        self.settings: dict[Any, TorchSettings] = {}
 
-    def keep(self, call: Call, *more: object) -> None:
+    def keep(self, call: CompiledCall, *more: object) -> None:
         """Record the form of a call, separately for each ``more``, if its arguments can be read."""
         with contextlib.suppress(Exception):
             given = arguments(call)
             key = *more, *form_of(call, given)
             if key in self or len(self) < self._most:
-                self.settings[key] = Settings(call)
-                self.setdefault(key, Form(call, given)).add(call, given)
+                self.settings[key] = TorchSettings(call)
+                self.setdefault(key, CallForm(call, given)).add(call, given)
 
 
-def arguments(call: Call) -> dict[str, Any]:
+def arguments(call: CompiledCall) -> dict[str, Any]:
     """Return the arguments of a call by parameter name: positional ones first, in order."""
     target = call.owner.forward if call.owner is not None else call.function
     try:
@@ -140,7 +140,7 @@ def arguments(call: Call) -> dict[str, Any]:
     return given | call.kwargs
 
 
-def form_of(call: Call, given: dict[str, Any]) -> tuple[Any, ...]:
+def form_of(call: CompiledCall, given: dict[str, Any]) -> tuple[Any, ...]:
     """Return a key of the function and of its arguments' names, types, ranks and ``requires_grad``."""
     parts = [
         (place, value.dtype, value.dim(), value.requires_grad) if isinstance(value, torch.Tensor)
@@ -150,14 +150,14 @@ def form_of(call: Call, given: dict[str, Any]) -> tuple[Any, ...]:
     return id(call.owner or getattr(call.function, "__code__", call.function)), *parts
 
 
-def sizes_of(given: Mapping[str, Any]) -> Iterator[tuple[Slot, int]]:
+def sizes_of(given: Mapping[str, Any]) -> Iterator[tuple[SizeSlot, int]]:
     """Yield all slots of arguments with their sizes; modules have none."""
     for place, value in _leaves(given):
         if isinstance(value, torch.Tensor):
             shape = value.shape if is_plain(value) else ()
-            yield from ((Slot(place, dim), int(size)) for dim, size in enumerate(shape))
+            yield from ((SizeSlot(place, dim), int(size)) for dim, size in enumerate(shape))
         elif type(value) is int:
-            yield Slot(place, None), value
+            yield SizeSlot(place, None), value
 
 
 def is_there(place: str, given: Mapping[str, Any]) -> bool:
@@ -165,17 +165,17 @@ def is_there(place: str, given: Mapping[str, Any]) -> bool:
     return place in given or any(place == name for name, _ in _leaves(given))
 
 
-def marked(given: Mapping[str, Any]) -> Iterator[Slot]:
+def marked(given: Mapping[str, Any]) -> Iterator[SizeSlot]:
     """Yield the dimensions that the program has marked as dynamic."""
     for place, value in _leaves(given):
         if isinstance(value, torch.Tensor):
-            yield from (Slot(place, dim) for dim in dynamo_compat.marked_dimensions(value))
+            yield from (SizeSlot(place, dim) for dim in dynamo_compat.marked_dimensions(value))
 
 
-class Maker:
+class ArgumentMaker:
     """A maker of new arguments for a call, with a change of sizes; shared tensors stay shared."""
 
-    def __init__(self, form: Form, change: Change, *, scaled: bool = False) -> None:
+    def __init__(self, form: CallForm, change: Change, *, scaled: bool = False) -> None:
         self._form, self._change = form, change
         self._factor = self._scale() if scaled else None
         self._made: dict[int, Any] = {}
@@ -199,7 +199,7 @@ class Maker:
                 self._made[id(value)] = self._tensor(place, value)
             return self._made[id(value)]
         if type(value) is int:
-            return self._change.get(Slot(place, None), value)
+            return self._change.get(SizeSlot(place, None), value)
         if isinstance(value, dict):
             items = {key: self._value(f"{place}[{key!r}]", item, depth + 1) for key, item in value.items()}
             return items if type(value) is dict else _filled(value, items)
@@ -213,11 +213,11 @@ class Maker:
     def _tensor(self, place: str, tensor: torch.Tensor) -> torch.Tensor:
         if not is_plain(tensor) or type(tensor) is not torch.Tensor:
             if any(slot.place == place for slot in self._change):
-                raise UnmadeError(f"`{place}` is not a plain tensor")
+                raise ArgumentSizeError(f"`{place}` is not a plain tensor")
             return tensor
-        shape = [self._change.get(Slot(place, dim), size) for dim, size in enumerate(tensor.shape)]
+        shape = [self._change.get(SizeSlot(place, dim), size) for dim, size in enumerate(tensor.shape)]
         if math.prod(shape) > max(_MOST_ELEMENTS, tensor.numel()):
-            raise UnmadeError(f"`{place}` would have {math.prod(shape)} elements")
+            raise ArgumentSizeError(f"`{place}` would have {math.prod(shape)} elements")
         with torch.no_grad():
             plain = tensor.detach()
             made = plain.clone() if shape == list(plain.shape) else _like(plain, shape)

@@ -9,8 +9,8 @@ from pathlib import Path
 from ..capture.run import run
 from ..facts import Fact, ProgramRaised, RunFinished, RunRequest, TargetProblem
 from ..observe.live import Sink
-from .again import CallsAgain
-from .recording import Recorder
+from .again import CallRepeater
+from .recording import CallRecorder
 from .unseen import UnseenSizes
 
 
@@ -21,9 +21,9 @@ def run_recorded(request: RunRequest, sink: Sink) -> None:
     """
     sizes = UnseenSizes(request.added, request.patience / 2) if request.added is not None else None
     # At other depths each repeated call would be compiled once more, which takes long.
-    again = CallsAgain() if request.depth == "graph" else None
+    again = CallRepeater() if request.depth == "graph" else None
     keep = again.keep if again is not None else bool
-    recorder = Recorder(other_mode=request.other_mode, compiled=not request.uncompiled, keep=keep)
+    recorder = CallRecorder(other_mode=request.other_mode, compiled=not request.uncompiled, keep=keep)
     over = False
 
     def install() -> None:

@@ -26,7 +26,7 @@ Node: TypeAlias = tuple[Any, ...]
 an earlier tensor in the same memory (or empty), ``place`` that of the same object seen earlier."""
 
 
-class Snapshots:
+class ValueSnapshots:
     """A taker of snapshots of several values, which recognizes objects and memory that they share.
 
     A tensor's snapshot has at most ``elements`` elements. ``incomplete`` says that something was left out:

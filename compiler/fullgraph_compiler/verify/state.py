@@ -10,14 +10,14 @@ from typing import Any
 import torch
 
 from ..compat import dynamo_compat
-from .calls import Call
+from .calls import CompiledCall
 from .recording import modes_of, modules_of, set_modes
 
 
-class Settings:
+class TorchSettings:
     """The settings of torch at a call: gradients, autocast, default type, and the modes of modules."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: CompiledCall) -> None:
         self.skips_guards = dynamo_compat.skips_guards()
         self._gradients = torch.is_grad_enabled()
         self._inference = torch.is_inference_mode_enabled()
@@ -54,10 +54,10 @@ class Settings:
                 torch.set_default_dtype(dtype)
 
 
-class Kept:
+class CallState:
     """A snapshot of what a call may change in addition to its arguments: modules, and named variables."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: CompiledCall) -> None:
         self._restore: list[Callable[[], None]] = []
         self._known: set[int] = set()
         for module in _modules(call):
@@ -84,19 +84,19 @@ class Kept:
             return
         self._known.add(id(values))
         if renewed:
-            self._restore.append(_Renewed(values))
+            self._restore.append(_ContainerItems(values))
         for value in list(values.values()):
             if isinstance(value, torch.Tensor) and id(value) not in self._known:
                 self._known.add(id(value))
-                self._restore.append(_Contents(value))
+                self._restore.append(_TensorContents(value))
             elif type(value) in (dict, list, set):
                 items = value if isinstance(value, dict) else dict(enumerate(value))
                 if not isinstance(value, dict):
-                    self._restore.append(_Renewed(value))
+                    self._restore.append(_ContainerItems(value))
                 self._keep(items, renewed=isinstance(value, dict))
 
 
-class _Renewed:
+class _ContainerItems:
     """A function that restores the items of a dictionary, list or set."""
 
     def __init__(self, value: Any) -> None:
@@ -110,7 +110,7 @@ class _Renewed:
         value.extend(items) if isinstance(value, list) else value.update(items)
 
 
-class _Contents:
+class _TensorContents:
     """A function that restores the elements and the gradient of a tensor."""
 
     def __init__(self, tensor: torch.Tensor) -> None:
@@ -136,7 +136,7 @@ class _Contents:
         return tensor._version if is_told else None
 
 
-def _modules(call: Call) -> list[torch.nn.Module]:
+def _modules(call: CompiledCall) -> list[torch.nn.Module]:
     given = [*call.args, *call.kwargs.values()]
     found = [module for _, module in modules_of(call)]
     return [*found, *(value for value in given if isinstance(value, torch.nn.Module))]

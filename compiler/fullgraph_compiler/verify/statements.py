@@ -31,7 +31,7 @@ class TrialError(Exception):
 
 
 @dataclass(frozen=True)
-class Statements:
+class TrialStatements:
     """Statements of one block of a function, and the statements that would replace them.
 
     ``live`` are the names that are read after them, ``changed_later`` the names whose values may be changed
@@ -76,13 +76,13 @@ class Statements:
         return frozenset(_assigned((*self.old, *self.new)))
 
 
-def find(tree: ast.Module, trial: Trial) -> Statements:
+def find(tree: ast.Module, trial: Trial) -> TrialStatements:
     """Return the statements of a trial, and insert a call of the probe before them into ``tree``.
 
     Raises :class:`TrialError`.
     """
     new = _parsed(trial.text)
-    found = _search(tree, trial.row, trial.end_row, _Place())
+    found = _search(tree, trial.row, trial.end_row, _EnclosingScope())
     if found is None:
         rows = f"line {trial.row}" if trial.row == trial.end_row else f"lines {trial.row} to {trial.end_row}"
         raise TrialError(f"There are no whole statements of one block of a function in {rows}.")
@@ -97,7 +97,7 @@ def find(tree: ast.Module, trial: Trial) -> Statements:
     begin = place.loop_row or trial.end_row + 1  # a loop returns to its first row
     later = [node for node in outside if getattr(node, "lineno", 0) >= begin]
     arguments = [*place.function.args.posonlyargs, *place.function.args.args]
-    statements = Statements(
+    statements = TrialStatements(
         tuple(_mangled(old, place.class_name)),
         tuple(_mangled(new, place.class_name)),
         place.class_name,
@@ -121,7 +121,7 @@ def find(tree: ast.Module, trial: Trial) -> Statements:
 
 
 def code_of(
-    nodes: Iterable[ast.stmt], statements: Statements, parameters: Sequence[str], given: Iterable[str]
+    nodes: Iterable[ast.stmt], statements: TrialStatements, parameters: Sequence[str], given: Iterable[str]
 ) -> types.CodeType:
     """Return the code of a function that returns the statements as a function of local variables.
 
@@ -129,8 +129,8 @@ def code_of(
     variables at the end, ``left`` gets ``break`` or ``continue``, ``through`` is returned if the statements
     do not return, instrumented statements call ``branches``, and ``cond`` stands in for ``torch.cond``.
     """
-    body = [_Cond().visit(copy.deepcopy(node)) for node in nodes] or [ast.Pass()]
-    leaves = _Leaving()
+    body = [_CondTransformer().visit(copy.deepcopy(node)) for node in nodes] or [ast.Pass()]
+    leaves = _LoopExitTransformer()
     body = [item for node in body for item in leaves.statements(node)]
     if leaves.found:
         once = ast.Tuple([ast.Constant(None)], ast.Load())
@@ -156,7 +156,7 @@ def code_of(
 
 def as_compiling(nodes: Iterable[ast.stmt]) -> list[ast.stmt]:
     """Return copies of statements in which ``is_compiling()`` is replaced by ``True``."""
-    return [_Compiling().visit(copy.deepcopy(node)) for node in nodes]
+    return [_CompileTransformer().visit(copy.deepcopy(node)) for node in nodes]
 
 
 def asks_for_compiling(nodes: Iterable[ast.stmt]) -> bool:
@@ -187,7 +187,7 @@ _UNTRIABLE: tuple[tuple[Any, str], ...] = (
 
 
 @dataclass(frozen=True)
-class _Place:
+class _EnclosingScope:
     class_name: str = ""
     function: ast.FunctionDef | ast.AsyncFunctionDef | None = None
     loop_row: int = 0
@@ -195,14 +195,14 @@ class _Place:
 
 
 def _search(
-    node: ast.AST, row: int, end_row: int, place: _Place
-) -> tuple[_Place, list[ast.stmt], int, int] | None:
+    node: ast.AST, row: int, end_row: int, place: _EnclosingScope
+) -> tuple[_EnclosingScope, list[ast.stmt], int, int] | None:
     if isinstance(node, ast.ClassDef):
-        place = _Place(node.name)
+        place = _EnclosingScope(node.name)
     elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        place = _Place(place.class_name, node)
+        place = _EnclosingScope(place.class_name, node)
     elif isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
-        place = _Place(place.class_name, place.function, place.loop_row or node.lineno)
+        place = _EnclosingScope(place.class_name, place.function, place.loop_row or node.lineno)
     for _, block in ast.iter_fields(node):
         if not (isinstance(block, list) and block and isinstance(block[0], ast.stmt)):
             continue
@@ -369,21 +369,21 @@ def _is_compiling(node: ast.AST) -> bool:
     )
 
 
-class _Compiling(ast.NodeTransformer):
+class _CompileTransformer(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         return (
             ast.copy_location(ast.Constant(True), node) if _is_compiling(node) else self.generic_visit(node)
         )
 
 
-class _Cond(ast.NodeTransformer):
+class _CondTransformer(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         if ast.unparse(node) == "torch.cond":
             return ast.copy_location(ast.Name("__cond__", ast.Load()), node)
         return self.generic_visit(node)
 
 
-class _Leaving(ast.NodeTransformer):
+class _LoopExitTransformer(ast.NodeTransformer):
     """A transformer that records ``break`` and ``continue`` of a loop around the statements."""
 
     def __init__(self) -> None:

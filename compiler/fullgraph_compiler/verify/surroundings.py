@@ -14,7 +14,7 @@ import torch
 
 from ..compat import dynamo_compat
 from ..observe.modules import own_modules
-from .snapshots import Node, Snapshots
+from .snapshots import Node, ValueSnapshots
 
 _MOST_VARIABLES = 1 << 10
 _MOST_ELEMENTS = 1 << 12
@@ -27,7 +27,7 @@ OF_NO_VARIABLE = ("file ", "environment ")
 """Prefixes of places that are not variables of the program's modules."""
 
 
-class Surroundings:
+class SurroundingState:
     """The variables, settings and files that a program may change.
 
     Create an instance before the program runs, and call ``take`` after it.
@@ -49,7 +49,7 @@ class Surroundings:
         packages = frozenset({*_DATA, *own})
         # Each value gets its own limits, so that a large one does not crowd out the rest.
         return [
-            (place, Snapshots(_MOST_ELEMENTS, packages=packages).take(place, value))
+            (place, ValueSnapshots(_MOST_ELEMENTS, packages=packages).take(place, value))
             for place, value in values
         ]
 

@@ -33,20 +33,20 @@ from ..facts import (
 )
 from ..observe.live import Sink
 from ..processes.children import run_child
-from .branches import Branches, is_caught, untaken
-from .environment import Environment, Reached, allow_more_copies, reached, shared_data
+from .branches import BranchCoverage, is_caught, untaken
 from .environment import Path as ValuePath
-from .executing import NeedsOwnProcessError, Outcome, Runner
+from .environment import ReachedConstants, TrialEnvironment, allow_more_copies, reached, shared_data
+from .executing import NeedsOwnProcessError, StatementOutcome, StatementRunner
 from .recording import same_draws, set_seeds
 from .statements import (
     PROBE,
-    Statements,
     TrialError,
+    TrialStatements,
     as_compiling,
     asks_for_compiling,
     find,
 )
-from .values import Case, cases, modules, pushes, random_case, slots
+from .values import TrialValues, cases, modules, pushes, random_case, slots
 
 _MOST_VISITS = 4
 """Enough for the first and another iteration of a loop, in training and in evaluation mode."""
@@ -62,7 +62,7 @@ _NEEDS_PROCESS = "needs a process of its own"
 
 def try_statements(request: TrialRequest, sink: Sink) -> None:
     """Run the program of a request uncompiled, and report ``StatementsTried`` for each trial."""
-    session = _Session(request)
+    session = _TrialSession(request)
     texts = session.instrumented()
     setattr(builtins, PROBE, session.visit)
 
@@ -88,7 +88,7 @@ def run_uncompiled(request: TrialRequest | CallsRequest, texts: tuple[SourceText
 
 
 @dataclass
-class _Found:
+class _VisitResult:
     """The findings from the cases of a visit."""
 
     cases: int = 0
@@ -109,28 +109,28 @@ class _Found:
 
 
 @dataclass
-class _State:
+class _TrialState:
     """A trial, with the findings of its visits."""
 
     trial: Trial
-    statements: Statements | None = None
+    statements: TrialStatements | None = None
     visits: int = 0
     signatures: set[Any] = field(default_factory=set)
-    found: _Found = field(default_factory=_Found)
+    found: _VisitResult = field(default_factory=_VisitResult)
 
     @property
     def settled(self) -> bool:
         return self.found.is_over or self.visits >= _MOST_VISITS
 
 
-class _Enough(SystemExit):
+class _TrialsFinished(SystemExit):
     """The end of a program whose statements have been tried."""
 
 
-class _Session:
+class _TrialSession:
     def __init__(self, request: TrialRequest) -> None:
         self._request = request
-        self._states = {trial.number: _State(trial) for trial in request.trials}
+        self._states = {trial.number: _TrialState(trial) for trial in request.trials}
         self._busy = False
         self.ended = False
 
@@ -169,7 +169,7 @@ class _Session:
                 self._busy = False
         if all(item.settled for item in self._states.values()):
             self.ended = True
-            raise _Enough(0)
+            raise _TrialsFinished(0)
 
     def outcomes(self) -> Iterator[StatementsTried]:
         """Yield the outcome of each trial."""
@@ -180,14 +180,14 @@ class _Session:
                 problem = f"The program does not reach line {state.trial.row}."
             left: tuple[str, ...] = ()
             if statements and not problem:
-                left = untaken(Branches(statements.old, statements.kept), found.taken)
+                left = untaken(BranchCoverage(statements.old, statements.kept), found.taken)
             yield StatementsTried(number, found.cases, left, found.difference, problem, found.depends_on_use)
 
-    def _try(self, state: _State, statements: Statements, frame: FrameType) -> None:
+    def _try(self, state: _TrialState, statements: TrialStatements, frame: FrameType) -> None:
         local = dict(frame.f_locals)
         named = {name: local[name] for name in statements.names if name in local and name != "__class__"}
         shared = shared_data(frame.f_globals, statements.names, named)
-        environment = Environment(named, shared)
+        environment = TrialEnvironment(named, shared)
         called = reached(statements, environment, frame.f_globals)
         signature = _signature(slots(statements, environment, called))
         if signature in state.signatures:
@@ -197,7 +197,7 @@ class _Session:
         uses_super = any(name == "super" for name in statements.names)
         if uses_super and "__class__" not in local:
             raise TrialError("`super()` can only be tried in a function that already uses it.")
-        visit = _Visit(
+        visit = _TrialVisit(
             statements,
             environment,
             called,
@@ -209,27 +209,27 @@ class _Session:
         )
         _merge(state.found, self._answer(visit))
 
-    def _answer(self, visit: _Visit) -> _Found:
+    def _answer(self, visit: _TrialVisit) -> _VisitResult:
         """Try all cases in a child process, so that side effects and crashes do not reach the program."""
         if sys.platform == "linux" and not torch.cuda.is_initialized():
             ended = run_child(visit.in_child, self._request.patience)
             if ended.answered and ended.answer != _NEEDS_PROCESS:
                 return ended.answer  # type: ignore[no-any-return]
             if ended.out_of_time:
-                return _Found(problem=f"Trying them took longer than {self._request.patience:g} s.")
+                return _VisitResult(problem=f"Trying them took longer than {self._request.patience:g} s.")
             if not ended.answered:
-                return _Found(problem=f"Trying them ended the process (exit code {ended.code}).")
+                return _VisitResult(problem=f"Trying them ended the process (exit code {ended.code}).")
         return visit.found()
 
 
-class _Visit:
+class _TrialVisit:
     """The statements at one visit, with the program's values there."""
 
     def __init__(
         self,
-        statements: Statements,
-        environment: Environment,
-        called: Reached,
+        statements: TrialStatements,
+        environment: TrialEnvironment,
+        called: ReachedConstants,
         namespace: dict[str, Any],
         cls: object,
         patience: float,
@@ -244,9 +244,9 @@ class _Visit:
         self._statements = statements
         self._environment = environment
         self._called = called
-        self._branches = Branches(statements.old, statements.kept)
-        self._runner = Runner(statements, namespace, cls, caught=caught)
-        self._answer = _Found()
+        self._branches = BranchCoverage(statements.old, statements.kept)
+        self._runner = StatementRunner(statements, namespace, cls, caught=caught)
+        self._answer = _VisitResult()
         self._patience = patience
         self._deadline = time.monotonic() + patience / 2
         self._gradients = trial.gradients
@@ -259,10 +259,10 @@ class _Visit:
         except NeedsOwnProcessError:
             return _NEEDS_PROCESS
 
-    def found(self) -> _Found:
+    def found(self) -> _VisitResult:
         """Return the findings of the cases."""
         allow_more_copies()
-        self._answer = _Found()
+        self._answer = _VisitResult()
         try:
             self._define()
             self._all()
@@ -296,10 +296,10 @@ class _Visit:
     def _is_over(self) -> bool:
         return self._answer.is_over or time.monotonic() > self._deadline
 
-    def _boundaries(self, given: dict[ValuePath, Any]) -> Iterator[Case]:
+    def _boundaries(self, given: dict[ValuePath, Any]) -> Iterator[TrialValues]:
         """Yield cases at the boundary of a comparison, and on its other side."""
         for words, path, change in pushes(given):
-            measured = [self._measured(Case(words, {path: change(amount)})) for amount in (0.0, 1.0)]
+            measured = [self._measured(TrialValues(words, {path: change(amount)})) for amount in (0.0, 1.0)]
             for condition in measured[0]:
                 if condition not in measured[1]:
                     continue
@@ -309,9 +309,9 @@ class _Visit:
                     continue
                 amount = -first / slope
                 for factor in (1.0, 2.0, 0.5):
-                    yield Case(f"{words} by {amount * factor:g}", {path: change(amount * factor)})
+                    yield TrialValues(f"{words} by {amount * factor:g}", {path: change(amount * factor)})
 
-    def _measured(self, case: Case) -> dict[int, float]:
+    def _measured(self, case: TrialValues) -> dict[int, float]:
         self._branches.clear()
         try:
             self._old_outcome(case.applied(self._environment, self._statements), case.seed)
@@ -321,12 +321,14 @@ class _Visit:
             return {}
         return dict(self._branches.gaps)
 
-    def _old_outcome(self, environment: Environment, seed: int, *, gradients: bool = False) -> Outcome:
+    def _old_outcome(
+        self, environment: TrialEnvironment, seed: int, *, gradients: bool = False
+    ) -> StatementOutcome:
         return self._runner.run(
             self._branches.instrumented, environment, seed, gradients=gradients, branches=self._branches
         )
 
-    def _compare(self, case: Case) -> bool:
+    def _compare(self, case: TrialValues) -> bool:
         """Run old and new statements on a case; return whether the case is valid."""
         try:
             environment = case.applied(self._environment, self._statements)
@@ -358,7 +360,7 @@ class _Visit:
         return True
 
     def _gradients_differ(
-        self, environment: Environment, case: Case, nodes: list[ast.stmt]
+        self, environment: TrialEnvironment, case: TrialValues, nodes: list[ast.stmt]
     ) -> tuple[str, bool]:
         """Compare again with gradients of all tensors; empty if the old statements do not allow them."""
         try:
@@ -387,7 +389,7 @@ def _define(text: str, namespace: dict[str, Any]) -> None:
         ) from None
 
 
-def _merge(found: _Found, other: _Found) -> None:
+def _merge(found: _VisitResult, other: _VisitResult) -> None:
     found.cases += other.cases
     found.taken |= other.taken
     found.differ(other.difference, other.depends_on_use)

@@ -19,7 +19,7 @@ import torch
 
 from ..compat import dynamo_compat
 from ..facts import AddedSizes, SizeOutcome, SizeTried
-from .calls import Call, CallWatcher
+from .calls import CallWatcher, CompiledCall
 from .comparing import compared
 from .recording import (
     gradients_of,
@@ -30,9 +30,18 @@ from .recording import (
     set_seeds,
     tensors_in,
 )
-from .resizing import Change, Form, Forms, Maker, Slot, UnmadeError, is_there, marked
-from .snapshots import Snapshots
-from .state import Kept, Settings
+from .resizing import (
+    ArgumentMaker,
+    ArgumentSizeError,
+    CallForm,
+    CallForms,
+    Change,
+    SizeSlot,
+    is_there,
+    marked,
+)
+from .snapshots import ValueSnapshots
+from .state import CallState, TorchSettings
 
 _MOST_CALLS = 1 << 20
 _MOST_FORMS = 256
@@ -56,9 +65,9 @@ class UnseenSizes(CallWatcher):
         super().__init__(compiled=True, most=_MOST_CALLS)
         self.outcomes: list[SizeTried] = []
         self._added, self._patience = added, patience
-        self._forms = Forms(_MOST_FORMS)
+        self._forms = CallForms(_MOST_FORMS)
 
-    def begin(self, call: Call) -> None:
+    def begin(self, call: CompiledCall) -> None:
         """Record the form and arguments of a call."""
         self._forms.keep(call, torch.is_grad_enabled())
 
@@ -71,42 +80,44 @@ class UnseenSizes(CallWatcher):
     def _try_all(self, deadline: float) -> None:
         forms = self._forms
         tries = [
-            _Tries(form, self._alike(form), forms.settings[key], deadline) for key, form in forms.items()
+            _SizeTrials(form, self._alike(form), forms.settings[key], deadline) for key, form in forms.items()
         ]
         for added in self._added:
-            slot = Slot(added.place, added.dim)
+            slot = SizeSlot(added.place, added.dim)
             having = [item for item in tries if item.form.has(slot)]
             if not having:
                 words = _not_there(slot, [item.form for item in tries])
                 self.outcomes.append(SizeTried("", slot.words, added.sizes[0], "unknown", words, asked=True))
             for item in having:
                 self.outcomes += [item.asked(slot, size) for size in added.sizes]
-        slots = [Slot(item.place, item.dim) for item in self._added]
+        slots = [SizeSlot(item.place, item.dim) for item in self._added]
         for item in tries:
             self.outcomes += item.unseen(slots)
 
-    def _alike(self, form: Form) -> list[Form]:
+    def _alike(self, form: CallForm) -> list[CallForm]:
         """Return all forms in which the function of ``form`` is called."""
         return [item for item in self._forms.values() if item.call.name == form.call.name]
 
 
-class _Tries:
+class _SizeTrials:
     """The repeated calls of one form."""
 
-    def __init__(self, form: Form, alike: list[Form], settings: Settings, deadline: float) -> None:
+    def __init__(
+        self, form: CallForm, alike: list[CallForm], settings: TorchSettings, deadline: float
+    ) -> None:
         self.form, self._alike = form, alike
         self._settings, self._deadline = settings, deadline
-        self._kept: Kept | None = None
-        self._asked: dict[Slot, list[int]] = {}
+        self._kept: CallState | None = None
+        self._asked: dict[SizeSlot, list[int]] = {}
 
-    def asked(self, slot: Slot, size: int) -> SizeTried:
+    def asked(self, slot: SizeSlot, size: int) -> SizeTried:
         """Try a requested size, for which the function may be compiled."""
         self._asked.setdefault(slot, []).append(size)
         if self._problem:
             return self._outcome(slot, size, "untried", self._problem, asked=True)
         return self._try(slot, size, asked=True)
 
-    def unseen(self, slots: Sequence[Slot]) -> Iterator[SizeTried]:
+    def unseen(self, slots: Sequence[SizeSlot]) -> Iterator[SizeTried]:
         """Try sizes that were not used, of dimensions that vary or are dynamic, and of ``slots``."""
         varying = self._varying()
         wanted = [slot for slot in dict.fromkeys((*varying, *slots, *self._dynamic())) if self.form.has(slot)]
@@ -124,13 +135,13 @@ class _Tries:
             if slot in varying or slot in slots or any(item.outcome != "refused" for item in found):
                 yield from found
 
-    def _varying(self) -> list[Slot]:
+    def _varying(self) -> list[SizeSlot]:
         """Return the dimensions that varied, or are marked as dynamic."""
         form = self.form
         varied = [slot for slot in form.last if slot.dim is not None and form.varies(slot)]
         return [*varied, *marked(form.given)]
 
-    def _dynamic(self) -> list[Slot]:
+    def _dynamic(self) -> list[SizeSlot]:
         """Return the first dimensions of a call with ``dynamic=True``; refused ones are not reported."""
         is_dynamic = self.form.call.options.get("dynamic") is True
         return [slot for slot in self.form.last if slot.dim is not None][: _MOST_DIMENSIONS * is_dynamic]
@@ -144,7 +155,7 @@ class _Tries:
         is_random = outcome == "unsteady" and words == _RANDOM
         return "" if outcome in ("equal", "differs") or is_random else words
 
-    def _sizes(self, slot: Slot) -> list[int]:
+    def _sizes(self, slot: SizeSlot) -> list[int]:
         known = self._known(slot)
         elements = max(value.numel() for _, value in tensors_in("", list(self.form.given.values())))
         size = max(1, self.form.last[slot])
@@ -154,11 +165,11 @@ class _Tries:
         large = min(large, max(_MOST_ELEMENTS * size // max(elements, 1), 9))
         return [item for item in (*_SMALL, large) if item not in known] or [max(known) + 1]
 
-    def _known(self, slot: Slot) -> set[int]:
+    def _known(self, slot: SizeSlot) -> set[int]:
         """Return the sizes that were requested or used."""
         return {*self._asked.get(slot, ()), *(size for form in self._alike for size in form.seen(slot))}
 
-    def _of_a_kind(self, slot: Slot, found: Sequence[SizeTried]) -> Iterator[SizeTried]:
+    def _of_a_kind(self, slot: SizeSlot, found: Sequence[SizeTried]) -> Iterator[SizeTried]:
         """Try multiples of the sizes' common divisor, if the program refuses most other sizes."""
         taken = sum(item.outcome != "refused" and item.size > 1 for item in found)
         step = math.gcd(*self.form.seen(slot)) or 1
@@ -171,7 +182,7 @@ class _Tries:
                 taken += tried.outcome != "refused"
                 yield tried
 
-    def _try(self, slot: Slot, size: int, *, asked: bool = False) -> SizeTried:
+    def _try(self, slot: SizeSlot, size: int, *, asked: bool = False) -> SizeTried:
         if time.monotonic() > self._deadline:
             return self._outcome(slot, size, "untried", "there was no time", asked=asked)
         first: tuple[SizeOutcome, str, bool] | None = None
@@ -185,7 +196,7 @@ class _Tries:
         assert first is not None, "there is one change at least"
         return self._outcome(slot, size, *first, asked=asked)
 
-    def _changes(self, slot: Slot, size: int) -> Iterator[Change]:
+    def _changes(self, slot: SizeSlot, size: int) -> Iterator[Change]:
         """Yield sets of slots that may change together with a size.
 
         First come slots that were equal in all calls, then those that followed linearly, then the size alone.
@@ -202,7 +213,7 @@ class _Tries:
 
     def _outcome(
         self,
-        slot: Slot,
+        slot: SizeSlot,
         size: int,
         outcome: SizeOutcome,
         words: str = "",
@@ -216,7 +227,7 @@ class _Tries:
     def _compare(self, change: Change, stance: str, *, scaled: bool = False) -> tuple[SizeOutcome, str, bool]:
         """Compare compiled and uncompiled calls with a change of sizes."""
         with self._settings.again():
-            self._kept = self._kept or Kept(self.form.call)
+            self._kept = self._kept or CallState(self.form.call)
             backward = True
             try:
                 try:
@@ -224,7 +235,7 @@ class _Tries:
                 except _BackwardError:
                     backward = False
                     eager = self._run(change, scaled, "force_eager", gradients=False)
-            except UnmadeError as error:
+            except ArgumentSizeError as error:
                 return "untried", str(error), False
             except Exception as error:
                 return "refused", _words(error), False
@@ -250,14 +261,14 @@ class _Tries:
         call = self.form.call
         assert self._kept is not None
         set_seeds(_SEED)
-        args, kwargs = Maker(self.form, change, scaled=scaled).make()
+        args, kwargs = ArgumentMaker(self.form, change, scaled=scaled).make()
         set_seeds(_SEED)
         before = random_states()
         called = call.function if stance == "force_eager" else call.compiled
         try:
             with torch.compiler.set_stance(stance, skip_guard_eval_unsafe=self._settings.skips_guards):
                 result = called(*args, **kwargs)
-            made = Call(1, call.function, args, kwargs, call.options, call.compiled)
+            made = CompiledCall(1, call.function, args, kwargs, call.options, call.compiled)
             record = _recorded(made, result)
             record["draws"] = record["random"] != before
             if gradients:
@@ -267,8 +278,8 @@ class _Tries:
             self._kept.put_back()
 
 
-def _recorded(call: Call, result: Any) -> dict[str, Any]:
-    snapshots = Snapshots()
+def _recorded(call: CompiledCall, result: Any) -> dict[str, Any]:
+    snapshots = ValueSnapshots()
     random = random_states()
     places = [("result", result), *inputs_of(call), *modules_of(call)]
     values = [(place, snapshots.take(place, value)) for place, value in places]
@@ -277,7 +288,7 @@ def _recorded(call: Call, result: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _gradients(call: Call, result: Any) -> dict[str, Any]:
+def _gradients(call: CompiledCall, result: Any) -> dict[str, Any]:
     try:
         return gradients_of(call, result)
     except RuntimeError as error:
@@ -293,7 +304,7 @@ def _difference(old: dict[str, Any], new: dict[str, Any]) -> str:
     return words.replace(f" of call 1 of `{old['name']}`", "").replace(", before ", ", uncompiled ")
 
 
-def _not_there(slot: Slot, forms: Sequence[Form]) -> str:
+def _not_there(slot: SizeSlot, forms: Sequence[CallForm]) -> str:
     dimensions: dict[str, int] = {}
     for form in forms:
         for item in form.last:

@@ -13,8 +13,8 @@ from typing import Any
 
 import torch
 
-from .environment import Environment, Path, Reached, attribute_path
-from .statements import Statements, walk
+from .environment import Path, ReachedConstants, TrialEnvironment, attribute_path
+from .statements import TrialStatements, walk
 from .variations import (
     BOOLEANS,
     EXTREMES,
@@ -56,7 +56,7 @@ _SIZED = frozenset(
 
 
 @dataclass(frozen=True)
-class Case:
+class TrialValues:
     """A set of values to try: changes of the run's values, described in ``words``, and a seed.
 
     Without changes, ``words`` is empty. ``anew`` says that changed tensors replace the old ones and are not
@@ -72,10 +72,10 @@ class Case:
     is_rough: bool = False
     is_optional: bool = False
 
-    def applied(self, environment: Environment, statements: Statements) -> Environment:
+    def applied(self, environment: TrialEnvironment, statements: TrialStatements) -> TrialEnvironment:
         """Return a copy of the run's values with the changes; errors of changes are not caught.
 
-        Variables that the function chose by a changed variable (``Statements.chosen``) are chosen again.
+        Variables that the function chose by a changed variable (``TrialStatements.chosen``) are chosen again.
         """
         changed = environment.copy()
         with torch.no_grad():
@@ -92,7 +92,9 @@ class Case:
         return changed
 
 
-def slots(statements: Statements, environment: Environment, called: Reached) -> dict[Path, Any]:
+def slots(
+    statements: TrialStatements, environment: TrialEnvironment, called: ReachedConstants
+) -> dict[Path, Any]:
     """Return the values that statements may depend on, by path."""
     found: dict[Path, Any] = {}
     for path, value in _named(statements, environment):
@@ -100,7 +102,7 @@ def slots(statements: Statements, environment: Environment, called: Reached) -> 
     return found | {path: _read(environment, path) for path in called.paths if path not in found}
 
 
-def modules(statements: Statements, environment: Environment) -> dict[Path, torch.nn.Module]:
+def modules(statements: TrialStatements, environment: TrialEnvironment) -> dict[Path, torch.nn.Module]:
     """Return the modules that statements name, by path, without submodules of others in the result."""
     found: dict[Path, torch.nn.Module] = {}
     for path, value in _named(statements, environment):
@@ -111,17 +113,20 @@ def modules(statements: Statements, environment: Environment) -> dict[Path, torc
 
 
 def cases(
-    statements: Statements, given: dict[Path, Any], named: dict[Path, torch.nn.Module], called: Reached
-) -> Iterator[Case]:
+    statements: TrialStatements,
+    given: dict[Path, Any],
+    named: dict[Path, torch.nn.Module],
+    called: ReachedConstants,
+) -> Iterator[TrialValues]:
     """Yield cases, the most informative first; kinds alternate, since not all cases may be tried."""
     numbers = [*_constants(statements), *_numbers(given), *called.numbers]
     constants = list(dict.fromkeys(filter(math.isfinite, numbers)))[:_MOST_CONSTANTS]
     texts = [*_texts(statements), *called.texts]
-    yield Case("")
-    yield Case("", seed=1)
+    yield TrialValues("")
+    yield TrialValues("", seed=1)
     for path, module in itertools.islice(named.items(), _MOST_SWITCHES):
         mode = "evaluation" if module.training else "training"
-        yield Case(f"{_name(path)} in {mode} mode", {path: in_mode(not module.training)})
+        yield TrialValues(f"{_name(path)} in {mode} mode", {path: in_mode(not module.training)})
     floats = {path: value for path, value in given.items() if _is_float_tensor(value)}
     several = dict(itertools.islice(floats.items(), _MOST_SLOTS))
     slots = itertools.islice(given.items(), 2 * _MOST_SLOTS)
@@ -132,72 +137,72 @@ def cases(
         _of_switches(given),
         _in_turn(*(_of_whole(statements, path, given, constants) for path in whole)),
         _of_sizes(given),
-        (Case(f"{_name(path)} in another order", {path: reordered}) for path in _dictionaries(given)),
+        (TrialValues(f"{_name(path)} in another order", {path: reordered}) for path in _dictionaries(given)),
         _in_turn(*(_of_float(path, constants, alone=len(several) == 1) for path in several)),
     )
 
 
-def _in_turn(*several: Iterable[Case]) -> Iterator[Case]:
+def _in_turn(*several: Iterable[TrialValues]) -> Iterator[TrialValues]:
     """Yield the first case of each iterable, then the second of each, and so on."""
     for row in itertools.zip_longest(*several):
         yield from filter(None, row)
 
 
-def _of_floats(given: dict[Path, torch.Tensor]) -> Iterator[Case]:
+def _of_floats(given: dict[Path, torch.Tensor]) -> Iterator[TrialValues]:
     """Yield cases that change all floating point tensors in the same way."""
     if not given:
         return
     paths = list(given)
     wide = [path for path, value in given.items() if value.dim() > 1]
     for words, change in (*FLOATS, *EXTREMES):
-        yield Case(f"{_names(paths)} {words}", dict.fromkeys(paths, change), seed=2)
+        yield TrialValues(f"{_names(paths)} {words}", dict.fromkeys(paths, change), seed=2)
     for words, change in TYPES:
-        yield Case(f"{_names(paths)} {words}", dict.fromkeys(paths, change), seed=2, is_rough=True)
+        yield TrialValues(f"{_names(paths)} {words}", dict.fromkeys(paths, change), seed=2, is_rough=True)
     for words, change in LAYOUTS if wide else ():
-        yield Case(f"{_names(wide)} {words}", dict.fromkeys(wide, change), seed=2, anew=True)
+        yield TrialValues(f"{_names(wide)} {words}", dict.fromkeys(wide, change), seed=2, anew=True)
 
 
-def _of_float(path: Path, constants: Iterable[float], *, alone: bool) -> Iterator[Case]:
+def _of_float(path: Path, constants: Iterable[float], *, alone: bool) -> Iterator[TrialValues]:
     """Yield cases that change only one floating point tensor, unlike ``_of_floats``."""
     for words, change in FLOATS if not alone else ():
-        yield Case(f"{_name(path)} {words}", {path: change}, seed=3)
+        yield TrialValues(f"{_name(path)} {words}", {path: change}, seed=3)
     for constant in constants:
-        yield Case(f"{_name(path)} all {constant}", {path: filled(constant)})
-        yield Case(f"{_name(path)} with {constant} and zeros", {path: impulse(constant)})
+        yield TrialValues(f"{_name(path)} all {constant}", {path: filled(constant)})
+        yield TrialValues(f"{_name(path)} with {constant} and zeros", {path: impulse(constant)})
 
 
 def _of_slot(
-    statements: Statements, path: Path, value: Any, constants: Iterable[float], texts: Iterable[str]
-) -> Iterator[Case]:
+    statements: TrialStatements, path: Path, value: Any, constants: Iterable[float], texts: Iterable[str]
+) -> Iterator[TrialValues]:
     """Yield cases that replace a number or text, or a tensor by ``None``."""
     if not isinstance(value, torch.Tensor):
         for other in _others(value, constants, texts, statements, path):
-            yield Case(f"{_name(path)} = {other!r}", {path: always(other)})
+            yield TrialValues(f"{_name(path)} = {other!r}", {path: always(other)})
     elif _is_compared_to_none(statements, path):
-        yield Case(f"{_name(path)} = None", {path: always(None)})
+        yield TrialValues(f"{_name(path)} = None", {path: always(None)})
 
 
-def _of_switches(given: dict[Path, Any]) -> Iterator[Case]:
+def _of_switches(given: dict[Path, Any]) -> Iterator[TrialValues]:
     """Yield cases with all combinations of truth values."""
     switches = [path for path, value in given.items() if isinstance(value, bool)][:_MOST_SWITCHES]
     for values in itertools.product((True, False), repeat=len(switches)) if len(switches) > 1 else ():
         chosen = dict(zip(switches, values, strict=True))
         words = ", ".join(f"{_name(path)} = {value}" for path, value in chosen.items())
-        yield Case(words, {path: always(value) for path, value in chosen.items()})
+        yield TrialValues(words, {path: always(value) for path, value in chosen.items()})
 
 
 def _of_whole(
-    statements: Statements, path: Path, given: dict[Path, Any], constants: Iterable[float]
-) -> Iterator[Case]:
+    statements: TrialStatements, path: Path, given: dict[Path, Any], constants: Iterable[float]
+) -> Iterator[TrialValues]:
     """Yield cases that change one tensor of booleans or integers."""
     is_truth = given[path].dtype is torch.bool
     for words, change in BOOLEANS if is_truth else INTEGERS:
-        yield Case(f"{_name(path)} {words}", {path: change})
+        yield TrialValues(f"{_name(path)} {words}", {path: change})
     if is_truth:
         return
     yield from _near_ends(path, given, constants)
     for words, change in WHOLE_EXTREMES if not _makes_sizes(statements) else ():
-        yield Case(f"{_name(path)} {words}", {path: change})
+        yield TrialValues(f"{_name(path)} {words}", {path: change})
 
 
 def pushes(given: dict[Path, Any]) -> Iterator[tuple[str, Path, Callable[[float], Change]]]:
@@ -214,7 +219,7 @@ def pushes(given: dict[Path, Any]) -> Iterator[tuple[str, Path, Callable[[float]
             yield f"{_name(path)} shifted", path, lambda amount: lambda number: number + round(amount)
 
 
-def random_case(statements: Statements, given: dict[Path, Any], number: int) -> Case:
+def random_case(statements: TrialStatements, given: dict[Path, Any], number: int) -> TrialValues:
     """Return a case with random values; some numbers get a value that the statements compare with."""
     generator = torch.Generator().manual_seed(number)
     changes: dict[Path, Change] = {}
@@ -233,7 +238,7 @@ def random_case(statements: Statements, given: dict[Path, Any], number: int) -> 
             other = value * size + 10 * shift if isinstance(value, float) else value + round(3 * shift)
             wanted = _equals(statements, path) if scale > 0 else []
             changes[path] = always(type(value)(wanted[number % len(wanted)]) if wanted else other)
-    return Case(f"random values (seed {number})", changes, seed=number)
+    return TrialValues(f"random values (seed {number})", changes, seed=number)
 
 
 # -- paths of values ---------------------------------------------------------------------------
@@ -263,7 +268,7 @@ def _is_record(value: Any) -> bool:
     return hasattr(value, "__dict__") and not callable(value) and not is_foreign and package not in _LIBRARIES
 
 
-def _named(statements: Statements, environment: Environment) -> Iterator[tuple[Path, Any]]:
+def _named(statements: TrialStatements, environment: TrialEnvironment) -> Iterator[tuple[Path, Any]]:
     """Yield paths and values of variables, then of attributes (``None`` for missing ones)."""
     attributes = (attribute_path(node) for node in walk((*statements.old, *statements.new)))
     for path in (*((name,) for name in statements.names), *attributes):
@@ -274,7 +279,7 @@ def _named(statements: Statements, environment: Environment) -> Iterator[tuple[P
             yield path, value
 
 
-def _read(environment: Environment, path: Path) -> Any:
+def _read(environment: TrialEnvironment, path: Path) -> Any:
     values = environment.local if path[0] in environment.local else environment.shared
     value: Any = values[path[0]]
     for part in path[1:]:
@@ -288,7 +293,7 @@ def _part(value: Any, part: Any) -> Any:
     return value[part[1] if isinstance(part, tuple) else part]
 
 
-def _write(environment: Environment, path: Path, old: Any, new: Any, *, anew: bool) -> None:
+def _write(environment: TrialEnvironment, path: Path, old: Any, new: Any, *, anew: bool) -> None:
     """Replace a value by another; write it into the old memory if it fits, since values may share it."""
     if isinstance(old, torch.Tensor) and isinstance(new, torch.Tensor):
         if not anew and new.shape == old.shape and new.dtype == old.dtype:
@@ -343,7 +348,7 @@ def _names(paths: Sequence[Path]) -> str:
 # -- other values ------------------------------------------------------------------------------
 
 
-def _makes_sizes(statements: Statements) -> bool:
+def _makes_sizes(statements: TrialStatements) -> bool:
     """Return whether a large number in the statements may take much time or memory."""
     for node in walk((*statements.old, *statements.new)):
         if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in _SIZED:
@@ -356,7 +361,7 @@ def _makes_sizes(statements: Statements) -> bool:
 
 
 def _others(
-    value: Any, constants: Iterable[float], texts: Iterable[str], statements: Statements, path: Path
+    value: Any, constants: Iterable[float], texts: Iterable[str], statements: TrialStatements, path: Path
 ) -> list[Any]:
     """Return other values for a number or text of the program."""
     others: list[Any] = []
@@ -374,7 +379,7 @@ def _others(
     return [item for item in dict.fromkeys(others) if type(item) is not type(value) or item != value]
 
 
-def _of_sizes(given: dict[Path, Any]) -> Iterator[Case]:
+def _of_sizes(given: dict[Path, Any]) -> Iterator[TrialValues]:
     """Yield cases that change a size that tensors share, or the number of their dimensions or rows."""
     tensors = {path: value for path, value in given.items() if _can_resize(value)}
     counts: dict[int, int] = {}
@@ -389,24 +394,24 @@ def _of_sizes(given: dict[Path, Any]) -> Iterator[Case]:
             changes.update(
                 {path: always(other) for path, value in given.items() if type(value) is int and value == size}
             )
-            yield Case(f"size {other} instead of {size}", changes)
+            yield TrialValues(f"size {other} instead of {size}", changes)
     scalars = [path for path, value in given.items() if isinstance(value, torch.Tensor) and not value.dim()]
     if scalars:
         words = f"{_names(scalars)} in one dimension"
-        yield Case(words, dict.fromkeys(scalars, in_one_dimension), is_optional=True)
+        yield TrialValues(words, dict.fromkeys(scalars, in_one_dimension), is_optional=True)
     single = [path for path, value in tensors.items() if value.dim() > 1 and value.shape[0] == 1]
     if single:
-        yield Case("three rows instead of one", dict.fromkeys(single, several_rows), is_optional=True)
+        yield TrialValues("three rows instead of one", dict.fromkeys(single, several_rows), is_optional=True)
 
 
-def _near_ends(path: Path, given: dict[Path, Any], constants: Iterable[float]) -> Iterator[Case]:
+def _near_ends(path: Path, given: dict[Path, Any], constants: Iterable[float]) -> Iterator[TrialValues]:
     """Yield cases with integers near sizes that they may be indices into."""
     sizes = [size for value in given.values() if isinstance(value, torch.Tensor) for size in value.shape]
     numbers = (int(item) for item in constants if item == int(item) and 1 < item <= _LARGEST_END)
     ends = dict.fromkeys([*sizes, *numbers])
     for end in itertools.islice(ends, _MOST_CONSTANTS):
-        yield Case(f"{_name(path)} below {end}", {path: below(end)})
-        yield Case(f"{_name(path)} all {end}", {path: filled(end)})
+        yield TrialValues(f"{_name(path)} below {end}", {path: below(end)})
+        yield TrialValues(f"{_name(path)} all {end}", {path: filled(end)})
 
 
 def _dictionaries(given: dict[Path, Any]) -> list[Path]:
@@ -423,7 +428,7 @@ def _can_resize(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter)
 
 
-def _constants(statements: Statements) -> Iterator[float]:
+def _constants(statements: TrialStatements) -> Iterator[float]:
     """Yield the numbers that statements compare with, then all numbers in them."""
     nodes = list(walk((*statements.old, *statements.new)))
     compared = [item for node in nodes if isinstance(node, ast.Compare) for item in ast.walk(node)]
@@ -440,7 +445,7 @@ def _numbers(given: dict[Path, Any]) -> Iterator[float]:
             yield value
 
 
-def _texts(statements: Statements) -> Iterator[str]:
+def _texts(statements: TrialStatements) -> Iterator[str]:
     for node in walk((*statements.old, *statements.new)):
         if isinstance(node, ast.Compare):
             for item in ast.walk(node):
@@ -453,7 +458,7 @@ def _is_number(node: ast.AST) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _is_compared_to_none(statements: Statements, path: Path) -> bool:
+def _is_compared_to_none(statements: TrialStatements, path: Path) -> bool:
     name = _name(path).strip("`")
     return any(
         isinstance(node, ast.Compare)
@@ -463,7 +468,7 @@ def _is_compared_to_none(statements: Statements, path: Path) -> bool:
     )
 
 
-def _equals(statements: Statements, path: Path) -> list[float]:
+def _equals(statements: TrialStatements, path: Path) -> list[float]:
     """Return the numbers that the old statements compare a value with."""
     name = _name(path).strip("`")
     found: list[float] = []

@@ -20,7 +20,7 @@ Change: TypeAlias = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
-class Given:
+class CallArguments:
     """The arguments of a call."""
 
     args: tuple[Any, ...]
@@ -30,26 +30,26 @@ class Given:
         """Return the arguments in the order of the call."""
         return [*self.args, *self.kwargs.values()]
 
-    def mapped(self, change: Callable[[int, Any], Any]) -> Given:
+    def mapped(self, change: Callable[[int, Any], Any]) -> CallArguments:
         """Return the arguments after ``change``, which gets the index and value of each."""
         first = len(self.args)
-        return Given(
+        return CallArguments(
             tuple(change(index, item) for index, item in enumerate(self.args)),
             {name: change(first + index, item) for index, (name, item) in enumerate(self.kwargs.items())},
         )
 
 
-def copied(given: Given) -> Given:
+def copied(given: CallArguments) -> CallArguments:
     """Return copies of arguments, in which tensors are shared as in the original."""
     return _with_tensors(given, lambda tensor: tensor.detach().clone(), _as_before)
 
 
-def requiring_gradients(given: Given) -> Given:
+def requiring_gradients(given: CallArguments) -> CallArguments:
     """Return copies of arguments in which all floating point tensors require gradients."""
     return _with_tensors(given, lambda tensor: tensor.detach().clone(), lambda _, made: _requiring(made))
 
 
-def variations(given: Given, fixed: frozenset[int]) -> Iterator[Given]:
+def variations(given: CallArguments, fixed: frozenset[int]) -> Iterator[CallArguments]:
     """Yield arguments with other sizes, numbers, types or values; ``fixed`` ones do not change.
 
     The function may reject them, since sizes that must be equal can differ.
@@ -97,7 +97,7 @@ def _others(value: Any) -> list[Any]:
     return [value * 2, value / 2] if isinstance(value, float) else []
 
 
-def _sized(given: Given, size: Callable[[tuple[int, int], int], int]) -> Given:
+def _sized(given: CallArguments, size: Callable[[tuple[int, int], int], int]) -> CallArguments:
     """Return arguments with other sizes; ``size`` gets (tensor index, dimension) and the old size."""
     numbers = {id(tensor): index for index, tensor in reversed(list(enumerate(_tensors(given))))}
 
@@ -147,12 +147,12 @@ def _requiring(made: torch.Tensor) -> torch.Tensor:
 
 
 def _with_tensors(
-    given: Given,
+    given: CallArguments,
     change: Callable[[torch.Tensor], torch.Tensor],
     finish: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = lambda _, made: made,
     *,
     own_tensors: bool = False,
-) -> Given:
+) -> CallArguments:
     """Return arguments with changed copies of their tensors; with ``own_tensors``, ``change`` copies."""
     made: dict[int, torch.Tensor] = {}
 
@@ -169,7 +169,7 @@ def _with_tensors(
     return given.mapped(lambda _, item: changed(item))
 
 
-def _tensors(given: Given) -> list[torch.Tensor]:
+def _tensors(given: CallArguments) -> list[torch.Tensor]:
     found = []
     for value in given.values():
         parts = value if type(value) in (list, tuple) else [value]

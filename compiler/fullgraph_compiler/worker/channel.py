@@ -20,7 +20,7 @@ _encode = json.JSONEncoder(default=as_object, check_circular=False).encode
 _exit, _fstat, _getpid = os._exit, os.fstat, os.getpid
 
 
-class Channel:
+class ServerChannel:
     """The worker's end of the connection to the server. Sending is thread-safe.
 
     If the program closes the connection, ``on_lost`` is called and the process exits with ``CHANNEL_LOST``.
@@ -38,7 +38,7 @@ class Channel:
         self._owner = _getpid()
 
     @classmethod
-    def take_standard_streams(cls, on_lost: Callable[[], None], stdin: int | None) -> Channel:
+    def take_standard_streams(cls, on_lost: Callable[[], None], stdin: int | None) -> ServerChannel:
         """Claim descriptors 0 and 1 for the protocol, before any user code is imported.
 
         Afterwards descriptor 1 is standard error, so that output of ``print``, of ``puts`` in native code and

@@ -43,7 +43,7 @@ from typing import Any, NoReturn
 from ..processes import processes
 from ..processes.gpu import GPU_DEVICES, has_gpu
 from . import session
-from .imported import Imported
+from .imported import ImportedFiles
 from .imports import import_dynamo, import_libraries, import_torch, warm_up
 
 ENVIRONMENT_CHANGED = 3
@@ -57,7 +57,7 @@ def serve() -> NoReturn:
     """Serve until the server has gone."""
     control = socket.socket(fileno=os.dup(0))
     processes.adopt_orphans()
-    server = _ForkServer(control)
+    server = _ForkLoop(control)
     server.serve()
     _detach()
     server.prepare()
@@ -67,7 +67,7 @@ def serve() -> NoReturn:
 
 
 @dataclass
-class _Worker:
+class _ForkRequest:
     id: int
     cwd: str
     folder: str
@@ -75,19 +75,19 @@ class _Worker:
 
 
 @dataclass
-class _Stay:
+class _StayRequest:
     listener: socket.socket
     path: str
     seconds: float
 
 
-class _ForkServer:
+class _ForkLoop:
     def __init__(self, control: socket.socket) -> None:
         self._control = control
-        self._workers: dict[int, _Worker] = {}
+        self._workers: dict[int, _ForkRequest] = {}
         self._packages = _packages_stamp()
-        self._imported = Imported()
-        self._stay: _Stay | None = None
+        self._imported = ImportedFiles()
+        self._stay: _StayRequest | None = None
         self._selector = selectors.DefaultSelector()
         self._signalled, signalling = socket.socketpair()
         self._signals = (self._signalled, signalling)
@@ -182,10 +182,10 @@ class _ForkServer:
         elif "fork" in message:
             if _packages_stamp() != self._packages:
                 os._exit(ENVIRONMENT_CHANGED)
-            worker = _Worker(message["fork"], message["cwd"], message["folder"], message["memory"])
+            worker = _ForkRequest(message["fork"], message["cwd"], message["folder"], message["memory"])
             self._fork(worker, *descriptors)
         elif "stay" in message:
-            self._stay = _Stay(socket.socket(fileno=descriptors[0]), message["path"], message["stay"])
+            self._stay = _StayRequest(socket.socket(fileno=descriptors[0]), message["path"], message["stay"])
             # Peers now see the credentials of this process, not of the one that made the socket.
             self._stay.listener.listen(1)
         else:
@@ -194,7 +194,7 @@ class _ForkServer:
             if pid is not None:
                 os.kill(pid, number)
 
-    def _fork(self, worker: _Worker, channel: int, output: int, stdin: int | None = None) -> None:
+    def _fork(self, worker: _ForkRequest, channel: int, output: int, stdin: int | None = None) -> None:
         parent = os.getpid()
         pid = os.fork()
         if pid == 0:

@@ -18,7 +18,7 @@ _SUFFIXES = (*importlib.machinery.all_suffixes(), ".pth", ".zip", ".egg", ".egg-
 _MAPPED_LIBRARY = re.compile(r"(/.*\.so[.\d]*)$", re.MULTILINE)
 
 
-class Imported:
+class ImportedFiles:
     """The state of the files that this process has imported, and of the folders that Python searches."""
 
     def __init__(self) -> None:

@@ -25,7 +25,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .channel import Channel
+from .channel import ServerChannel
 from .imports import import_libraries, import_torch, warm_up
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def serve(folder: str, *, own_lifeline: bool, stdin: int | None = None) -> None:
     program's standard input is the descriptor ``stdin``, or empty without one.
     """
     log = os.path.join(folder, "crash.log")
-    channel = Channel.take_standard_streams(lambda: _write_stack(log), stdin)
+    channel = ServerChannel.take_standard_streams(lambda: _write_stack(log), stdin)
     _use_run_folder(folder, log)
     while (message := channel.read()) is not None:
         method, request, params = message.get("method"), message.get("id"), message.get("params") or {}
@@ -123,7 +123,7 @@ def _describe() -> dict[str, object]:
     }
 
 
-def _run(channel: Channel, params: Any, folder: str) -> None:
+def _run(channel: ServerChannel, params: Any, folder: str) -> None:
     from ..facts import (
         CallsRequest,
         CompareRequest,
@@ -174,7 +174,7 @@ def _run(channel: Channel, params: Any, folder: str) -> None:
         entry.run(request, sink, channel.adopt)
 
 
-def _die_with_server(channel: Channel) -> None:
+def _die_with_server(channel: ServerChannel) -> None:
     """Wait until the server has gone, then kill this process and its group."""
     while channel.read() is not None:
         pass

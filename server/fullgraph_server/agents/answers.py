@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Found:
+class FindingEntry:
     """A finding in short; ``finding`` is its id, which other tools take."""
 
     finding: str
@@ -26,7 +26,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Counts:
+class CountsEntry:
     """The numbers of graphs, graph breaks and recompilations of a run."""
 
     graphs: int
@@ -35,21 +35,21 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckAnswer:
     """The findings and counts of one run of a target."""
 
     target: str
     status: str
     seconds: float
     torch: str
-    counts: Counts
-    findings: tuple[Found, ...]
+    counts: CountsEntry
+    findings: tuple[FindingEntry, ...]
     left_out: str
     next: str
 
 
 @dataclass(frozen=True)
-class Explained:
+class ExplainAnswer:
     """Everything that is known about one finding."""
 
     finding: str
@@ -70,7 +70,7 @@ class Explained:
 
 
 @dataclass(frozen=True)
-class Fixed:
+class FixEntry:
     """An edit for a finding, with the verdict from runs of the program with it."""
 
     finding: str
@@ -87,11 +87,11 @@ class Fixed:
 
 
 @dataclass(frozen=True)
-class Fixes:
+class FixAnswer:
     """The best edit for each finding, and the safe edits that were verified together."""
 
     target: str
-    fixes: tuple[Fixed, ...]
+    fixes: tuple[FixEntry, ...]
     without: tuple[str, ...]
     """The findings for which no edit is known."""
     together: str
@@ -102,7 +102,7 @@ class Fixes:
 
 
 @dataclass(frozen=True)
-class Tried:
+class TryAnswer:
     """The verdict on an edit; nothing was written."""
 
     target: str
@@ -113,14 +113,14 @@ class Tried:
     """The findings that the edit removes."""
     left: tuple[str, ...]
     """The findings of the program with the edit."""
-    before: Counts
-    after: Counts
+    before: CountsEntry
+    after: CountsEntry
     left_out: str
     next: str
 
 
 @dataclass(frozen=True)
-class Cause:
+class CauseEntry:
     """A change that caused recompilations, and what to do about it."""
 
     count: int
@@ -130,30 +130,30 @@ class Cause:
 
 
 @dataclass(frozen=True)
-class Recompiled:
+class FunctionEntry:
     """A function that was compiled again."""
 
     function: str
     place: str
     cost: str
-    causes: tuple[Cause, ...]
+    causes: tuple[CauseEntry, ...]
     called_from: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Recompilations:
+class RecompileAnswer:
     """The functions that were compiled again, the most frequent first."""
 
     target: str
     status: str
     summary: str
-    functions: tuple[Recompiled, ...]
+    functions: tuple[FunctionEntry, ...]
     left_out: str
     next: str
 
 
 @dataclass(frozen=True)
-class Kernel:
+class KernelEntry:
     """A kernel, or a call of a library function, in the code that TorchInductor wrote for a graph."""
 
     kernel: str
@@ -165,20 +165,20 @@ class Kernel:
 
 
 @dataclass(frozen=True)
-class Kernels:
+class KernelAnswer:
     """The kernels of a target, the most expensive first; ``source`` is that of the requested kernel."""
 
     target: str
     status: str
     summary: str
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[KernelEntry, ...]
     source: str
     left_out: str
     next: str
 
 
 @dataclass(frozen=True)
-class Amount:
+class AmountEntry:
     """A number in both runs."""
 
     name: str
@@ -187,14 +187,14 @@ class Amount:
 
 
 @dataclass(frozen=True)
-class Compared:
+class CompareAnswer:
     """The differences between two runs."""
 
     summary: str
     worse: bool
     """Whether there is a new graph break, recompilation or failure."""
-    new: tuple[Found, ...]
-    gone: tuple[Found, ...]
-    counts: tuple[Amount, ...]
+    new: tuple[FindingEntry, ...]
+    gone: tuple[FindingEntry, ...]
+    counts: tuple[AmountEntry, ...]
     left_out: str
     next: str

@@ -10,25 +10,24 @@ from dataclasses import replace
 
 from ..fixes.changes import counts_of, drifts_of, gone
 from ..fixes.editing import edited, edited_texts
-from ..fixes.experiments import State
-from ..fixes.model import Edit, Fix, Operator
+from ..fixes.experiments import ExperimentState
+from ..fixes.model import Edit, Fix, OperatorDefinition
 from ..fixes.model import Verdict as Proven
 from ..fixes.plans import shortest
-from ..fixes.prover import Prover
+from ..fixes.prover import EditProver
 from ..fixes.rules.catalogue import candidates
-from ..fixes.search import Tried as Searched
-from ..fixes.search import Try, fix_first, gain, try_all, try_finding
+from ..fixes.search import CandidateVerdict, FindingTries, fix_first, gain, try_all, try_finding
 from ..fixes.unshown import unshown
 from ..fixes.words import unified_diff, verdict_words
 from ..report.model import Finding
-from ..runs.plan import Plan
+from ..runs.plan import RunPlan
 from ..text.messages import counted
 from ..workspace.source import SourceFile
 from ..workspace.syntax import bound
-from .answers import Fixed, Fixes, Tried
-from .patching import Hunk, PatchError, edits, parse
+from .answers import FixAnswer, FixEntry, TryAnswer
+from .patching import DiffHunk, PatchError, edits, parse
 from .reading import MOST, clipped, counts, paged
-from .tool_calls import Call, ToolError
+from .tool_calls import ToolCall, ToolError
 
 _DIFF = 12_000
 """The limit on a diff in an answer, in characters."""
@@ -37,13 +36,13 @@ _SOURCE = 1_000_000
 _WRITE = "Nothing is written: apply the diff yourself, then call check_target."
 
 
-async def list_fixes(call: Call, target: str, finding: str = "") -> Fixes:
+async def list_fixes(call: ToolCall, target: str, finding: str = "") -> FixAnswer:
     """Try known edits for all findings of a target, or for one finding of its last check; prove each."""
     plan = await call.plan(target, "fix")
     if finding:
         call.finding(target, finding)  # or a refusal
 
-    async def search(prover: Prover) -> Fixes:
+    async def search(prover: EditProver) -> FixAnswer:
         base = await prover.as_it_is()
         nondeterminism = await prover.nondeterminism(base)
         if finding:
@@ -69,7 +68,7 @@ async def list_fixes(call: Call, target: str, finding: str = "") -> Fixes:
                 f" The combined diff has {len(together):,} characters: run `fullgraph fix --format diff`."
             )
             together = ""
-        return Fixes(
+        return FixAnswer(
             target,
             fixes,
             without[:MOST],
@@ -82,7 +81,7 @@ async def list_fixes(call: Call, target: str, finding: str = "") -> Fixes:
     return await call.runs.prove(plan, call.progress, search)
 
 
-async def try_edit(call: Call, target: str, diff: str, finding: str = "") -> Tried:
+async def try_edit(call: ToolCall, target: str, diff: str, finding: str = "") -> TryAnswer:
     """Prove an edit: run the program unmodified and with a unified diff; compare reports and results."""
     plan = await call.plan(target, "fix")
     if finding:
@@ -94,7 +93,7 @@ async def try_edit(call: Call, target: str, diff: str, finding: str = "") -> Tri
     except PatchError as error:
         raise ToolError(str(error)) from error
 
-    async def search(prover: Prover) -> Tried:
+    async def search(prover: EditProver) -> TryAnswer:
         base = await prover.as_it_is()
         for name, (path, _) in hunks.items():
             if base.report.status == "not-started" or name not in base.report.files:
@@ -116,8 +115,8 @@ async def try_edit(call: Call, target: str, diff: str, finding: str = "") -> Tri
 
 
 async def _tried(
-    call: Call, prover: Prover, target: str, base: State, fix: Fix, wanted: Finding | None
-) -> Tried:
+    call: ToolCall, prover: EditProver, target: str, base: ExperimentState, fix: Fix, wanted: Finding | None
+) -> TryAnswer:
     after = await prover.with_fixes(base, [fix])
     moved = drifts_of(base.report, after.report)
     found = prover.fixable(base.report)
@@ -134,7 +133,7 @@ async def _tried(
     ids = {id(item): name for name, item in call.ids(base.report).items()}
     left = [f"{name} {clipped(item.message)}" for name, item in call.ids(after.report).items()]
     shown, left_out = paged(left, 0, "finding", "")
-    return Tried(
+    return TryAnswer(
         target,
         verdict.verified,
         clipped(verdict_words(verdict, fix), _DIFF),
@@ -151,7 +150,7 @@ async def _tried(
 # -- diffs -------------------------------------------------------------------------------------
 
 
-def _located(call: Call, plan: Plan, path: str) -> str:
+def _located(call: ToolCall, plan: RunPlan, path: str) -> str:
     """Return the file that a diff names. Raises :class:`ToolError` for a file outside the workspace."""
     folders = (*call.folders, plan.workspace.root)
     names = [os.path.normpath(folder / path) for folder in folders]
@@ -160,7 +159,7 @@ def _located(call: Call, plan: Plan, path: str) -> str:
     return next(filter(os.path.exists, inside), inside[0])
 
 
-def _fix(hunks: Mapping[str, tuple[str, list[Hunk]]], sources: Mapping[str, SourceFile | None]) -> Fix:
+def _fix(hunks: Mapping[str, tuple[str, list[DiffHunk]]], sources: Mapping[str, SourceFile | None]) -> Fix:
     """Return a diff as a candidate. Raises :class:`PatchError` if it does not apply."""
     made: list[Edit] = []
     defined: list[str] = []
@@ -179,28 +178,28 @@ def _fix(hunks: Mapping[str, tuple[str, list[Hunk]]], sources: Mapping[str, Sour
         known = set[str]().union(*map(bound, source.tree.body)) if source.tree else set[str]()
         defined += [ast.unparse(item) for item in tree.body if bound(item) and not bound(item) & known]
     # Definitions that the diff adds to the module: new lines that use them are also tried by themselves.
-    definitions = Operator("", "\n".join(defined)) if defined else None
+    definitions = OperatorDefinition("", "\n".join(defined)) if defined else None
     return Fix("edit", "the edit", "", "safe", "", tuple(made), operator=definitions)
 
 
-def _diff(call: Call, texts: Mapping[str, tuple[str, str]]) -> str:
+def _diff(call: ToolCall, texts: Mapping[str, tuple[str, str]]) -> str:
     return "".join(f"{line}\n" for line in unified_diff(texts, str(call.folders[0])))
 
 
 # -- parts of answers --------------------------------------------------------------------------
 
 
-def _named(call: Call, base: State, finding: str) -> Finding:
+def _named(call: ToolCall, base: ExperimentState, finding: str) -> Finding:
     found = call.ids(base.report).get(finding)
     if found is None:
         raise ToolError(f"The current program has no finding {finding}: call check_target again.")
     return found
 
 
-def _fixed(call: Call, base: State, name: str, tried: Searched) -> Fixed:
-    item: Try = tried.best() or tried.tries[0]
+def _fixed(call: ToolCall, base: ExperimentState, name: str, tried: FindingTries) -> FixEntry:
+    item: CandidateVerdict = tried.best() or tried.tries[0]
     texts = edited_texts(base.report.files, item.fix.edits)
-    return Fixed(
+    return FixEntry(
         name,
         item.fix.title,
         item.fix.change,
@@ -212,11 +211,11 @@ def _fixed(call: Call, base: State, name: str, tried: Searched) -> Fixed:
     )
 
 
-def _unknown(name: str, tried: Searched) -> str:
+def _unknown(name: str, tried: FindingTries) -> str:
     return f"{name}: {clipped(tried.refused)}" if tried.refused else name
 
 
-def _next_of_fixes(base: State, nondeterminism: str, fixes: Sequence[Fixed]) -> str:
+def _next_of_fixes(base: ExperimentState, nondeterminism: str, fixes: Sequence[FixEntry]) -> str:
     if (problem := base.report.problem) is not None:
         return f"Nothing can be verified, since the run did not finish: {clipped(problem.message)}"
     if nondeterminism:

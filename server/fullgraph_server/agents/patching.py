@@ -35,7 +35,7 @@ class PatchError(Exception):
 
 
 @dataclass
-class Hunk:
+class DiffHunk:
     """A hunk of a diff; ``row`` is the line at which it begins, if the diff says so."""
 
     row: int | None
@@ -48,18 +48,18 @@ class Hunk:
         return [text for mark, text in self.lines if mark != "+"]
 
 
-def parse(diff: str) -> dict[str, list[Hunk]]:
+def parse(diff: str) -> dict[str, list[DiffHunk]]:
     """Return the hunks of each file by its path in the diff. Raises :class:`PatchError`."""
     if diff.count("\n") > _MOST_LINES:
         raise PatchError(f"The diff has more than {_MOST_LINES:,} lines: try it in parts.")
-    files: dict[str, list[Hunk]] = {}
-    hunks: list[Hunk] | None = None
+    files: dict[str, list[DiffHunk]] = {}
+    hunks: list[DiffHunk] | None = None
     before, blank = "", 0
     for line in diff.splitlines():
         if before.startswith("--- ") and line.startswith("+++ "):
             hunks = files.setdefault(_path(before, line), [])
         elif hunks is not None and (header := _HUNK.fullmatch(line)):
-            hunks.append(Hunk(int(header[1]) if header[1] else None))
+            hunks.append(DiffHunk(int(header[1]) if header[1] else None))
         elif hunks and not line:
             blank += 1  # a line of the file, unless it stands between hunks
             continue
@@ -76,7 +76,7 @@ def parse(diff: str) -> dict[str, list[Hunk]]:
     return files
 
 
-def edits(source: SourceFile, path: str, hunks: Sequence[Hunk]) -> tuple[Edit, ...]:
+def edits(source: SourceFile, path: str, hunks: Sequence[DiffHunk]) -> tuple[Edit, ...]:
     """Return the edits of hunks to a file. Raises :class:`PatchError` if a hunk does not apply."""
     before = list(source.lines[:-1] if not source.lines[-1] else source.lines)
     if len(hunks) * len(before) > _MOST_STEPS:
@@ -114,7 +114,7 @@ def _path(old: str, new: str) -> str:
     return after.removeprefix("b/") if before.startswith("a/") else after
 
 
-def _places(lines: Sequence[str], hunk: Hunk) -> list[int]:
+def _places(lines: Sequence[str], hunk: DiffHunk) -> list[int]:
     """Return the indices of lines at which a hunk's old lines begin; trailing blanks are ignored."""
     old, text = ([line.rstrip() for line in some] for some in (hunk.old, lines))
     if not old:
@@ -137,7 +137,7 @@ def _nearest(places: Sequence[int], lines: Sequence[_Line], row: int) -> int:
     return min(places, key=lambda place: abs(indices[place] + 1 - row))
 
 
-def _put(lines: list[_Line], first: int, hunk: Hunk) -> None:
+def _put(lines: list[_Line], first: int, hunk: DiffHunk) -> None:
     """Replace the lines at an index by those of a hunk; context lines keep their original index."""
     put: list[_Line] = []
     index = first

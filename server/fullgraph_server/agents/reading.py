@@ -10,8 +10,7 @@ from fullgraph_compiler.facts import Depth
 from ..compare.comparison import compare
 from ..compare.comparison_texts import sentence as comparison_sentence
 from ..fixes.changes import counts_of, fixable
-from ..fixes.model import Context
-from ..fixes.model import Counts as Counted
+from ..fixes.model import RuleContext, RunCounts
 from ..fixes.rules.catalogue import candidates
 from ..kinds import KINDS
 from ..report.kernels import (
@@ -23,25 +22,24 @@ from ..report.kernels import (
     spans_of,
     total_cost,
 )
-from ..report.model import Code, Finding, Launch, Report
-from ..report.profile import Cause as Reason
-from ..report.profile import FunctionProfile, cost, profiles, sentence
+from ..report.model import Finding, GeneratedCode, KernelLaunch, Report
+from ..report.profile import RecompileCause, RecompileProfile, cost, profiles, sentence
 from ..text.messages import counted, what_changed
 from ..workspace.positions import TRACE, Span
 from .answers import (
-    Amount,
-    Cause,
-    Checked,
-    Compared,
-    Counts,
-    Explained,
-    Found,
-    Kernel,
-    Kernels,
-    Recompilations,
-    Recompiled,
+    AmountEntry,
+    CauseEntry,
+    CheckAnswer,
+    CompareAnswer,
+    CountsEntry,
+    ExplainAnswer,
+    FindingEntry,
+    FunctionEntry,
+    KernelAnswer,
+    KernelEntry,
+    RecompileAnswer,
 )
-from .tool_calls import Call, Ran, ToolError
+from .tool_calls import AgentRun, ToolCall, ToolError
 
 _T = TypeVar("_T")
 
@@ -53,14 +51,14 @@ _SHORT, _LONG = 400, 6000
 _ROWS_AROUND: Final = 4
 
 
-async def check_target(call: Call, target: str, offset: int = 0) -> Checked:
+async def check_target(call: ToolCall, target: str, offset: int = 0) -> CheckAnswer:
     """Run a target and list its findings; with an offset, list more findings of the last run."""
     ran = await _ran(call, target, "graph", offset, "check_target")
     report = ran.report
     ids = call.ids(report)
     shown, left_out = paged([*ids], offset, "finding", "check_target")
     can_be_fixed = fixable(report) if report.repeatable and not report.dry else []
-    return Checked(
+    return CheckAnswer(
         target,
         report.status or "",
         round(report.seconds, 2),
@@ -72,13 +70,13 @@ async def check_target(call: Call, target: str, offset: int = 0) -> Checked:
     )
 
 
-async def explain_finding(call: Call, target: str, finding: str) -> Explained:
+async def explain_finding(call: ToolCall, target: str, finding: str) -> ExplainAnswer:
     """Return everything that is known about a finding of the last check; run nothing."""
     ran, found = call.finding(target, finding)
     report = ran.report
     is_fixable = found in fixable(report)
-    titles = [fix.title for fix in candidates(found, Context(report, report.files))] if is_fixable else []
-    return Explained(
+    titles = [fix.title for fix in candidates(found, RuleContext(report, report.files))] if is_fixable else []
+    return ExplainAnswer(
         finding,
         found.kind,
         clipped(found.message, _LONG),
@@ -99,12 +97,12 @@ async def explain_finding(call: Call, target: str, finding: str) -> Explained:
     )
 
 
-async def find_recompiles(call: Call, target: str, offset: int = 0) -> Recompilations:
+async def find_recompiles(call: ToolCall, target: str, offset: int = 0) -> RecompileAnswer:
     """Run a target with only one compilation kept for each function; list why functions recompile."""
     ran = await _ran(call, target, "recompiles", offset, "find_recompiles")
     report = ran.report
     shown, left_out = paged(profiles(report), offset, "function", "find_recompiles")
-    return Recompilations(
+    return RecompileAnswer(
         target,
         report.status or "",
         _with_problem(sentence(report), report),
@@ -114,7 +112,7 @@ async def find_recompiles(call: Call, target: str, offset: int = 0) -> Recompila
     )
 
 
-async def show_kernels(call: Call, target: str, kernel: str = "", offset: int = 0) -> Kernels:
+async def show_kernels(call: ToolCall, target: str, kernel: str = "", offset: int = 0) -> KernelAnswer:
     """Run a target until its kernels are written, and list them; with a kernel, return its source."""
     ran = await _ran(call, target, "kernels", offset or bool(kernel), "show_kernels")
     report = ran.report
@@ -128,7 +126,7 @@ async def show_kernels(call: Call, target: str, kernel: str = "", offset: int = 
                 f"The last run of {target} has no source of a kernel {kernel}: list all with show_kernels."
             )
     shown, left_out = paged(rows, offset, "kernel", "show_kernels")
-    return Kernels(
+    return KernelAnswer(
         target,
         report.status or "",
         _with_problem(codes_words(report.codes), report),
@@ -139,7 +137,7 @@ async def show_kernels(call: Call, target: str, kernel: str = "", offset: int = 
     )
 
 
-async def compare_runs(call: Call, before: str, after: str = "") -> Compared:
+async def compare_runs(call: ToolCall, before: str, after: str = "") -> CompareAnswer:
     """Compare the last check of a target with a new check of it, or of another target or trace."""
     if before.startswith(TRACE):
         old = await call.run(before, "graph")
@@ -152,12 +150,12 @@ async def compare_runs(call: Call, before: str, after: str = "") -> Compared:
     shown, more_new = paged(added, 0, "new finding", "")
     gone, more_gone = paged(removed, 0, "finding that is gone", "", "findings that are gone")
     left_out = " ".join(filter(None, (more_new, more_gone)))
-    return Compared(
+    return CompareAnswer(
         comparison_sentence(compared),
         compared.worse,
         _all_found(call, shown, new.report),
         _all_found(call, gone, old.report),
-        tuple(Amount(item.name, item.before, item.after) for item in compared.counts),
+        tuple(AmountEntry(item.name, item.before, item.after) for item in compared.counts),
         f"{left_out} Call check_target for all findings of the newer run." if left_out else "",
         "Call explain_finding for a new finding." if shown else "",
     )
@@ -166,9 +164,9 @@ async def compare_runs(call: Call, before: str, after: str = "") -> Compared:
 # -- parts that other tools use, too -----------------------------------------------------------
 
 
-def counts(counted: Counted) -> Counts:
+def counts(counted: RunCounts) -> CountsEntry:
     """Return the counts of a run in the form of an answer."""
-    return Counts(counted.graphs, counted.breaks, counted.recompiles)
+    return CountsEntry(counted.graphs, counted.breaks, counted.recompiles)
 
 
 def clipped(text: str, most: int = _SHORT) -> str:
@@ -190,16 +188,16 @@ def paged(items: Sequence[_T], offset: int, one: str, tool: str, many: str = "")
 # -- findings ----------------------------------------------------------------------------------
 
 
-async def _ran(call: Call, target: str, depth: Depth, again: bool | int, tool: str) -> Ran:
+async def _ran(call: ToolCall, target: str, depth: Depth, again: bool | int, tool: str) -> AgentRun:
     """Run a target; if ``again`` is true, return its last run instead."""
     return call.last(target, depth, tool) if again else await call.run(target, depth)
 
 
-def _found(name: str, finding: Finding, report: Report, is_fixable: bool) -> Found:
+def _found(name: str, finding: Finding, report: Report, is_fixable: bool) -> FindingEntry:
     source = report.files.get(finding.span.filename)
     line = source.line(finding.span.row).strip() if source and not finding.of_run else ""
     hint = next(iter(finding.hints), "")
-    return Found(
+    return FindingEntry(
         name,
         finding.kind,
         finding.severity,
@@ -211,7 +209,7 @@ def _found(name: str, finding: Finding, report: Report, is_fixable: bool) -> Fou
     )
 
 
-def _all_found(call: Call, findings: Sequence[Finding], report: Report) -> tuple[Found, ...]:
+def _all_found(call: ToolCall, findings: Sequence[Finding], report: Report) -> tuple[FindingEntry, ...]:
     names = {id(finding): name for name, finding in call.ids(report).items()}
     can_be_fixed = fixable(report) if report.repeatable else []
     return tuple(_found(names[id(item)], item, report, item in can_be_fixed) for item in findings)
@@ -244,9 +242,9 @@ def _around(report: Report, span: Span) -> str:
 # -- recompilations and kernels ----------------------------------------------------------------
 
 
-def _recompiled(call: Call, report: Report, profile: FunctionProfile) -> Recompiled:
+def _recompiled(call: ToolCall, report: Report, profile: RecompileProfile) -> FunctionEntry:
     frame = profile.frame
-    return Recompiled(
+    return FunctionEntry(
         frame.qualname,
         call.row(report, frame.filename, frame.row),
         cost(profile),
@@ -258,16 +256,20 @@ def _recompiled(call: Call, report: Report, profile: FunctionProfile) -> Recompi
     )
 
 
-def _cause(call: Call, report: Report, cause: Reason) -> Cause:
+def _cause(call: ToolCall, report: Report, cause: RecompileCause) -> CauseEntry:
     finding = cause.finding
     hints = tuple(clipped(hint, _SHORT * 2) for hint in finding.hints[:_MOST_OF_EACH])
-    return Cause(cause.count, call.place(report, finding.span), clipped(what_changed(finding.message)), hints)
+    return CauseEntry(
+        cause.count, call.place(report, finding.span), clipped(what_changed(finding.message)), hints
+    )
 
 
-def _kernel(call: Call, report: Report, code: Code, launches: Sequence[Launch]) -> Kernel:
+def _kernel(
+    call: ToolCall, report: Report, code: GeneratedCode, launches: Sequence[KernelLaunch]
+) -> KernelEntry:
     total = total_cost(launches)
     lines = dict.fromkeys(call.row(report, span.filename, span.row) for span in spans_of(launches))
-    return Kernel(
+    return KernelEntry(
         launches[0].name,
         f"{code.compile_id} {code.phase}".strip(),
         count_launches(launches),
@@ -277,6 +279,6 @@ def _kernel(call: Call, report: Report, code: Code, launches: Sequence[Launch]) 
     )
 
 
-def _weight(launches: Sequence[Launch]) -> tuple[float, int]:
+def _weight(launches: Sequence[KernelLaunch]) -> tuple[float, int]:
     total = total_cost(launches)
     return (total.seconds or 0.0, total.read + total.written) if total else (0.0, 0)

@@ -14,12 +14,12 @@ from typing import Any, Final, TypeVar
 from fullgraph_compiler.facts import Depth, Fact, Script
 
 from ..analyses.suitability import unsuited
-from ..fixes.prover import Prover
+from ..fixes.prover import EditProver
 from ..report.model import Finding, Report
-from ..runs.engine import Engine
+from ..runs.engine import RunEngine
 from ..runs.execution import report_of
-from ..runs.plan import Job, Plan
-from ..runs.program_run import OnOutput, Run, WorkerRequest
+from ..runs.plan import RunJob, RunPlan
+from ..runs.program_run import OnOutput, WorkerRequest, WorkerRun
 from ..runs.progress import RunProgress
 from ..text.urls import is_url, urls_in, without_secrets
 from ..workspace.positions import TRACE, Span
@@ -60,10 +60,10 @@ def refuse_odd(arguments: Mapping[str, Any]) -> None:
 
 
 @dataclass(frozen=True)
-class Ran:
+class AgentRun:
     """A finished run of a target: its plan and its report."""
 
-    plan: Plan
+    plan: RunPlan
     report: Report
 
 
@@ -71,15 +71,15 @@ class AgentRuns:
     """The runs of all calls, of which several can be running at once. Close it."""
 
     def __init__(self) -> None:
-        self._engine = Engine()
+        self._engine = RunEngine()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._kept: dict[tuple[str, Depth], Ran] = {}
+        self._kept: dict[tuple[str, Depth], AgentRun] = {}
 
-    def kept(self, name: str, depth: Depth) -> Ran | None:
+    def kept(self, name: str, depth: Depth) -> AgentRun | None:
         """Return the last run at a depth of the target with this name; ``None`` if there is none."""
         return self._kept.get((name, depth))
 
-    async def run(self, name: str, plan: Plan, depth: Depth, progress: Callable[[str], None]) -> Ran:
+    async def run(self, name: str, plan: RunPlan, depth: Depth, progress: Callable[[str], None]) -> AgentRun:
         """Run the current state of a target, and keep the run under the target's name."""
         shown = RunProgress(plan.target, depth, plan.settings.switches)
 
@@ -88,8 +88,8 @@ class AgentRuns:
                 progress(shown.message)
 
         progress(shown.message)
-        job = Job(plan, 1, plan.depth(depth), self._engine, on_facts=take)
-        ran = Ran(plan, await self._owned(report_of(job)))
+        job = RunJob(plan, 1, plan.depth(depth), self._engine, on_facts=take)
+        ran = AgentRun(plan, await self._owned(report_of(job)))
         self._kept.pop((name, depth), None)
         self._kept[name, depth] = ran
         while len(self._kept) > _MOST_KEPT:
@@ -97,7 +97,7 @@ class AgentRuns:
         return ran
 
     async def prove(
-        self, plan: Plan, progress: Callable[[str], None], search: Callable[[Prover], Awaitable[_T]]
+        self, plan: RunPlan, progress: Callable[[str], None], search: Callable[[EditProver], Awaitable[_T]]
     ) -> _T:
         """Run a target with the edits that ``search`` tries; its file changes are discarded."""
         return await self._owned(self._proof(plan, progress, search))
@@ -110,18 +110,18 @@ class AgentRuns:
         await self._engine.close()
 
     async def _proof(
-        self, plan: Plan, progress: Callable[[str], None], search: Callable[[Prover], Awaitable[_T]]
+        self, plan: RunPlan, progress: Callable[[str], None], search: Callable[[EditProver], Awaitable[_T]]
     ) -> _T:
         runs = 0
 
-        def start(plan: Plan, request: WorkerRequest, on_output: OnOutput | None = None) -> Run:
+        def start(plan: RunPlan, request: WorkerRequest, on_output: OnOutput | None = None) -> WorkerRun:
             nonlocal runs
             runs += 1
             progress(f"proving edits of {plan.target.label}: run {runs}")
             return self._engine.run(plan, request, on_output)
 
         with tempfile.TemporaryDirectory(prefix="fullgraph-", ignore_cleanup_errors=True) as folder:
-            prover = Prover(plan, start, Path(folder))
+            prover = EditProver(plan, start, Path(folder))
             try:
                 return await search(prover)
             finally:
@@ -140,16 +140,16 @@ class AgentRuns:
 
 
 @dataclass(frozen=True)
-class Call:
+class ToolCall:
     """One call of a tool. ``planner`` raises :class:`ToolError` for a name that is not a target."""
 
     runs: AgentRuns
     folders: tuple[Path, ...]
     """The workspace: no file outside it is read. Places are relative to the first folder."""
-    planner: Callable[[str], Awaitable[Plan]]
+    planner: Callable[[str], Awaitable[RunPlan]]
     progress: Callable[[str], None]
 
-    async def plan(self, name: str, purpose: str = "graph") -> Plan:
+    async def plan(self, name: str, purpose: str = "graph") -> RunPlan:
         """Return the plan of a target's next run.
 
         Raises :class:`ToolError` if the target does not suit the purpose, or is outside the workspace.
@@ -164,18 +164,18 @@ class Call:
             raise ToolError(problem)
         return plan
 
-    async def run(self, name: str, depth: Depth) -> Ran:
+    async def run(self, name: str, depth: Depth) -> AgentRun:
         """Run a target."""
         return await self.runs.run(name, await self.plan(name, depth), depth, self.progress)
 
-    def last(self, name: str, depth: Depth = "graph", tool: str = "check_target") -> Ran:
+    def last(self, name: str, depth: Depth = "graph", tool: str = "check_target") -> AgentRun:
         """Return the last run of a target; raises :class:`ToolError` if there is none."""
         ran = self.runs.kept(name, depth)
         if ran is None:
             raise ToolError(f"{name} was not run yet: call {tool} first.")
         return ran
 
-    def finding(self, name: str, finding: str) -> tuple[Ran, Finding]:
+    def finding(self, name: str, finding: str) -> tuple[AgentRun, Finding]:
         """Return the finding with this id, and the last check of the target, which has it."""
         ran = self.last(name)
         found = self.ids(ran.report).get(finding)

@@ -8,9 +8,9 @@ from typing import Any, Literal, TypeAlias
 
 from ..report.model import Finding, Layer, Report
 from ..shapes.report import REPORT
-from ..shapes.shape import Shape
-from .progress import Progress
-from .shown import Line, Shown
+from ..shapes.shape import JsonShape
+from .progress import AnalysisProgress
+from .shown import ReportView, StyledLine
 
 Group: TypeAlias = Literal[
     "graph breaks, guards, recompilations",
@@ -31,7 +31,7 @@ Effort: TypeAlias = Literal["program", "dynamo", "compiler"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InEditor:
+class EditorAnalysis:
     """The commands and texts of an analysis in editors.
 
     ``command`` is the command of the server, ``client`` that of VS Code, ``title`` its title, and
@@ -65,7 +65,7 @@ class SwitchOption:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OnCommandLine:
+class CommandLineAnalysis:
     """The command ``fullgraph NAME TARGET`` of an analysis.
 
     ``help`` is the text of its ``--help``. It is empty for a command that does more than run the analysis:
@@ -109,15 +109,15 @@ class Analysis:
     """Whether a trace of a program that ran elsewhere can answer it."""
     timed: bool = False
     """Whether its worker must be a new process: a warm one would change the times."""
-    progress: Callable[[], Progress] = Progress
+    progress: Callable[[], AnalysisProgress] = AnalysisProgress
     verdict: Callable[[Report], str | None] = lambda _: None
     """The conclusion of a report in one sentence; ``None`` if its numbers say enough."""
-    lines: Callable[[Shown], Iterator[Line | Finding]] | None = None
+    lines: Callable[[ReportView], Iterator[StyledLine | Finding]] | None = None
     """The text of a report on a terminal; ``None`` for the text of ``fullgraph check``."""
-    shape: Callable[[Report], Shape] = lambda _: REPORT
+    shape: Callable[[Report], JsonShape] = lambda _: REPORT
     """The shape of a report's JSON."""
-    in_editor: InEditor | None = None
-    on_command_line: OnCommandLine | None = None
+    in_editor: EditorAnalysis | None = None
+    on_command_line: CommandLineAnalysis | None = None
 
     @property
     def layer(self) -> Layer:

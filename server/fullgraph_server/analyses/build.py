@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .analysis import Analysis, InEditor
+from .analysis import Analysis, EditorAnalysis
 
 ANALYSIS: Final = Analysis(
     id="build",
@@ -12,7 +12,7 @@ ANALYSIS: Final = Analysis(
     doing="building kernels of {target}",
     makes_layer=False,
     reads_traces=True,
-    in_editor=InEditor(
+    in_editor=EditorAnalysis(
         command="fullgraph.assembly",
         client="openAssembly",
         title="Open Compiled Kernels (Assembly)",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from .analysis import Analysis, InEditor
+from .analysis import Analysis, EditorAnalysis
 
 ANALYSIS: Final = Analysis(
     id="dry-run",
     label="dry run",
     doing="dry run of {target}",
     switch="dry_run",
-    in_editor=InEditor(
+    in_editor=EditorAnalysis(
         command="fullgraph.run",
         client="dryRun",
         title="Dry Run",

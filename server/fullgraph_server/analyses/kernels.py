@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .analysis import Analysis, InEditor, OnCommandLine
+from .analysis import Analysis, CommandLineAnalysis, EditorAnalysis
 
 ANALYSIS: Final = Analysis(
     id="kernels",
@@ -12,7 +12,7 @@ ANALYSIS: Final = Analysis(
     doing="writing kernels of {target}",
     makes_layer=False,
     reads_traces=True,
-    in_editor=InEditor(
+    in_editor=EditorAnalysis(
         command="fullgraph.kernels",
         client="openKernels",
         title="Open Generated Kernels",
@@ -22,7 +22,7 @@ ANALYSIS: Final = Analysis(
         menu="kernels",
         in_palette=True,
     ),
-    on_command_line=OnCommandLine(
+    on_command_line=CommandLineAnalysis(
         name="kernels",
         answer="What did each graph become, and from which lines? `-o kernels` writes every form of each "
         "graph, the code, each kernel, and an index.",

@@ -8,17 +8,17 @@ from typing import Final
 from fullgraph_compiler.facts import LateCompilation
 
 from ..report.recompiles import late_compilation_verdict
-from .analysis import Analysis, InEditor, OnCommandLine, SwitchOption
-from .progress import Tally
+from .analysis import Analysis, CommandLineAnalysis, EditorAnalysis, SwitchOption
+from .progress import ProgressTally
 
 ANALYSIS: Final = Analysis(
     id="late-compile",
     label="late compilations",
     doing="looking for late compilations of {target}",
     effort="program",
-    progress=partial(Tally, LateCompilation, lambda count: f"{count} so far" if count else ""),
+    progress=partial(ProgressTally, LateCompilation, lambda count: f"{count} so far" if count else ""),
     verdict=late_compilation_verdict,
-    in_editor=InEditor(
+    in_editor=EditorAnalysis(
         command="fullgraph.frozen",
         client="findLateCompilations",
         title="Find Compilations After the Warm-up",
@@ -28,7 +28,7 @@ ANALYSIS: Final = Analysis(
         order=20,
         announced=True,
     ),
-    on_command_line=OnCommandLine(
+    on_command_line=CommandLineAnalysis(
         name="frozen",
         answer="What is still compiled after the warm-up? `--warm-up 3` sets its calls.",
         page="docs/recompilations.md",

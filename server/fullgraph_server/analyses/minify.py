@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .analysis import Analysis, InEditor, OnCommandLine
+from .analysis import Analysis, CommandLineAnalysis, EditorAnalysis
 
 ANALYSIS: Final = Analysis(
     id="minify",
@@ -13,7 +13,7 @@ ANALYSIS: Final = Analysis(
     in_one_process="failures are minified",
     repeats=True,
     verdict=lambda report: report.findings[0].hints[0],
-    in_editor=InEditor(
+    in_editor=EditorAnalysis(
         command="fullgraph.minify",
         client="minifyFailure",
         title="Minify This Failure",
@@ -21,7 +21,7 @@ ANALYSIS: Final = Analysis(
         group="failures and wrong results",
         order=20,
     ),
-    on_command_line=OnCommandLine(
+    on_command_line=CommandLineAnalysis(
         name="minify",
         answer="What is the failure in a few lines?",
         page="docs/failures.md",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from .analysis import Analysis, InEditor
+from .analysis import Analysis, EditorAnalysis
 
 ANALYSIS: Final = Analysis(
     id="preview",
     label="preview",
     doing="writing kernels of {target} for {device}",
     switch="device",
-    in_editor=InEditor(
+    in_editor=EditorAnalysis(
         command="fullgraph.kernels",
         client="previewKernels",
         title="Preview Kernels for…",

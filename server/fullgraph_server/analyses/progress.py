@@ -10,7 +10,7 @@ from fullgraph_compiler.facts import CodeGenerated, Fact, FrameCompiled, FrameSt
 from ..text.messages import counted
 
 
-class Progress:
+class AnalysisProgress:
     """The progress of a run by its compilations, or by its graphs once code is generated."""
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Progress:
         return counted(len(self._compiled), "compilation") if self._compiled else ""
 
 
-class Tally(Progress):
+class ProgressTally(AnalysisProgress):
     """The progress of a run by the number of facts of one type; ``words`` makes the text."""
 
     def __init__(self, kind: type[Any], words: Callable[[int], str]) -> None:

@@ -10,12 +10,12 @@ from fullgraph_compiler.facts import RecipeTried
 
 from ..report.model import Finding
 from ..report.recipes import compiler_fails, recipe_table, what_helps
-from .analysis import Analysis, InEditor, OnCommandLine
-from .progress import Tally
-from .shown import BLANK, Line, Shown, line
+from .analysis import Analysis, CommandLineAnalysis, EditorAnalysis
+from .progress import ProgressTally
+from .shown import BLANK, ReportView, StyledLine, line
 
 
-def _lines(shown: Shown) -> Iterator[Line | Finding]:
+def _lines(shown: ReportView) -> Iterator[StyledLine | Finding]:
     report = shown.report
     recipes = report.of(RecipeTried)
     for recipe, text in zip(recipes, recipe_table(recipes), strict=True):
@@ -36,10 +36,10 @@ ANALYSIS: Final = Analysis(
     doing="trying workarounds for a crash of {target}",
     in_one_process="recipes are tried",
     repeats=True,
-    progress=partial(Tally, RecipeTried, lambda count: f"{count} tried" if count else ""),
+    progress=partial(ProgressTally, RecipeTried, lambda count: f"{count} tried" if count else ""),
     verdict=what_helps,
     lines=_lines,
-    in_editor=InEditor(
+    in_editor=EditorAnalysis(
         command="fullgraph.recipes",
         client="tryRecipes",
         title="Try Workarounds for a Crash",
@@ -49,7 +49,7 @@ ANALYSIS: Final = Analysis(
         order=30,
         announced=True,
     ),
-    on_command_line=OnCommandLine(
+    on_command_line=CommandLineAnalysis(
         name="recipes",
         answer="Does a crash go away with a part of the compiler off?",
         page="docs/failures.md",

@@ -9,12 +9,12 @@ from typing import Final
 from fullgraph_compiler.facts import Recompile
 
 from ..report.model import Finding
-from ..report.profile import FunctionProfile, cost, profiles, sentence
+from ..report.profile import RecompileProfile, cost, profiles, sentence
 from ..text.messages import counted, what_changed
 from ..text.tables import wrapped
-from .analysis import Analysis, InEditor, OnCommandLine
-from .progress import Tally
-from .shown import BLANK, Line, Shown, line
+from .analysis import Analysis, CommandLineAnalysis, EditorAnalysis
+from .progress import ProgressTally
+from .shown import BLANK, ReportView, StyledLine, line
 
 _MOST_CALLS = 8
 _MOST_FUNCTIONS = 5
@@ -22,7 +22,7 @@ _MOST_FUNCTIONS = 5
 _HELP = "help: "
 
 
-def _lines(shown: Shown) -> Iterator[Line | Finding]:
+def _lines(shown: ReportView) -> Iterator[StyledLine | Finding]:
     report = shown.report
     recompiled = profiles(report)
     if len(recompiled) > _MOST_FUNCTIONS:
@@ -39,7 +39,7 @@ def _lines(shown: Shown) -> Iterator[Line | Finding]:
     yield line(sentence(report).rstrip(".") + shown.summary_end, "bold")
 
 
-def _profile_lines(shown: Shown, profile: FunctionProfile) -> Iterator[Line]:
+def _profile_lines(shown: ReportView, profile: RecompileProfile) -> Iterator[StyledLine]:
     frame = profile.frame
     counts = [item.count for item in (*profile.causes, *profile.breaks)]
     counts += [count for _, count in profile.callers]
@@ -52,7 +52,7 @@ def _profile_lines(shown: Shown, profile: FunctionProfile) -> Iterator[Line]:
     written: set[str] = set()
     for cause in profile.causes:
         words = what_changed(cause.finding.message)
-        yield Line(((_times(cause.count, digits), ""), (words, "bold blue")))
+        yield StyledLine(((_times(cause.count, digits), ""), (words, "bold blue")))
         yield line(indent + shown.code(cause.finding.span))
         for hint in dict.fromkeys(hint for hint in cause.finding.hints if hint not in written):
             written.add(hint)
@@ -69,7 +69,7 @@ def _profile_lines(shown: Shown, profile: FunctionProfile) -> Iterator[Line]:
         yield line("  graph breaks", "bold")
     for cause in profile.breaks:
         words = f"{cause.finding.code} {cause.finding.message}"
-        yield Line(((_times(cause.count, digits), ""), (words, "bold yellow")))
+        yield StyledLine(((_times(cause.count, digits), ""), (words, "bold yellow")))
         yield line(indent + shown.code(cause.finding.span))
 
 
@@ -83,11 +83,11 @@ ANALYSIS: Final = Analysis(
     doing="profiling recompilations of {target}",
     effort="dynamo",
     progress=partial(
-        Tally, Recompile, lambda count: f"{counted(count, 'recompilation')} so far" if count else ""
+        ProgressTally, Recompile, lambda count: f"{counted(count, 'recompilation')} so far" if count else ""
     ),
     verdict=sentence,
     lines=_lines,
-    in_editor=InEditor(
+    in_editor=EditorAnalysis(
         command="fullgraph.recompiles",
         client="profileRecompilations",
         title="Profile Recompilations",
@@ -97,7 +97,7 @@ ANALYSIS: Final = Analysis(
         order=10,
         opens="profile",
     ),
-    on_command_line=OnCommandLine(
+    on_command_line=CommandLineAnalysis(
         name="recompiles",
         answer="Why are functions recompiled, how often, by which calls, at what cost? Each function keeps "
         "only one compilation, and there is no recompile limit, so that every change of a guarded value "

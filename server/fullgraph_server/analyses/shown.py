@@ -13,22 +13,22 @@ from ..workspace.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class StyledLine:
     """A line as pairs of a text and its style in the library rich, such as ``bold red``."""
 
     parts: tuple[tuple[str, str], ...]
 
 
-def line(text: str, style: str = "") -> Line:
+def line(text: str, style: str = "") -> StyledLine:
     """Return a line with one style."""
-    return Line(((text, style),))
+    return StyledLine(((text, style),))
 
 
 BLANK: Final = line("")
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ReportView:
     """A report with the names of its target and places on the command line."""
 
     report: Report

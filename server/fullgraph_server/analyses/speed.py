@@ -7,21 +7,21 @@ from typing import Final
 
 from fullgraph_compiler.facts import MachineMeasured, OperatorCounted, SpeedMeasured, TimePart
 
-from ..report.measured.model import HeldMemory, Speed, SpeedCause, SpeedPart
+from ..report.measured.model import HeldMemory, MeasuredSpeed, SpeedCause, SpeedPart
 from ..report.measured.speed import memory_words, outside_words
 from ..report.model import Finding, Report
-from ..shapes.shape import Key, shape, whole
+from ..shapes.shape import JsonKey, shape, whole
 from ..text.durations import duration, scaled
 from ..text.messages import counted
 from ..text.tables import aligned
-from .analysis import Analysis, InEditor, OnCommandLine
-from .shown import BLANK, Line, Shown, line
+from .analysis import Analysis, CommandLineAnalysis, EditorAnalysis
+from .shown import BLANK, ReportView, StyledLine, line
 
 _BAR: Final = 24
 _MOST_CAUSES: Final = 8
 
 
-def _lines(shown: Shown) -> Iterator[Line | Finding]:
+def _lines(shown: ReportView) -> Iterator[StyledLine | Finding]:
     yield from shown.failures()
     speed = shown.report.speed
     if speed is None:
@@ -30,7 +30,7 @@ def _lines(shown: Shown) -> Iterator[Line | Finding]:
     yield from (*_details(speed), *_table(speed), *_causes(shown, speed))
 
 
-def _details(speed: Speed) -> Iterator[Line]:
+def _details(speed: MeasuredSpeed) -> Iterator[StyledLine]:
     measured, machine = speed.measured, speed.machine
     if not measured.compiled:
         return
@@ -53,7 +53,7 @@ def _details(speed: Speed) -> Iterator[Line]:
     yield from map(line, filter(None, (memory_words(speed), outside_words(measured))))
 
 
-def _table(speed: Speed) -> Iterator[Line]:
+def _table(speed: MeasuredSpeed) -> Iterator[StyledLine]:
     if not speed.parts:
         return
     yield BLANK
@@ -64,7 +64,7 @@ def _table(speed: Speed) -> Iterator[Line]:
     yield from map(line, aligned(rows, "<>><"))
 
 
-def _causes(shown: Shown, speed: Speed) -> Iterator[Line]:
+def _causes(shown: ReportView, speed: MeasuredSpeed) -> Iterator[StyledLine]:
     causes = speed.telling_causes
     if not causes:
         return
@@ -81,10 +81,10 @@ _CAUSE: Final = shape(
     SpeedCause, "kind", "seconds", "gain", "message", "hint", "file=span.filename", "line=span.row"
 )
 _MEMORY: Final = shape(
-    Speed,
+    MeasuredSpeed,
     "compiled=memory.compiled",
     "eager=memory.eager",
-    Key("held", shape=shape(HeldMemory, "bytes=size", "file=span.filename", "line=span.row")),
+    JsonKey("held", shape=shape(HeldMemory, "bytes=size", "file=span.filename", "line=span.row")),
 )
 SPEED: Final = shape(
     Report,
@@ -93,24 +93,24 @@ SPEED: Final = shape(
     "status",
     "verdict=speed.verdict",
     *(
-        Key(key.name, f"speed.measured.{key.name}", key.shape)
+        JsonKey(key.name, f"speed.measured.{key.name}", key.shape)
         for key in whole(SpeedMeasured, "parts", "operators").keys
     ),
-    Key("operators", "speed.measured.operators", whole(OperatorCounted)),
-    Key("parts", "speed.parts", whole(SpeedPart)),
-    Key("first", "speed.first", _CAUSE),
-    Key("causes", "speed.causes", _CAUSE),
-    Key(
+    JsonKey("operators", "speed.measured.operators", whole(OperatorCounted)),
+    JsonKey("parts", "speed.parts", whole(SpeedPart)),
+    JsonKey("first", "speed.first", _CAUSE),
+    JsonKey("causes", "speed.causes", _CAUSE),
+    JsonKey(
         "kernels",
         value=lambda report, _: [part for part in report.speed.measured.parts if part.kind == "kernel"],
         type=list[TimePart],
         shape=whole(TimePart),
     ),
-    Key("machine", "speed.machine", whole(MachineMeasured)),
-    Key(
+    JsonKey("machine", "speed.machine", whole(MachineMeasured)),
+    JsonKey(
         "memory",
         value=lambda report, _: report.speed if report.speed.memory else None,
-        type=Speed | None,
+        type=MeasuredSpeed | None,
         shape=_MEMORY,
     ),
 )
@@ -130,7 +130,7 @@ ANALYSIS: Final = Analysis(
     verdict=lambda report: report.speed.verdict if report.speed else None,
     lines=_lines,
     shape=lambda report: SPEED if report.speed else UNMEASURED,
-    in_editor=InEditor(
+    in_editor=EditorAnalysis(
         command="fullgraph.speed",
         client="measureSpeed",
         title="Why Is It Not Faster?",
@@ -140,7 +140,7 @@ ANALYSIS: Final = Analysis(
         opens="report",
         announced=True,
     ),
-    on_command_line=OnCommandLine(
+    on_command_line=CommandLineAnalysis(
         name="speed",
         answer="Why is it not faster? Compiled calls compared with uncompiled ones, and one sentence on "
         "what takes the time, by line.",

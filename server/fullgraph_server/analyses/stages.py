@@ -11,15 +11,15 @@ from fullgraph_compiler.facts import Fact, StageChecked
 from ..report.faults import open_words, stage_lines, verdict
 from ..report.model import Finding, Report
 from ..text.messages import counted
-from .analysis import Analysis, InEditor, OnCommandLine
-from .progress import Progress
-from .shown import BLANK, Line, Shown, line
+from .analysis import Analysis, CommandLineAnalysis, EditorAnalysis
+from .progress import AnalysisProgress
+from .shown import BLANK, ReportView, StyledLine, line
 
 _PROGRAM_STAGES: Final = ("uncompiled", "eager")
 """The stages of the whole program. The later stages of a graph are checked together."""
 
 
-class _StageProgress(Progress):
+class _StageProgress(AnalysisProgress):
     def __init__(self) -> None:
         super().__init__()
         self._checked: set[str] = set()
@@ -38,7 +38,7 @@ class _StageProgress(Progress):
         return f"stages 3 to 5 of 5, {counted(graphs, 'graph')} checked"
 
 
-def _lines(shown: Shown) -> Iterator[Line | Finding]:
+def _lines(shown: ReportView) -> Iterator[StyledLine | Finding]:
     report = shown.report
     for compile_id, stages in _by_graph(report):
         yield line(_title(shown, compile_id), "bold")
@@ -69,7 +69,7 @@ def _by_graph(report: Report) -> Iterator[tuple[str, list[StageChecked]]]:
         yield compile_id, list(group)
 
 
-def _title(shown: Shown, compile_id: str) -> str:
+def _title(shown: ReportView, compile_id: str) -> str:
     if not compile_id:
         return "The whole program"
     span = next((graph.span for graph in shown.report.graphs if graph.compile_id == compile_id), None)
@@ -85,7 +85,7 @@ ANALYSIS: Final = Analysis(
     progress=_StageProgress,
     verdict=verdict,
     lines=_lines,
-    in_editor=InEditor(
+    in_editor=EditorAnalysis(
         command="fullgraph.stages",
         client="findStage",
         title="Which Stage Is at Fault?",
@@ -95,7 +95,7 @@ ANALYSIS: Final = Analysis(
         order=10,
         announced=True,
     ),
-    on_command_line=OnCommandLine(
+    on_command_line=CommandLineAnalysis(
         name="stages",
         answer="Which stage of the compiler is at fault?",
         page="docs/failures.md",

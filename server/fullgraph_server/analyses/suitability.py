@@ -8,7 +8,7 @@ from typing import Final
 from fullgraph_compiler.facts import Script
 
 from ..workspace.notebooks.file import NOTEBOOK
-from ..workspace.targets import Target, Torchrun, Trace
+from ..workspace.targets import Target, TorchrunJob, Trace
 from .registry import analyses
 
 _IN_ONE_PROCESS: Final[Mapping[str, str]] = {
@@ -33,6 +33,6 @@ def unsuited(target: Target, purpose: str) -> str:
     if purpose == "debug" and target.filename.endswith(NOTEBOOK):
         return f"{target.label} is a notebook: debug it in its kernel, or name a script for that."
     what = analysis.in_one_process if analysis else _IN_ONE_PROCESS[purpose]
-    if not isinstance(program, Torchrun) or not what:
+    if not isinstance(program, TorchrunJob) or not what:
         return ""
     return f"{target.label} runs on {program.ranks} ranks, but {what} in one process: name a script for that."

@@ -9,16 +9,16 @@ from typing import Final
 from fullgraph_compiler.facts import TimesMeasured
 
 from ..kinds import KINDS
-from ..report.caches.model import Caches, labels
+from ..report.caches.model import CacheUses, labels
 from ..report.faults import outcome
 from ..report.model import Finding, Report
 from ..shapes.report import REPORT
-from ..shapes.shape import Key, shape
+from ..shapes.shape import JsonKey, shape
 from ..text.messages import counted
 from ..text.tables import aligned
-from .analysis import Analysis, InEditor, OnCommandLine
-from .progress import Tally
-from .shown import BLANK, Line, Shown, line
+from .analysis import Analysis, CommandLineAnalysis, EditorAnalysis
+from .progress import ProgressTally
+from .shown import BLANK, ReportView, StyledLine, line
 
 
 def _verdict(report: Report) -> str | None:
@@ -28,7 +28,7 @@ def _verdict(report: Report) -> str | None:
     return times + anew or None
 
 
-def _lines(shown: Shown) -> Iterator[Line | Finding]:
+def _lines(shown: ReportView) -> Iterator[StyledLine | Finding]:
     report = shown.report
     rows = [
         (f"{item.cache} caches", f"{item.compiling:.1f} s", f"{item.seconds:.1f} s", outcome(item.failure))
@@ -45,7 +45,7 @@ def _lines(shown: Shown) -> Iterator[Line | Finding]:
             yield finding
 
 
-def _cache_lines(shown: Shown, caches: Caches) -> Iterator[str]:
+def _cache_lines(shown: ReportView, caches: CacheUses) -> Iterator[str]:
     """Yield a table of cache hits, misses and bypasses, then the reason of each miss and bypass."""
     if not caches.counts:
         return
@@ -62,15 +62,15 @@ def _cache_lines(shown: Shown, caches: Caches) -> Iterator[str]:
 
 
 TIMES: Final = REPORT.with_keys(
-    Key(
+    JsonKey(
         "times",
         value=lambda report, _: {item.cache: item for item in report.of(TimesMeasured)},
         type=dict[str, TimesMeasured],
         shape=shape(
             TimesMeasured,
-            Key("seconds", value=lambda item, _: round(item.seconds, 3), type=float),
-            Key("compiling", value=lambda item, _: round(item.compiling, 3), type=float),
-            Key(
+            JsonKey("seconds", value=lambda item, _: round(item.seconds, 3), type=float),
+            JsonKey("compiling", value=lambda item, _: round(item.compiling, 3), type=float),
+            JsonKey(
                 "fails",
                 value=lambda item, _: outcome(item.failure) if item.failure else None,
                 type=str | None,
@@ -87,14 +87,14 @@ ANALYSIS: Final = Analysis(
     repeats=True,
     timed=True,
     progress=partial(
-        Tally,
+        ProgressTally,
         TimesMeasured,
         lambda count: "warm caches, run 2 of 2" if count else "cold caches, run 1 of 2",
     ),
     verdict=_verdict,
     lines=_lines,
     shape=lambda _: TIMES,
-    in_editor=InEditor(
+    in_editor=EditorAnalysis(
         command="fullgraph.compileTimes",
         client="measureCompileTimes",
         title="Why Is Compilation Slow?",
@@ -104,7 +104,7 @@ ANALYSIS: Final = Analysis(
         order=30,
         opens="report",
     ),
-    on_command_line=OnCommandLine(
+    on_command_line=CommandLineAnalysis(
         name="times",
         answer="Why is compilation slow, with cold and with warm caches? Which graphs do the warm caches "
         "lack, and why?",

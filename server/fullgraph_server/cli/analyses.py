@@ -9,28 +9,28 @@ from typing import Any
 
 import click
 
-from ..analyses.analysis import Analysis, OnCommandLine
+from ..analyses.analysis import Analysis, CommandLineAnalysis
 from ..analyses.registry import analyses
-from ..runs.effective_settings import Overrides
+from ..runs.effective_settings import SettingOverrides
 from ..workspace.targets import Target
 from .formats.analysed import formats_of
 from .options import RANKS, TIMEOUT, format_option, of_one_target
-from .output import Command
+from .output import EscapingCommand
 from .switches import with_switches
 
 
 def commands() -> Iterator[click.Command]:
-    """Yield a command for each analysis whose ``OnCommandLine`` has a help text."""
+    """Yield a command for each analysis whose ``CommandLineAnalysis`` has a help text."""
     for analysis in analyses().values():
         words = analysis.on_command_line
         if words is not None and words.help:
             yield _command(analysis, words)
 
 
-def _command(analysis: Analysis, words: OnCommandLine) -> click.Command:
+def _command(analysis: Analysis, words: CommandLineAnalysis) -> click.Command:
     formats = formats_of(analysis)
 
-    def run(target: Target, overrides: Overrides, output: str, **own: Any) -> int:
+    def run(target: Target, overrides: SettingOverrides, output: str, **own: Any) -> int:
         from .check import check_targets
 
         given = {name: value for name, value in own.items() if value is not None}
@@ -49,4 +49,4 @@ def _command(analysis: Analysis, words: OnCommandLine) -> click.Command:
     options = (
         of_one_target if analysis.effort == "compiler" else functools.partial(of_one_target, timeout=TIMEOUT)
     )
-    return click.command(words.name, cls=Command, no_args_is_help=True)(options(function))
+    return click.command(words.name, cls=EscapingCommand, no_args_is_help=True)(options(function))

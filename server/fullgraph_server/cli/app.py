@@ -20,7 +20,7 @@ from .. import __version__
 from ..analyses.analysis import Analysis
 from ..analyses.registry import analyses
 from ..report.measured.best_variant import GOALS, Goal
-from ..runs.effective_settings import Overrides
+from ..runs.effective_settings import SettingOverrides
 from ..traces.reading import Detail
 from ..workspace.bundled import worker_folder
 from ..workspace.targets import Target
@@ -35,13 +35,13 @@ from .formats.capabilities import write as write_capabilities
 from .formats.kernels import write as write_kernels
 from .known import KnownFindings
 from .options import PYTHON, RANKS, TIMEOUT, format_option, judged, of_one_target, of_targets, of_traces
-from .output import Commands
-from .resolve import Asked, resolve_targets
+from .output import EscapingGroup
+from .resolve import TargetQuery, resolve_targets
 from .switches import with_device, with_switches
 from .trace import TraceOptions, compare_traces, show_examples, show_trace, trace_timeline
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=EscapingGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="fullgraph", message="%(prog)s %(version)s")
 def main() -> None:
     """See what torch.compile does to your code: graph breaks, guards and recompilations."""
@@ -55,7 +55,7 @@ def main() -> None:
 @with_device
 def check(
     targets: Sequence[Target],
-    overrides: Overrides,
+    overrides: SettingOverrides,
     output: str,
     fail_on: str,
     known: KnownFindings | None,
@@ -86,7 +86,7 @@ def check(
 )
 @click.option("--build", is_flag=True, help="Also build the kernels, to get their assembly.")
 @with_device
-def kernels(target: Target, overrides: Overrides, output: Path | None, build: bool) -> int:
+def kernels(target: Target, overrides: SettingOverrides, output: Path | None, build: bool) -> int:
     """Show which kernels TorchInductor writes for which lines.
 
     TARGET is named as for check. TorchInductor lowers its graphs and writes their code. Without
@@ -121,7 +121,7 @@ def kernels(target: Target, overrides: Overrides, output: Path | None, build: bo
 @with_switches
 def speed(
     target: Target,
-    overrides: Overrides,
+    overrides: SettingOverrides,
     output: str,
     fail_under: float | None,
     tries: bool,
@@ -173,7 +173,7 @@ def speed(
 )
 def minify(
     target: Target,
-    overrides: Overrides,
+    overrides: SettingOverrides,
     failure: int | None,
     output: Path | None,
     level: Level | None,
@@ -212,7 +212,7 @@ def minify(
 )
 def fix(
     targets: Sequence[Target],
-    overrides: Overrides,
+    overrides: SettingOverrides,
     output: str,
     diff: bool,
     apply: bool,
@@ -256,7 +256,7 @@ def fix(
 @click.option("--diff", is_flag=True, hidden=True)
 @click.option("--apply", is_flag=True, help="Write the plan into the files.")
 def sizes(
-    target: Target, overrides: Overrides, output: str, texts: tuple[str, ...], diff: bool, apply: bool
+    target: Target, overrides: SettingOverrides, output: str, texts: tuple[str, ...], diff: bool, apply: bool
 ) -> int:
     """Plan dynamic sizes: find the fewest mark_dynamic calls with which TARGET is compiled once.
 
@@ -398,8 +398,8 @@ def devices(output: str, checked: bool, python: str | None) -> None:
     # A copy, since a run does not report on functions in Fullgraph's own folders.
     with tempfile.TemporaryDirectory() as folder:
         program = shutil.copy(f"{worker_folder()}preview/self_test.py", folder)
-        (target,) = resolve_targets(Asked((program,)), Path.cwd())
-        overrides = Overrides(Path.cwd(), python, switches={"device": "h100"})
+        (target,) = resolve_targets(TargetQuery((program,)), Path.cwd())
+        overrides = SettingOverrides(Path.cwd(), python, switches={"device": "h100"})
         sys.exit(_check([target], overrides, write_capabilities, analysis=analyses()["kernels"]))
 
 
@@ -432,7 +432,7 @@ def mcp(python: str | None) -> None:
 
 def _check(
     targets: Sequence[Target],
-    overrides: Overrides,
+    overrides: SettingOverrides,
     write: Format,
     fail_on: str = "failure",
     known: KnownFindings | None = None,

@@ -16,14 +16,14 @@ from ..fixes.experiments import CannotTryError
 from ..fixes.trying.advising import can_be_tried, outcomes_of, with_outcomes
 from ..report.faults import is_incomplete
 from ..report.model import Report
-from ..runs.effective_settings import Overrides
+from ..runs.effective_settings import SettingOverrides
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
 from .fail_on import FAIL_ON
-from .formats import Checked, Format
+from .formats import CheckedReport, Format
 from .known import KnownFindings
 from .output import tell
-from .session import NOT_STARTED, Session, workspace_root
+from .session import NOT_STARTED, CommandSession, workspace_root
 
 _FOUND = 1
 _UNCHECKED = 3
@@ -32,7 +32,7 @@ _UNCHECKED = 3
 
 def check_targets(
     targets: Sequence[Target],
-    overrides: Overrides,
+    overrides: SettingOverrides,
     write: Format,
     fail_on: str = "failure",
     baseline: KnownFindings | None = None,
@@ -44,8 +44,8 @@ def check_targets(
     """
     analysis = analysis or analyses()["graph"]
     once, timed = not analysis.repeats, analysis.timed
-    with closing(Session(targets, analysis.id, overrides, once=once, timed=timed)) as session:
-        check = _Check(session, fail_on, analysis, baseline)
+    with closing(CommandSession(targets, analysis.id, overrides, once=once, timed=timed)) as session:
+        check = _CheckCommand(session, fail_on, analysis, baseline)
         write(check.reports(targets), len(targets), sys.stdout)
     message = baseline.end(complete=check.ran_all) if baseline else ""
     if message:
@@ -53,9 +53,9 @@ def check_targets(
     return check.exit_code
 
 
-class _Check:
+class _CheckCommand:
     def __init__(
-        self, session: Session, fail_on: str, analysis: Analysis, baseline: KnownFindings | None
+        self, session: CommandSession, fail_on: str, analysis: Analysis, baseline: KnownFindings | None
     ) -> None:
         self.session = session
         self._failing = FAIL_ON[fail_on]
@@ -77,7 +77,7 @@ class _Check:
             return self.session.signalled or NOT_STARTED
         return _FOUND if self._found else _UNCHECKED if self._unchecked else 0
 
-    def reports(self, targets: Sequence[Target]) -> Iterator[Checked]:
+    def reports(self, targets: Sequence[Target]) -> Iterator[CheckedReport]:
         """Yield each report as soon as its run is over, until a signal stops everything."""
         for target in targets:
             checked = self._check(target)
@@ -90,13 +90,13 @@ class _Check:
             if self.session.signalled:
                 return
 
-    def _check(self, target: Target) -> Checked:
+    def _check(self, target: Target) -> CheckedReport:
         workspace = Workspace(workspace_root(target))
         report = self.session.report(target, workspace, self._analysis.id)
         if self._analysis.id == "graph":
             report = self._with_tried_advice(target, workspace, report)
         known = self._baseline.of(report, workspace.root) if self._baseline else None
-        return Checked(target, report, workspace, known)
+        return CheckedReport(target, report, workspace, known)
 
     def _with_tried_advice(self, target: Target, workspace: Workspace, report: Report) -> Report:
         """Return a report with its advice tried, if trying it does not take long."""

@@ -12,12 +12,12 @@ from typing import Final, TextIO, TypeAlias
 import click
 from rich.text import Text
 
-from ..fixes.explaining import Example, examples
+from ..fixes.explaining import FixExample, examples
 from ..fixes.samples import BREAKS
 from ..fixes.words import safety_words
 from ..kinds import EXPORT_CODES, KINDS
-from ..runs.effective_settings import Overrides, choose_interpreter
-from ..shapes.shape import Key, shape
+from ..runs.effective_settings import SettingOverrides, choose_interpreter
+from ..shapes.shape import JsonKey, shape
 from ..workers.registry import KnownBreak, NoRegistryError, known_break
 from ..workspace.config import read_config
 from ..workspace.workspace import project_root
@@ -33,36 +33,36 @@ _UNKNOWN: Final = KnownBreak("", "", (), "")
 
 
 @dataclass(frozen=True)
-class Explained:
+class CodeExplanation:
     """A code with its meaning, torch's page about it, and the known fixes."""
 
     code: str
     meaning: KnownBreak
-    examples: tuple[Example, ...]
+    examples: tuple[FixExample, ...]
 
 
-ExplainFormat: TypeAlias = Callable[[Explained, TextIO], None]
+ExplainFormat: TypeAlias = Callable[[CodeExplanation, TextIO], None]
 
 
-def explained(code: str, python: str | None) -> Explained:
+def explained(code: str, python: str | None) -> CodeExplanation:
     """Look up a code, in any case. Raises ``click.UsageError`` for an unknown code."""
     if found := _MEANINGS.get(code.lower()):
         meaning, url = found
         meaning = f"{meaning[0].upper()}{meaning[1:]}."
-        return Explained(code.lower(), KnownBreak("", meaning, (), url), tuple(examples(code.lower())))
+        return CodeExplanation(code.lower(), KnownBreak("", meaning, (), url), tuple(examples(code.lower())))
     code = code.upper()
     if not _GRAPH_BREAK.fullmatch(code):
         raise click.UsageError(
             f"{code} is not a code: those of graph breaks are like GB0170, others are {', '.join(_MEANINGS)}"
         )
-    return Explained(code, _of_torch(code, python), tuple(examples(code)))
+    return CodeExplanation(code, _of_torch(code, python), tuple(examples(code)))
 
 
 def _of_torch(code: str, python: str | None) -> KnownBreak:
     """Return torch's explanation of a graph break; an empty one if there is no torch."""
     folder = Path.cwd()
     config = read_config(project_root(folder))
-    chosen = choose_interpreter(config, Overrides(folder, python)).path
+    chosen = choose_interpreter(config, SettingOverrides(folder, python)).path
     try:
         known = known_break(chosen, code)
     except NoRegistryError as error:
@@ -73,7 +73,7 @@ def _of_torch(code: str, python: str | None) -> KnownBreak:
     return known or _UNKNOWN
 
 
-def write(told: Explained, out: TextIO) -> None:
+def write(told: CodeExplanation, out: TextIO) -> None:
     """Write the meaning, then each fix with its diff of a small program."""
     console = clean_console(out)
     meaning = told.meaning
@@ -95,7 +95,7 @@ def write(told: Explained, out: TextIO) -> None:
             console.print(Text(f"  {line}", {"+": "green", "-": "red"}.get(line[:1], "")))
 
 
-def write_json(told: Explained, out: TextIO) -> None:
+def write_json(told: CodeExplanation, out: TextIO) -> None:
     """Write one object."""
     write_object(out, SHAPE.object(told))
 
@@ -104,7 +104,7 @@ EXPLAIN_FORMATS: Final[Mapping[str, ExplainFormat]] = {"text": write, "json": wr
 
 
 _EXAMPLE: Final = shape(
-    Example,
+    FixExample,
     "rule=fix.rule",
     "title=fix.title",
     "change=fix.change",
@@ -115,17 +115,17 @@ _EXAMPLE: Final = shape(
     "after",
 )
 SHAPE: Final = shape(
-    Explained,
+    CodeExplanation,
     "code",
     "title=meaning.title",
     "explanation=meaning.explanation",
     "hints=meaning.hints",
     "url=meaning.url",
-    Key("fixes", "examples", _EXAMPLE),
+    JsonKey("fixes", "examples", _EXAMPLE),
 )
 
 
-def _difference(example: Example) -> list[str]:
+def _difference(example: FixExample) -> list[str]:
     """Return the lines of a unified diff without its headers, with ``…`` between hunks."""
     before, after = example.before.splitlines(), example.after.splitlines()
     lines = [line.rstrip() for line in difflib.unified_diff(before, after, lineterm="")][3:]

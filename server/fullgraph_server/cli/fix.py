@@ -12,21 +12,21 @@ from pathlib import Path
 
 import click
 
-from ..fixes.model import Context, Fix, Safety
+from ..fixes.model import Fix, RuleContext, Safety
 from ..fixes.patches import patched_package, unpatchable
-from ..fixes.plans import Plan, shortest
-from ..fixes.prover import Prover
+from ..fixes.plans import FixPlan, shortest
+from ..fixes.prover import EditProver
 from ..fixes.rules.catalogue import candidates
 from ..fixes.search import fix_first, try_all
 from ..fixes.writing import UnwritableError, write_texts
 from ..report.model import Finding
-from ..runs.effective_settings import Overrides
+from ..runs.effective_settings import SettingOverrides
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
-from .formats.fixes import Fixed, FixFormat
+from .formats.fixes import FixFormat, TargetFixes
 from .formats.places import cell_of
 from .output import tell
-from .session import NOT_STARTED, Session, workspace_root
+from .session import NOT_STARTED, CommandSession, workspace_root
 
 _LEFT = 1
 
@@ -52,11 +52,11 @@ class FixOptions:
 
 
 def fix_targets(
-    targets: Sequence[Target], overrides: Overrides, write: FixFormat, options: FixOptions
+    targets: Sequence[Target], overrides: SettingOverrides, write: FixFormat, options: FixOptions
 ) -> int:
     """Search for fixes of each target, write the results, and return the exit code."""
-    with closing(Session(targets, "fix", overrides)) as session:
-        command = _Fix(session, options)
+    with closing(CommandSession(targets, "fix", overrides)) as session:
+        command = _FixCommand(session, options)
         for target in targets:
             write(command.run(target, Workspace(workspace_root(target), package=options.package)), sys.stdout)
             if session.signalled:
@@ -65,12 +65,12 @@ def fix_targets(
 
 
 @dataclass
-class _Fix:
-    session: Session
+class _FixCommand:
+    session: CommandSession
     options: FixOptions
     exit_code: int = 0
 
-    def run(self, target: Target, workspace: Workspace) -> Fixed:
+    def run(self, target: Target, workspace: Workspace) -> TargetFixes:
         if name := workspace.package:
             places = self.session.package_places(name, target)
             own = Workspace(workspace_root(target))
@@ -85,23 +85,23 @@ class _Fix:
             self.exit_code = self.exit_code or _LEFT
         return fixed
 
-    async def _search(self, target: Target, workspace: Workspace, prover: Prover) -> Fixed:
+    async def _search(self, target: Target, workspace: Workspace, prover: EditProver) -> TargetFixes:
         if workspace.package:
             prover.wanted = lambda finding: workspace.in_package(finding.span.filename)
         base = await prover.as_it_is()
         if not prover.fixable(base.report):
-            return Fixed(target, workspace, base, "", (), Plan(base, base, (), ()))
+            return TargetFixes(target, workspace, base, "", (), FixPlan(base, base, (), ()))
         nondeterminism = await prover.nondeterminism(base)
         tried = fix_first([item async for item in try_all(prover, base, self._candidates)])
         plan = await shortest(prover, base, tried, self._candidates, self.options.safety)
         package = patched_package(plan, workspace)
-        fixed = Fixed(target, workspace, base, nondeterminism, tuple(tried), plan, package)
+        fixed = TargetFixes(target, workspace, base, nondeterminism, tuple(tried), plan, package)
         if not self.options.apply or not plan.texts or self.session.signalled:
             return fixed
         refusal = written(plan.texts)
         return replace(fixed, applied=not refusal, refusal=refusal)
 
-    def _candidates(self, finding: Finding, context: Context) -> list[Fix]:
+    def _candidates(self, finding: Finding, context: RuleContext) -> list[Fix]:
         return [fix for fix in candidates(finding, context) if self.options.selects(finding, fix)]
 
 

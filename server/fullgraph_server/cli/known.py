@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ..compare.baseline import Baseline, BaselineError, baseline_of, read_baseline, write_baseline
-from ..compare.fingerprint import Fingerprinted, fingerprinted, relative_path
+from ..compare.fingerprint import FingerprintedFinding, fingerprinted, relative_path
 from ..report.model import Report
 from ..workspace.config import baseline_path, read_config
 from ..workspace.workspace import project_root
@@ -29,7 +29,7 @@ class KnownFindings:
     def __init__(self, path: Path, *, update: bool) -> None:
         self._update = update
         self._path = path
-        self._reports: list[tuple[Fingerprinted, ...]] = []
+        self._reports: list[tuple[FingerprintedFinding, ...]] = []
         self._files: set[str] = set()
         self._roots: set[Path] = set()
         try:

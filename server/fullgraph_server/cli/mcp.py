@@ -23,15 +23,15 @@ from pygls import uris
 
 from .. import __version__
 from ..agents import answers, editing, reading
-from ..agents.tool_calls import AgentRuns, Call, ToolError, refusal_text, refuse_odd
-from ..runs.effective_settings import Overrides, resolve
-from ..runs.plan import Plan
+from ..agents.tool_calls import AgentRuns, ToolCall, ToolError, refusal_text, refuse_odd
+from ..runs.effective_settings import SettingOverrides, resolve
+from ..runs.plan import RunPlan
 from ..workspace.config import read_config
 from ..workspace.positions import TRACE
 from ..workspace.targets import ARGUMENTS, MODULE, PYTEST, Target, trace_of, trace_target
 from ..workspace.workspace import Workspace
 from .options import split_arguments
-from .resolve import Asked, resolve_targets
+from .resolve import TargetQuery, resolve_targets
 from .session import workspace_root
 
 _T = TypeVar("_T")
@@ -47,18 +47,18 @@ _INSTRUCTIONS: Final = (
 
 
 @dataclass(frozen=True)
-class _Served:
+class _ServerState:
     engine: AgentRuns
-    overrides: Overrides
+    overrides: SettingOverrides
 
 
-async def _roots(ctx: Context[_Served, Any]) -> ListRoots | ListRootsResult:
+async def _roots(ctx: Context[_ServerState, Any]) -> ListRoots | ListRootsResult:
     capabilities = ctx.client_capabilities
     has_roots = capabilities is not None and capabilities.roots is not None
     return ListRoots() if has_roots else ListRootsResult(roots=[])
 
 
-_Context: TypeAlias = Context[_Served, Any]
+_Context: TypeAlias = Context[_ServerState, Any]
 _Roots: TypeAlias = Annotated[ListRootsResult, Resolve(_roots)]
 _Target: TypeAlias = Annotated[
     str,
@@ -76,19 +76,23 @@ _Offset: TypeAlias = Annotated[
 ]
 
 
-async def check_target(target: _Target, ctx: _Context, roots: _Roots, offset: _Offset = 0) -> answers.Checked:
+async def check_target(
+    target: _Target, ctx: _Context, roots: _Roots, offset: _Offset = 0
+) -> answers.CheckAnswer:
     """Run a program once and find its graph breaks, recompilations and failures of torch.compile."""
     return await _called(reading.check_target, ctx, roots, target=target, offset=offset)
 
 
 async def explain_finding(
     target: _Target, finding: _Finding, ctx: _Context, roots: _Roots
-) -> answers.Explained:
+) -> answers.ExplainAnswer:
     """Explain a finding of the last check_target: cause, hints, source, callers. Runs nothing."""
     return await _called(reading.explain_finding, ctx, roots, target=target, finding=finding)
 
 
-async def list_fixes(target: _Target, ctx: _Context, roots: _Roots, finding: _Finding = "") -> answers.Fixes:
+async def list_fixes(
+    target: _Target, ctx: _Context, roots: _Roots, finding: _Finding = ""
+) -> answers.FixAnswer:
     """Try known edits for one finding, or for all, and prove each. Writes nothing.
 
     The program runs many times, with and without each edit, and reports and results are compared.
@@ -104,7 +108,7 @@ async def try_edit(
     finding: Annotated[
         str, Field(description="The id of the finding that the edit should remove; by default any finding.")
     ] = "",
-) -> answers.Tried:
+) -> answers.TryAnswer:
     """Prove an edit of your own without writing it.
 
     The edit is verified if a finding is gone, nothing is worse, and all results are equal; else the verdict
@@ -115,7 +119,7 @@ async def try_edit(
 
 async def find_recompiles(
     target: _Target, ctx: _Context, roots: _Roots, offset: _Offset = 0
-) -> answers.Recompilations:
+) -> answers.RecompileAnswer:
     """Run a program and find why functions are recompiled, and by which calls.
 
     Each function keeps only one compilation: the worst case, which shows every change of a guarded value.
@@ -131,7 +135,7 @@ async def show_kernels(
         str, Field(description="The name of a kernel of the last run, to see its source; runs nothing.")
     ] = "",
     offset: _Offset = 0,
-) -> answers.Kernels:
+) -> answers.KernelAnswer:
     """Run a program until TorchInductor has written its kernels, and list the lines that each computes."""
     return await _called(reading.show_kernels, ctx, roots, target=target, kernel=kernel, offset=offset)
 
@@ -145,7 +149,7 @@ async def compare_runs(
     after: Annotated[
         str, Field(description="The target to run now, or trace:PATH; by default the same target.")
     ] = "",
-) -> answers.Compared:
+) -> answers.CompareAnswer:
     """Run a target again after a change, and list the findings that are new or gone since its last check."""
     return await _called(reading.compare_runs, ctx, roots, before=before, after=after)
 
@@ -161,14 +165,14 @@ _SERVED: Final = (
 )
 
 
-def create_server(python: str | None) -> MCPServer[_Served]:
+def create_server(python: str | None) -> MCPServer[_ServerState]:
     """Create the server without connecting it; ``python`` is the interpreter with torch, if given."""
 
     @asynccontextmanager
-    async def lifespan(_server: MCPServer[_Served]) -> AsyncIterator[_Served]:
+    async def lifespan(_server: MCPServer[_ServerState]) -> AsyncIterator[_ServerState]:
         engine = AgentRuns()
         try:
-            yield _Served(engine, Overrides(Path.cwd(), python))
+            yield _ServerState(engine, SettingOverrides(Path.cwd(), python))
         finally:
             await engine.close()
 
@@ -194,7 +198,7 @@ def serve(python: str | None) -> None:
     os._exit(0)
 
 
-async def _serve(server: MCPServer[_Served]) -> None:
+async def _serve(server: MCPServer[_ServerState]) -> None:
     serving = asyncio.ensure_future(server.run_stdio_async())
     if sys.platform != "win32":
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -216,7 +220,7 @@ async def _called(
     def progress(message: str) -> None:
         told.append(asyncio.ensure_future(ctx.report_progress(len(told) + 1, message=message)))
 
-    call = Call(served.engine, folders, partial(_plan, served.overrides, folders), progress)
+    call = ToolCall(served.engine, folders, partial(_plan, served.overrides, folders), progress)
     try:
         refuse_odd(arguments)
         return await tool(call, **arguments)
@@ -226,12 +230,12 @@ async def _called(
         await asyncio.gather(*told, return_exceptions=True)
 
 
-async def _plan(overrides: Overrides, folders: tuple[Path, ...], name: str) -> Plan:
+async def _plan(overrides: SettingOverrides, folders: tuple[Path, ...], name: str) -> RunPlan:
     """Plan a run in a thread: planning reads and parses files."""
     return await asyncio.to_thread(_planned, overrides, folders, name)
 
 
-def _planned(overrides: Overrides, folders: tuple[Path, ...], name: str) -> Plan:
+def _planned(overrides: SettingOverrides, folders: tuple[Path, ...], name: str) -> RunPlan:
     try:
         target = _target(name, folders)
     except click.UsageError as error:
@@ -242,7 +246,7 @@ def _planned(overrides: Overrides, folders: tuple[Path, ...], name: str) -> Plan
         # A project above the workspace supplies settings, but its other files must not be read.
         around = (folder for folder in folders if Path(target.filename).is_relative_to(folder))
         root = next(around, folders[0])
-    return Plan(target, settings, Workspace(root)).of_cells()
+    return RunPlan(target, settings, Workspace(root)).of_cells()
 
 
 def _target(name: str, folders: tuple[Path, ...]) -> Target:
@@ -252,9 +256,9 @@ def _target(name: str, folders: tuple[Path, ...]) -> Target:
         return trace_target(folder / trace.path, folder, trace.rank)
     path, separator, words = name.partition(ARGUMENTS)
     args = split_arguments(words if separator else None)
-    asked = Asked((path,))
+    asked = TargetQuery((path,))
     if path.startswith(PYTEST):
-        asked = Asked((path.removeprefix(PYTEST),), "pytest")
+        asked = TargetQuery((path.removeprefix(PYTEST),), "pytest")
     elif path.startswith(MODULE):
-        asked = Asked((path.removeprefix(MODULE),), "module")
+        asked = TargetQuery((path.removeprefix(MODULE),), "module")
     return resolve_targets(asked, folder, args)[0]

@@ -12,25 +12,25 @@ import click
 from fullgraph_compiler.facts import Level
 from rich.console import Console
 
-from ..runs.effective_settings import Overrides
-from ..runs.minification import Failing
+from ..runs.effective_settings import SettingOverrides
+from ..runs.minification import FailureChoice
 from ..workspace.targets import Target
 from .output import clean, tell, write_line
-from .session import NOT_STARTED, Session
+from .session import NOT_STARTED, CommandSession
 
 _NOTHING_FAILS = 1
 
 
 def minify_target(
-    target: Target, overrides: Overrides, output: Path, failure: int, level: Level | None
+    target: Target, overrides: SettingOverrides, output: Path, failure: int, level: Level | None
 ) -> int:
     """Write a repro to ``output``, print the result, and return the exit code."""
     if not output.parent.is_dir():
         raise click.UsageError(
             f"the folder {output.parent} does not exist: create it, or name another file with -o"
         )
-    with closing(Session([target], "minify", overrides)) as session, _progress() as show:
-        minified = session.minify(target, Failing(failure, level=level), output, show)
+    with closing(CommandSession([target], "minify", overrides)) as session, _progress() as show:
+        minified = session.minify(target, FailureChoice(failure, level=level), output, show)
     repro = minified.size is not None
     write_line(sys.stdout if repro else sys.stderr, minified.message)
     if repro:

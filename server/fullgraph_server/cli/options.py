@@ -11,11 +11,11 @@ from typing import Any
 
 import click
 
-from ..runs.effective_settings import Overrides
+from ..runs.effective_settings import SettingOverrides
 from ..workspace.targets import Target
 from .fail_on import FAIL_ON
 from .known import KnownFindings, configured_baseline
-from .resolve import Asked, Named, resolve_targets
+from .resolve import Named, TargetQuery, resolve_targets
 from .switches import Command, Option
 from .trace import TraceOptions
 
@@ -148,9 +148,9 @@ def _running(command: Command, count: int, timeout: Option) -> Command:
         words = (names,) if isinstance(names, str) else names or ()
         if not words and launch is None:
             raise click.UsageError(f"Missing argument '{metavar}'.")
-        asked = Asked(words, named, launch, folders=count != 1)
+        asked = TargetQuery(words, named, launch, folders=count != 1)
         targets = resolve_targets(asked, Path.cwd(), split_arguments(args), ranks)
-        overrides = Overrides(Path.cwd(), python, timeout=timeout, memory=memory)
+        overrides = SettingOverrides(Path.cwd(), python, timeout=timeout, memory=memory)
         command(targets=targets, overrides=overrides, **own)
 
     return run

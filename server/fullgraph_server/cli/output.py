@@ -67,7 +67,7 @@ def write_list(out: TextIO, key: str, items: Iterable[Any], rest: Callable[[], d
 def clean_console(out: TextIO) -> Console:
     """Return a console that prints each text as one line, with no styles but Fullgraph's."""
     console = Console(file=out, highlight=False, markup=False, emoji=False, soft_wrap=True)
-    console.push_render_hook(_Clean(console))
+    console.push_render_hook(_EscapingHook(console))
     return console
 
 
@@ -77,7 +77,7 @@ def print_diff(console: Console, lines: Iterable[str]) -> None:
         console.print(Text(visible(line), _DIFF_COLOURS.get(line[:1], "")))
 
 
-class Command(click.Command):
+class EscapingCommand(click.Command):
     """A command whose own options end at ``--``; the arguments of the program follow."""
 
     @property
@@ -103,10 +103,10 @@ class Command(click.Command):
             raise click.UsageError(f"{error.format_message()}\n\n{hint}", ctx) from error
 
 
-class Commands(click.Group):
+class EscapingGroup(click.Group):
     """A group of commands whose output can always be encoded, and whose errors are escaped."""
 
-    command_class = Command
+    command_class = EscapingCommand
 
     def main(self, *args: Any, **options: Any) -> Any:
         """Run a command."""
@@ -140,7 +140,7 @@ class Commands(click.Group):
             return super().invoke(ctx)
 
 
-class _Clean(RenderHook):
+class _EscapingHook(RenderHook):
     def __init__(self, console: Console) -> None:
         self._console = console
 

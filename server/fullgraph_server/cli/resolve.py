@@ -22,7 +22,7 @@ from ..workspace.targets import (
     MODULE,
     PYTEST,
     Target,
-    Torchrun,
+    TorchrunJob,
     cell_target,
     configured_targets,
     console_script_target,
@@ -47,7 +47,7 @@ _OPTIONS = {MODULE: MODULE, CONSOLE_SCRIPT: CONSOLE_SCRIPT, LAUNCH: "--launch ",
 
 
 @dataclass(frozen=True)
-class Asked:
+class TargetQuery:
     """The words on the command line that select targets: names, or a launch configuration."""
 
     names: Sequence[str]
@@ -58,7 +58,7 @@ class Asked:
 
 
 def resolve_targets(
-    asked: Asked, cwd: Path, args: tuple[str, ...] | None = None, ranks: int | None = None
+    asked: TargetQuery, cwd: Path, args: tuple[str, ...] | None = None, ranks: int | None = None
 ) -> list[Target]:
     """Return the selected targets. Raises ``click.UsageError`` for a name that does not exist."""
     if asked.launch is not None:
@@ -70,7 +70,7 @@ def resolve_targets(
     return targets if ranks is None else [_with_ranks(target, ranks) for target in targets]
 
 
-def _named(name: str, asked: Asked, cwd: Path) -> Sequence[Target]:
+def _named(name: str, asked: TargetQuery, cwd: Path) -> Sequence[Target]:
     if asked.named is None and asked.folders and os.path.isdir(cwd / name):
         return _folder(name, cwd)
     resolve = {"pytest": _pytest_node, "module": _module, "console-script": _console_script, None: _target}
@@ -88,7 +88,7 @@ def _folder(name: str, cwd: Path) -> Sequence[Target]:
     return targets
 
 
-def _launch(name: str, asked: Asked, cwd: Path) -> Target:
+def _launch(name: str, asked: TargetQuery, cwd: Path) -> Target:
     if asked.named is not None or len(asked.names) > 1:
         raise click.UsageError("--launch takes one file at most, for ${file} in the configuration")
     root = next((folder for folder in (cwd, *cwd.parents) if os.path.exists(launch_path(folder))), None)
@@ -167,7 +167,7 @@ def _configured(name: str, cwd: Path) -> Target:
 
 def _with_args(target: Target, args: tuple[str, ...]) -> Target:
     program = target.program
-    if isinstance(program, Torchrun):
+    if isinstance(program, TorchrunJob):
         return replace(target, program=replace(program, script=replace(program.script, args=args)))
     if not isinstance(program, Script):
         raise click.UsageError(f"arguments are for scripts, and {target.label} runs as {target.kind}")
@@ -176,10 +176,10 @@ def _with_args(target: Target, args: tuple[str, ...]) -> Target:
 
 def _with_ranks(target: Target, ranks: int) -> Target:
     program = target.program
-    script = program.script if isinstance(program, Torchrun) else program
+    script = program.script if isinstance(program, TorchrunJob) else program
     if not isinstance(script, Script):
         raise click.UsageError(f"--ranks is for scripts, and {target.label} runs as {target.kind}")
-    return replace(target, kind="torchrun", program=Torchrun(script, ranks))
+    return replace(target, kind="torchrun", program=TorchrunJob(script, ranks))
 
 
 def _suggestions(targets: Sequence[Target]) -> str:

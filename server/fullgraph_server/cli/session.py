@@ -17,13 +17,13 @@ import click
 from fullgraph_compiler.facts import Depth, Script
 
 from ..analyses.suitability import unsuited
-from ..fixes.prover import Prover
+from ..fixes.prover import EditProver
 from ..report.model import Report
-from ..runs.effective_settings import Overrides, resolve
-from ..runs.engine import Engine
+from ..runs.effective_settings import SettingOverrides, resolve
+from ..runs.engine import RunEngine
 from ..runs.execution import execution_of, failed_report
-from ..runs.minification import Failing, Minification, Minified
-from ..runs.plan import Job, Plan
+from ..runs.minification import FailureChoice, Minification, MinifyResult
+from ..runs.plan import RunJob, RunPlan
 from ..workers.handover import handover_of_user
 from ..workers.pool import WorkerPool
 from ..workers.probe import find_package
@@ -38,7 +38,7 @@ _NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 _T = TypeVar("_T")
 
 
-class Session:
+class CommandSession:
     """The runs of one command, one after the other, until a signal stops them. Close it.
 
     With ``once``, a program reads the user's standard input, which only one run can do. With ``timed``,
@@ -50,7 +50,7 @@ class Session:
         self,
         targets: Iterable[Target],
         purpose: str,
-        overrides: Overrides,
+        overrides: SettingOverrides,
         *,
         once: bool = False,
         timed: bool = False,
@@ -61,7 +61,7 @@ class Session:
         self._loop = asyncio.new_event_loop()
         self._stdin = _program_input() if once else None
         handover = None if timed else handover_of_user()
-        self._engine = Engine(WorkerPool(stdin=self._stdin, handover=handover))
+        self._engine = RunEngine(WorkerPool(stdin=self._stdin, handover=handover))
         self._signal = 0
         self._tell_once = lru_cache(tell)
 
@@ -81,14 +81,14 @@ class Session:
         """Run a target, with ``switches`` for this run only, and return its report."""
         plan = self._plan(target, workspace, switches)
         try:
-            execution = execution_of(Job(plan, 1, plan.depth(depth), self._engine))
+            execution = execution_of(RunJob(plan, 1, plan.depth(depth), self._engine))
             return self._until_signalled(execution.execute(), execution.cancel)
         except Exception as error:
             return failed_report(Report(target.id, 1), target.filename, error)
 
     def minify(
-        self, target: Target, failing: Failing, output: Path, on_progress: Callable[[str], None]
-    ) -> Minified:
+        self, target: Target, failing: FailureChoice, output: Path, on_progress: Callable[[str], None]
+    ) -> MinifyResult:
         """Shrink a failure of a target to a repro; ``on_progress`` gets a message about each step."""
         plan = self._plan(target, Workspace(workspace_root(target)))
         minification = Minification(plan, failing, output, self._engine.run)
@@ -99,10 +99,10 @@ class Session:
         target: Target,
         workspace: Workspace,
         folder: Path,
-        search: Callable[[Prover], Coroutine[Any, Any, _T]],
+        search: Callable[[EditProver], Coroutine[Any, Any, _T]],
     ) -> _T:
         """Search for fixes of a target; its runs write their recordings into ``folder``."""
-        prover = Prover(self._plan(target, workspace), self._engine.run, folder)
+        prover = EditProver(self._plan(target, workspace), self._engine.run, folder)
         return self._until_signalled(search(prover), prover.cancel)
 
     def package_places(self, name: str, target: Target) -> tuple[str, ...] | None:
@@ -113,7 +113,7 @@ class Session:
         finding = find_package(name, settings.python, folder, str(settings.cwd), settings.env)
         return self._loop.run_until_complete(finding)
 
-    def _plan(self, target: Target, workspace: Workspace, switches: Mapping[str, Any] = _NONE) -> Plan:
+    def _plan(self, target: Target, workspace: Workspace, switches: Mapping[str, Any] = _NONE) -> RunPlan:
         config = read_config(workspace.root)
         for problem in config.problems:
             self._tell_once(f"{problem.span.filename}:{problem.span.row}: {problem.message}")
@@ -121,7 +121,7 @@ class Session:
         target, settings = resolve(target, config, overrides)
         if sys.stderr.isatty():
             tell(f"Running {target.label} with {settings.python}")
-        return Plan(target, settings, workspace).of_cells()
+        return RunPlan(target, settings, workspace).of_cells()
 
     def _until_signalled(self, execution: Coroutine[Any, Any, _T], cancel: Callable[[], None]) -> _T:
         """Wait for an execution; a signal cancels it, a second one ends everything at once."""

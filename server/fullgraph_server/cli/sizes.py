@@ -13,14 +13,14 @@ from typing import Final
 import click
 from fullgraph_compiler.facts import AddedSizes, SizeTried
 
-from ..fixes.prover import Prover
+from ..fixes.prover import EditProver
 from ..fixes.sizes import dynamic_sources, find_sizes
-from ..runs.effective_settings import Overrides
+from ..runs.effective_settings import SettingOverrides
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
 from .fix import written
-from .formats.sizes import Sized, SizesFormat
-from .session import NOT_STARTED, Session, workspace_root
+from .formats.sizes import SizesFormat, TargetSizes
+from .session import NOT_STARTED, CommandSession, workspace_root
 
 _LARGEST: Final = (1 << 63) - 1
 _LEFT: Final = 1
@@ -45,10 +45,15 @@ def parse_sizes(texts: Sequence[str]) -> list[AddedSizes]:
 
 
 def size_target(
-    target: Target, overrides: Overrides, write: SizesFormat, added: Sequence[AddedSizes], *, apply: bool
+    target: Target,
+    overrides: SettingOverrides,
+    write: SizesFormat,
+    added: Sequence[AddedSizes],
+    *,
+    apply: bool,
 ) -> int:
     """Search for the marks of a target, write the result, and return the exit code."""
-    with closing(Session([target], "sizes", overrides)) as session:
+    with closing(CommandSession([target], "sizes", overrides)) as session:
         with tempfile.TemporaryDirectory(prefix="fullgraph-") as folder:
             search = partial(_search, target, added)
             sized = session.prove(target, Workspace(workspace_root(target)), Path(folder), search)
@@ -68,6 +73,6 @@ def refused(tried: Sequence[SizeTried]) -> str:
     return f"nothing was written: the program itself refuses {item.place} = {item.size}" if item else ""
 
 
-async def _search(target: Target, added: Sequence[AddedSizes], prover: Prover) -> Sized:
+async def _search(target: Target, added: Sequence[AddedSizes], prover: EditProver) -> TargetSizes:
     found = await find_sizes(prover, added)
-    return Sized(target, found, await dynamic_sources(prover, found))
+    return TargetSizes(target, found, await dynamic_sources(prover, found))

@@ -9,18 +9,18 @@ from fullgraph_compiler.facts import VariantMeasured
 
 from ..analyses.registry import analyses
 from ..report.measured.best_variant import Goal, best_for
-from ..runs.effective_settings import Overrides
+from ..runs.effective_settings import SettingOverrides
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
-from .formats import Checked
+from .formats import CheckedReport
 from .formats.analysed import formats_of
 from .formats.variants import VARIANTS_FORMATS
-from .session import NOT_STARTED, Session, workspace_root
+from .session import NOT_STARTED, CommandSession, workspace_root
 
 _FAILED = 1
 
 
-def measure_target(target: Target, overrides: Overrides, output: str, fail_under: float | None) -> int:
+def measure_target(target: Target, overrides: SettingOverrides, output: str, fail_under: float | None) -> int:
     """Measure a target, write its report to stdout, and return the exit code."""
     checked, ended = _measured(target, overrides)
     report = checked.report
@@ -32,7 +32,7 @@ def measure_target(target: Target, overrides: Overrides, output: str, fail_under
     return _FAILED if fail_under is not None and report.speed.measured.faster < fail_under else 0
 
 
-def try_target(target: Target, overrides: Overrides, output: str, goal: Goal) -> int:
+def try_target(target: Target, overrides: SettingOverrides, output: str, goal: Goal) -> int:
     """Measure a target compiled in other ways, write which is best, and return the exit code."""
     checked, ended = _measured(target, overrides, variants=True)
     best = best_for(checked.report.of(VariantMeasured), goal)
@@ -40,10 +40,10 @@ def try_target(target: Target, overrides: Overrides, output: str, goal: Goal) ->
     return ended or (0 if best else _FAILED)
 
 
-def _measured(target: Target, overrides: Overrides, **switches: bool) -> tuple[Checked, int]:
+def _measured(target: Target, overrides: SettingOverrides, **switches: bool) -> tuple[CheckedReport, int]:
     """Return the report, and the exit code of a run that did not start or was stopped, else 0."""
-    with closing(Session([target], "speed", overrides)) as session:
+    with closing(CommandSession([target], "speed", overrides)) as session:
         workspace = Workspace(workspace_root(target))
         report = session.report(target, workspace, "speed", files="discard", **switches)
     not_started = NOT_STARTED if report.status == "not-started" else 0
-    return Checked(target, report, workspace), session.signalled or not_started
+    return CheckedReport(target, report, workspace), session.signalled or not_started

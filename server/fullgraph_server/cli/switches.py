@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import click
 from fullgraph_compiler.facts import DEVICES
 
-from ..runs.effective_settings import Overrides
+from ..runs.effective_settings import SettingOverrides
 
 Command: TypeAlias = Callable[..., Any]
 Option: TypeAlias = Callable[[Command], Command]
@@ -69,7 +69,7 @@ def with_switches(command: Command, options: Mapping[str, Option] = _SWITCHES) -
     """Give a command the options for switches of its run, and put them into its ``overrides``."""
 
     @functools.wraps(command)
-    def run(overrides: Overrides, preview_python: str | None = None, **own: Any) -> Any:
+    def run(overrides: SettingOverrides, preview_python: str | None = None, **own: Any) -> Any:
         given = {name: own.pop(name) for name in options}
         try:
             re.compile(given["only"] or "")

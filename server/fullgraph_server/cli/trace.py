@@ -17,14 +17,14 @@ from typing import Final
 import click
 from fullgraph_compiler.trace import read_head
 
-from ..runs.effective_settings import Overrides, resolve
+from ..runs.effective_settings import SettingOverrides, resolve
 from ..text.urls import Url, is_url
 from ..traces.archives import is_archive
 from ..traces.logs import NoTraceError
 from ..traces.paths import library_folders
 from ..traces.places import at_hand, logs_of
 from ..traces.present import as_it_is_now
-from ..traces.reading import Detail, Reading
+from ..traces.reading import Detail, ReadOptions
 from ..traces.seen_calls import example_lines
 from ..traces.trace import each_report, of_rank, read_logs
 from ..workspace.config import read_config
@@ -32,7 +32,7 @@ from ..workspace.targets import Target, Trace, trace_target
 from ..workspace.workspace import Workspace, project_root
 from .exports.timeline import write_timeline
 from .fail_on import FAIL_ON
-from .formats import Checked, ComparisonFormat, Format
+from .formats import CheckedReport, ComparisonFormat, Format
 from .formats.checked import shown_path
 from .formats.comparison import compared
 from .known import KnownFindings
@@ -58,9 +58,9 @@ class TraceOptions:
     detail: Detail = field(default="findings")
 
     @property
-    def overrides(self) -> Overrides:
+    def overrides(self) -> SettingOverrides:
         """The settings from the options; paths in them are relative to the current folder."""
-        return Overrides(Path.cwd(), interpreter=self.python, trace_paths=dict(self.folders))
+        return SettingOverrides(Path.cwd(), interpreter=self.python, trace_paths=dict(self.folders))
 
 
 def show_trace(
@@ -109,7 +109,7 @@ def show_examples(place: str, options: TraceOptions) -> int:
     return 0 if lines else 1
 
 
-def _missing_files(checked: Checked) -> str:
+def _missing_files(checked: CheckedReport) -> str:
     """Return a message that no compiled file of the user is here; empty if one is."""
     workspace = checked.workspace
     files = [name for frame in checked.report.frames if not _LIBRARY.search(name := frame.filename)]
@@ -119,7 +119,7 @@ def _missing_files(checked: Checked) -> str:
     return f"{missing}: start in the folder of the project, or map its folder with --map THERE HERE"
 
 
-def _write_page(place: str, checked: Checked, folder: Path) -> None:
+def _write_page(place: str, checked: CheckedReport, folder: Path) -> None:
     from .exports.folder import PAGE, write_folder
 
     assert isinstance(checked.target.program, Trace)
@@ -153,13 +153,13 @@ def _path(place: str) -> Path | Url:
     return Url(place) if is_url(place) else Path(os.path.abspath(place))
 
 
-def _resolved(path: Path | Url, options: TraceOptions) -> tuple[Target, Reading]:
+def _resolved(path: Path | Url, options: TraceOptions) -> tuple[Target, ReadOptions]:
     root = project_root(Path.cwd())
     trace = trace_target(str(path), root, options.rank)
     target, settings = resolve(trace, read_config(root), options.overrides)
     assert isinstance(target.program, Trace)
     folders = dict(target.program.folders)
-    return target, Reading(root, options.detail, folders, library_folders(settings.python))
+    return target, ReadOptions(root, options.detail, folders, library_folders(settings.python))
 
 
 @contextmanager
@@ -195,7 +195,7 @@ def _told_errors(path: Path | Url, done: str = "written") -> Iterator[None]:
         raise click.ClickException(f"{path} cannot be {done}: {error.strerror}") from error
 
 
-def _checked(place: str, options: TraceOptions, baseline: KnownFindings | None = None) -> Checked:
+def _checked(place: str, options: TraceOptions, baseline: KnownFindings | None = None) -> CheckedReport:
     path = _path(place)
     target, reading = _resolved(path, options)
     root = reading.root
@@ -207,4 +207,4 @@ def _checked(place: str, options: TraceOptions, baseline: KnownFindings | None =
     report = as_it_is_now(read, workspace)
     known_findings = baseline.of(report, root) if baseline else None
     # A log can name any file, so the workspace reads only files of the report.
-    return Checked(target, report, Workspace(root, report.files.get), known_findings)
+    return CheckedReport(target, report, Workspace(root, report.files.get), known_findings)

@@ -15,10 +15,10 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from ..text.urls import without_secrets
 from ..workspace.targets import Target
 from .capabilities import member
-from .targets import NoTarget, Targets
+from .targets import NoTargetReason, TargetRegistry
 
 
-def target_argument(targets: Targets, command: str, args: tuple[Any, ...]) -> Target:
+def target_argument(targets: TargetRegistry, command: str, args: tuple[Any, ...]) -> Target:
     """Return the target that a command's only argument names.
 
     Raises :class:`JsonRpcException` if there is no such argument or target.
@@ -28,7 +28,9 @@ def target_argument(targets: Targets, command: str, args: tuple[Any, ...]) -> Ta
     raise misuse(f"{command} takes one argument: the URI of a file, or the id of a target.")
 
 
-def run_arguments(targets: Targets, command: str, args: tuple[Any, ...]) -> tuple[Target, Mapping[str, Any]]:
+def run_arguments(
+    targets: TargetRegistry, command: str, args: tuple[Any, ...]
+) -> tuple[Target, Mapping[str, Any]]:
     """Return the target of a command and the switches of its ``DryRunOptions``.
 
     Raises :class:`JsonRpcException` if the arguments are not valid.
@@ -44,13 +46,13 @@ def run_arguments(targets: Targets, command: str, args: tuple[Any, ...]) -> tupl
     return target, {name: value for name, value in given.items() if value}
 
 
-def named_target(targets: Targets, name: str) -> Target:
+def named_target(targets: TargetRegistry, name: str) -> Target:
     """Return the target of an id or a URI.
 
     Raises :class:`JsonRpcException` if there is none.
     """
     target = targets.find(name)
-    if isinstance(target, NoTarget):
+    if isinstance(target, NoTargetReason):
         raise refusal(target.message)
     return target
 

@@ -13,7 +13,7 @@ from fullgraph_compiler.facts import Files
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..runs.effective_settings import Overrides
+from ..runs.effective_settings import SettingOverrides
 from ..workspace.setting_types import read_settings, wrong_type
 from ..workspace.settings_schema import EDITOR
 from .messages import show_message
@@ -30,7 +30,7 @@ RunInductor: TypeAlias = Literal["manual", "idle"]
 
 
 @dataclass(frozen=True)
-class Settings:
+class EditorSettings:
     """The validated section ``fullgraph``; ``None`` stands for an unset setting."""
 
     interpreter: str | None = None
@@ -53,9 +53,9 @@ class Settings:
     run_inductor: RunInductor = "manual"
     """Whether TorchInductor runs automatically after runs that leave it out."""
 
-    def overrides(self, folder: Path) -> Overrides:
+    def overrides(self, folder: Path) -> SettingOverrides:
         """Return these settings as the overrides for runs in ``folder``."""
-        return Overrides(
+        return SettingOverrides(
             folder,
             self.interpreter,
             self.active_interpreter,
@@ -69,7 +69,7 @@ class Settings:
         )
 
 
-class Configuration:
+class SettingsReader:
     """Reader of the client's settings, which warns once about each invalid value."""
 
     def __init__(self, server: LanguageServer) -> None:
@@ -82,12 +82,12 @@ class Configuration:
         plain = _plain(options)
         self._initial = plain.get(_SECTION, plain) if isinstance(plain, dict) else plain
 
-    async def settings(self, uri: str) -> Settings:
+    async def settings(self, uri: str) -> EditorSettings:
         """Return the settings that hold for a file."""
         section = await self._ask(uri)
         return self._checked(section if section is not None else self._initial)
 
-    async def overrides(self, uri: str, folder: Path) -> Overrides:
+    async def overrides(self, uri: str, folder: Path) -> SettingOverrides:
         """Return the overrides for runs of a file in an open folder."""
         return (await self.settings(uri)).overrides(folder)
 
@@ -112,14 +112,14 @@ class Configuration:
         values = answer.result()
         return _plain(values[0]) if values else None
 
-    def _checked(self, section: Any) -> Settings:
+    def _checked(self, section: Any) -> EditorSettings:
         if section is None:
-            return Settings()
+            return EditorSettings()
         if not isinstance(section, dict):
             self._wrong("", wrong_type("an object", section))
-            return Settings()
+            return EditorSettings()
         settings = (setting for setting in EDITOR if not setting.client_only)
-        return Settings(**read_settings(settings, section, self._wrong))
+        return EditorSettings(**read_settings(settings, section, self._wrong))
 
     def _wrong(self, key: str, message: str) -> None:
         name = f"{_SECTION}.{key}" if key else _SECTION

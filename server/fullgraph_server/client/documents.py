@@ -16,27 +16,27 @@ from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 
 from ..report.model import Report
-from ..workspace.drift import Drift
+from ..workspace.drift import TextDrift
 from ..workspace.notebooks.file import NOTEBOOK
 from ..workspace.positions import Span
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace, project_root
-from .notebooks import Notebook, Notebooks
+from .notebooks import NotebookFinder, OpenNotebook
 
-_NO_DRIFT = Drift(None, None)
+_NO_DRIFT = TextDrift(None, None)
 _MOST_OF_LINE = 20_000
 """The most characters of a line that a request reads: it looks up every name in the line."""
 
 
-class Documents:
+class ClientDocuments:
     """The files that the client shows, and those on disk, by path."""
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
-        self._notebooks = Notebooks(server)
+        self._notebooks = NotebookFinder(server)
         self._workspaces: dict[Path, Workspace] = {}
         self._sources: WeakKeyDictionary[TextDocument, tuple[int | None, SourceFile]] = WeakKeyDictionary()
-        self._drifts: WeakKeyDictionary[SourceFile, Drift] = WeakKeyDictionary()
+        self._drifts: WeakKeyDictionary[SourceFile, TextDrift] = WeakKeyDictionary()
 
     # -- folders -------------------------------------------------------------------------------
 
@@ -74,7 +74,7 @@ class Documents:
         notebook = self._notebooks.uri_of(uri)
         return _path(notebook or uri)
 
-    def notebook(self, filename: str) -> Notebook | None:
+    def notebook(self, filename: str) -> OpenNotebook | None:
         """Return the notebook that the client shows for a file, if it is open."""
         return next((item for item in self._notebooks.all() if _path(item.uri) == filename), None)
 
@@ -86,7 +86,7 @@ class Documents:
     def uris(self, filename: str) -> Sequence[str]:
         """Return the URIs of a file's open documents; for a notebook, of its cells."""
         document = self._open(filename)
-        if isinstance(document, Notebook):
+        if isinstance(document, OpenNotebook):
             return [cell.uri for cell in document.cells]
         return [document.uri] if document else []
 
@@ -104,7 +104,7 @@ class Documents:
         document = self._open(filename)
         if document is None:
             return self.workspace_of(filename).source(filename)
-        if isinstance(document, Notebook):
+        if isinstance(document, OpenNotebook):
             return document.source(filename)
         cached = self._sources.get(document)
         if cached is None or cached[0] != document.version:
@@ -112,7 +112,7 @@ class Documents:
             self._sources[document] = cached
         return cached[1]
 
-    def drift(self, report: Report, filename: str) -> Drift:
+    def drift(self, report: Report, filename: str) -> TextDrift:
         """Return the edits of a file since a report's run.
 
         There are none for a file that the report lacks.
@@ -123,7 +123,7 @@ class Documents:
             return _NO_DRIFT
         drift = self._drifts.get(ran)
         if drift is None or drift.after is not now:
-            drift = self._drifts[ran] = Drift(ran, now)
+            drift = self._drifts[ran] = TextDrift(ran, now)
         return drift
 
     def has_cells_of(self, report: Report, filename: str, row: int = 0) -> bool:
@@ -153,7 +153,7 @@ class Documents:
         frozen = replace(workspace, read=lambda filename: shown.get(filename) or workspace.source(filename))
         return frozen, tuple(texts)
 
-    def _open(self, filename: str) -> TextDocument | Notebook | None:
+    def _open(self, filename: str) -> TextDocument | OpenNotebook | None:
         if filename.endswith(NOTEBOOK):
             return self.notebook(filename)
         documents: Mapping[str, TextDocument] = self._server.workspace.text_documents

@@ -10,11 +10,11 @@ from typing import TypeAlias
 from ..protocol.report import MinifyOptions
 from ..report.model import Finding, Report
 from ..text.urls import without_secrets
-from ..workspace.drift import Drift
+from ..workspace.drift import TextDrift
 from ..workspace.positions import Span
 from ..workspace.targets import ARGUMENTS, LAUNCH
 
-Drifts: TypeAlias = Callable[[Report, str], Drift]
+Drifts: TypeAlias = Callable[[Report, str], TextDrift]
 """Returns the edits of a file's text since a report's run."""
 
 _MOST_TARGETS = 2
@@ -110,7 +110,7 @@ def _named(shown: ShownFinding, finders: list[str], ran: Mapping[str, AbstractSe
     return replace(shown, targets=tuple(dict.fromkeys(finders))) if others else shown
 
 
-def _rows(filename: str, report: Report, drift: Drift) -> set[int]:
+def _rows(filename: str, report: Report, drift: TextDrift) -> set[int]:
     """Return the current rows of a file whose code a target ran, in graphs or eagerly."""
     spans = (span for lines in report.graph_lines if lines.filename == filename for span in lines.spans)
     found = (item.span for item in report.findings if item.span.filename == filename and not item.of_run)

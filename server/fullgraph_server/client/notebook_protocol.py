@@ -15,7 +15,7 @@ from pygls.lsp.server import LanguageServer
 
 from ..workspace.notebooks.file import NOTEBOOK
 from .answering import AnsweringProtocol
-from .notebooks import Notebook, Notebooks, ShownCell
+from .notebooks import NotebookFinder, OpenNotebook, ShownCell
 
 SYNC = types.NotebookDocumentSyncOptions(
     notebook_selector=[types.NotebookDocumentFilterWithNotebook("jupyter-notebook")], save=True
@@ -30,7 +30,7 @@ class NotebookProtocol(AnsweringProtocol):
 
     def __init__(self, server: LanguageServer, converter: Any) -> None:
         super().__init__(server, converter)
-        self._notebooks = Notebooks(server)
+        self._notebooks = NotebookFinder(server)
         self._cells: dict[Any, str] = {}
         """The URI of the cell that a request is about, by the id of the request."""
         self._told: dict[str, _Json] = {}
@@ -71,28 +71,28 @@ class NotebookProtocol(AnsweringProtocol):
             super()._send_data({"jsonrpc": self.VERSION, "method": method, "params": params})
 
 
-def in_cells(message: _Json, notebooks: list[Notebook], cell: str = "") -> _Json:
+def in_cells(message: _Json, notebooks: list[OpenNotebook], cell: str = "") -> _Json:
     """Replace rows of programs in a message by rows of cells.
 
     ``cell`` is the URI of the cell that was requested.
     """
-    cells = _Cells(notebooks)
+    cells = _CellMap(notebooks)
     content = {key: message[key] for key in ("result", "params") if key in message}
     return {**message, **{key: cells.written(value, cells.of(cell)) for key, value in content.items()}}
 
 
-def diagnostics_of_cells(params: _Json, notebooks: list[Notebook]) -> Iterator[_Json]:
+def diagnostics_of_cells(params: _Json, notebooks: list[OpenNotebook]) -> Iterator[_Json]:
     """Split diagnostics of a notebook's program into those of its cells.
 
     Diagnostics of other documents are yielded unchanged.
     """
     if params["uri"].endswith(NOTEBOOK) or notebooks:
-        yield from _Cells(notebooks).diagnostics(params)
+        yield from _CellMap(notebooks).diagnostics(params)
     else:
         yield params
 
 
-class _Extent:
+class _CellExtent:
     """A cell, and the 0-based lines of the program that are in it."""
 
     def __init__(self, cell: ShownCell, first: int, end: int) -> None:
@@ -101,25 +101,25 @@ class _Extent:
         self.last_width = len(cell.text[cell.text.rfind("\n") + 1 :].encode("utf-16-le")) // 2
 
 
-class _ElsewhereError(Exception):
+class _OtherCellError(Exception):
     """A place in another cell than the cell of the request."""
 
 
-class _Cells:
+class _CellMap:
     """The map from URIs and rows of programs to cells."""
 
-    def __init__(self, notebooks: list[Notebook]) -> None:
-        self._extents: dict[str, list[_Extent]] = {}
+    def __init__(self, notebooks: list[OpenNotebook]) -> None:
+        self._extents: dict[str, list[_CellExtent]] = {}
         for notebook in notebooks:
-            extents = [_Extent(*extent) for extent in notebook.extents()]
+            extents = [_CellExtent(*extent) for extent in notebook.extents()]
             self._extents[notebook.uri] = extents
             self._extents.update((extent.uri, extents) for extent in extents)
 
-    def of(self, uri: str) -> _Extent | None:
+    def of(self, uri: str) -> _CellExtent | None:
         """Return the cell of a URI."""
         return next((extent for extent in self._extents.get(uri, ()) if extent.uri == uri), None)
 
-    def at(self, uri: Any, line: int) -> _Extent | None:
+    def at(self, uri: Any, line: int) -> _CellExtent | None:
         """Return the cell around a line of a program; ``None`` for another document."""
         extents = self._extents.get(uri, ()) if isinstance(uri, str) else ()
         return next((extent for extent in extents if line < extent.end), None)
@@ -137,10 +137,10 @@ class _Cells:
                 "diagnostics": self.written(found, extent),
             }
 
-    def _starts_in(self, extent: _Extent, item: _Json) -> bool:
+    def _starts_in(self, extent: _CellExtent, item: _Json) -> bool:
         return bool(extent.first <= item["range"]["start"]["line"] < extent.end)
 
-    def written(self, value: _Json, cell: _Extent | None) -> _Json:
+    def written(self, value: _Json, cell: _CellExtent | None) -> _Json:
         """Replace rows of programs in a value by rows of cells.
 
         Rows without a URI belong to ``cell``.
@@ -151,20 +151,20 @@ class _Cells:
             return value
         try:
             return self._object(value, cell)
-        except _ElsewhereError:
+        except _OtherCellError:
             return None
 
-    def _items(self, values: list[_Json], cell: _Extent | None) -> Iterator[_Json]:
+    def _items(self, values: list[_Json], cell: _CellExtent | None) -> Iterator[_Json]:
         for value in values:
             if isinstance(value, dict) and "edits" in value and "textDocument" in value:
                 yield from self._document_edits(value)
                 continue
             try:
                 yield self._object(value, cell) if isinstance(value, dict) else self.written(value, cell)
-            except _ElsewhereError:
+            except _OtherCellError:
                 continue
 
-    def _object(self, value: dict[str, _Json], cell: _Extent | None) -> dict[str, _Json]:
+    def _object(self, value: dict[str, _Json], cell: _CellExtent | None) -> dict[str, _Json]:
         if value.keys() == {"line", "character"}:
             return _position(value, cell)
         if value.keys() == {"start", "end"}:
@@ -214,15 +214,15 @@ class _Cells:
         yield from by_cell.items()
 
 
-def _position(value: dict[str, int], cell: _Extent | None) -> dict[str, int]:
+def _position(value: dict[str, int], cell: _CellExtent | None) -> dict[str, int]:
     if cell is None:
         return value
     if not cell.first <= value["line"] < cell.end:
-        raise _ElsewhereError
+        raise _OtherCellError
     return {**value, "line": value["line"] - cell.first}
 
 
-def _range(value: dict[str, _Json], cell: _Extent | None) -> dict[str, _Json]:
+def _range(value: dict[str, _Json], cell: _CellExtent | None) -> dict[str, _Json]:
     """Convert a range to its cell, cut at the end of the cell."""
     if cell is None:
         return value
@@ -232,28 +232,28 @@ def _range(value: dict[str, _Json], cell: _Extent | None) -> dict[str, _Json]:
     return {"start": _position(value["start"], cell), "end": _position(end, cell)}
 
 
-def _lines(first: int, last: int, cell: _Extent) -> dict[str, int]:
+def _lines(first: int, last: int, cell: _CellExtent) -> dict[str, int]:
     if last < cell.first or first >= cell.end:
-        raise _ElsewhereError
+        raise _OtherCellError
     return {"startLine": max(first, cell.first) - cell.first, "endLine": min(last, cell.end - 1) - cell.first}
 
 
-def _appended(edit: dict[str, _Json], cell: _Extent) -> dict[str, _Json]:
+def _appended(edit: dict[str, _Json], cell: _CellExtent) -> dict[str, _Json]:
     """Turn an insertion between cells into one at the end of the cell above it."""
     if edit["range"]["start"] != edit["range"]["end"]:
-        raise _ElsewhereError  # it replaces lines of the next cell
+        raise _OtherCellError  # it replaces lines of the next cell
     end = {"line": cell.end - 1 - cell.first, "character": cell.last_width}
     return {**edit, "range": {"start": end, "end": end}, "newText": "\n" + edit["newText"].removesuffix("\n")}
 
 
-def _edit(edit: dict[str, _Json], cell: _Extent) -> dict[str, _Json]:
+def _edit(edit: dict[str, _Json], cell: _CellExtent) -> dict[str, _Json]:
     """Convert an edit to its cell.
 
     The end of a cell's last line is not part of its text.
     """
     end = edit["range"]["end"]
     if end["line"] > cell.end or (end["line"] == cell.end and end["character"]):
-        raise _ElsewhereError  # it changes several cells: which cell gets its new lines is unknown
+        raise _OtherCellError  # it changes several cells: which cell gets its new lines is unknown
     text = edit["newText"]
     if end["line"] == cell.end:
         text = text.removesuffix("\n").removesuffix("\r")

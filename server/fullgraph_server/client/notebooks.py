@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..workspace.notebooks.program import Cell, NotebookError, program
+from ..workspace.notebooks.program import NotebookCell, NotebookError, program
 from ..workspace.source import SourceFile
 
 
@@ -25,7 +25,7 @@ class ShownCell:
 
 
 @dataclass(frozen=True)
-class Notebook:
+class OpenNotebook:
     """The current state of an open notebook."""
 
     uri: str
@@ -67,7 +67,7 @@ class Notebook:
     @cached_property
     def _program(self) -> tuple[str, tuple[int, ...], str]:
         try:
-            return *program([Cell(cell.language, cell.text) for cell in self.cells]), ""
+            return *program([NotebookCell(cell.language, cell.text) for cell in self.cells]), ""
         except NotebookError as error:
             return "", (), str(error)
 
@@ -78,25 +78,25 @@ def _source(filename: str, text: str, rows: tuple[int, ...]) -> SourceFile:
     return SourceFile(filename, text, rows)
 
 
-class Notebooks:
+class NotebookFinder:
     """The notebooks that are open in the client."""
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
-        self._kept: dict[str, Notebook] = {}
+        self._kept: dict[str, OpenNotebook] = {}
 
     def uri_of(self, cell: str) -> str | None:
         """Return the URI of the notebook that contains a cell."""
         document = self._server.workspace.get_notebook_document(cell_uri=cell)
         return document.uri if document else None
 
-    def all(self) -> Iterator[Notebook]:
+    def all(self) -> Iterator[OpenNotebook]:
         """Yield the notebooks that the client shows."""
         for uri in list(self._server.workspace.notebook_documents):
             if (notebook := self.at(uri)) is not None:
                 yield notebook
 
-    def at(self, uri: str) -> Notebook | None:
+    def at(self, uri: str) -> OpenNotebook | None:
         """Return the notebook with a URI, which may be that of one of its cells."""
         workspace = self._server.workspace
         document = workspace.get_notebook_document(notebook_uri=uri) or workspace.get_notebook_document(
@@ -104,7 +104,7 @@ class Notebooks:
         )
         if document is None:
             return None
-        notebook = Notebook(document.uri, document.version, tuple(self._cells(document)))
+        notebook = OpenNotebook(document.uri, document.version, tuple(self._cells(document)))
         kept = self._kept.get(document.uri)
         if kept is not None and kept.cells == notebook.cells and kept.version == notebook.version:
             return kept

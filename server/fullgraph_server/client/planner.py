@@ -5,22 +5,24 @@ from __future__ import annotations
 from typing import Final
 
 from ..compare.baseline import Baseline, BaselineError, read_baseline
-from ..runs.effective_settings import Overrides, resolve
-from ..runs.plan import Plan, Planner
-from ..workspace.config import Config, baseline_path, read_config
+from ..runs.effective_settings import SettingOverrides, resolve
+from ..runs.plan import RunPlan, RunPlanner
+from ..workspace.config import ProjectConfig, baseline_path, read_config
 from ..workspace.targets import Target
-from .configuration import Configuration
-from .documents import Documents
-from .targets import Targets
+from .configuration import SettingsReader
+from .documents import ClientDocuments
+from .targets import TargetRegistry
 
 _DEFAULT_TIMEOUT: Final = 60.0
 """The time limit in seconds if none is set: a save must not start a run that never ends."""
 
 
-def create_planner(targets: Targets, documents: Documents, configuration: Configuration) -> Planner:
+def create_planner(
+    targets: TargetRegistry, documents: ClientDocuments, configuration: SettingsReader
+) -> RunPlanner:
     """Create the planner of a client's runs."""
 
-    async def plan(name: str, overrides: Overrides | None = None, /) -> Plan | None:
+    async def plan(name: str, overrides: SettingOverrides | None = None, /) -> RunPlan | None:
         target = targets.find(name)
         if not isinstance(target, Target):
             return None
@@ -37,9 +39,9 @@ def create_planner(targets: Targets, documents: Documents, configuration: Config
         target, run_settings = resolve(target, config, overrides, _DEFAULT_TIMEOUT)
         shown = documents.as_shown(workspace)
         known, by_itself = baseline(config), (overrides.goes_deeper, overrides.tries_fixes)
-        return Plan(target, run_settings, *shown, known, *by_itself).of_cells()
+        return RunPlan(target, run_settings, *shown, known, *by_itself).of_cells()
 
-    def baseline(config: Config) -> Baseline:
+    def baseline(config: ProjectConfig) -> Baseline:
         """Return the project's baseline; an empty one if it is missing or unreadable."""
         path = baseline_path(config)
         if path is None or not path.exists():

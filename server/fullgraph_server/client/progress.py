@@ -24,7 +24,7 @@ from .capabilities import experimental_capability
 _log = logging.getLogger(__name__)
 
 
-class WorkDone:
+class WorkDoneProgress:
     """A work-done progress of the client; nothing in a client without them."""
 
     def __init__(
@@ -78,17 +78,17 @@ class WorkDone:
         return self._server.work_done_progress
 
 
-class Progress(RunObserver):
+class ProgressDisplay(RunObserver):
     """A progress display for each run."""
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
-        self._shown: dict[int, WorkDone] = {}
+        self._shown: dict[int, WorkDoneProgress] = {}
 
     def started(self, target: Target, generation: int, cancel: Callable[[], None]) -> None:
         """Show that a run has started."""
         token, message = f"fullgraph-{generation}", target.label
-        self._shown[generation] = WorkDone(self._server, token, message, cancel)
+        self._shown[generation] = WorkDoneProgress(self._server, token, message, cancel)
 
     def progressed(self, generation: int, message: str) -> None:
         """Show the current step of a run."""

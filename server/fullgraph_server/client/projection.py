@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..report.measured.model import Speed, SpeedCause
-from ..report.model import Code, FrameReport, Guard, Launch, Report, SizeCondition, TensorName
-from ..runs.schedule import Runs
+from ..report.measured.model import MeasuredSpeed, SpeedCause
+from ..report.model import FrameReport, GeneratedCode, Guard, KernelLaunch, Report, SizeCondition, TensorName
+from ..runs.schedule import RunSchedule
 from ..text.source_names import written_name
-from ..workspace.drift import Drift
+from ..workspace.drift import TextDrift
 from ..workspace.positions import Span
-from .documents import Documents
+from .documents import ClientDocuments
 from .findings import Drifts, ShownFinding, shown_findings
 
 _LAST = re.compile(r"(?<!\w)\w+$")
@@ -45,7 +45,7 @@ class NamedGuards:
 
 
 @dataclass(frozen=True, eq=False)
-class Function:
+class ProjectedFunction:
     """A compiled function, and its rows in the file: decorators, ``def``, body."""
 
     report: Report
@@ -54,7 +54,7 @@ class Function:
     last_row: int
     has_name: bool
     """Whether it is a ``def`` or lambda in the text, rather than a comprehension or the like."""
-    outer: Function | None = None
+    outer: ProjectedFunction | None = None
     _found: dict[str, NamedGuards] = field(default_factory=dict)
     """Cached answers: there can be thousands of guards on one name."""
 
@@ -85,11 +85,11 @@ class Function:
 
 
 @dataclass(frozen=True, eq=False)
-class Projection:
+class FileProjection:
     """A report's compiled functions and tensors in one file, at the rows that ran."""
 
     report: Report
-    functions: Sequence[Function]
+    functions: Sequence[ProjectedFunction]
     """Sorted by first row, outer before inner."""
     tensors: Mapping[int, Sequence[TensorName]]
     """By the row in which the name ends."""
@@ -108,7 +108,7 @@ class Projection:
         names = itertools.chain.from_iterable(self.tensors.values())
         return len({tensor.device for name in names for tensor in name.shown}) > 1
 
-    def function_at(self, row: int) -> Function | None:
+    def function_at(self, row: int) -> ProjectedFunction | None:
         """Return the innermost compiled function around a row."""
         index = bisect_right(self._first_rows, row) - 1
         function = self.functions[index] if index >= 0 else None
@@ -127,18 +127,18 @@ class ShownTensors:
     target: str
 
 
-class View:
+class FileView:
     """The finished reports about a file, at the rows of its current text.
 
     Projections are sorted newest first; where several agree about a function, the newest counts.
     """
 
-    def __init__(self, filename: str, projections: Sequence[Projection], drifts: Drifts) -> None:
+    def __init__(self, filename: str, projections: Sequence[FileProjection], drifts: Drifts) -> None:
         self.filename = filename
         self._drifts = drifts
         self._seen = [(item, drifts(item.report, filename)) for item in projections]
 
-    def functions(self) -> Iterator[tuple[Function, int]]:
+    def functions(self) -> Iterator[tuple[ProjectedFunction, int]]:
         """Yield each compiled function whose ``def`` exists, with its current row.
 
         If reports of targets differ about a function, it is yielded once for each of these targets.
@@ -146,17 +146,17 @@ class View:
         for (row, _), same in self._by_definition.items():
             yield from ((function, row) for function in same if function.has_name)
 
-    def of_targets(self, function: Function) -> Sequence[Function]:
+    def of_targets(self, function: ProjectedFunction) -> Sequence[ProjectedFunction]:
         """Return the versions of a function that targets report, the newest first."""
         return next((same for same in self._by_definition.values() if function in same), [function])
 
     @cached_property
-    def _by_definition(self) -> Mapping[tuple[int, str], Sequence[Function]]:
+    def _by_definition(self) -> Mapping[tuple[int, str], Sequence[ProjectedFunction]]:
         """The functions by the current row of their ``def`` and their name.
 
         Of each function there are the newest versions that differ.
         """
-        found: dict[tuple[int, str], list[Function]] = {}
+        found: dict[tuple[int, str], list[ProjectedFunction]] = {}
         for projection, drift in self._seen:
             for function in projection.functions:
                 if (row := _defined_at(function, drift)) is not None:
@@ -166,12 +166,12 @@ class View:
                         same.append(function)
         return found
 
-    def functions_at(self, row: int) -> list[tuple[Function, int]]:
+    def functions_at(self, row: int) -> list[tuple[ProjectedFunction, int]]:
         """List the compiled functions around an unedited line, innermost first.
 
         Each comes with the row of the line in its run.
         """
-        around: dict[tuple[int, str], tuple[Function, int]] = {}
+        around: dict[tuple[int, str], tuple[ProjectedFunction, int]] = {}
         for projection, drift in self._seen:
             earlier = drift.earlier(row)
             function = projection.function_at(earlier) if earlier is not None else None
@@ -226,7 +226,7 @@ class View:
                 return projection.report, conditions
         return None
 
-    def launches_at(self, row: int) -> list[tuple[Code, Launch]]:
+    def launches_at(self, row: int) -> list[tuple[GeneratedCode, KernelLaunch]]:
         """Return the kernel launches for an unedited line, in the newest run with code."""
         for projection, drift in self._seen:
             earlier = drift.earlier(row)
@@ -250,7 +250,9 @@ class View:
                     if _is_as_it_ran(name, drift):
                         yield ShownTensors(name, row, projection.mixes_devices, projection.report.target)
 
-    def costs(self, first_row: int, last_row: int) -> Iterator[tuple[int, Speed, Sequence[SpeedCause]]]:
+    def costs(
+        self, first_row: int, last_row: int
+    ) -> Iterator[tuple[int, MeasuredSpeed, Sequence[SpeedCause]]]:
         """Yield the unedited lines in these rows that cost time in compiled calls.
 
         For each line, the newest run with causes counts.
@@ -268,18 +270,18 @@ class View:
         return moved.span.row if moved.change == "same" else None
 
 
-class Projections:
+class ProjectionCache:
     """Cache of the projections of each file.
 
     Only a new report makes a new projection, an edit does not.
     """
 
-    def __init__(self, runs: Runs, documents: Documents) -> None:
+    def __init__(self, runs: RunSchedule, documents: ClientDocuments) -> None:
         self._runs = runs
         self._documents = documents
-        self._made: dict[str, list[Projection]] = {}
+        self._made: dict[str, list[FileProjection]] = {}
 
-    def of(self, filename: str) -> View:
+    def of(self, filename: str) -> FileView:
         """Return the view of a file from the finished reports."""
         made = self._made.get(filename, ())
         reports = [report for report in self._runs.of_file(filename) if filename in report.files]
@@ -287,14 +289,14 @@ class Projections:
             next((item for item in made if item.report is report), None) or project(report, filename)
             for report in reports
         ]
-        return View(filename, self._made[filename], self._documents.drift)
+        return FileView(filename, self._made[filename], self._documents.drift)
 
 
-def project(report: Report, filename: str) -> Projection:
+def project(report: Report, filename: str) -> FileProjection:
     """Index a report by the rows and names of a file."""
     source = report.files.get(filename)
     rows = source.functions if source else {}
-    functions: list[Function] = []
+    functions: list[ProjectedFunction] = []
     frames = (frame for frame in report.frames if frame.filename == filename)
     for frame in sorted(frames, key=lambda frame: (frame.row, frame.function)):
         written = rows.get((frame.row, frame.function))
@@ -302,7 +304,7 @@ def project(report: Report, filename: str) -> Projection:
         outer = functions[-1] if functions else None
         while outer is not None and outer.last_row < last_row:
             outer = outer.outer
-        functions.append(Function(report, frame, first_row, last_row, written is not None, outer))
+        functions.append(ProjectedFunction(report, frame, first_row, last_row, written is not None, outer))
     tensors: dict[int, list[TensorName]] = {}
     for name in report.tensors:
         if name.span.filename == filename:
@@ -324,7 +326,7 @@ def project(report: Report, filename: str) -> Projection:
         if cause.span is not None and cause.span.filename == filename:
             costs.setdefault(cause.span.row, []).append(cause)
     first_rows = [function.first_row for function in functions]
-    return Projection(report, functions, tensors, guards, sizes, costs, first_rows)
+    return FileProjection(report, functions, tensors, guards, sizes, costs, first_rows)
 
 
 def counts(frame: FrameReport) -> tuple[int, ...]:
@@ -332,11 +334,11 @@ def counts(frame: FrameReport) -> tuple[int, ...]:
     return frame.graphs, frame.breaks, len(frame.guards), frame.kernels, frame.recompiles
 
 
-def _differ(one: Function, other: Function) -> bool:
+def _differ(one: ProjectedFunction, other: ProjectedFunction) -> bool:
     return one.report.target != other.report.target and counts(one.frame) != counts(other.frame)
 
 
-def _defined_at(function: Function, drift: Drift) -> int | None:
+def _defined_at(function: ProjectedFunction, drift: TextDrift) -> int | None:
     """Return the current row of a function's ``def``; ``None`` if it was deleted."""
     row, change = drift.line(function.frame.row)
     return None if change == "deleted" else row
@@ -346,7 +348,7 @@ def _holds(span: Span, column: int) -> bool:
     return span.row < span.end_row or span.column <= column <= span.end_column
 
 
-def _is_as_it_ran(name: TensorName, drift: Drift) -> bool:
+def _is_as_it_ran(name: TensorName, drift: TextDrift) -> bool:
     """Tell whether a whole statement is unedited, given that its name's row is."""
     rows = {name.span.end_row, name.statement.row, name.statement.end_row}
     return len(rows) == 1 or drift.span(name.statement).change == "same"

@@ -18,7 +18,7 @@ _LONG_SECONDS = 0.5
 """How long a run takes before its lens changes: a shorter run needs no lens to stop it."""
 
 
-class Refresh(RunObserver):
+class RefreshRequests(RunObserver):
     """Observer that asks a client to fetch its lenses or inlay hints again."""
 
     def __init__(self, server: LanguageServer, kind: Literal["code_lens", "inlay_hint"]) -> None:

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from ..workspace.programs import does_something
 from ..workspace.targets import PYTEST, Target
-from .documents import Documents
+from .documents import ClientDocuments
 from .importers import importers
-from .targets import ListedTarget, NoTarget, Targets
+from .targets import ListedTarget, NoTargetReason, TargetRegistry
 
 
 @dataclass(frozen=True)
-class Suggestion:
+class TargetSuggestion:
     """Targets for a file, the likeliest first.
 
     ``sure`` says that the user need not choose.
@@ -25,28 +25,28 @@ class Suggestion:
     sure: bool
 
 
-async def suggest(filename: str, targets: Targets, documents: Documents) -> Suggestion:
+async def suggest(filename: str, targets: TargetRegistry, documents: ClientDocuments) -> TargetSuggestion:
     """Choose the target that a file means, else list the programs that use it.
 
     A file that has top-level code with effects and that no program imports is a script.
     """
     source = documents.source(filename)
     if source is None:
-        return Suggestion([], sure=True)  # the run reports why the file cannot be read
+        return TargetSuggestion([], sure=True)  # the run reports why the file cannot be read
     meant = targets.meant(filename)
     if len(meant) == 1:
-        return Suggestion([targets.place(meant[0])], sure=True)
+        return TargetSuggestion([targets.place(meant[0])], sure=True)
     if meant:
-        return Suggestion([targets.place(target) for target in meant], sure=False)
+        return TargetSuggestion([targets.place(target) for target in meant], sure=False)
     roots = [workspace.root for workspace in documents.workspaces()]
     users = await _users(filename, roots, targets)
     script = targets.find(filename)
     if not users and does_something(source) and isinstance(script, Target):
-        return Suggestion([targets.place(script)], sure=True)
-    return Suggestion(users, sure=False)
+        return TargetSuggestion([targets.place(script)], sure=True)
+    return TargetSuggestion(users, sure=False)
 
 
-async def _users(filename: str, roots: Sequence[Path], targets: Targets) -> list[ListedTarget]:
+async def _users(filename: str, roots: Sequence[Path], targets: TargetRegistry) -> list[ListedTarget]:
     """List the programs that import a file, the nearest first.
 
     All tests of a file are one target, and so are all its example calls.
@@ -61,10 +61,10 @@ async def _users(filename: str, roots: Sequence[Path], targets: Targets) -> list
     return list(chosen.values())
 
 
-def _whole(target: Target, targets: Targets) -> Target:
+def _whole(target: Target, targets: TargetRegistry) -> Target:
     """Return the target of all tests or example calls in the file of one of them."""
     if target.kind not in ("pytest", "example"):
         return target
     prefix = PYTEST if target.kind == "pytest" else ""
     whole = targets.find(f"{prefix}{target.filename}")
-    return target if isinstance(whole, NoTarget) else whole
+    return target if isinstance(whole, NoTargetReason) else whole

@@ -24,7 +24,7 @@ from ..workspace.targets import (
     LAUNCH,
     PYTEST,
     Target,
-    Torchrun,
+    TorchrunJob,
     Trace,
     configured_targets,
     example_targets,
@@ -38,26 +38,26 @@ from ..workspace.targets import (
 )
 from ..workspace.workspace import Workspace
 from .compiled_files import CompiledFiles
-from .documents import Documents
+from .documents import ClientDocuments
 
 
 @dataclass(frozen=True)
-class NoTarget:
+class NoTargetReason:
     """The reason why a name means no target; ``message`` is a sentence for the user."""
 
     message: str
 
 
-class Targets:
+class TargetRegistry:
     """Registry of the targets in the client's folders."""
 
-    def __init__(self, documents: Documents, compiled: CompiledFiles) -> None:
+    def __init__(self, documents: ClientDocuments, compiled: CompiledFiles) -> None:
         self._documents = documents
         self._compiled = compiled
         self._last_cells: dict[str, str] = {}
         """The URI of the last cell to run, by the notebook's path, once a request has named a cell."""
 
-    def find(self, name: str) -> Target | NoTarget:
+    def find(self, name: str) -> Target | NoTargetReason:
         """Return the target of an id, a path or a URI.
 
         A path stands for the file as a whole, a URI for the target that the file means.
@@ -67,7 +67,7 @@ class Targets:
         if "://" in name or name.startswith("untitled:"):
             filename = self._documents.filename(name)
             if filename is None:
-                return NoTarget(f"Only files on disk can be run: save {name} first.")
+                return NoTargetReason(f"Only files on disk can be run: save {name} first.")
             self.end_with(filename, name)
             meant = self.meant(filename)
             return meant[0] if meant else self._file(filename)
@@ -87,7 +87,7 @@ class Targets:
         path, _, qualname = name.partition("::")
         filename = self._located(path)
         if filename is None:
-            return NoTarget(f"There is no target {name}.")
+            return NoTargetReason(f"There is no target {name}.")
         return self._example(filename, qualname) if qualname else self._file(filename)
 
     def end_with(self, filename: str, uri: str) -> None:
@@ -108,7 +108,7 @@ class Targets:
         listed = await asyncio.to_thread(_discover, roots)
         names = {item.target.id for item in listed}
         others = (self.find(name) for name in also if name not in names)
-        return listed + [self.place(target) for target in others if not isinstance(target, NoTarget)]
+        return listed + [self.place(target) for target in others if not isinstance(target, NoTargetReason)]
 
     def meant(self, filename: str) -> Sequence[Target]:
         """Return the targets that a file means.
@@ -157,7 +157,7 @@ class Targets:
         source = self._documents.source(filename)
         return file_targets(source, self._root(filename)) if source else ()
 
-    def _launch(self, name: str, roots: Sequence[Path]) -> Target | NoTarget:
+    def _launch(self, name: str, roots: Sequence[Path]) -> Target | NoTargetReason:
         """Return the target of a launch configuration, or the reason why it cannot be one."""
         reasons = []
         for root in roots:
@@ -165,23 +165,23 @@ class Targets:
                 return launch_target(root, name)
             except LaunchError as error:
                 reasons.append(str(error))
-        return NoTarget(reasons[0] if reasons else "Open the folder that contains the launch.json.")
+        return NoTargetReason(reasons[0] if reasons else "Open the folder that contains the launch.json.")
 
-    def _trace(self, name: str) -> Target | NoTarget:
+    def _trace(self, name: str) -> Target | NoTargetReason:
         trace = trace_of(name)
         roots = [workspace.root for workspace in self._documents.workspaces()]
         if not roots:
-            return NoTarget("A trace is shown on the files of a folder: open a folder first.")
+            return NoTargetReason("A trace is shown on the files of a folder: open a folder first.")
         if not os.path.exists(trace.path):
-            return NoTarget(f"There is no trace {trace.path}.")
+            return NoTargetReason(f"There is no trace {trace.path}.")
         around = (root for root in roots if trace.path.is_relative_to(root))
         return trace_target(trace.path, next(around, roots[0]), trace.rank)
 
-    def _pytest(self, node: str) -> Target | NoTarget:
+    def _pytest(self, node: str) -> Target | NoTargetReason:
         path = node.partition("::")[0]
         filename = self._located(path)
         if filename is None or not os.path.exists(filename):
-            return NoTarget(f"There is no file {path} for the test {node}.")
+            return NoTargetReason(f"There is no file {path} for the test {node}.")
         return pytest_target(node, self._root(filename))
 
     def _located(self, path: str) -> str | None:
@@ -191,46 +191,48 @@ class Targets:
         candidates = (os.path.normpath(space.root / path) for space in self._documents.workspaces())
         return next((filename for filename in candidates if os.path.exists(filename)), None)
 
-    def _file(self, filename: str) -> Target | NoTarget:
+    def _file(self, filename: str) -> Target | NoTargetReason:
         source = self._source(filename)
-        if isinstance(source, NoTarget):
+        if isinstance(source, NoTargetReason):
             return source
         notebook, last = self._documents.notebook(filename), self._last_cells.get(filename, "")
         cells = notebook.number(last) if notebook else 0
         return file_target(source.until(cells), self._root(filename))
 
-    def _with_arguments(self, path: str, arguments: str) -> Target | NoTarget:
+    def _with_arguments(self, path: str, arguments: str) -> Target | NoTargetReason:
         filename = self._located(path)
-        source = self._source(filename) if filename else NoTarget(f"There is no file {path}.")
-        if isinstance(source, NoTarget):
+        source = self._source(filename) if filename else NoTargetReason(f"There is no file {path}.")
+        if isinstance(source, NoTargetReason):
             return source
         try:
             args = tuple(shlex.split(arguments))
         except ValueError as error:
-            return NoTarget(f"The arguments {arguments} cannot be read: {error}.")
+            return NoTargetReason(f"The arguments {arguments} cannot be read: {error}.")
         return with_arguments(source.filename, self._root(source.filename), args)
 
-    def _example(self, filename: str, qualname: str) -> Target | NoTarget:
+    def _example(self, filename: str, qualname: str) -> Target | NoTargetReason:
         source = self._source(filename)
-        if isinstance(source, NoTarget):
+        if isinstance(source, NoTargetReason):
             return source
         targets = example_targets(source, self._root(filename))
         target = next((target for target in targets if target.id == f"{filename}::{qualname}"), None)
-        return target or NoTarget(f"{qualname} in {filename} has no example call.")
+        return target or NoTargetReason(f"{qualname} in {filename} has no example call.")
 
-    def _source(self, filename: str) -> SourceFile | NoTarget:
+    def _source(self, filename: str) -> SourceFile | NoTargetReason:
         if os.path.isdir(filename):
-            return NoTarget(f"{filename} is a folder: run one of its files.")
+            return NoTargetReason(f"{filename} is a folder: run one of its files.")
         if not os.path.exists(filename):
-            return NoTarget(f"There is no file {filename}.")
+            return NoTargetReason(f"There is no file {filename}.")
         notebook = self._documents.notebook(filename)
         if notebook and notebook.problem:
-            return NoTarget(f"{filename} cannot be read: {notebook.problem}.")
+            return NoTargetReason(f"{filename} cannot be read: {notebook.problem}.")
         source = self._documents.source(filename)
         is_odd = source is None or (source.tree is None and notebook is None)
         if is_odd:  # a line is being typed: the saved text still has the targets
             source = self._documents.workspace_of(filename).source(filename) or source
-        return source or NoTarget(f"{filename} cannot be read: {unreadable(filename) or 'it is not Python'}.")
+        return source or NoTargetReason(
+            f"{filename} cannot be read: {unreadable(filename) or 'it is not Python'}."
+        )
 
     def _root(self, filename: str) -> Path:
         return self._documents.workspace_of(filename).root
@@ -243,11 +245,11 @@ class ListedTarget:
     target: Target
     root: Path
     configured: bool
-    place: Place | None
+    place: TargetPlace | None
 
 
 @dataclass(frozen=True)
-class Place:
+class TargetPlace:
     """The span of a target in its file, and the span of its name.
 
     For a main guard, the second span is its first line.
@@ -257,17 +259,17 @@ class Place:
     name: Span
 
 
-def target_place(target: Target, source: SourceFile | None) -> Place | None:
+def target_place(target: Target, source: SourceFile | None) -> TargetPlace | None:
     """Locate a function, class, test or main guard; ``None`` for a file as a whole."""
     if source is None or source.tree is None:
         return None
-    if isinstance(target.program, (Script, Torchrun)):
+    if isinstance(target.program, (Script, TorchrunJob)):
         guard = main_guard(source)
-        return Place(node_span(source, guard), line_span(source, guard.lineno)) if guard else None
+        return TargetPlace(node_span(source, guard), line_span(source, guard.lineno)) if guard else None
     definition = _definitions(source).get(".".join(_definition_path(target)))
     if definition is None:
         return None
-    return Place(node_span(source, definition), header_span(source, definition))
+    return TargetPlace(node_span(source, definition), header_span(source, definition))
 
 
 def _discover(roots: Sequence[Path]) -> list[ListedTarget]:

@@ -13,19 +13,19 @@ from typing import TypeVar
 from lsprotocol import types
 
 from ..client.findings import ShownFinding
-from ..client.projection import Function, ShownTensors, View
+from ..client.projection import FileView, ProjectedFunction, ShownTensors
 from ..features.code_lens import summary
-from ..features.context import Context
+from ..features.context import ServerContext
 from ..features.explanation import explanation_uri
 from ..features.fix_actions import FixActions
 from ..features.guard_text import GuardGroup, compilation_text, guard_group_text, guards_in, sizes_text
 from ..features.hover import finding_text
 from ..features.inlay_hint import label, tooltip
-from ..features.kernels import DocumentLaunch, Kernels
+from ..features.kernels import CodeMap, DocumentLaunch
 from ..protocol.lines import AtLineItem, AtLineParams, LineEntry, LineSection, LineSectionKind
 from ..protocol.names import AT_LINE
 from ..report.kernels import operators
-from ..report.model import Compilation, GraphLines, NumberedGraph, Report, SizeCondition
+from ..report.model import FrameCompilation, GraphLines, NumberedGraph, Report, SizeCondition
 from ..text.markdown import fenced
 from ..text.messages import counted, first_line, guard_words
 from ..text.source_names import written_name
@@ -41,7 +41,7 @@ _EDITED = "Nothing is known of this line: it was edited since the run. Analyze t
 _NOTHING = "Nothing is known of this line: the last run compiled nothing here."
 
 
-def register(context: Context, kernels: Kernels, fix_actions: FixActions) -> None:
+def register(context: ServerContext, kernels: CodeMap, fix_actions: FixActions) -> None:
     """Answer ``fullgraph/atLine``."""
 
     @context.server.feature(AT_LINE)
@@ -51,7 +51,7 @@ def register(context: Context, kernels: Kernels, fix_actions: FixActions) -> Non
             return AtLineItem([], _NO_RUN)
         row = params.position.line + 1
         lines = placed(filename, context.runs.of_file(filename), context.documents.drift)
-        here = Line(
+        here = LineView(
             context.projections.of(filename),
             row,
             context.documents.line(filename, row),
@@ -64,10 +64,10 @@ def register(context: Context, kernels: Kernels, fix_actions: FixActions) -> Non
 
 
 @dataclass(frozen=True)
-class Line:
+class LineView:
     """A line of the current text, with the reports about it."""
 
-    view: View
+    view: FileView
     row: int
     text: str
     ran: GraphLines | None
@@ -139,11 +139,11 @@ class Line:
             same.setdefault(condition.text, []).append(condition)
         return [(report, group) for group in same.values()]
 
-    def _history(self, function: Function) -> LineSection:
+    def _history(self, function: ProjectedFunction) -> LineSection:
         report, frame = function.report, function.frame
         own = set(frame.compile_ids)
 
-        def entry(item: Compilation) -> LineEntry:
+        def entry(item: FrameCompilation) -> LineEntry:
             return LineEntry(
                 f"Compilation {item.compile_id}",
                 " · ".join(filter(None, [item.reason, f"{item.seconds:.2f} s"])),

@@ -8,16 +8,16 @@ from typing import Any
 from ..client.arguments import named_target, refusal
 from ..compare.baseline import Baseline, BaselineError, read_baseline, without_known, write_baseline
 from ..compare.fingerprint import fingerprinted
-from ..features.context import Context
+from ..features.context import ServerContext
 from ..features.explanation import explained
 from ..protocol.names import ADD_TO_BASELINE
 from ..report.model import Finding, Report
-from ..runs.schedule import Runs
+from ..runs.schedule import RunSchedule
 from ..workspace.config import baseline_path, read_config
 from ..workspace.targets import Target
 
 
-def register(context: Context) -> None:
+def register(context: ServerContext) -> None:
     """Serve the command."""
 
     @context.server.command(ADD_TO_BASELINE)
@@ -43,7 +43,7 @@ def register(context: Context) -> None:
         context.runs.revise(same, lambda each: without_known(each, baseline, root))
 
 
-def _argument(runs: Runs, args: tuple[Any, ...]) -> tuple[Report, Finding]:
+def _argument(runs: RunSchedule, args: tuple[Any, ...]) -> tuple[Report, Finding]:
     try:
         found = explained(args[0], runs) if len(args) == 1 and isinstance(args[0], str) else None
     except ValueError:

@@ -6,8 +6,8 @@ import itertools
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..client.targets import NoTarget
-from ..features.context import Context
+from ..client.targets import NoTargetReason
+from ..features.context import ServerContext
 from ..protocol.environment import BugReportItem
 from ..protocol.names import BUG_REPORT
 from ..protocol.targets import TargetParams
@@ -15,7 +15,7 @@ from ..report.model import Report
 from ..text.markdown import fenced, paragraphs
 from ..text.urls import without_secrets
 from ..workers.environment import environment_report
-from ..workers.interpreter import Interpreter
+from ..workers.interpreter import PythonInterpreter
 from ..workers.program_output import output_of
 from ..workspace.own_folder import REPRO_RAISES, is_repro
 from ..workspace.source import SourceFile
@@ -29,7 +29,7 @@ _OF_REPRO = "code of your program and its inputs (which may include weights)"
 
 
 @dataclass(frozen=True)
-class _Failure:
+class _FailureReport:
     """A failure to report: a description, a program, and the compiler's log.
 
     ``holds`` says which of the user's code and data the program contains.
@@ -41,13 +41,13 @@ class _Failure:
     holds: str
 
 
-def register(context: Context) -> None:
+def register(context: ServerContext) -> None:
     """Answer the request."""
 
     @context.server.feature(BUG_REPORT)
     async def bug_report(params: TargetParams) -> BugReportItem:
         target = context.targets.find(params.target)
-        if isinstance(target, NoTarget):
+        if isinstance(target, NoTargetReason):
             return BugReportItem(problem=target.message)
         repro = Path(target.filename) if is_repro(target.filename) else context.minifications.repro(target.id)
         uri = context.documents.uri(target.filename)
@@ -67,15 +67,15 @@ def register(context: Context) -> None:
         return BugReportItem(text, f"The bug report holds {failure.holds}, {always}")
 
 
-async def _of_repro(repro: Path, source: SourceFile, python: Interpreter, root: Path) -> _Failure:
+async def _of_repro(repro: Path, source: SourceFile, python: PythonInterpreter, root: Path) -> _FailureReport:
     # A repro begins with a comment that says how it fails.
     head = itertools.takewhile(lambda line: line.startswith("# "), source.lines)
     description = "\n".join(line.removeprefix("# ") for line in head)
     logs = await output_of((python.path, str(repro), REPRO_RAISES), root)
-    return _Failure(description, source.text, logs, _OF_REPRO)
+    return _FailureReport(description, source.text, logs, _OF_REPRO)
 
 
-def _of_report(report: Report, source: SourceFile | None) -> _Failure | None:
+def _of_report(report: Report, source: SourceFile | None) -> _FailureReport | None:
     """Return the worst failure of a run, with the file that ran."""
     failures = [finding for finding in report.findings if finding.severity == "error"]
     failures.sort(key=lambda finding: not finding.minifiable)
@@ -84,10 +84,10 @@ def _of_report(report: Report, source: SourceFile | None) -> _Failure | None:
     finding = failures[0]
     ran = report.files.get(finding.span.filename) or source
     code, name = ran.text if ran else "", Path(finding.span.filename).name
-    return _Failure(finding.message, code, finding.text or finding.message, f"the text of {name}")
+    return _FailureReport(finding.message, code, finding.text or finding.message, f"the text of {name}")
 
 
-def _text(failure: _Failure, environment: str) -> str:
+def _text(failure: _FailureReport, environment: str) -> str:
     logs = without_secrets(failure.logs.strip())
     if len(logs) > _LONGEST:
         logs = f"(the last {_LONGEST:,} characters)\n{logs[-_LONGEST:]}"

@@ -9,17 +9,17 @@ from functools import cached_property
 
 from lsprotocol.types import Location
 
-from ..client.documents import Documents
+from ..client.documents import ClientDocuments
 from ..client.shown_text import shown
 from ..features.artifacts import ArtifactDocuments, ShownDocument
 from ..protocol.wire import camel_case
 from ..report.model import Report
-from ..shapes.shape import Edge
+from ..shapes.shape import JsonEdge
 from ..workspace.positions import Span
 
 
 @dataclass(frozen=True)
-class ReportEdge(Edge, ABC):
+class ReportEdge(JsonEdge, ABC):
     """The edge of a report to JavaScript: camel case, and no keys without a value."""
 
     report: Report
@@ -60,7 +60,7 @@ class ReportEdge(Edge, ABC):
 class ClientEdge(ReportEdge):
     """The edge of a report to the client."""
 
-    files: Documents
+    files: ClientDocuments
 
     def place(self, span: Span) -> Location:
         """Locate a span in the current text."""

@@ -10,8 +10,8 @@ from lsprotocol import types
 
 from ..analyses.suitability import unsuited
 from ..client.messages import show_message
-from ..client.targets import NoTarget
-from ..features.context import Context
+from ..client.targets import NoTargetReason
+from ..features.context import ServerContext
 from ..protocol.environment import DebugConfiguration, DebugItem, DebugParams
 from ..protocol.names import DEBUG_CONFIGURATION
 from ..workspace.bundled import worker_script
@@ -20,13 +20,13 @@ from ..workspace.targets import Target
 from .interpreter import interpreter_of
 
 
-def register(context: Context) -> None:
+def register(context: ServerContext) -> None:
     """Answer the request."""
 
     @context.server.feature(DEBUG_CONFIGURATION)
     async def configure(params: DebugParams) -> DebugItem:
         target = context.targets.find(params.target)
-        if isinstance(target, NoTarget):
+        if isinstance(target, NoTargetReason):
             return DebugItem(problem=target.message)
         if problem := unsuited(target, "debug"):
             return DebugItem(problem=problem)

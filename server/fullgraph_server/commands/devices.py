@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fullgraph_compiler import facts
 
-from ..features.context import Context
+from ..features.context import ServerContext
 from ..protocol.names import DEVICES
 from ..protocol.runs import DeviceItem
 from ..text.devices import device_words
 
 
-def register(context: Context) -> None:
+def register(context: ServerContext) -> None:
     """Answer the request."""
 
     @context.server.feature(DEVICES)

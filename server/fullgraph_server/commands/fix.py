@@ -9,9 +9,9 @@ from lsprotocol import types
 
 from ..client.arguments import misuse, named_target, refusal
 from ..client.messages import show_message
-from ..client.progress import WorkDone
-from ..features.context import Context
-from ..fixes.proofs import CannotProveError, Proved
+from ..client.progress import WorkDoneProgress
+from ..features.context import ServerContext
+from ..fixes.proofs import CannotProveError, TargetProof
 from ..protocol.names import TRY_FIXES
 from ..text.messages import counted
 
@@ -19,7 +19,7 @@ _EARLY = ("not-started", "cancelled", "crashed", "timeout", "memory")
 """Statuses of a run whose report is too incomplete for fixes."""
 
 
-def register(context: Context) -> None:
+def register(context: ServerContext) -> None:
     """Serve the command."""
     numbers = itertools.count(1)
 
@@ -29,7 +29,7 @@ def register(context: Context) -> None:
             raise misuse(f"{TRY_FIXES} takes the URI of a file or the id of a target.")
         target = named_target(context.targets, args[0])
         token, message = f"fullgraph-fix-{next(numbers)}", f"trying fixes for {target.label}"
-        progress = WorkDone(context.server, token, message, lambda: context.proofs.stop(target.id))
+        progress = WorkDoneProgress(context.server, token, message, lambda: context.proofs.stop(target.id))
         try:
             proved = await context.proofs.prove(target.id, lambda done: progress.report(f"{message}: {done}"))
         except CannotProveError as error:
@@ -42,7 +42,7 @@ def register(context: Context) -> None:
         return sum(tried.best() is not None for tried in proved.tried)
 
 
-def outcome(proved: Proved) -> str:
+def outcome(proved: TargetProof) -> str:
     """Summarize in one sentence which fixes were verified, or why none was."""
     if proved.nondeterminism:
         return f"No fix can be verified: {proved.nondeterminism}."

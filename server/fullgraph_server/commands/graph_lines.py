@@ -7,21 +7,21 @@ from collections.abc import Set as AbstractSet
 from operator import itemgetter
 
 from ..client.findings import Drifts
-from ..features.context import Context
+from ..features.context import ServerContext
 from ..protocol.lines import GraphLinesItem, GraphLinesParams
 from ..protocol.names import GRAPH_LINES
 from ..report.model import GraphLines, NumberedGraph, Report
 from ..text.markdown import code_span, escaped
-from ..workspace.drift import Drift
+from ..workspace.drift import TextDrift
 from ..workspace.positions import Span
 
 _MOST_GRAPHS = 6
 _MOST_COMPILATIONS = 3
 
-_NO_DRIFT = Drift(None, None)
+_NO_DRIFT = TextDrift(None, None)
 
 
-def register(context: Context) -> None:
+def register(context: ServerContext) -> None:
     """Answer ``fullgraph/graphLines``."""
 
     @context.server.feature(GRAPH_LINES)
@@ -61,7 +61,7 @@ def label(graphs: Iterable[NumberedGraph]) -> str:
     return "\n".join([*lines[:_MOST_GRAPHS], *([f"and {more} more"] if more > 0 else [])])
 
 
-def _rows(spans: Sequence[Span], drift: Drift, covered: AbstractSet[int]) -> Iterator[tuple[int, int]]:
+def _rows(spans: Sequence[Span], drift: TextDrift, covered: AbstractSet[int]) -> Iterator[tuple[int, int]]:
     """Yield the first and last current row of unedited statements.
 
     Rows that a newer report covers are left out.

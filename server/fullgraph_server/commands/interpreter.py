@@ -6,15 +6,15 @@ import asyncio
 import os
 from pathlib import Path
 
-from ..client.configuration import Configuration
-from ..client.documents import Documents
-from ..features.context import Context
+from ..client.configuration import SettingsReader
+from ..client.documents import ClientDocuments
+from ..features.context import ServerContext
 from ..protocol.environment import InterpreterItem, InterpreterParams, InterpretersParams
 from ..protocol.names import ENVIRONMENT, INTERPRETER, INTERPRETERS
 from ..runs.effective_settings import choose_interpreter
 from ..workers.environment import environment_report
-from ..workers.interpreter import Interpreter, known_interpreters
-from ..workers.probe import Probe, probe
+from ..workers.interpreter import PythonInterpreter, known_interpreters
+from ..workers.probe import InterpreterProbe, probe
 from ..workspace.config import read_config
 
 _PATIENCE_SECONDS = 5.0
@@ -22,8 +22,8 @@ _PATIENCE_SECONDS = 5.0
 
 
 async def interpreter_of(
-    uri: str, documents: Documents, configuration: Configuration, own: str | None = None
-) -> tuple[Interpreter, Path]:
+    uri: str, documents: ClientDocuments, configuration: SettingsReader, own: str | None = None
+) -> tuple[PythonInterpreter, Path]:
     """Return the Python that runs a file's targets, and the open folder around it.
 
     ``own`` is the Python that the target itself names.
@@ -34,7 +34,7 @@ async def interpreter_of(
     return choose_interpreter(read_config(root), overrides, own), root
 
 
-def register(context: Context) -> None:
+def register(context: ServerContext) -> None:
     """Answer the requests about interpreters."""
 
     @context.server.feature(INTERPRETER)
@@ -45,7 +45,7 @@ def register(context: Context) -> None:
     @context.server.feature(INTERPRETERS)
     async def interpreters(params: InterpretersParams) -> list[InterpreterItem]:
         chosen, root = await interpreter_of(params.uri, context.documents, context.configuration)
-        of_client = [Interpreter(path, "the Python extension") for path in params.known or ()]
+        of_client = [PythonInterpreter(path, "the Python extension") for path in params.known or ()]
         known = known_interpreters(root, [chosen, *of_client])
         probes = await asyncio.gather(*(probe(item.path, _PATIENCE_SECONDS) for item in known))
         return [
@@ -60,7 +60,7 @@ def register(context: Context) -> None:
         return await environment_report(chosen, root)
 
 
-def _item(interpreter: Interpreter, versions: Probe) -> InterpreterItem:
+def _item(interpreter: PythonInterpreter, versions: InterpreterProbe) -> InterpreterItem:
     return InterpreterItem(
         interpreter.path, interpreter.origin, versions.python, versions.torch, versions.problem
     )

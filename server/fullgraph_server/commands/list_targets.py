@@ -6,12 +6,12 @@ from pygls import uris
 
 from ..client.suggestions import suggest
 from ..client.targets import ListedTarget
-from ..features.context import Context
+from ..features.context import ServerContext
 from ..protocol.names import SUGGESTED_TARGETS, TARGETS
 from ..protocol.targets import SuggestedTargets, SuggestedTargetsParams, TargetItem, TargetsParams
 
 
-def register(context: Context) -> None:
+def register(context: ServerContext) -> None:
     """Answer the requests."""
 
     @context.server.feature(TARGETS)

@@ -14,16 +14,16 @@ from pygls.exceptions import JsonRpcException
 from ..client.arguments import misuse, named_target, refusal
 from ..client.capabilities import client_command, member
 from ..client.messages import show_message
-from ..client.progress import WorkDone
-from ..features.context import Context
+from ..client.progress import WorkDoneProgress
+from ..features.context import ServerContext
 from ..protocol.names import MINIFY, OPEN_REPRO
 from ..protocol.runs import MinifySummary
-from ..runs.minification import CannotMinifyError, Failing, Minification, Minified
+from ..runs.minification import CannotMinifyError, FailureChoice, Minification, MinifyResult
 
 _log = logging.getLogger(__name__)
 
 
-def register(context: Context) -> None:
+def register(context: ServerContext) -> None:
     """Serve the command."""
     numbers = itertools.count(1)
 
@@ -47,7 +47,7 @@ def register(context: Context) -> None:
         """Show a minification as progress that the user can cancel."""
         label = minification.target.label
         token, message = f"fullgraph-minify-{next(numbers)}", f"minifying a failure of {label}"
-        progress = WorkDone(context.server, token, message, minification.cancel)
+        progress = WorkDoneProgress(context.server, token, message, minification.cancel)
         try:
             yield progress.report
         finally:
@@ -64,7 +64,7 @@ def register(context: Context) -> None:
             _log.info("the client did not show %s: %s", uri, error)
 
 
-def _summary(target: str, minified: Minified, repro: str | None) -> MinifySummary:
+def _summary(target: str, minified: MinifyResult, repro: str | None) -> MinifySummary:
     size, written = minified.size, minified.written
     return MinifySummary(
         target=target,
@@ -79,7 +79,7 @@ def _summary(target: str, minified: Minified, repro: str | None) -> MinifySummar
     )
 
 
-def _arguments(args: tuple[Any, ...]) -> tuple[str, Failing]:
+def _arguments(args: tuple[Any, ...]) -> tuple[str, FailureChoice]:
     """Check the arguments; return the target and which failure to minify."""
     target, options = (*args, None, None)[:2]
     fault, compile_id = member(options, "fault") or 0, member(options, "compileId") or ""
@@ -94,4 +94,4 @@ def _arguments(args: tuple[Any, ...]) -> tuple[str, Failing]:
             f"{MINIFY} takes the URI of a file or the id of a target, "
             "and optionally which failure to minify: {fault: number, compileId: string}."
         )
-    return target, Failing(fault, compile_id)
+    return target, FailureChoice(fault, compile_id)

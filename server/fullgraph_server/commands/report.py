@@ -12,26 +12,26 @@ from lsprotocol.types import Location
 from ..analyses.registry import analyses, layer_label, verdict
 from ..client.arguments import refusal
 from ..client.findings import minify_options
-from ..client.targets import NoTarget
+from ..client.targets import NoTargetReason
 from ..compare.ranks import rank_words
 from ..features.artifacts import ArtifactDocuments, ShownDocument
-from ..features.context import Context
+from ..features.context import ServerContext
 from ..features.explanation import explanation_uri
 from ..kinds import KINDS
 from ..protocol.names import GUARDS, LAYERS, REPORT
 from ..protocol.report import GuardsParams, MinifyOptions, ReportParams
 from ..protocol.targets import TargetParams
 from ..report.kernels import operators, spans_of
-from ..report.model import Finding, FrameReport, Graph, Guard, Layer, RankSummary, Report
-from ..report.origins import Origin, is_ambient, is_of_library, origin_of
-from ..shapes.shape import Key, shape
+from ..report.model import CapturedGraph, Finding, FrameReport, Guard, Layer, RankSummary, Report
+from ..report.origins import ValueOrigin, is_ambient, is_of_library, origin_of
+from ..shapes.shape import JsonKey, shape
 from ..text import devices
 from ..text.source_names import written_name
 from ..workspace.positions import Span
 from .client_edge import ClientEdge, ReportEdge
 
 
-def register(context: Context, artifacts: ArtifactDocuments) -> None:
+def register(context: ServerContext, artifacts: ArtifactDocuments) -> None:
     """Answer the requests."""
 
     @context.server.feature(REPORT)
@@ -45,7 +45,7 @@ def register(context: Context, artifacts: ArtifactDocuments) -> None:
     @context.server.feature(LAYERS)
     async def layers(params: TargetParams) -> list[dict[str, Any]]:
         target = context.targets.find(params.target)
-        layers = () if isinstance(target, NoTarget) else context.runs.layers(target.id)
+        layers = () if isinstance(target, NoTargetReason) else context.runs.layers(target.id)
         edges = (
             ClientEdge(layer, artifacts, context.documents, stale=context.runs.is_stale(layer))
             for layer in layers
@@ -90,10 +90,10 @@ class _ShownGuard:
     """A guard of a compiled function, and the origin of the guarded value."""
 
     guard: Guard
-    origin: Origin | None
+    origin: ValueOrigin | None
 
 
-def _graphs(frame: FrameReport, edge: ReportEdge) -> list[Graph]:
+def _graphs(frame: FrameReport, edge: ReportEdge) -> list[CapturedGraph]:
     own = set(frame.compile_ids)
     return [graph for graph in edge.report.graphs if graph.compile_id in own]
 
@@ -107,23 +107,23 @@ def _rank_groups(report: Report, _: ReportEdge) -> list[str]:
     return [text[0].upper() + text[1:] for text in words]
 
 
-GRAPH: Final = shape(Graph, "compile_id", "ops", "location=span", name="GraphItem")
+GRAPH: Final = shape(CapturedGraph, "compile_id", "ops", "location=span", name="GraphItem")
 FRAME: Final = shape(
     FrameReport,
     "function=qualname",
-    Key(
+    JsonKey(
         "location",
         value=lambda frame, edge: edge.line(frame.filename, frame.row),
         type=Location,
     ),
-    Key("graphs", value=_graphs, type=list[Graph], shape=GRAPH),
+    JsonKey("graphs", value=_graphs, type=list[CapturedGraph], shape=GRAPH),
     "ops",
     "breaks",
-    Key("guards", value=lambda frame, _: len(frame.guards), type=int),
+    JsonKey("guards", value=lambda frame, _: len(frame.guards), type=int),
     "recompiles",
     "seconds",
     # The indices of the report's findings that belong to it.
-    Key(
+    JsonKey(
         "findings",
         value=lambda frame, edge: [
             index
@@ -138,38 +138,38 @@ FINDING: Final = shape(
     Finding,
     "kind",
     # The plural name of its kind: graph breaks.
-    Key("kind_name", value=lambda finding, _: KINDS[finding.kind].many, type=str),
+    JsonKey("kind_name", value=lambda finding, _: KINDS[finding.kind].many, type=str),
     "code",
     "severity",
     "message",
     "count",
-    Key(
+    JsonKey(
         "explanation",
         value=lambda finding, edge: explanation_uri(edge.report.target, finding),
         type=str,
     ),
     # The argument for fullgraph.minify, for a failure that can be minified.
-    Key(
+    JsonKey(
         "minify",
         value=lambda finding, edge: minify_options(edge.report, finding),
         type=MinifyOptions | None,
     ),
-    Key(
+    JsonKey(
         "location",
         value=lambda finding, _: None if finding.of_run else finding.span,
         type=Span | None,
     ),
     name="FindingItem",
 )
-_LOCATIONS: Final = Key(
+_LOCATIONS: Final = JsonKey(
     "locations", value=lambda shown, _: spans_of(shown.document.launches), type=list[Span]
 )
 KERNEL: Final = shape(
     ShownDocument,
     "uri",
     "name=document.title",
-    Key("graph", value=lambda shown, _: f"{shown.document.compile_id} {shown.document.phase}", type=str),
-    Key("operators", value=lambda shown, _: operators(shown.document.launches), type=str),
+    JsonKey("graph", value=lambda shown, _: f"{shown.document.compile_id} {shown.document.phase}", type=str),
+    JsonKey("operators", value=lambda shown, _: operators(shown.document.launches), type=str),
     _LOCATIONS,
     name="KernelItem",
 )
@@ -198,8 +198,8 @@ RANK: Final = shape(
 )
 DRY: Final = shape(
     RanDry,
-    Key("label", value=lambda dry, _: devices.brief(dry), type=str),
-    Key("sentence", value=lambda dry, _: devices.sentence(dry), type=str),
+    JsonKey("label", value=lambda dry, _: devices.brief(dry), type=str),
+    JsonKey("sentence", value=lambda dry, _: devices.sentence(dry), type=str),
     "unknown",
     name="DryItem",
 )
@@ -209,9 +209,9 @@ REPORT_ITEM: Final = shape(
     "generation",
     "torch",
     "seconds",
-    Key("frames", shape=FRAME),
-    Key("findings", shape=FINDING),
-    Key(
+    JsonKey("frames", shape=FRAME),
+    JsonKey("findings", shape=FINDING),
+    JsonKey(
         "kernels",
         value=lambda _, edge: [
             shown for shown in edge.documents if shown.document.code is not None and not shown.document.built
@@ -219,19 +219,19 @@ REPORT_ITEM: Final = shape(
         type=list[ShownDocument],
         shape=KERNEL,
     ),
-    Key("artifacts", value=lambda _, edge: edge.documents, type=list[ShownDocument], shape=ARTIFACT),
-    Key("ranks", shape=RANK),
-    Key("rank_groups", value=_rank_groups, type=list[str]),
-    Key("dry", shape=DRY),
+    JsonKey("artifacts", value=lambda _, edge: edge.documents, type=list[ShownDocument], shape=ARTIFACT),
+    JsonKey("ranks", shape=RANK),
+    JsonKey("rank_groups", value=_rank_groups, type=list[str]),
+    JsonKey("dry", shape=DRY),
     # The number of findings that comments in the source ignore.
-    Key("ignored", value=lambda report, _: report.hidden or None, type=int | None),
-    Key(
+    JsonKey("ignored", value=lambda report, _: report.hidden or None, type=int | None),
+    JsonKey(
         "left_out",
         value=lambda _, edge: devices.left_out_words(edge.left_out) if edge.left_out else None,
         type=str | None,
     ),
     # A sentence that file changes were discarded, with any limits of that.
-    Key(
+    JsonKey(
         "files",
         value=lambda report, _: devices.files_words(report.discarded) if report.discarded else None,
         type=str | None,
@@ -241,21 +241,21 @@ REPORT_ITEM: Final = shape(
 LAYER: Final = shape(
     Report,
     "layer",
-    Key("label", value=lambda report, _: layer_label(report), type=str),
-    Key("stale", value=lambda _, edge: edge.stale, type=bool),
-    Key("report", value=lambda report, _: report, type=Report, shape=REPORT_ITEM),
+    JsonKey("label", value=lambda report, _: layer_label(report), type=str),
+    JsonKey("stale", value=lambda _, edge: edge.stale, type=bool),
+    JsonKey("report", value=lambda report, _: report, type=Report, shape=REPORT_ITEM),
     "state=status",
-    Key("verdict", value=lambda report, _: verdict(report), type=str | None),
+    JsonKey("verdict", value=lambda report, _: verdict(report), type=str | None),
     name="LayerItem",
 )
 GUARD: Final = shape(
     _ShownGuard,
-    Key("name", value=lambda shown, _: written_name(shown.guard.source), type=str),
+    JsonKey("name", value=lambda shown, _: written_name(shown.guard.source), type=str),
     "kind=guard.kind",
     "expected=guard.expected",
     "failures=guard.failures",
-    Key("ambient", value=lambda shown, _: is_ambient(shown.guard), type=bool),
-    Key("origin", value=lambda shown, _: shown.origin.kind if shown.origin else "", type=str),
+    JsonKey("ambient", value=lambda shown, _: is_ambient(shown.guard), type=bool),
+    JsonKey("origin", value=lambda shown, _: shown.origin.kind if shown.origin else "", type=str),
     "location=guard.span",
     "origin_location=origin.span",
     "code=guard.code",

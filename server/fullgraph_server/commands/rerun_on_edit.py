@@ -11,12 +11,12 @@ from lsprotocol import types
 from ..client.configuration import RunOn
 from ..client.findings import names_of
 from ..client.messages import agrees
-from ..features.context import Context
-from ..features.diagnostics import Diagnostics
-from ..runs.effective_settings import Overrides
+from ..features.context import ServerContext
+from ..features.diagnostics import DiagnosticPublisher
+from ..runs.effective_settings import SettingOverrides
 
 
-def register(context: Context, diagnostics: Diagnostics) -> None:
+def register(context: ServerContext, diagnostics: DiagnosticPublisher) -> None:
     """Rerun targets when documents change or are saved."""
     pauses: dict[str, asyncio.TimerHandle] = {}
     tasks: set[asyncio.Task[None]] = set()
@@ -79,7 +79,7 @@ def register(context: Context, diagnostics: Diagnostics) -> None:
                     asking.add(target)
                     beside(ask(target, filename, overrides))
 
-    async def ask(target: str, filename: str, overrides: Overrides) -> None:
+    async def ask(target: str, filename: str, overrides: SettingOverrides) -> None:
         """Ask once whether a slow target should run after each save."""
         report = context.runs.report(target)
         seconds = report.seconds if report else 0.0

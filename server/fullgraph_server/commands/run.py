@@ -8,12 +8,12 @@ from typing import Any, Final
 import attrs
 from lsprotocol import types
 
-from ..analyses.analysis import Analysis, InEditor
+from ..analyses.analysis import Analysis, EditorAnalysis
 from ..analyses.registry import analyses, verdict
 from ..analyses.suitability import unsuited
 from ..client.arguments import misuse, refusal, run_arguments, target_argument
 from ..client.messages import show_message
-from ..features.context import Context
+from ..features.context import ServerContext
 from ..features.profile import profile_uri
 from ..protocol.names import CLEAR, KERNELS, MINIFY, RAISE_LIMIT, RUN, RUN_ON_SAVE, SHOW_RESULTS, STOP
 from ..protocol.runs import RunSummary
@@ -37,7 +37,7 @@ def summary(target: str, report: Report | None) -> RunSummary:
     )
 
 
-def register(context: Context) -> None:
+def register(context: ServerContext) -> None:
     """Serve the commands."""
     for analysis in analyses().values():
         shown = analysis.in_editor
@@ -89,7 +89,9 @@ def register(context: Context) -> None:
         context.runs.set_run_on_save(target.id, target.filename, args[1])
 
 
-def _command(context: Context, analysis: Analysis, shown: InEditor) -> Callable[..., Awaitable[RunSummary]]:
+def _command(
+    context: ServerContext, analysis: Analysis, shown: EditorAnalysis
+) -> Callable[..., Awaitable[RunSummary]]:
     """Make the command of an analysis; its argument is a target."""
 
     async def run(*args: Any) -> RunSummary:

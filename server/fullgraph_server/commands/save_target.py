@@ -13,16 +13,16 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from ..client.arguments import refusal, target_argument
-from ..features.context import Context
+from ..features.context import ServerContext
 from ..protocol.names import SAVE_TARGET
 from ..workspace.config import read_config, target_tables
 from ..workspace.source import unreadable
-from ..workspace.targets import Target, Torchrun
+from ..workspace.targets import Target, TorchrunJob
 
 _HEADER = "[[tool.fullgraph.targets]]"
 
 
-def register(context: Context) -> None:
+def register(context: ServerContext) -> None:
     """Serve the command."""
 
     @context.server.command(SAVE_TARGET)
@@ -88,10 +88,10 @@ def register(context: Context) -> None:
 def entry_of(target: Target, root: Path) -> dict[str, Any]:
     """Return a target's entry in the pyproject.toml at ``root``; empty for a trace."""
     program = target.program
-    script = program.script if isinstance(program, Torchrun) else program
+    script = program.script if isinstance(program, TorchrunJob) else program
     entry: dict[str, Any] = {}
     if isinstance(script, Script):
-        entry = {**_script(script, root, ranks=isinstance(program, Torchrun)), "args": list(script.args)}
+        entry = {**_script(script, root, ranks=isinstance(program, TorchrunJob)), "args": list(script.args)}
     elif isinstance(script, PytestNode):
         path, separator, test = script.node.partition("::")
         entry = {"pytest": f"{_relative(path, root)}{separator}{test}"}
@@ -101,7 +101,7 @@ def entry_of(target: Target, root: Path) -> dict[str, Any]:
         entry = {"example": f"{_relative(script.filename, root)}{names}"}
     else:
         return {}
-    if isinstance(program, Torchrun):
+    if isinstance(program, TorchrunJob):
         entry["ranks"] = program.ranks
     if target.cwd != root:
         entry["cwd"] = _relative(str(target.cwd), root)

@@ -5,24 +5,24 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from ..agents.tool_calls import AgentRuns, Call, ToolError, refusal_text, refuse_odd
+from ..agents.tool_calls import AgentRuns, ToolCall, ToolError, refusal_text, refuse_odd
 from ..agents.tools import TOOLS
 from ..client.arguments import misuse, refusal
-from ..client.targets import NoTarget
-from ..features.context import Context
+from ..client.targets import NoTargetReason
+from ..features.context import ServerContext
 from ..protocol.environment import ToolParams
 from ..protocol.names import TOOL
-from ..runs.plan import Plan
+from ..runs.plan import RunPlan
 
 
-def register(context: Context, engine: AgentRuns) -> None:
+def register(context: ServerContext, engine: AgentRuns) -> None:
     """Answer the request."""
 
-    async def plan(name: str) -> Plan:
+    async def plan(name: str) -> RunPlan:
         found = context.targets.find(name)
-        made = None if isinstance(found, NoTarget) else await context.planner(found.id)
+        made = None if isinstance(found, NoTargetReason) else await context.planner(found.id)
         if made is None:
-            raise ToolError(found.message if isinstance(found, NoTarget) else f"{name} is gone.")
+            raise ToolError(found.message if isinstance(found, NoTargetReason) else f"{name} is gone.")
         return made
 
     @context.server.feature(TOOL)
@@ -35,7 +35,7 @@ def register(context: Context, engine: AgentRuns) -> None:
         arguments = params.arguments
         try:
             refuse_odd(arguments)
-            answering = TOOLS[params.name](Call(engine, folders, plan, lambda _: None), **arguments)
+            answering = TOOLS[params.name](ToolCall(engine, folders, plan, lambda _: None), **arguments)
         except ToolError as error:
             raise misuse(refusal_text(error, arguments)) from error
         except TypeError as error:  # only unknown or missing names of arguments: nothing has run yet

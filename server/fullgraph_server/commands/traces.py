@@ -10,16 +10,16 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from ..client.arguments import misuse, named_target, refusal
-from ..client.documents import Documents
+from ..client.documents import ClientDocuments
 from ..compare.comparison import compare
 from ..compare.comparison_texts import markdown, place
-from ..compare.fingerprint import Fingerprinted
-from ..features.context import Context
+from ..compare.fingerprint import FingerprintedFinding
+from ..features.context import ServerContext
 from ..features.explanation import place_link
 from ..protocol.names import COMPARISON_SCHEME, READ_TRACE, TRACE_DIFF
 from ..protocol.runs import RunSummary
 from ..report.model import Report
-from ..runs.schedule import Runs
+from ..runs.schedule import RunSchedule
 from ..text.markdown import code_span, escaped
 from ..traces.logs import stamp
 from ..workspace.targets import Target, Trace, trace_of, trace_target
@@ -32,9 +32,9 @@ _READING_SHARE = 0.1
 _GONE = "These traces are not open any more: open both, and compare them again.\n"
 
 
-def register(context: Context) -> None:
+def register(context: ServerContext) -> None:
     """Serve both commands."""
-    growing = _Growing(context.runs)
+    growing = _TraceFollower(context.runs)
 
     @context.server.command(READ_TRACE)
     async def read_trace(*args: Any) -> RunSummary:
@@ -54,7 +54,7 @@ def register(context: Context) -> None:
         return f"{COMPARISON_SCHEME}:/{quote('Comparison of traces.md')}?{quote(query)}"
 
 
-def read_comparison(uri: str, documents: Documents, runs: Runs) -> str | None:
+def read_comparison(uri: str, documents: ClientDocuments, runs: RunSchedule) -> str | None:
     """Return the text of a comparison; ``None`` for another URI."""
     try:
         names = [name for name, _ in json.loads(unquote(urlsplit(uri).query))]
@@ -66,7 +66,7 @@ def read_comparison(uri: str, documents: Documents, runs: Runs) -> str | None:
     root = documents.workspaces()[0].root
     gone = {id(finding) for finding in before.findings}
 
-    def link(item: Fingerprinted) -> str:
+    def link(item: FingerprintedFinding) -> str:
         if item.finding.of_run:
             return code_span(place(item))
         report = before if id(item.finding) in gone else after
@@ -76,10 +76,10 @@ def read_comparison(uri: str, documents: Documents, runs: Runs) -> str | None:
     return f"# {title}\n\n{markdown(compare(before, after, root, root), link)}"
 
 
-class _Growing:
+class _TraceFollower:
     """Reader of traces that reads each one again when it has grown."""
 
-    def __init__(self, runs: Runs) -> None:
+    def __init__(self, runs: RunSchedule) -> None:
         self._runs = runs
         self._watched: dict[str, asyncio.Task[None]] = {}
 
@@ -104,7 +104,7 @@ class _Growing:
                 pause = max(_LOOK_SECONDS, (time.monotonic() - begun) / _READING_SHARE)
 
 
-def _trace_name(args: tuple[Any, ...], documents: Documents) -> str:
+def _trace_name(args: tuple[Any, ...], documents: ClientDocuments) -> str:
     place, *rest = args or ("",)
     rank = rest[0] if rest else None
     if not isinstance(place, str) or not place or not isinstance(rank, (int, type(None))) or len(rest) > 1:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..report.finding_builder import by_place
 from ..report.model import Finding, Report
-from .fingerprint import Fingerprint, Fingerprinted, fingerprinted
+from .fingerprint import Fingerprint, FingerprintedFinding, fingerprinted
 
 VERSION = 1
 _DEFAULTS: Mapping[str, Any] = {"line": "", "message": "", "count": 1}
@@ -40,7 +40,7 @@ class Baseline:
         """The number of findings."""
         return sum(self.counts.values())
 
-    def known(self, findings: Iterable[Fingerprinted]) -> frozenset[Finding]:
+    def known(self, findings: Iterable[FingerprintedFinding]) -> frozenset[Finding]:
         """Return the findings of one report that are in the baseline.
 
         If the report has more equal findings than the baseline, the last ones are new.
@@ -69,7 +69,7 @@ class Baseline:
         return Baseline({item: count for item, count in self.counts.items() if item.path in paths})
 
 
-def baseline_of(reports: Iterable[Sequence[Fingerprinted]]) -> Baseline:
+def baseline_of(reports: Iterable[Sequence[FingerprintedFinding]]) -> Baseline:
     """Make the baseline of several reports.
 
     A finding that several targets have counts once.

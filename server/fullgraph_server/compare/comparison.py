@@ -17,12 +17,12 @@ from typing import TypeVar
 from fullgraph_compiler.facts import CacheLookup, Depth, StackFrame
 
 from ..report.caches.keys import differences, nearest_key
-from ..report.caches.model import Caches, CacheUse
-from ..report.model import FrameReport, Launch, Report
-from ..report.phases import Step, seconds_of_parts, steps_of
+from ..report.caches.model import CacheUse, CacheUses
+from ..report.model import FrameReport, KernelLaunch, Report
+from ..report.phases import PhaseStep, seconds_of_parts, steps_of
 from ..text.caches import listed
 from ..workspace.positions import Span
-from .fingerprint import Fingerprint, Fingerprinted, fingerprinted, relative_path
+from .fingerprint import Fingerprint, FingerprintedFinding, fingerprinted, relative_path
 
 _NUMBER = re.compile(r"_\d+$")
 """The number that TorchInductor gives to a kernel of a graph: ``triton_poi_fused_add_0``."""
@@ -31,7 +31,7 @@ _Name = TypeVar("_Name", bound=str)
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
+class AmountChange:
     """A count or a number of seconds, before and after."""
 
     name: str
@@ -55,10 +55,10 @@ class FunctionChange:
     path: str
     name: str
     compiled: tuple[bool, bool]
-    counts: tuple[Amount, ...]
-    seconds: Amount
-    causes: tuple[Amount, ...]
-    kernels: tuple[Amount, ...]
+    counts: tuple[AmountChange, ...]
+    seconds: AmountChange
+    causes: tuple[AmountChange, ...]
+    kernels: tuple[AmountChange, ...]
 
     @property
     def differs(self) -> bool:
@@ -68,7 +68,7 @@ class FunctionChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ReportComparison:
     """The differences between two reports.
 
     ``phases`` are steps of the compiler without their inner steps. Equal amounts are included; ``parts`` and
@@ -77,14 +77,14 @@ class Comparison:
 
     torch: tuple[str, str]
     depth: tuple[Depth, Depth]
-    new: tuple[Fingerprinted, ...]
-    gone: tuple[Fingerprinted, ...]
-    both: tuple[tuple[Fingerprinted, Fingerprinted], ...]
+    new: tuple[FingerprintedFinding, ...]
+    gone: tuple[FingerprintedFinding, ...]
+    both: tuple[tuple[FingerprintedFinding, FingerprintedFinding], ...]
     functions: tuple[FunctionChange, ...]
-    counts: tuple[Amount, ...]
-    seconds: Amount
-    parts: tuple[Amount, ...]
-    phases: tuple[Amount, ...]
+    counts: tuple[AmountChange, ...]
+    seconds: AmountChange
+    parts: tuple[AmountChange, ...]
+    phases: tuple[AmountChange, ...]
     keys: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Differences of the later misses' cache keys from earlier keys, each with the graphs that missed."""
 
@@ -95,7 +95,7 @@ class Comparison:
         return any(item.severity != "information" or item.kind == "recompile" for item in findings)
 
     @property
-    def recounted(self) -> list[tuple[Fingerprinted, Fingerprinted]]:
+    def recounted(self) -> list[tuple[FingerprintedFinding, FingerprintedFinding]]:
         """The findings of both reports whose counts differ."""
         return [(old, now) for old, now in self.both if old.finding.count != now.finding.count]
 
@@ -112,7 +112,7 @@ class Comparison:
         )
 
 
-def compare(before: Report, after: Report, before_root: Path, after_root: Path) -> Comparison:
+def compare(before: Report, after: Report, before_root: Path, after_root: Path) -> ReportComparison:
     """Compare two reports, each about the workspace at its root."""
     depth = before.depth, after.depth
     if before.depth != after.depth:
@@ -121,7 +121,7 @@ def compare(before: Report, after: Report, before_root: Path, after_root: Path) 
     new, gone, both = _paired(old, now)
     functions = _functions(before, old, before_root), _functions(after, now, after_root)
     steps = steps_of(before.phases), steps_of(after.phases)
-    return Comparison(
+    return ReportComparison(
         torch=(before.torch, after.torch),
         depth=depth,
         new=new,
@@ -129,7 +129,7 @@ def compare(before: Report, after: Report, before_root: Path, after_root: Path) 
         both=both,
         functions=tuple(_changes(*functions)),
         counts=_amounts(_totals(before, functions[0]), _totals(after, functions[1])),
-        seconds=Amount("compile time", _compiling(before, steps[0]), _compiling(after, steps[1])),
+        seconds=AmountChange("compile time", _compiling(before, steps[0]), _compiling(after, steps[1])),
         parts=_by_change(_amounts(seconds_of_parts(steps[0]), seconds_of_parts(steps[1]))),
         phases=_by_change(_amounts(_own_seconds(steps[0]), _own_seconds(steps[1]))),
         keys=_keys(before, before_root, after, after_root),
@@ -139,24 +139,24 @@ def compare(before: Report, after: Report, before_root: Path, after_root: Path) 
 def _captured(report: Report) -> Report:
     """Return a report without the parts that depend on the depth of the run."""
     frames = tuple(replace(frame, kernels=0, seconds=0.0) for frame in report.frames)
-    return replace(report, frames=frames, codes=(), phases=(), compilations=(), caches=Caches())
+    return replace(report, frames=frames, codes=(), phases=(), compilations=(), caches=CacheUses())
 
 
 # -- findings ----------------------------------------------------------------------------------
 
 
 def _paired(
-    before: Iterable[Fingerprinted], after: Iterable[Fingerprinted]
+    before: Iterable[FingerprintedFinding], after: Iterable[FingerprintedFinding]
 ) -> tuple[
-    tuple[Fingerprinted, ...],
-    tuple[Fingerprinted, ...],
-    tuple[tuple[Fingerprinted, Fingerprinted], ...],
+    tuple[FingerprintedFinding, ...],
+    tuple[FingerprintedFinding, ...],
+    tuple[tuple[FingerprintedFinding, FingerprintedFinding], ...],
 ]:
     """Return new findings, findings that are gone, and pairs.
 
     Equal findings are paired in their order.
     """
-    left: dict[Fingerprint, list[Fingerprinted]] = defaultdict(list)
+    left: dict[Fingerprint, list[FingerprintedFinding]] = defaultdict(list)
     for item in before:
         left[item.fingerprint].append(item)
     new, both = [], []
@@ -172,7 +172,7 @@ def _paired(
 
 
 @dataclass(frozen=True, slots=True)
-class _Function:
+class _FunctionAmounts:
     """The amounts of a function in one report; empty if it was not compiled."""
 
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -181,18 +181,18 @@ class _Function:
     kernels: Mapping[str, int] = field(default_factory=dict)
 
 
-_Functions = Mapping[tuple[str, str], Sequence[_Function]]
+_Functions = Mapping[tuple[str, str], Sequence[_FunctionAmounts]]
 """Functions by file and name; functions of equal name are in the order of their lines."""
 
 
-def _functions(report: Report, findings: Sequence[Fingerprinted], root: Path) -> _Functions:
-    launches: dict[str, list[Launch]] = defaultdict(list)
+def _functions(report: Report, findings: Sequence[FingerprintedFinding], root: Path) -> _Functions:
+    launches: dict[str, list[KernelLaunch]] = defaultdict(list)
     for code in report.codes:
         launches[code.compile_id] += code.launches
-    functions: dict[tuple[str, str], list[_Function]] = defaultdict(list)
+    functions: dict[tuple[str, str], list[_FunctionAmounts]] = defaultdict(list)
     for frame in report.frames:
         own = (launch for compile_id in frame.compile_ids for launch in launches[compile_id])
-        function = _Function(
+        function = _FunctionAmounts(
             {
                 "graphs": frame.graphs,
                 "operations": frame.ops,
@@ -209,7 +209,7 @@ def _functions(report: Report, findings: Sequence[Fingerprinted], root: Path) ->
     return functions
 
 
-def _causes(frame: FrameReport, findings: Iterable[Fingerprinted]) -> Mapping[str, int]:
+def _causes(frame: FrameReport, findings: Iterable[FingerprintedFinding]) -> Mapping[str, int]:
     """Count the recompilations of a function by what changed."""
     own = set(frame.compile_ids)
     causes: Counter[str] = Counter()
@@ -219,14 +219,14 @@ def _causes(frame: FrameReport, findings: Iterable[Fingerprinted]) -> Mapping[st
     return +causes
 
 
-def _kernels(launches: Iterable[Launch]) -> Counter[str]:
+def _kernels(launches: Iterable[KernelLaunch]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for launch in launches:
         counts[_kernel(launch)] += launch.times
     return counts
 
 
-def _kernel(launch: Launch) -> str:
+def _kernel(launch: KernelLaunch) -> str:
     return launch.name if launch.language == "extern" else _NUMBER.sub("", launch.name)
 
 
@@ -234,13 +234,13 @@ def _changes(before: _Functions, after: _Functions) -> Iterator[FunctionChange]:
     for path, name in sorted({*before, *after}):
         pairs = itertools.zip_longest(before.get((path, name), ()), after.get((path, name), ()))
         for old, now in pairs:
-            one, other = old or _Function(), now or _Function()
+            one, other = old or _FunctionAmounts(), now or _FunctionAmounts()
             yield FunctionChange(
                 path,
                 name,
                 (old is not None, now is not None),
                 _amounts(one.counts, other.counts),
-                Amount("compile time", one.seconds, other.seconds),
+                AmountChange("compile time", one.seconds, other.seconds),
                 _amounts(one.causes, other.causes),
                 _amounts(one.kernels, other.kernels),
             )
@@ -294,23 +294,23 @@ def _totals(report: Report, functions: _Functions) -> Mapping[str, int]:
     return totals
 
 
-def _by_change(amounts: Iterable[Amount]) -> tuple[Amount, ...]:
+def _by_change(amounts: Iterable[AmountChange]) -> tuple[AmountChange, ...]:
     return tuple(sorted(amounts, key=lambda amount: -abs(amount.difference)))
 
 
-def _compiling(report: Report, steps: Iterable[Step]) -> float:
+def _compiling(report: Report, steps: Iterable[PhaseStep]) -> float:
     """Return the seconds of all steps; if the run has none, those of the compilations."""
     seconds = sum(step.phase.seconds for step in steps if not step.depth)
     return seconds or sum(item.seconds for item in report.compilations)
 
 
-def _own_seconds(steps: Iterable[Step]) -> Mapping[str, float]:
+def _own_seconds(steps: Iterable[PhaseStep]) -> Mapping[str, float]:
     seconds: dict[str, float] = defaultdict(float)
     for step in steps:
         seconds[step.phase.name] += max(step.own, 0.0)
     return seconds
 
 
-def _amounts(before: Mapping[_Name, float], after: Mapping[_Name, float]) -> tuple[Amount, ...]:
+def _amounts(before: Mapping[_Name, float], after: Mapping[_Name, float]) -> tuple[AmountChange, ...]:
     names = dict.fromkeys((*before, *after))
-    return tuple(Amount(name, before.get(name, 0), after.get(name, 0)) for name in names)
+    return tuple(AmountChange(name, before.get(name, 0), after.get(name, 0)) for name in names)

@@ -10,8 +10,8 @@ from typing import Final
 from ..kinds import KINDS, FindingKind
 from ..report.model import Finding
 from ..text.markdown import code_span, escaped, fenced, link, table
-from .comparison import Amount, Comparison, FunctionChange
-from .fingerprint import Fingerprinted
+from .comparison import AmountChange, FunctionChange, ReportComparison
+from .fingerprint import FingerprintedFinding
 
 _PARTS: Final = {
     "dynamo": "Dynamo",
@@ -27,7 +27,7 @@ _LEAST_SECONDS = 0.05
 _DEPTHS = "Kernels and times are not compared: one run went deeper than the other."
 
 
-def sentence(comparison: Comparison) -> str:
+def sentence(comparison: ReportComparison) -> str:
     """Summarize a comparison: ``New: 1 graph break; gone: 2 failures - torch 2.13.0``."""
     parts = [f"new: {_kinds(comparison.new)}"] if comparison.new else []
     parts += [f"gone: {_kinds(comparison.gone)}"] if comparison.gone else []
@@ -43,15 +43,15 @@ def sentence(comparison: Comparison) -> str:
     return outcome[0].upper() + outcome[1:] + (f" - torch {versions}" if versions else "")
 
 
-def place(item: Fingerprinted) -> str:
+def place(item: FingerprintedFinding) -> str:
     """Return a finding's place: ``model.py:12``, or its file if it has no line."""
     path = item.fingerprint.path
     return path if item.finding.of_run else f"{path}:{item.finding.span.row}"
 
 
 def markdown(
-    comparison: Comparison,
-    link_to: Callable[[Fingerprinted], str] = lambda item: code_span(place(item)),
+    comparison: ReportComparison,
+    link_to: Callable[[FingerprintedFinding], str] = lambda item: code_span(place(item)),
 ) -> str:
     """Render the comparison as Markdown, the summary first.
 
@@ -75,7 +75,7 @@ def markdown(
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class AmountTable:
     """Table rows, each with a name, two amounts and their difference."""
 
     title: str
@@ -83,25 +83,25 @@ class Table:
     columns: tuple[str, str, str] = ("before", "after", "")
 
 
-def _kinds(items: Iterable[Fingerprinted]) -> str:
+def _kinds(items: Iterable[FingerprintedFinding]) -> str:
     counts: Counter[FindingKind] = Counter()
     for item in items:
         counts[item.finding.kind] += item.finding.times
     return ", ".join(KINDS[kind].counted(count) for kind, count in counts.items())
 
 
-def _words(item: Fingerprinted) -> str:
+def _words(item: FingerprintedFinding) -> str:
     return f"{item.finding.code} {item.finding.message}"
 
 
-def _new_item(item: Fingerprinted, where: str) -> str:
+def _new_item(item: FingerprintedFinding, where: str) -> str:
     finding = item.finding
     code = link(finding.code, finding.url) if finding.url else escaped(finding.code)
     text = f"{where} {code} {escaped(finding.message)}"
     return "\n\n".join([text, fenced("python", item.fingerprint.line)] if item.fingerprint.line else [text])
 
 
-def lists(comparison: Comparison) -> Iterator[tuple[str, list[tuple[Fingerprinted, str]]]]:
+def lists(comparison: ReportComparison) -> Iterator[tuple[str, list[tuple[FingerprintedFinding, str]]]]:
     """Yield the title and the items of each list of findings.
 
     An item is a finding with a line of text.
@@ -118,7 +118,7 @@ def lists(comparison: Comparison) -> Iterator[tuple[str, list[tuple[Fingerprinte
         )
 
 
-def keys(comparison: Comparison) -> list[str]:
+def keys(comparison: ReportComparison) -> list[str]:
     """Return a line for each difference between cache keys, with the graphs missed."""
     return [
         f"{', '.join(labels[:_MOST_GRAPHS])}"
@@ -132,34 +132,36 @@ def _times(finding: Finding) -> str:
     return KINDS[finding.kind].seen_in(finding.count)
 
 
-def tables(comparison: Comparison) -> Iterator[Table]:
+def tables(comparison: ReportComparison) -> Iterator[AmountTable]:
     """Yield the tables of amounts that differ, the totals first."""
     if not comparison.differs:
         return
     totals = [_row(amount) for amount in comparison.counts if amount.before or amount.after]
     if comparison.seconds.before or comparison.seconds.after:
         totals.append(_row(comparison.seconds, " s"))
-    yield Table("Totals" if comparison.depth[0] == comparison.depth[1] else f"Totals. {_DEPTHS}", totals)
+    yield AmountTable(
+        "Totals" if comparison.depth[0] == comparison.depth[1] else f"Totals. {_DEPTHS}", totals
+    )
     for function in comparison.functions:
         if function.differs:
             yield _function_table(function)
-    steps = [Amount(_PARTS[amount.name], amount.before, amount.after) for amount in comparison.parts]
+    steps = [AmountChange(_PARTS[amount.name], amount.before, amount.after) for amount in comparison.parts]
     steps += comparison.phases[:_MOST_STEPS]
     changed = [_row(step, " s") for step in steps if abs(step.difference) >= _LEAST_SECONDS]
     if changed:
-        yield Table("Compile time by part and step", changed)
+        yield AmountTable("Compile time by part and step", changed)
 
 
-def _function_table(function: FunctionChange) -> Table:
+def _function_table(function: FunctionChange) -> AmountTable:
     amounts = [*function.counts]
-    amounts += [Amount(f"recompiled: {item.name}", item.before, item.after) for item in function.causes]
+    amounts += [AmountChange(f"recompiled: {item.name}", item.before, item.after) for item in function.causes]
     amounts += function.kernels
     ending = {(False, True): ", compiled now", (True, False): ", no longer compiled"}
     title = f"{function.path} {function.name}{ending.get(function.compiled, '')}"
-    return Table(title, [_row(amount) for amount in amounts if amount.difference])
+    return AmountTable(title, [_row(amount) for amount in amounts if amount.difference])
 
 
-def _row(amount: Amount, unit: str = "") -> tuple[str, str, str, str]:
+def _row(amount: AmountChange, unit: str = "") -> tuple[str, str, str, str]:
     form = ".2f" if unit else ","
     difference = f"{amount.difference:+{form}}{unit}" if amount.difference else ""
     return amount.name, f"{amount.before:{form}}{unit}", f"{amount.after:{form}}{unit}", difference

@@ -40,16 +40,18 @@ class Fingerprint:
 
 
 @dataclass(frozen=True, slots=True)
-class Fingerprinted:
+class FingerprintedFinding:
     """A finding of a report with its fingerprint."""
 
     finding: Finding
     fingerprint: Fingerprint
 
 
-def fingerprinted(report: Report, root: Path) -> tuple[Fingerprinted, ...]:
+def fingerprinted(report: Report, root: Path) -> tuple[FingerprintedFinding, ...]:
     """Return a report's findings with fingerprints relative to ``root``, in order."""
-    return tuple(Fingerprinted(finding, _fingerprint(finding, report, root)) for finding in report.findings)
+    return tuple(
+        FingerprintedFinding(finding, _fingerprint(finding, report, root)) for finding in report.findings
+    )
 
 
 def relative_path(report: Report, filename: str, root: Path) -> str:

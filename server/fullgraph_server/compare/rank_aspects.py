@@ -36,7 +36,7 @@ def _everywhere(_frame: FrameReport, _index: int, _sources: Sources) -> Span | N
 
 
 @dataclass(frozen=True, slots=True)
-class Aspect:
+class RankAspect:
     """A property of a function that should be equal on all ranks.
 
     ``items`` returns its parts in order, or ``None`` if a rank does not report it. ``words`` says what the
@@ -264,16 +264,16 @@ _WAITING: Final = (
     "While one rank compiles, the others wait for it in their next collective operation: the job stalls, "
     "and ends with a timeout if that takes too long."
 )
-ASPECTS: Final[Sequence[Aspect]] = (
-    Aspect(_collectives, _collective_words, "warning", _HANGS, _collective_place),
-    Aspect(
+ASPECTS: Final[Sequence[RankAspect]] = (
+    RankAspect(_collectives, _collective_words, "warning", _HANGS, _collective_place),
+    RankAspect(
         _compilations,
         lambda frame, _: compiled_words(frame.compilations if frame else 0),
         "warning",
         _WAITING,
         counts=True,
     ),
-    Aspect(
+    RankAspect(
         _graphs,
         lambda frame, _: f"becomes {counted(frame.graphs if frame else 0, 'graph')}",
         "warning",
@@ -281,7 +281,7 @@ ASPECTS: Final[Sequence[Aspect]] = (
         "times.",
         counts=True,
     ),
-    Aspect(
+    RankAspect(
         _collective_tensors,
         _collective_tensor_words,
         "warning",
@@ -289,15 +289,15 @@ ASPECTS: Final[Sequence[Aspect]] = (
         "fails, or computes wrong values.",
         _collective_tensor_place,
     ),
-    Aspect(_schedule, _schedule_words, "warning", _HANGS, _schedule_place),
-    Aspect(
+    RankAspect(_schedule, _schedule_words, "warning", _HANGS, _schedule_place),
+    RankAspect(
         _operations,
         _operation_words,
         "information",
         "The ranks run different operations or sizes. If that is intended, nothing is wrong.",
         _operation_place,
     ),
-    Aspect(
+    RankAspect(
         lambda frame: frame.cached if frame else (),
         lambda frame, _: cached_words(frame.cached if frame else ()),
         "information",
@@ -305,14 +305,14 @@ ASPECTS: Final[Sequence[Aspect]] = (
         "collective operation, unless they found what it has just stored: the job ends with a timeout if "
         "that takes too long.",
     ),
-    Aspect(
+    RankAspect(
         _buffers,
         _buffer_words,
         "information",
         "TorchInductor generated different code for the same operations: the ranks differ in settings, "
         "devices or autotuning results, or not all of them run the backward pass.",
     ),
-    Aspect(
+    RankAspect(
         _estimate,
         _estimate_words,
         "information",

@@ -10,8 +10,8 @@ from typing import Final, TypeAlias
 from ..report.model import Finding, FrameReport, Report
 from ..text.markdown import code_span
 from ..text.messages import counted
-from .rank_aspects import ASPECTS, Aspect, Sources
-from .rank_groups import Groups, groups
+from .rank_aspects import ASPECTS, RankAspect, Sources
+from .rank_groups import RankGroups, groups
 from .rank_places import function_span
 from .rank_words import group_words, rank_words, rest_words
 
@@ -29,11 +29,11 @@ class RankReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class RankDifference:
     """A difference between ranks, as a finding, and the groups of ranks that differ."""
 
     finding: Finding
-    groups: Groups
+    groups: RankGroups
 
 
 def key_of(frame: FrameReport) -> Key:
@@ -59,7 +59,9 @@ def is_damaged(report: Report) -> bool:
     return any(is_damage(finding, report) for finding in report.findings)
 
 
-def function_differences(reports: Sequence[RankReport], total: int, sources: Sources) -> Iterator[Difference]:
+def function_differences(
+    reports: Sequence[RankReport], total: int, sources: Sources
+) -> Iterator[RankDifference]:
     """Yield the differences of each function between some of ``total`` ranks.
 
     For each function and rank, only the first aspect that differs is reported.
@@ -69,7 +71,7 @@ def function_differences(reports: Sequence[RankReport], total: int, sources: Sou
         for frame in item.report.frames:
             frames[key_of(frame)][item.rank] = frame
     behind = {item.rank for item in reports if is_behind(item.report)}
-    causes = _Causes(reports)
+    causes = _RankCauses(reports)
     for by_rank in frames.values():
         ranks: Sequence[int] = [item.rank for item in reports]
         for aspect in ASPECTS:
@@ -81,7 +83,7 @@ def function_differences(reports: Sequence[RankReport], total: int, sources: Sou
             different: set[int] = set()
             for found in groups(told, behind, counts=aspect.counts):
                 different.update(found.different, *found.later)
-                yield Difference(_finding(aspect, by_rank, found, total, sources, causes), found)
+                yield RankDifference(_finding(aspect, by_rank, found, total, sources, causes), found)
             ranks = [rank for rank in ranks if rank not in different]
 
 
@@ -109,12 +111,12 @@ def endings(reports: Sequence[RankReport], sources: Sources) -> Iterator[Finding
 
 
 def _finding(
-    aspect: Aspect,
+    aspect: RankAspect,
     by_rank: Mapping[int, FrameReport],
-    found: Groups,
+    found: RankGroups,
     total: int,
     sources: Sources,
-    causes: _Causes,
+    causes: _RankCauses,
 ) -> Finding:
     usual, *others = found.ranks
     frame = next(iter(by_rank.values()))
@@ -143,7 +145,7 @@ def _finding(
     )
 
 
-class _Causes:
+class _RankCauses:
     """The findings on each function, with the ranks that have them as a bit set."""
 
     def __init__(self, reports: Sequence[RankReport]) -> None:

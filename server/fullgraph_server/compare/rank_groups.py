@@ -16,7 +16,7 @@ _NOWHERE: Final = sys.maxsize
 
 
 @dataclass(frozen=True, slots=True)
-class Groups:
+class RankGroups:
     """Ranks grouped by their part at an index, the largest group first.
 
     Before the index, all these ranks are equal. ``later`` are ranks of the largest group that differ from the
@@ -35,21 +35,21 @@ class Groups:
 
 def groups(
     values: Mapping[int, tuple[Hashable, ...]], behind: Set[int], *, counts: bool = False
-) -> Iterator[Groups]:
+) -> Iterator[RankGroups]:
     """Yield the groups at each part that differs, each within the largest group.
 
     For ranks that are ``behind``, nothing is known after the end of their sequence. With ``counts``, parts
     are numbers, and such a rank's number is only a lower bound.
     """
-    alike: dict[_Sequence, list[int]] = defaultdict(list)
+    alike: dict[_RankSequence, list[int]] = defaultdict(list)
     for rank, items in values.items():
-        alike[_Sequence(items, rank not in behind)].append(rank)
+        alike[_RankSequence(items, rank not in behind)].append(rank)
     for number in range(1, _MOST_DIFFERENCES + 1 if alike else 0):
         usual = max(alike, key=lambda item: (item.complete, len(alike[item]) if item.complete else item.size))
         index = min((usual.differs_at(item, counts) for item in alike), default=None)
         if index is None or index == _NOWHERE:
             return
-        by_part: dict[Hashable, list[_Sequence]] = defaultdict(list)
+        by_part: dict[Hashable, list[_RankSequence]] = defaultdict(list)
         for item in alike:
             if item.tells(index, counts, usual):
                 by_part[item.part(index)].append(item)
@@ -59,11 +59,11 @@ def groups(
         order = sorted(ranks, key=lambda part: (-len(ranks[part]), ranks[part][0]))
         alike = {item: alike[item] for item in by_part[order[0]]}
         later = sorted(alike.values(), key=len)[:-1] if number == _MOST_DIFFERENCES else []
-        yield Groups(index, tuple(tuple(ranks[part]) for part in order), tuple(map(tuple, later)))
+        yield RankGroups(index, tuple(tuple(ranks[part]) for part in order), tuple(map(tuple, later)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Sequence:
+class _RankSequence:
     """The sequence that some ranks share, complete or only its beginning."""
 
     items: tuple[Hashable, ...]
@@ -76,13 +76,13 @@ class _Sequence:
     def part(self, index: int) -> Hashable:
         return self.items[index] if index < self.size else _END
 
-    def tells(self, index: int, counts: bool, usual: _Sequence) -> bool:
+    def tells(self, index: int, counts: bool, usual: _RankSequence) -> bool:
         """Tell whether the part at an index is known."""
         if self.complete:
             return True
         return index < self.size and not (counts and self.items[index] < usual.items[index])  # type: ignore[operator]
 
-    def differs_at(self, other: _Sequence, counts: bool) -> int:
+    def differs_at(self, other: _RankSequence, counts: bool) -> int:
         """Return the first index at which the sequences are known to differ."""
         pairs = enumerate(zip(self.items, other.items, strict=False))
         index = next((index for index, (a, b) in pairs if a != b), min(self.size, other.size))
@@ -91,7 +91,7 @@ class _Sequence:
 
 
 def by_signature(
-    differences: Collection[Groups], ranks: Sequence[int], unknown: Set[int] = frozenset()
+    differences: Collection[RankGroups], ranks: Sequence[int], unknown: Set[int] = frozenset()
 ) -> dict[int, int]:
     """Return the group number of each rank; ranks equal in all differences share it.
 

@@ -13,8 +13,8 @@ from ..text.markdown import code_span
 from ..workspace.positions import Span
 from ..workspace.ranges import frame_span
 from .rank_aspects import Sources
-from .rank_differences import Difference, Key, RankReport, key_of
-from .rank_groups import Groups, groups
+from .rank_differences import Key, RankDifference, RankReport, key_of
+from .rank_groups import RankGroups, groups
 from .rank_places import first_frame, function_span
 from .rank_words import group_words, rest_words
 
@@ -29,7 +29,7 @@ _WHY_FIRST = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Ran:
+class _GraphRun:
     """A graph that ran: its function, first operation, and first user line."""
 
     function: str
@@ -37,9 +37,11 @@ class _Ran:
     span: Span
 
 
-def order_differences(reports: Sequence[RankReport], total: int, sources: Sources) -> Iterator[Difference]:
+def order_differences(
+    reports: Sequence[RankReport], total: int, sources: Sources
+) -> Iterator[RankDifference]:
     """Yield the positions at which some of ``total`` ranks run a different graph."""
-    numbers: dict[_Ran, int] = {}
+    numbers: dict[_GraphRun, int] = {}
     known: dict[int, tuple[int, ...]] = {}
     for item in reports:
         if item.report.executed:
@@ -56,7 +58,7 @@ def order_differences(reports: Sequence[RankReport], total: int, sources: Source
 
 def first_call_differences(
     reports: Sequence[RankReport], total: int, sources: Sources
-) -> Iterator[Difference]:
+) -> Iterator[RankDifference]:
     """Yield the positions at which first calls differ between ``total`` ranks.
 
     Only functions that all ranks compile count. If a rank has the whole order of its graphs,
@@ -82,7 +84,7 @@ def first_call_differences(
         yield _difference(found, message, function_span(at[0], sources), _WHY_FIRST)
 
 
-def _other_graph(found: Groups, at: Sequence[_Ran | None], total: int) -> Difference:
+def _other_graph(found: RankGroups, at: Sequence[_GraphRun | None], total: int) -> RankDifference:
     """Describe which graph each group of ranks runs at an index, if any."""
     first, graph = next((number, ran) for number, ran in enumerate(at) if ran)
     told = [(_words(ran), ranks) for ran, ranks in zip(at, found.ranks, strict=True) if ran is not graph]
@@ -92,7 +94,7 @@ def _other_graph(found: Groups, at: Sequence[_Ran | None], total: int) -> Differ
     return _difference(found, message, graph.span, _WHY)
 
 
-def _difference(found: Groups, message: str, span: Span, why: str) -> Difference:
+def _difference(found: RankGroups, message: str, span: Span, why: str) -> RankDifference:
     finding = Finding(
         "rank-difference",
         "rank-difference",
@@ -102,10 +104,10 @@ def _difference(found: Groups, message: str, span: Span, why: str) -> Difference
         explanation=why,
         ranks=found.different,
     )
-    return Difference(finding, found)
+    return RankDifference(finding, found)
 
 
-def _graphs(report: Report, sources: Sources) -> Iterator[tuple[str, _Ran]]:
+def _graphs(report: Report, sources: Sources) -> Iterator[tuple[str, _GraphRun]]:
     """Yield the graphs of a report by compile id."""
     for frame in report.frames:
         source = sources.get(frame.filename)
@@ -115,8 +117,8 @@ def _graphs(report: Report, sources: Sources) -> Iterator[tuple[str, _Ran]]:
             first = graph.stack[0] if graph.stack else StackFrame(frame.filename, frame.row, frame.function)
             shown = own or (None if source else first)
             span = frame_span(sources.get(shown.filename), shown) if shown else around
-            yield graph.compile_id, _Ran(frame.qualname, (first.filename, first.row), span)
+            yield graph.compile_id, _GraphRun(frame.qualname, (first.filename, first.row), span)
 
 
-def _words(graph: _Ran | None) -> str:
+def _words(graph: _GraphRun | None) -> str:
     return f"{code_span(graph.function)} (line {graph.span.row})" if graph else "none"

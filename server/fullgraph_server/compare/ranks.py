@@ -20,8 +20,8 @@ from ..workspace.positions import Span
 from .fingerprint import stable_message
 from .rank_aspects import Sources
 from .rank_differences import (
-    Difference,
     Key,
+    RankDifference,
     RankReport,
     endings,
     function_differences,
@@ -80,7 +80,7 @@ def usual_rank(reports: Sequence[RankReport]) -> int:
 
 
 @dataclass(frozen=True)
-class _Compared:
+class _RankComparison:
     """The differences between ranks, the group of each rank, and the usual rank."""
 
     findings: Sequence[Finding]
@@ -89,9 +89,9 @@ class _Compared:
     sources: Sources
 
 
-def _compare(reports: Sequence[RankReport]) -> _Compared:
+def _compare(reports: Sequence[RankReport]) -> _RankComparison:
     sources = {name: text for item in reversed(reports) for name, text in item.report.files.items()}
-    differences: list[Difference] = []
+    differences: list[RankDifference] = []
     ended: list[Finding] = []
     # Ranks that did not finish are only behind, so they do not differ. A damaged log proves nothing.
     sound = [item for item in reports if not is_damaged(item.report)]
@@ -110,7 +110,7 @@ def _compare(reports: Sequence[RankReport]) -> _Compared:
     # Differences in library functions count only if there are none in the user's functions.
     own = [item.finding for item in differences if item.finding.span.filename in sources]
     findings = [*(own or [item.finding for item in differences]), *ended]
-    return _Compared(findings, group, usual.rank, sources)
+    return _RankComparison(findings, group, usual.rank, sources)
 
 
 def _findings(reports: Sequence[RankReport]) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from urllib.parse import quote
 
 from ..protocol.names import KERNEL_SCHEME
-from ..report.artifacts import Document, Mark, documents_of, marks_of
+from ..report.artifacts import CompilerDocument, DocumentMark, documents_of, marks_of
 from ..report.model import Layer, Report
 
 _MOST_CHARACTERS = 64_000_000
@@ -28,12 +28,12 @@ class ShownDocument:
     """
 
     uri: str
-    document: Document
+    document: CompilerDocument
     report: Report
     previous: str | None = None
 
     @cached_property
-    def marks(self) -> list[Mark]:
+    def marks(self) -> list[DocumentMark]:
         """The user code behind its rows, computed on demand: most documents never open."""
         return marks_of(self.document, self.report)
 
@@ -43,7 +43,7 @@ _Uris: TypeAlias = Mapping[tuple[str, str], str]
 
 
 @dataclass(frozen=True)
-class _OfTarget:
+class _TargetDocuments:
     """The documents of a target's or layer's last report, and earlier URIs by name."""
 
     report: Report
@@ -59,7 +59,7 @@ class ArtifactDocuments:
 
     def __init__(self) -> None:
         self._documents: dict[str, ShownDocument] = {}
-        self._of_target: dict[tuple[str, Layer], _OfTarget] = {}
+        self._of_target: dict[tuple[str, Layer], _TargetDocuments] = {}
         self._earlier: dict[str, str] = {}
 
     def of_report(self, report: Report) -> list[ShownDocument]:
@@ -68,7 +68,7 @@ class ArtifactDocuments:
         last = self._of_target.get(key)
         if last is None or not _has_same_documents(last.report, report):
             before = _documents_before(report, last)
-            new = _OfTarget(report, before, _shown(report, before))
+            new = _TargetDocuments(report, before, _shown(report, before))
             self._of_target[key] = new
             if last is not None:
                 self._retire(last.shown)
@@ -114,7 +114,7 @@ def is_artifact(uri: str) -> bool:
     return uri.startswith(f"{KERNEL_SCHEME}:")
 
 
-def _documents_before(report: Report, last: _OfTarget | None) -> _Uris:
+def _documents_before(report: Report, last: _TargetDocuments | None) -> _Uris:
     """Return the document URIs of the run before; one run makes several reports."""
     if last is None:
         return {}
@@ -124,7 +124,7 @@ def _documents_before(report: Report, last: _OfTarget | None) -> _Uris:
     return {**last.before, **{_key(shown.document, last.report): shown.uri for shown in last.shown}}
 
 
-def _key(document: Document, report: Report) -> tuple[str, str]:
+def _key(document: CompilerDocument, report: Report) -> tuple[str, str]:
     return document.name, report.dry.device if report.dry else ""
 
 
@@ -136,6 +136,6 @@ def _shown(report: Report, before: _Uris) -> list[ShownDocument]:
     return shown
 
 
-def _uri(document: Document) -> str:
+def _uri(document: CompilerDocument) -> str:
     key = sha256(document.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return f"{KERNEL_SCHEME}:/{key}/{quote(document.name, errors='replace')}"

@@ -13,10 +13,10 @@ from ..protocol.names import ADD_TO_BASELINE, MINIFY, RAISE_LIMIT, RECIPES, RUN,
 from ..protocol.runs import DryRunOptions
 from ..workspace.config import baseline_path, read_config
 from ..workspace.targets import Target
-from .context import Context
+from .context import ServerContext
 from .fix_actions import FIX_ALL, FixActions
 from .ignore_comment import can_be_ignored, ignore_actions
-from .seen_calls import SeenCalls
+from .seen_calls import SeenCallActions
 
 _MINIFY = "Minify this failure"
 _WRITE_REPRO = "Write a repro of this failure"
@@ -33,7 +33,7 @@ _EXHAUSTED = ("crashed", "memory")
 _OUT_OF_MEMORY = re.compile(r"\b(OutOfMemoryError|MemoryError|can't allocate memory)\b")
 
 
-def register(context: Context, seen_calls: SeenCalls, fix_actions: FixActions) -> None:
+def register(context: ServerContext, seen_calls: SeenCallActions, fix_actions: FixActions) -> None:
     """Answer ``textDocument/codeAction``."""
     kinds = [types.CodeActionKind.QuickFix, types.CodeActionKind.Refactor, FIX_ALL]
     options = types.CodeActionOptions(code_action_kinds=kinds)

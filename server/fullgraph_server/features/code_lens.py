@@ -9,7 +9,7 @@ from lsprotocol import types
 from ..analyses.inductor import INDUCTOR
 from ..client.capabilities import client_command
 from ..client.findings import minify_options, names_of
-from ..client.projection import Function
+from ..client.projection import ProjectedFunction
 from ..client.targets import target_place
 from ..kinds import KINDS
 from ..protocol.names import KERNELS, RECOMPILES, RUN, SHOW_TARGET, STOP
@@ -19,11 +19,11 @@ from ..workspace.source import SourceFile
 from ..workspace.targets import Target, mentions_compile
 from .artifacts import is_artifact
 from .code_action import minify_command
-from .context import Context
-from .kernels import Kernels, source_lenses
+from .context import ServerContext
+from .kernels import CodeMap, source_lenses
 
 
-def register(context: Context, kernels: Kernels) -> None:
+def register(context: ServerContext, kernels: CodeMap) -> None:
     """Answer ``textDocument/codeLens``."""
     located: dict[str, list[tuple[Target, types.Range]]] = {}
 
@@ -81,7 +81,7 @@ def register(context: Context, kernels: Kernels) -> None:
                 yield types.CodeLens(place, minify_command(target, options, has_graph=failure.has_graph))
 
 
-def _failure(function: Function) -> Finding | None:
+def _failure(function: ProjectedFunction) -> Finding | None:
     """Return the first compiler failure in a function's compilations."""
     own = set(function.frame.compile_ids)
     failures = (finding for finding in function.report.findings if finding.minifiable)

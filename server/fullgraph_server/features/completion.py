@@ -23,8 +23,8 @@ from ..workspace.examples import (
 from ..workspace.positions import Span
 from ..workspace.source import SourceFile
 from ..workspace.syntax import positional
-from .context import Context
-from .seen_calls import SeenCalls
+from .context import ServerContext
+from .seen_calls import SeenCallActions
 
 _BEGUN = re.compile(r"^\s*(?P<comment>#\s*(?P<word>f\w*)?)$")
 """A comment before the colon of ``# fullgraph:``."""
@@ -37,7 +37,9 @@ _SEEN = "seen in the last run"
 _SEEN_IN_TRACE = "seen in the trace"
 
 
-def register(context: Context, seen_calls: SeenCalls, codes_at: Callable[[str, int], Sequence[str]]) -> None:
+def register(
+    context: ServerContext, seen_calls: SeenCallActions, codes_at: Callable[[str, int], Sequence[str]]
+) -> None:
     """Answer ``textDocument/completion``.
 
     ``codes_at`` returns the codes of the ignorable findings in a row.

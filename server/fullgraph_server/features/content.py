@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from .context import Context
+from .context import ServerContext
 
 
-def register(context: Context, texts: Mapping[str, Callable[[str], str | None]]) -> None:
+def register(context: ServerContext, texts: Mapping[str, Callable[[str], str | None]]) -> None:
     """Serve texts by the scheme of their URI.
 
     The function of a scheme returns ``None`` for a URI that it does not know.

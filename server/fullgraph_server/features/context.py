@@ -6,26 +6,26 @@ from dataclasses import dataclass
 
 from pygls.lsp.server import LanguageServer
 
-from ..client.configuration import Configuration
-from ..client.documents import Documents
-from ..client.projection import Projections
-from ..client.targets import Targets
-from ..fixes.proofs import Proofs
+from ..client.configuration import SettingsReader
+from ..client.documents import ClientDocuments
+from ..client.projection import ProjectionCache
+from ..client.targets import TargetRegistry
+from ..fixes.proofs import ProofStore
 from ..runs.minification import Minifications
-from ..runs.plan import Planner
-from ..runs.schedule import Runs
+from ..runs.plan import RunPlanner
+from ..runs.schedule import RunSchedule
 
 
 @dataclass(frozen=True)
-class Context:
+class ServerContext:
     """The documents, settings, targets, runs and reports of a server and its client."""
 
     server: LanguageServer
-    documents: Documents
-    configuration: Configuration
-    targets: Targets
-    planner: Planner
-    runs: Runs
-    projections: Projections
-    proofs: Proofs
+    documents: ClientDocuments
+    configuration: SettingsReader
+    targets: TargetRegistry
+    planner: RunPlanner
+    runs: RunSchedule
+    projections: ProjectionCache
+    proofs: ProofStore
     minifications: Minifications

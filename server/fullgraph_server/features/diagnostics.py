@@ -9,17 +9,17 @@ from fullgraph_compiler.facts import Severity
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..client.documents import Documents
+from ..client.documents import ClientDocuments
 from ..client.findings import ShownFinding, minify_options, shown_findings
 from ..protocol.report import FindingData
 from ..report.model import Finding, Report
-from ..runs.choice import Choice
+from ..runs.choice import TargetChoice
 from ..runs.observers import RunObserver
 from ..text.messages import brief
 from ..workspace.examples import find_examples, unknown_names
 from ..workspace.source import TOO_LONG
 from ..workspace.targets import mentions_compile
-from .context import Context
+from .context import ServerContext
 from .explanation import explanation_uri
 
 _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
@@ -41,12 +41,14 @@ _TOO_LONG = types.Diagnostic(
 )
 
 
-class Diagnostics(RunObserver):
+class DiagnosticPublisher(RunObserver):
     """The published diagnostics, and the reports that they come from."""
 
-    def __init__(self, server: LanguageServer, documents: Documents, choice: Choice | None = None) -> None:
+    def __init__(
+        self, server: LanguageServer, documents: ClientDocuments, choice: TargetChoice | None = None
+    ) -> None:
         self._server = server
-        self._choice = choice or Choice()
+        self._choice = choice or TargetChoice()
         self._documents = documents
         self._reports: dict[str, Report] = {}
         self._published: dict[str, tuple[Sequence[str], list[types.Diagnostic]]] = {}
@@ -165,7 +167,7 @@ class Diagnostics(RunObserver):
         return capabilities.publish_diagnostics if capabilities else None
 
 
-def register(context: Context, diagnostics: Diagnostics) -> None:
+def register(context: ServerContext, diagnostics: DiagnosticPublisher) -> None:
     """Update diagnostics when a document opens or closes.
 
     After either, the text of its file may differ.

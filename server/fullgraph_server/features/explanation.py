@@ -18,17 +18,17 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from ..client.capabilities import client_command
-from ..client.documents import Documents
+from ..client.documents import ClientDocuments
 from ..client.findings import newest_first
 from ..kinds import KINDS
 from ..protocol.names import EXPLANATION_SCHEME, SHOW_EXPLANATION
 from ..report.model import Finding, Report
 from ..report.recipes import recipe_table, what_helps
 from ..runs.observers import RunObserver
-from ..runs.schedule import Runs
+from ..runs.schedule import RunSchedule
 from ..runs.slot import TargetState
 from ..text.markdown import code_span, escaped, fenced, link, paragraphs
-from ..workspace.positions import Call
+from ..workspace.positions import StackCall
 
 _log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ _MOST_PAGES = 32
 """How many pages are updated after each run: those that were read last."""
 
 
-class Explanations(RunObserver):
+class ExplanationDocuments(RunObserver):
     """The explanations that the client has read, updated after each run.
 
     An explanation stays readable after its finding is gone.
@@ -50,7 +50,7 @@ class Explanations(RunObserver):
         """The last text of each finding, by URI."""
         self._asking: set[asyncio.Task[None]] = set()
 
-    def read(self, uri: str, documents: Documents, runs: Runs) -> str | None:
+    def read(self, uri: str, documents: ClientDocuments, runs: RunSchedule) -> str | None:
         """Return the text of an explanation; ``None`` for another URI."""
         try:
             found = explained(uri, runs)
@@ -102,7 +102,7 @@ def explanation_link(server: LanguageServer, uri: str) -> str:
     return link(command.title, f"command:{command.command}?{quote(json.dumps(command.arguments))}")
 
 
-def explained(uri: str, runs: Runs) -> tuple[Report, Finding] | None:
+def explained(uri: str, runs: RunSchedule) -> tuple[Report, Finding] | None:
     """Return the finding of an explanation's URI, with its report, if it exists.
 
     Raises ``ValueError`` if the URI is not that of an explanation.
@@ -134,7 +134,7 @@ def _identity(finding: Finding) -> str:
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def explain(report: Report, finding: Finding, documents: Documents) -> str:
+def explain(report: Report, finding: Finding, documents: ClientDocuments) -> str:
     """Render a finding with all its details as Markdown."""
     title = finding.message if finding.code == finding.kind else f"{finding.code}: {finding.message}"
     parts = [f"# {escaped(title)}", _place(report, finding, documents), paragraphs(finding.explanation)]
@@ -158,7 +158,7 @@ def explain(report: Report, finding: Finding, documents: Documents) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _place(report: Report, finding: Finding, documents: Documents) -> str:
+def _place(report: Report, finding: Finding, documents: ClientDocuments) -> str:
     filename, row = finding.span.filename, finding.span.row
     at = "" if finding.of_run else f" at {place_link(report, filename, row, documents)}"
     times = f", seen by {KINDS[finding.kind].seen_in(finding.count)}" if finding.count > 1 else ""
@@ -167,14 +167,14 @@ def _place(report: Report, finding: Finding, documents: Documents) -> str:
     return f"{finding.severity.capitalize()}{at}{times}{torch}\n\n" + (fenced("python", code) if code else "")
 
 
-def _call(report: Report, call: Call, documents: Documents) -> str:
+def _call(report: Report, call: StackCall, documents: ClientDocuments) -> str:
     code = _code(report, call.filename, call.row, documents)
     shown = f": {code_span(code)}" if code else ""
     at = place_link(report, call.filename, call.row, documents)
     return f"1. {at} in {code_span(call.function)}{shown}"
 
 
-def _code(report: Report, filename: str, row: int, documents: Documents) -> str:
+def _code(report: Report, filename: str, row: int, documents: ClientDocuments) -> str:
     """Return a line of the text that ran."""
     ran = report.files.get(filename)
     if ran is None and not report.may_read(filename):
@@ -182,7 +182,7 @@ def _code(report: Report, filename: str, row: int, documents: Documents) -> str:
     return (ran.line(row) if ran else documents.line(filename, row)).strip()
 
 
-def place_link(report: Report, filename: str, row: int, documents: Documents) -> str:
+def place_link(report: Report, filename: str, row: int, documents: ClientDocuments) -> str:
     """Link to the current place of a line of the text that ran."""
     row, _ = documents.drift(report, filename).line(row)
     path = Path(filename)

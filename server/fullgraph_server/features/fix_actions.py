@@ -10,16 +10,16 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from ..client.capabilities import member
-from ..client.documents import Documents
+from ..client.documents import ClientDocuments
 from ..client.findings import ShownFinding
 from ..fixes.changes import FIXABLE
 from ..fixes.editing import edited_texts
 from ..fixes.model import Fix
-from ..fixes.proofs import Proofs, Proved
-from ..fixes.search import Tried, Try, gain, root_of
+from ..fixes.proofs import ProofStore, TargetProof
+from ..fixes.search import CandidateVerdict, FindingTries, gain, root_of
 from ..fixes.words import unified_diff, verdict_words
 from ..protocol.names import TRY_FIXES
-from ..runs.schedule import Runs
+from ..runs.schedule import RunSchedule
 from ..text.markdown import escaped, fenced
 from ..text.messages import counted
 from ..workspace.positions import Span
@@ -36,7 +36,9 @@ _Texts: TypeAlias = Mapping[str, tuple[str, str]]
 class FixActions:
     """Code actions that apply edits which proofs have verified."""
 
-    def __init__(self, server: LanguageServer, documents: Documents, runs: Runs, proofs: Proofs) -> None:
+    def __init__(
+        self, server: LanguageServer, documents: ClientDocuments, runs: RunSchedule, proofs: ProofStore
+    ) -> None:
         self._server = server
         self._documents = documents
         self._runs = runs
@@ -72,7 +74,7 @@ class FixActions:
         _, item = self._best(shown)
         return _title(item) if item else ""
 
-    def _best(self, shown: ShownFinding) -> tuple[Proved | None, Try | None]:
+    def _best(self, shown: ShownFinding) -> tuple[TargetProof | None, CandidateVerdict | None]:
         proved = self._proofs.of(shown.report.target)
         place = self._documents.range(shown.span)
         tried = self._tried(proved, shown.finding.code, shown.span.filename, place)
@@ -132,7 +134,9 @@ class FixActions:
             for finding in report.findings
         )
 
-    def _tried(self, proved: Proved | None, code: str, filename: str, place: types.Range) -> Tried | None:
+    def _tried(
+        self, proved: TargetProof | None, code: str, filename: str, place: types.Range
+    ) -> FindingTries | None:
         """Return the edits tried for the finding at a place, if the text is unchanged."""
         if proved is None or not self._is_as_proven(proved, [filename]):
             return None
@@ -144,11 +148,11 @@ class FixActions:
                 return tried
         return None
 
-    def _leading(self, proved: Proved, tried: Tried) -> Tried:
+    def _leading(self, proved: TargetProof, tried: FindingTries) -> FindingTries:
         """Return the edits tried for a finding, or for the finding whose fix removes it."""
         return root_of(tried, proved.tried) or tried
 
-    def _is_as_proven(self, proved: Proved, names: Iterable[str]) -> bool:
+    def _is_as_proven(self, proved: TargetProof, names: Iterable[str]) -> bool:
         for name in names:
             now, then = self._documents.source(name), proved.base.report.files.get(name)
             if now is None or then is None or not now.still_is(then):
@@ -212,11 +216,11 @@ class FixActions:
         return edits
 
 
-def _texts(proved: Proved, fix: Fix) -> _Texts:
+def _texts(proved: TargetProof, fix: Fix) -> _Texts:
     return edited_texts(proved.base.report.files, fix.edits)
 
 
-def _title(item: Try) -> str:
+def _title(item: CandidateVerdict) -> str:
     if item.fix.safety == "safe":
         return f"Fix: {item.fix.title} ({verdict_words(item.verdict, item.fix)})"
     gained = gain(item.verdict.before, item.verdict.after)

@@ -9,9 +9,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import TypeAlias
 
-from ..client.projection import Function, NamedGuards, View, grouped
+from ..client.projection import FileView, NamedGuards, ProjectedFunction, grouped
 from ..kinds import KINDS
-from ..report.model import Compilation, FrameReport, Guard, Report, SizeCondition
+from ..report.model import FrameCompilation, FrameReport, Guard, Report, SizeCondition
 from ..report.origins import is_ambient, origin_of
 from ..report.source_locator import library_place
 from ..text.markdown import code_span, escaped, fenced, link
@@ -28,7 +28,7 @@ _MOST_CPP_CALLS = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Links:
+class GuardLinks:
     """Functions for links in a hover; their links are empty without client support."""
 
     explanation: Callable[[str], str] = lambda _uri: ""
@@ -36,14 +36,19 @@ class Links:
     row_words: Callable[[str, int], str] = lambda _filename, row: str(row)
 
 
-NO_LINKS = Links()
+NO_LINKS = GuardLinks()
 
 GuardGroup: TypeAlias = tuple[Report, FrameReport, Sequence[Guard]]
 """Equal guards on one value, with the report and the function to which they belong."""
 
 
 def guards_at(
-    view: View, around: Sequence[tuple[Function, int]], line: str, row: int, column: int, links: Links
+    view: FileView,
+    around: Sequence[tuple[ProjectedFunction, int]],
+    line: str,
+    row: int,
+    column: int,
+    links: GuardLinks,
 ) -> tuple[str, Span] | None:
     """Describe the guards on the name at a place; return the text and its range.
 
@@ -64,7 +69,9 @@ def guards_at(
     return None
 
 
-def guards_in(view: View, around: Sequence[tuple[Function, int]], line: str, row: int) -> list[GuardGroup]:
+def guards_in(
+    view: FileView, around: Sequence[tuple[ProjectedFunction, int]], line: str, row: int
+) -> list[GuardGroup]:
     """List the guards on the values that a line names, grouped if equal.
 
     Groups with the most failures come first.
@@ -88,14 +95,14 @@ def guards_in(view: View, around: Sequence[tuple[Function, int]], line: str, row
     return sorted(found.values(), key=lambda item: -sum(guard.failures for guard in item[2]))
 
 
-def guard_group_text(view: View, report: Report, frame: FrameReport, group: Sequence[Guard]) -> str:
+def guard_group_text(view: FileView, report: Report, frame: FrameReport, group: Sequence[Guard]) -> str:
     """Describe equal guards on one value, and where the value comes from."""
     origin = _origin(view, report, frame, group[0], NO_LINKS)
     item = _guard_item(view, report, group, NO_LINKS, named=True)
     return f"{origin}\n\n{item}" if origin else item
 
 
-def function_text(view: View, function: Function, links: Links) -> str:
+def function_text(view: FileView, function: ProjectedFunction, links: GuardLinks) -> str:
     """Describe a function: counts, causes of compilations, and guarded state."""
     frame, report = function.frame, function.report
     numbers = [
@@ -129,7 +136,9 @@ def sizes_text(report: Report, conditions: Sequence[SizeCondition]) -> str:
 # -- names -------------------------------------------------------------------------------------
 
 
-def _named(view: View, function: Function, name: str, guards: NamedGuards, links: Links) -> str:
+def _named(
+    view: FileView, function: ProjectedFunction, name: str, guards: NamedGuards, links: GuardLinks
+) -> str:
     """List the guards on a name, on parts of its value, and on its sizes."""
     report, frame = function.report, function.frame
     lines = [f"**{code_span(name)}**: {counted(guards.count, 'guard')} in {code_span(frame.qualname)}", ""]
@@ -145,7 +154,7 @@ def _named(view: View, function: Function, name: str, guards: NamedGuards, links
 
 
 def _inlined(
-    view: View, report: Report, used: Sequence[tuple[FrameReport, Guard]], path: str, links: Links
+    view: FileView, report: Report, used: Sequence[tuple[FrameReport, Guard]], path: str, links: GuardLinks
 ) -> str:
     """List the guards for a name of an inlined function.
 
@@ -163,7 +172,9 @@ def _inlined(
     return "\n".join(lines).rstrip()
 
 
-def _guarded(around: Sequence[tuple[Function, int]], path: str) -> tuple[Function, str, NamedGuards] | None:
+def _guarded(
+    around: Sequence[tuple[ProjectedFunction, int]], path: str
+) -> tuple[ProjectedFunction, str, NamedGuards] | None:
     """Return the guards on a path or its nearest owner, in the innermost function."""
     for function, _ in around:
         name = path
@@ -174,7 +185,7 @@ def _guarded(around: Sequence[tuple[Function, int]], path: str) -> tuple[Functio
     return None
 
 
-def _origin(view: View, report: Report, frame: FrameReport, guard: Guard, links: Links) -> str:
+def _origin(view: FileView, report: Report, frame: FrameReport, guard: Guard, links: GuardLinks) -> str:
     """Describe the kind of a value and its origin: ``attribute, from line 12``."""
     origin = origin_of(guard, frame, report.files)
     if origin is None:
@@ -184,7 +195,7 @@ def _origin(view: View, report: Report, frame: FrameReport, guard: Guard, links:
 
 
 def _guard_items(
-    view: View, report: Report, groups: Sequence[Sequence[Guard]], links: Links, *, named: bool
+    view: FileView, report: Report, groups: Sequence[Sequence[Guard]], links: GuardLinks, *, named: bool
 ) -> list[str]:
     """List one item for each group of equal guards."""
     lines = dict.fromkeys(_guard_item(view, report, group, links, named) for group in groups[:_MOST_GUARDS])
@@ -192,7 +203,9 @@ def _guard_items(
     return [*lines, f"- and {counted(left, 'more guard')}"] if left else [*lines]
 
 
-def _guard_item(view: View, report: Report, group: Sequence[Guard], links: Links, named: bool) -> str:
+def _guard_item(
+    view: FileView, report: Report, group: Sequence[Guard], links: GuardLinks, named: bool
+) -> str:
     """Describe a guard's condition in words; the targets view has torch's own check."""
     first = group[0]
     subject = f"{code_span(written_name(first.source))}: " if named else ""
@@ -215,7 +228,10 @@ def _is_of(condition: SizeCondition, name: str) -> bool:
 
 
 def _size_items(
-    conditions: Iterable[SizeCondition], report: Report, view: View | None = None, links: Links = NO_LINKS
+    conditions: Iterable[SizeCondition],
+    report: Report,
+    view: FileView | None = None,
+    links: GuardLinks = NO_LINKS,
 ) -> list[str]:
     """List one item for each condition, the shortest first.
 
@@ -246,7 +262,9 @@ def _size_items(
     return [*items, f"- and {counted(left, 'more condition')}"] if left > 0 else items
 
 
-def compilation_text(view: View, report: Report, item: Compilation, links: Links = NO_LINKS) -> str:
+def compilation_text(
+    view: FileView, report: Report, item: FrameCompilation, links: GuardLinks = NO_LINKS
+) -> str:
     """Describe a compilation as a list item: time, caller, and guard that failed."""
     called = _place(view, report, item.caller, links) if item.caller else ""
     caller = f", called from {called}" if called else ""
@@ -265,7 +283,7 @@ def _state(guard: Guard) -> str:
 # -- text --------------------------------------------------------------------------------------
 
 
-def _place(view: View, report: Report, span: Span, links: Links) -> str:
+def _place(view: FileView, report: Report, span: Span, links: GuardLinks) -> str:
     """Return the current place of a report's line; empty if it was deleted.
 
     It is a link if the client has links.

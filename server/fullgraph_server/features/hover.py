@@ -8,21 +8,21 @@ from pathlib import Path
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..client.documents import Documents
+from ..client.documents import ClientDocuments
 from ..client.findings import ShownFinding, names_of
-from ..client.projection import View
+from ..client.projection import FileView
 from ..report.kernels import operators
-from ..report.model import Code, Launch
+from ..report.model import GeneratedCode, KernelLaunch
 from ..text.markdown import code_span, escaped, link, paragraphs
 from ..text.messages import counted
 from ..workspace.examples import begins_example
 from ..workspace.positions import Span
 from .artifacts import is_artifact
-from .context import Context
+from .context import ServerContext
 from .explanation import explanation_link, explanation_uri
 from .fix_actions import FixActions
-from .guard_text import NO_LINKS, Links, function_text, guards_at, sizes_text
-from .kernels import Kernels
+from .guard_text import NO_LINKS, GuardLinks, function_text, guards_at, sizes_text
+from .kernels import CodeMap
 
 _MOST_KERNELS = 8
 _EXAMPLE = """\
@@ -39,14 +39,14 @@ the arguments.
 `nonzero()` in line 14."""
 
 
-def register(context: Context, kernels: Kernels, fix_actions: FixActions) -> None:
+def register(context: ServerContext, kernels: CodeMap, fix_actions: FixActions) -> None:
     """Answer ``textDocument/hover``."""
 
     def line(filename: str, row: int) -> str:
         is_markdown = _markup_kind(context.server) is types.MarkupKind.Markdown
         return context.documents.line_uri(filename, row) if is_markdown else ""
 
-    links = Links(lambda uri: explanation_link(context.server, uri), line, context.documents.row_words)
+    links = GuardLinks(lambda uri: explanation_link(context.server, uri), line, context.documents.row_words)
 
     @context.server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(params: types.HoverParams) -> types.Hover | None:
@@ -67,11 +67,11 @@ def register(context: Context, kernels: Kernels, fix_actions: FixActions) -> Non
 
 
 def describe(
-    view: View,
+    view: FileView,
     line: str,
     row: int,
     column: int,
-    links: Links = NO_LINKS,
+    links: GuardLinks = NO_LINKS,
     fix_of: Callable[[ShownFinding], str] = lambda _: "",
 ) -> tuple[str, Span] | None:
     """Return the hover text at a place, and the range that it describes."""
@@ -107,7 +107,7 @@ def describe(
 # -- findings and kernels -----------------------------------------------------------------------
 
 
-def source_text(documents: Documents, kernels: Kernels, uri: str, row: int) -> str:
+def source_text(documents: ClientDocuments, kernels: CodeMap, uri: str, row: int) -> str:
     """List the operations of a row of generated code, with the user's lines."""
     lines = []
     for names, location in kernels.sources_at(uri, row):
@@ -120,7 +120,7 @@ def source_text(documents: Documents, kernels: Kernels, uri: str, row: int) -> s
     return "\n".join(dict.fromkeys(lines))
 
 
-def kernels_text(launches: Sequence[tuple[Code, Launch]]) -> str:
+def kernels_text(launches: Sequence[tuple[GeneratedCode, KernelLaunch]]) -> str:
     """List the kernel launches of a line with their pass and operations."""
     lines = [
         f"- {code.phase}: {code_span(launch.name)}"

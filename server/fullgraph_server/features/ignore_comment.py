@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from lsprotocol import types
 
 from ..client.capabilities import member
-from ..client.documents import Documents
+from ..client.documents import ClientDocuments
 from ..client.findings import shown_findings
 from ..kinds import KINDS
 from ..report.model import Report
@@ -18,7 +18,9 @@ _SEVERITIES = (types.DiagnosticSeverity.Warning, types.DiagnosticSeverity.Inform
 _NOT_OFFERED = [name for name, kind in KINDS.items() if not kind.can_be_ignored]
 
 
-def ignorable_codes(documents: Documents, reports: Iterable[Report], filename: str, row: int) -> list[str]:
+def ignorable_codes(
+    documents: ClientDocuments, reports: Iterable[Report], filename: str, row: int
+) -> list[str]:
     """Return the codes of the ignorable findings in a row, each once."""
     found = (
         item.finding for item in shown_findings(filename, reports, documents.drift) if item.span.row == row
@@ -33,7 +35,7 @@ def can_be_ignored(diagnostic: types.Diagnostic) -> bool:
     return is_own and member(diagnostic.data, "kind") not in _NOT_OFFERED
 
 
-def ignore_actions(documents: Documents, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
+def ignore_actions(documents: ClientDocuments, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
     """Yield an action for each finding that can be ignored."""
     filename = documents.filename(params.text_document.uri)
     source = documents.source(filename) if filename else None

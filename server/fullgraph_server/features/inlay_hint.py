@@ -11,14 +11,14 @@ from typing import Final
 from fullgraph_compiler.facts import NamedTensor
 from lsprotocol import types
 
-from ..client.documents import Documents
+from ..client.documents import ClientDocuments
 from ..client.findings import names_of
 from ..client.projection import ShownTensors
-from ..report.measured.model import CauseKind, Speed, SpeedCause
+from ..report.measured.model import CauseKind, MeasuredSpeed, SpeedCause
 from ..report.model import HeldTensors, TensorName
 from ..text.durations import duration
 from ..text.source_names import written_name
-from .context import Context
+from .context import ServerContext
 
 _MOST_TENSORS = 2
 _LEAST_SHARE = 0.05
@@ -35,7 +35,7 @@ _COSTS: Final[Mapping[CauseKind, str]] = {
 }
 
 
-def register(context: Context) -> None:
+def register(context: ServerContext) -> None:
     """Answer ``textDocument/inlayHint``."""
 
     @context.server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
@@ -88,7 +88,7 @@ def tooltip(name: TensorName) -> str:
     return "\n\n".join("\n".join(_compilation(held)) for held in reversed(name.held))
 
 
-def cost_of(speed: Speed, causes: Iterable[SpeedCause]) -> tuple[str, str]:
+def cost_of(speed: MeasuredSpeed, causes: Iterable[SpeedCause]) -> tuple[str, str]:
     """Return a line's cost and its causes, as label and tooltip.
 
     Both are empty if the line costs little. The label names only the largest cause, with its numbers first,
@@ -105,7 +105,7 @@ def cost_of(speed: Speed, causes: Iterable[SpeedCause]) -> tuple[str, str]:
     return f"{labels[0]}{more}" if labels else "", "\n\n".join(texts)
 
 
-def _hint(documents: Documents, same: Sequence[ShownTensors]) -> types.InlayHint:
+def _hint(documents: ClientDocuments, same: Sequence[ShownTensors]) -> types.InlayHint:
     row, name = same[0].row, same[0].name
     behind = replace(name.span, row=row, column=name.span.end_column, end_row=row)
     return types.InlayHint(
@@ -117,7 +117,9 @@ def _hint(documents: Documents, same: Sequence[ShownTensors]) -> types.InlayHint
     )
 
 
-def _cost_hint(documents: Documents, filename: str, row: int, label: str, tooltip: str) -> types.InlayHint:
+def _cost_hint(
+    documents: ClientDocuments, filename: str, row: int, label: str, tooltip: str
+) -> types.InlayHint:
     end = documents.line_range(filename, row).end
     return types.InlayHint(end, label, tooltip=tooltip, padding_left=True)
 

@@ -9,24 +9,24 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from ..client.capabilities import client_command
-from ..client.documents import Documents
+from ..client.documents import ClientDocuments
 from ..protocol.lines import CounterpartsParams
 from ..protocol.names import COUNTERPARTS, OPEN_ARTIFACT, SHOW_SOURCE
-from ..report.artifacts import Document, Mark, Rows
-from ..report.model import Launch
-from ..runs.schedule import Runs
+from ..report.artifacts import CompilerDocument, DocumentMark, Rows
+from ..report.model import KernelLaunch
+from ..runs.schedule import RunSchedule
 from ..workspace.positions import Span
 from .artifacts import ArtifactDocuments, ShownDocument
-from .context import Context
+from .context import ServerContext
 
-DocumentLaunch: TypeAlias = tuple[ShownDocument, Launch, list[Span], Rows]
+DocumentLaunch: TypeAlias = tuple[ShownDocument, KernelLaunch, list[Span], Rows]
 """A document, a launch in it, the user code that the launch computes, and its rows in the document."""
 
 
-class Kernels:
+class CodeMap:
     """The map between user code and the documents that the compiler generated."""
 
-    def __init__(self, documents: Documents, runs: Runs, artifacts: ArtifactDocuments) -> None:
+    def __init__(self, documents: ClientDocuments, runs: RunSchedule, artifacts: ArtifactDocuments) -> None:
         self._documents = documents
         self._runs = runs
         self._artifacts = artifacts
@@ -151,7 +151,7 @@ class Kernels:
         return types.LocationLink(shown.uri, lines, first, origin)
 
 
-def register(context: Context, kernels: Kernels) -> None:
+def register(context: ServerContext, kernels: CodeMap) -> None:
     """Answer requests for implementations, definitions and counterparts."""
 
     @context.server.feature(types.TEXT_DOCUMENT_IMPLEMENTATION)
@@ -171,7 +171,7 @@ def register(context: Context, kernels: Kernels) -> None:
 
 
 def source_lenses(
-    server: LanguageServer, kernels: Kernels, documents: Documents, uri: str
+    server: LanguageServer, kernels: CodeMap, documents: ClientDocuments, uri: str
 ) -> list[types.CodeLens]:
     """Return the lenses of generated code.
 
@@ -192,7 +192,7 @@ def source_lenses(
     return lenses
 
 
-def _places(document: Document) -> list[tuple[Launch, Rows]]:
+def _places(document: CompilerDocument) -> list[tuple[KernelLaunch, Rows]]:
     """Return the launches of a document with their rows.
 
     A kernel's launches have all rows of it; the launches of whole code are its library calls.
@@ -204,7 +204,7 @@ def _places(document: Document) -> list[tuple[Launch, Rows]]:
     return [(launch, launch.rows) for launch in document.code.launches if not launch.source]
 
 
-def _marks_at(shown: ShownDocument, row: int | None) -> Iterable[Mark]:
+def _marks_at(shown: ShownDocument, row: int | None) -> Iterable[DocumentMark]:
     """Return the marks around a row; in a kernel's row without marks, all its marks."""
     if row is None:
         return shown.marks

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
-from ..client.documents import Documents
+from ..client.documents import ClientDocuments
 from ..protocol.names import PROFILE_SCHEME
-from ..report.model import Compilation, Report
-from ..report.profile import Cause, FunctionProfile, cost, profiles, sentence
-from ..runs.schedule import Runs
+from ..report.model import FrameCompilation, Report
+from ..report.profile import RecompileCause, RecompileProfile, cost, profiles, sentence
+from ..runs.schedule import RunSchedule
 from ..text.markdown import code_span, escaped, table
 from ..text.messages import what_changed
 from ..workspace.positions import Span
@@ -31,7 +31,7 @@ def profile_uri(report: Report) -> str:
     return f"{PROFILE_SCHEME}:/{name}?{quote(json.dumps([report.target, report.generation]))}"
 
 
-def read_profile(uri: str, documents: Documents, runs: Runs) -> str | None:
+def read_profile(uri: str, documents: ClientDocuments, runs: RunSchedule) -> str | None:
     """Return the text of a profile; ``None`` for another URI."""
     try:
         target, _ = json.loads(unquote(urlsplit(uri).query))
@@ -40,11 +40,11 @@ def read_profile(uri: str, documents: Documents, runs: Runs) -> str | None:
     report = runs.report(target, "recompiles")
     if report is None:
         return _GONE
-    return _Page(report, documents).text()
+    return _ProfilePage(report, documents).text()
 
 
-class _Page:
-    def __init__(self, report: Report, documents: Documents) -> None:
+class _ProfilePage:
+    def __init__(self, report: Report, documents: ClientDocuments) -> None:
         self._report = report
         self._documents = documents
 
@@ -60,7 +60,7 @@ class _Page:
             parts += self._function(profile)
         return "\n\n".join(parts) + "\n"
 
-    def _function(self, profile: FunctionProfile) -> Iterator[str]:
+    def _function(self, profile: RecompileProfile) -> Iterator[str]:
         frame = profile.frame
         place = place_link(self._report, frame.filename, frame.row, self._documents)
         yield f"## {code_span(frame.qualname)}, {place}"
@@ -85,10 +85,10 @@ class _Page:
         if len(again) > _MOST_ROWS:
             yield f"And {len(again) - _MOST_ROWS} more."
 
-    def _cause(self, item: Cause) -> tuple[str, str]:
+    def _cause(self, item: RecompileCause) -> tuple[str, str]:
         return str(item.count), self._place(item.finding.span)
 
-    def _recompilation(self, item: Compilation) -> tuple[str, ...]:
+    def _recompilation(self, item: FrameCompilation) -> tuple[str, ...]:
         called = self._place(item.caller) if item.caller else ""
         return escaped(item.compile_id), called, escaped(item.reason), f"{item.seconds:.2f}"
 

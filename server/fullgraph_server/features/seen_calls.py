@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from lsprotocol import types
 
-from ..client.documents import Documents
+from ..client.documents import ClientDocuments
 from ..client.findings import newest_first
 from ..report.model import Report, SeenCall
 from ..traces.seen_calls import CALLED, example_line
@@ -18,10 +18,10 @@ _OF_RUN = "Add example calls from the last run"
 _OF_TRACE = "Add example calls from the trace"
 
 
-class SeenCalls:
+class SeenCallActions:
     """Code actions that insert calls observed in runs and traces as example calls."""
 
-    def __init__(self, documents: Documents, reports: Callable[[], Iterable[Report]]) -> None:
+    def __init__(self, documents: ClientDocuments, reports: Callable[[], Iterable[Report]]) -> None:
         self._documents = documents
         self._reports = reports
 

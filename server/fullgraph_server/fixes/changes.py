@@ -10,10 +10,10 @@ from typing import Final, TypeAlias
 from ..kinds import KINDS, FindingKind
 from ..report.model import Finding, Report
 from ..text.messages import counted
-from ..workspace.drift import Drift
-from .model import Counts
+from ..workspace.drift import TextDrift
+from .model import RunCounts
 
-Drifts: TypeAlias = Callable[[str], Drift]
+Drifts: TypeAlias = Callable[[str], TextDrift]
 """A function that returns the edits of a file between the two runs."""
 
 _Key: TypeAlias = tuple[str, str, str, int]
@@ -28,16 +28,16 @@ def fixable(report: Report) -> list[Finding]:
     return sorted(own, key=lambda item: (item.kind != "graph-break", -item.count))
 
 
-def counts_of(report: Report) -> Counts:
+def counts_of(report: Report) -> RunCounts:
     """Count the graph breaks, graphs and recompilations of a run."""
     breaks = sum(finding.kind == "graph-break" for finding in report.findings)
     recompiles = sum(finding.times for finding in report.findings if finding.kind == "recompile")
-    return Counts(breaks, sum(frame.graphs for frame in report.frames), recompiles)
+    return RunCounts(breaks, sum(frame.graphs for frame in report.frames), recompiles)
 
 
 def drifts_of(before: Report, after: Report) -> Drifts:
     """Return the edits of each file between two runs."""
-    return cache(lambda filename: Drift(before.files.get(filename), after.files.get(filename)))
+    return cache(lambda filename: TextDrift(before.files.get(filename), after.files.get(filename)))
 
 
 def gone(finding: Finding, before: Report, after: Report, drifts: Drifts) -> str:

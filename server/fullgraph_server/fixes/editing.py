@@ -16,7 +16,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True)
-class Replaced:
+class ReplacedBlock:
     """The statements of one block that edits replace: their rows, and the new text.
 
     ``text`` has the indentation of the file.
@@ -61,7 +61,7 @@ def edited_texts(files: Mapping[str, SourceFile | None], edits: Iterable[Edit]) 
     }
 
 
-def replaced(source: SourceFile, edits: Sequence[Edit]) -> list[Replaced]:
+def replaced(source: SourceFile, edits: Sequence[Edit]) -> list[ReplacedBlock]:
     """Return the statements in functions that edits replace: for each edit the fewest whole statements.
 
     Insertions outside of functions, such as imports, replace nothing.
@@ -107,7 +107,7 @@ def _indent(source: SourceFile, row: int) -> int:
     return len(line) - len(line.lstrip())
 
 
-def replaced_rows(source: SourceFile, edits: Sequence[Edit], first: int, last: int) -> Replaced:
+def replaced_rows(source: SourceFile, edits: Sequence[Edit], first: int, last: int) -> ReplacedBlock:
     """Return the new text of some rows, with comments after them that the same edits change."""
     behind = max([last, *(_last_row(edit) for edit in edits if first <= edit.span.row <= last)])
     end = behind + 1, 1
@@ -117,7 +117,7 @@ def replaced_rows(source: SourceFile, edits: Sequence[Edit], first: int, last: i
     starts = line_starts(source.text)
     after = edited(source, inside)
     rest = len(source.text) - starts[behind]
-    return Replaced(first, last, after[starts[first - 1] : len(after) - rest])
+    return ReplacedBlock(first, last, after[starts[first - 1] : len(after) - rest])
 
 
 def _last_row(edit: Edit) -> int:

@@ -32,14 +32,14 @@ from fullgraph_compiler.facts import (
 )
 
 from ..report.model import Report
-from ..runs.plan import Plan
-from ..runs.program_run import Run, WorkerRequest
+from ..runs.plan import RunPlan
+from ..runs.program_run import WorkerRequest, WorkerRun
 from ..workers.crash import REPORT_IT
 from ..workspace.drift import with_text
 from ..workspace.positions import Span
 from ..workspace.source import SourceFile
 
-Start = Callable[[Plan, WorkerRequest, Callable[[str], None]], Run]
+Start = Callable[[RunPlan, WorkerRequest, Callable[[str], None]], WorkerRun]
 """A function that makes the run of a request; the program's output goes to the callback."""
 
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
@@ -53,7 +53,7 @@ class CannotTryError(Exception):
 
 
 @dataclass(frozen=True)
-class How:
+class RunMode:
     """The way to run a program: the depth, and options of a :class:`RunRequest`."""
 
     depth: Depth = "graph"
@@ -63,7 +63,7 @@ class How:
 
 
 @dataclass(frozen=True)
-class State:
+class ExperimentState:
     """The texts of a program, with the report, the output and the recorded results of one run.
 
     ``texts`` are the texts that differ from the files on disk, by file name. ``left_out`` are the parts of
@@ -85,7 +85,7 @@ class State:
 class Experiments:
     """Runs of one target with edits, cached by their texts: no run is made twice."""
 
-    plan: Plan
+    plan: RunPlan
     start: Start
     folder: Path
     """An empty folder for the recorded results; the code that makes the folder removes it."""
@@ -97,7 +97,7 @@ class Experiments:
     """The results so far and the pending ones, by their requests."""
     _compiling: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     """Held by a run that compiles kernels: the next run finds them in the cache, and processors are few."""
-    _runs: set[Run] = field(default_factory=set)
+    _runs: set[WorkerRun] = field(default_factory=set)
     _cancelled: bool = False
 
     def cancel(self) -> None:
@@ -120,13 +120,13 @@ class Experiments:
 
     # -- runs ----------------------------------------------------------------------------------
 
-    async def state(self, texts: Mapping[str, str], how: How = How()) -> State:
+    async def state(self, texts: Mapping[str, str], how: RunMode = RunMode()) -> ExperimentState:
         """Run the program with these texts, or return the state of an equal earlier run."""
         return await self._once((frozenset(texts.items()), how), lambda: self.run(texts, how))
 
     async def run(
-        self, texts: Mapping[str, str], how: How = How(), variables: Mapping[str, str] = _NONE
-    ) -> State:
+        self, texts: Mapping[str, str], how: RunMode = RunMode(), variables: Mapping[str, str] = _NONE
+    ) -> ExperimentState:
         """Run the program with these texts; its file changes are discarded."""
         number = self._numbers()
         record = self.folder / f"{number}.results"
@@ -140,7 +140,7 @@ class Experiments:
             **vars(how),
             texts=plan.texts,
             record=str(record),
-            added=self.added if how == How() else None,
+            added=self.added if how == RunMode() else None,
         )
         async with nullcontext() if how.depth == "graph" else self._compiling:
             facts = await self._execute(plan, request, printed)
@@ -149,7 +149,9 @@ class Experiments:
         end = _first(facts, RunFinished)
         left_out = end.left_out if end is not None else ()
         code = (end.exit_code or 0) if end is not None else 0
-        return State(texts, report, "".join(printed), record, sizes, left_out, _own_failure(facts), code)
+        return ExperimentState(
+            texts, report, "".join(printed), record, sizes, left_out, _own_failure(facts), code
+        )
 
     # -- comparisons, trials and observations ----------------------------------------------------
 
@@ -190,7 +192,7 @@ class Experiments:
         }
 
     async def calls(
-        self, state: State, spans: Sequence[Span], *, gradients: bool = False
+        self, state: ExperimentState, spans: Sequence[Span], *, gradients: bool = False
     ) -> Mapping[Span, CallsSeen]:
         """Observe the calls at some places, in a run with the texts of a state."""
         places = tuple(
@@ -213,7 +215,7 @@ class Experiments:
     # -- workers -------------------------------------------------------------------------------
 
     async def _execute(
-        self, plan: Plan, request: WorkerRequest, printed: list[str] | None = None
+        self, plan: RunPlan, request: WorkerRequest, printed: list[str] | None = None
     ) -> list[Fact]:
         """Send a request to a worker, and send it again if Fullgraph itself fails."""
         facts: list[Fact] = []
@@ -233,7 +235,7 @@ class Experiments:
                 break
         return facts
 
-    def _plan_with(self, texts: Mapping[str, str]) -> Plan:
+    def _plan_with(self, texts: Mapping[str, str]) -> RunPlan:
         """Return the plan of a run with these texts that discards its file changes."""
         plan = self.plan.switched({"files": "discard"})
         read = plan.workspace.read
@@ -244,7 +246,7 @@ class Experiments:
         )
 
 
-def _program(plan: Plan) -> Program:
+def _program(plan: RunPlan) -> Program:
     program = plan.target.program
     assert isinstance(program, Program), "others are refused"
     return program

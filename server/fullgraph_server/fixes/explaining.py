@@ -11,14 +11,14 @@ from typing import Final
 from fullgraph_compiler.facts import CallSeen, CallsSeen, TensorSeen, ValueSeen
 
 from ..kinds import KINDS
-from ..report.model import Compilation, Finding, Report
+from ..report.model import Finding, FrameCompilation, Report
 from ..text.remedies import Advice, Remedy
 from ..workspace.positions import Span
 from ..workspace.ranges import node_span
 from ..workspace.source import SourceFile
 from ..workspace.syntax import nodes_of
 from .editing import edited
-from .model import Context, Fix
+from .model import Fix, RuleContext
 from .operators.rule import calls_wanted
 from .rules.catalogue import candidates
 from .samples import BREAKS, OTHER_BREAKS, RECOMPILES
@@ -32,7 +32,7 @@ _OF_GUARDS: Final = [name for name, kind in KINDS.items() if kind.is_of_guard]
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class FixExample:
     """A fix, with the text of a small program before and after it; ``cause`` names the cause, if known."""
 
     fix: Fix
@@ -41,7 +41,7 @@ class Example:
     cause: str = ""
 
 
-def examples(code: str) -> Iterator[Example]:
+def examples(code: str) -> Iterator[FixExample]:
     """Yield an example of each fix for a code: torch's id of a graph break, or a kind of finding."""
     seen: set[str] = set()
     for cause, text, remedies in _samples(code):
@@ -62,7 +62,7 @@ def _samples(code: str) -> Iterator[tuple[str, str, tuple[Remedy, ...]]]:
         yield from ((cause, text, ()) for cause, text in OTHER_BREAKS)
 
 
-def _examples(cause: str, text: str, code: str, remedies: tuple[Remedy, ...]) -> Iterator[Example]:
+def _examples(cause: str, text: str, code: str, remedies: tuple[Remedy, ...]) -> Iterator[FixExample]:
     source = SourceFile(_FILE, _MARKED.sub(r"\1", text))
     finding = Finding(
         "recompile" if remedies else "graph-break",
@@ -73,11 +73,11 @@ def _examples(cause: str, text: str, code: str, remedies: tuple[Remedy, ...]) ->
         compile_ids=frozenset({"0/0"}),
         advice=(Advice("", remedies),),
     )
-    context = Context(Report(_FILE, 1, compilations=tuple(_compilations(source))), {_FILE: source})
+    context = RuleContext(Report(_FILE, 1, compilations=tuple(_compilations(source))), {_FILE: source})
     wanted = [span for span in calls_wanted(finding, context) if _is_of_tensor(source, span)]
     context = replace(context, calls=dict.fromkeys(wanted, _SEEN))
     for fix in candidates(finding, context):
-        yield Example(fix, source.text, edited(source, fix.edits), cause)
+        yield FixExample(fix, source.text, edited(source, fix.edits), cause)
 
 
 def _is_of_tensor(source: SourceFile, call: Span) -> bool:
@@ -94,7 +94,7 @@ def _marked(text: str) -> Span:
     return Span(_FILE, row, column, row, column + len(found[1]))
 
 
-def _compilations(source: SourceFile) -> Iterator[Compilation]:
+def _compilations(source: SourceFile) -> Iterator[FrameCompilation]:
     """Yield a compilation of the decorated function for each call of it in the module."""
     assert source.tree is not None
     functions = {
@@ -111,4 +111,4 @@ def _compilations(source: SourceFile) -> Iterator[Compilation]:
     for number, call in enumerate(calls):
         name = ast.unparse(call.func)
         place = Span(_FILE, functions[name].lineno, 1, functions[name].lineno, 1)
-        yield Compilation(f"0/{number}", name, place, 0.0, 0.0, "", node_span(source, call))
+        yield FrameCompilation(f"0/{number}", name, place, 0.0, 0.0, "", node_span(source, call))

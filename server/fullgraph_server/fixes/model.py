@@ -25,7 +25,7 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Operator:
+class OperatorDefinition:
     """A definition that an edit adds to the module, usually a custom operator, which is then checked.
 
     ``name`` is the operator's name, empty if the definition is not an operator; ``definition`` is its text.
@@ -69,7 +69,7 @@ class Fix:
     """Whether the edited statements may raise ``RuntimeError`` where the old ones raise another error."""
     replaces: bool = True
     """Whether the edited statements compute something: then the new statements are tried against the old."""
-    operator: Operator | None = None
+    operator: OperatorDefinition | None = None
 
     @property
     def needs_whole_compiler(self) -> bool:
@@ -83,7 +83,7 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class RuleContext:
     """The input of a rule in addition to its finding: the report, and the texts that ran, by file name.
 
     ``calls`` are the observed calls, by the place of the call.
@@ -94,12 +94,12 @@ class Context:
     calls: Mapping[Span, CallsSeen] = field(default_factory=dict)
 
 
-Rule: TypeAlias = Callable[[Finding, Context], Iterable[Fix]]
+Rule: TypeAlias = Callable[[Finding, RuleContext], Iterable[Fix]]
 """A pure function that returns candidate edits for a finding."""
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class RunCounts:
     """The numbers by which runs of two texts are compared."""
 
     breaks: int
@@ -119,8 +119,8 @@ class Verdict:
 
     verified: bool
     reason: str
-    before: Counts
-    after: Counts
+    before: RunCounts
+    after: RunCounts
     basis: str = ""
     untaken: tuple[str, ...] = ()
     """The branches of the replaced statements that no tried value took."""

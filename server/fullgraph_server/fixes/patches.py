@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..report.model import Finding
-from ..workspace.packages import Package, installed_package, is_installed, package_name
+from ..workspace.packages import InstalledPackage, installed_package, is_installed, package_name
 from ..workspace.workspace import Workspace
 from .changes import counts_of
-from .plans import Plan
-from .search import Try, gain
+from .plans import FixPlan
+from .search import CandidateVerdict, gain
 from .words import safety_words, unified_diff, verdict_words
 
 
-def patched_package(plan: Plan, workspace: Workspace) -> Package | None:
+def patched_package(plan: FixPlan, workspace: Workspace) -> InstalledPackage | None:
     """Return the installed package that a plan edits; ``None`` if the plan edits no package."""
     names = [name for name in plan.texts if workspace.in_package(name)]
     return installed_package(names[0], workspace.package, tuple(names)) if names else None
@@ -54,7 +54,7 @@ def library_of(finding: Finding, workspace: Workspace) -> str:
     return ""
 
 
-def patch(plan: Plan, package: Package, target: str, torch: str) -> Iterator[str]:
+def patch(plan: FixPlan, package: InstalledPackage, target: str, torch: str) -> Iterator[str]:
     """Yield the lines of a patch, without their ends: a description of what was verified, then the diff.
 
     ``patch`` and ``git apply`` skip the lines before the diff.
@@ -74,12 +74,12 @@ def patch(plan: Plan, package: Package, target: str, torch: str) -> Iterator[str
     yield from unified_diff(plan.texts, str(package.folder))
 
 
-def named(package: Package) -> str:
+def named(package: InstalledPackage) -> str:
     """Name a package with its version, or say that the version is unknown."""
     return f"{package.name} {package.version or 'of an unknown version'}"
 
 
-def _step(finding: Finding, step: Try, package: Package) -> Iterator[str]:
+def _step(finding: Finding, step: CandidateVerdict, package: InstalledPackage) -> Iterator[str]:
     path = Path(finding.span.filename)
     place = path.relative_to(package.folder) if path.is_relative_to(package.folder) else path
     yield f"{place}:{finding.span.row}: {finding.code} {finding.message}"

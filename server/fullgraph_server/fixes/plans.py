@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 from ..report.model import Finding
 from .changes import Drifts, counts_of, drifts_of
-from .experiments import State
+from .experiments import ExperimentState
 from .model import Edit, Fix, Safety
-from .prover import Prover
-from .search import Candidates, Tried, Try, try_finding
+from .prover import EditProver
+from .search import Candidates, CandidateVerdict, FindingTries, try_finding
 
 _MOST_STEPS = 32
 _MOST_COMBINED = 12
@@ -19,13 +19,13 @@ _MOST_COMBINED = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class FixPlan:
     """Fixes in the order in which they are made; each edits the text that the earlier fixes produced."""
 
-    base: State
-    last: State
-    steps: tuple[tuple[Finding, Try], ...]
-    left: tuple[Tried, ...]
+    base: ExperimentState
+    last: ExperimentState
+    steps: tuple[tuple[Finding, CandidateVerdict], ...]
+    left: tuple[FindingTries, ...]
     """The remaining findings, with the candidates that were tried for each."""
 
     @property
@@ -40,11 +40,11 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _PlanStep:
     """A candidate for a step of a plan, tried on the unmodified program."""
 
     finding: Finding
-    item: Try
+    item: CandidateVerdict
 
     @property
     def removes(self) -> set[Finding]:
@@ -64,8 +64,12 @@ class _Step:
 
 
 async def shortest(
-    prover: Prover, base: State, tried: Sequence[Tried], candidates: Candidates, safety: Sequence[Safety]
-) -> Plan:
+    prover: EditProver,
+    base: ExperimentState,
+    tried: Sequence[FindingTries],
+    candidates: Candidates,
+    safety: Sequence[Safety],
+) -> FixPlan:
     """Search for the fewest fixes that together leave the fewest breaks, graphs and recompilations.
 
     ``tried`` has all findings of ``base``, those to fix first at the front. The plan begins with the smallest
@@ -73,7 +77,7 @@ async def shortest(
     Steps that only reveal breaks stay in the plan if later steps remove those breaks; otherwise the plan is
     made without them. At the end, each step is dropped without which the other steps remove as much.
     """
-    steps = [_Step(item.finding, step) for item in tried for step in item.steps(safety)]
+    steps = [_PlanStep(item.finding, step) for item in tried for step in item.steps(safety)]
     ways = [steps, [step for step in steps if not step.item.verdict.reveals]]
     plans = [
         await _followed(prover, base, candidates, safety, tried, smallest_cover(way))
@@ -84,7 +88,7 @@ async def shortest(
     )
 
 
-def smallest_cover(steps: Sequence[_Step]) -> list[_Step]:
+def smallest_cover(steps: Sequence[_PlanStep]) -> list[_PlanStep]:
     """Return the candidates of least total weight that together remove every removable finding.
 
     With more than 12 candidates the choice is greedy: the next candidate is the one that removes most of the
@@ -95,7 +99,7 @@ def smallest_cover(steps: Sequence[_Step]) -> list[_Step]:
         sets = itertools.chain(*(itertools.combinations(steps, size) for size in range(len(steps) + 1)))
         whole = (some for some in sets if everything == set().union(*(step.removes for step in some)))
         return list(min(whole, key=lambda some: sum(step.weight for step in some)))
-    chosen: list[_Step] = []
+    chosen: list[_PlanStep] = []
     while everything:
         most = max(steps, key=lambda step: len(everything & step.removes))
         chosen.append(most)
@@ -104,17 +108,17 @@ def smallest_cover(steps: Sequence[_Step]) -> list[_Step]:
 
 
 async def _followed(
-    prover: Prover,
-    base: State,
+    prover: EditProver,
+    base: ExperimentState,
     candidates: Candidates,
     safety: Sequence[Safety],
-    tried: Sequence[Tried],
-    first: Sequence[_Step],
-) -> Plan:
+    tried: Sequence[FindingTries],
+    first: Sequence[_PlanStep],
+) -> FixPlan:
     """Make a plan that prefers the steps ``first``."""
-    state, left = base, list[Tried]()
-    made: list[tuple[Finding, Try]] = []
-    sound = Plan(base, base, (), ())
+    state, left = base, list[FindingTries]()
+    made: list[tuple[Finding, CandidateVerdict]] = []
+    sound = FixPlan(base, base, (), ())
     known = {item.finding: item for item in tried}
 
     def rank(finding: Finding) -> int:
@@ -137,7 +141,7 @@ async def _followed(
                     not steps[0].verdict.reveals
                     and counts_of(state.report).breaks <= counts_of(base.report).breaks
                 ):
-                    sound = Plan(base, state, tuple(made), ())
+                    sound = FixPlan(base, state, tuple(made), ())
                 break
             left.append(item)
         else:
@@ -148,7 +152,7 @@ async def _followed(
     return replace(sound, left=tuple(left))
 
 
-async def _minimal(prover: Prover, plan: Plan) -> Plan:
+async def _minimal(prover: EditProver, plan: FixPlan) -> FixPlan:
     """Drop the steps that the other steps make needless, beginning with the first step."""
     index = 0
     while index < len(plan.steps) > 1:
@@ -157,10 +161,10 @@ async def _minimal(prover: Prover, plan: Plan) -> Plan:
     return plan
 
 
-async def _without(prover: Prover, plan: Plan, left_out: int) -> Plan | None:
+async def _without(prover: EditProver, plan: FixPlan, left_out: int) -> FixPlan | None:
     """Return a plan without one step; ``None`` if it removes less, or the other steps need that step."""
     before, state = plan.base, plan.base
-    made: list[tuple[Finding, Try]] = []
+    made: list[tuple[Finding, CandidateVerdict]] = []
     for index, (finding, item) in enumerate(plan.steps):
         if index != left_out:
             drifts = drifts_of(before.report, state.report)
@@ -174,7 +178,7 @@ async def _without(prover: Prover, plan: Plan, left_out: int) -> Plan | None:
             verdict, state = await prover.prove(plan.base, state, fix, found, whole=False)
             if not (verdict.verified or verdict.reveals):
                 return None
-            made.append((found, Try(fix, verdict)))
+            made.append((found, CandidateVerdict(fix, verdict)))
         before = await prover.with_fixes(before, [item.fix])
     was, now = counts_of(plan.last.report), counts_of(state.report)
     removes_less = now.breaks > was.breaks or now.recompiles > was.recompiles or now.graphs > was.graphs

@@ -13,18 +13,17 @@ from pathlib import Path
 from ..analyses.suitability import unsuited
 from ..report.model import Finding, Report
 from ..runs.observers import RunObserver
-from ..runs.plan import Plan as RunPlan
-from ..runs.plan import Planner
-from ..runs.schedule import Runs
+from ..runs.plan import RunPlan, RunPlanner
+from ..runs.schedule import RunSchedule
 from ..runs.slot import TargetState
 from ..workspace.targets import Target
 from .changes import fixable
-from .experiments import State
-from .model import Context
+from .experiments import ExperimentState
+from .model import RuleContext
 from .operators.rule import calls_wanted
-from .plans import Plan, shortest
-from .prover import Prover
-from .search import Candidates, Tried, fix_first, try_all
+from .plans import FixPlan, shortest
+from .prover import EditProver
+from .search import Candidates, FindingTries, fix_first, try_all
 from .trying.advising import can_be_tried, outcomes_of, with_outcomes
 
 _log = logging.getLogger(__name__)
@@ -38,13 +37,13 @@ class CannotProveError(Exception):
 
 
 @dataclass(frozen=True)
-class Proved:
+class TargetProof:
     """The candidates tried for a target's findings, with a plan of safe fixes once all are tried."""
 
-    base: State
-    tried: tuple[Tried, ...]
+    base: ExperimentState
+    tried: tuple[FindingTries, ...]
     nondeterminism: str = ""
-    plan: Plan | None = None
+    plan: FixPlan | None = None
 
 
 Progress = Callable[[str], None]
@@ -52,46 +51,46 @@ Progress = Callable[[str], None]
 
 
 @dataclass(eq=False)
-class _Search:
+class _FixSearch:
     """A running search for fixes; ``is_ahead`` says that no one has requested it yet."""
 
     is_ahead: bool
     listeners: list[Progress] = field(default_factory=list)
-    task: asyncio.Task[Proved | None] = field(init=False)
+    task: asyncio.Task[TargetProof | None] = field(init=False)
 
     def progress(self, message: str) -> None:
         for listener in self.listeners:
             listener(message)
 
-    async def result(self, listener: Progress) -> Proved | None:
+    async def result(self, listener: Progress) -> TargetProof | None:
         """Report progress to a listener, and return the result; ``None`` if the search is cancelled."""
         self.listeners.append(listener)
         await asyncio.wait({self.task})
         return None if self.task.cancelled() else self.task.result()
 
 
-class Proofs(RunObserver):
+class ProofStore(RunObserver):
     """The proofs for the findings of each target, with at most one running search per target."""
 
-    def __init__(self, plan: Planner, candidates: Candidates) -> None:
+    def __init__(self, plan: RunPlanner, candidates: Candidates) -> None:
         self._plan = plan
         self._candidates = candidates
-        self._runs: Runs | None = None
-        self._proved: dict[str, Proved] = {}
-        self._searches: dict[str, _Search] = {}
-        self._tasks: set[asyncio.Task[Proved | None]] = set()
+        self._runs: RunSchedule | None = None
+        self._proved: dict[str, TargetProof] = {}
+        self._searches: dict[str, _FixSearch] = {}
+        self._tasks: set[asyncio.Task[TargetProof | None]] = set()
         self._advised: dict[str, int] = {}
         """The generation of the report whose advice was tried, by target."""
 
-    def connect(self, runs: Runs) -> None:
+    def connect(self, runs: RunSchedule) -> None:
         """Set the runs whose reports are the subject of proofs, and whose workers run the proofs."""
         self._runs = runs
 
-    def of(self, target: str) -> Proved | None:
+    def of(self, target: str) -> TargetProof | None:
         """Return the proofs of a target so far; ``None`` if there are none."""
         return self._proved.get(target)
 
-    def all(self) -> list[Proved]:
+    def all(self) -> list[TargetProof]:
         """Return the proofs of all targets so far."""
         return list(self._proved.values())
 
@@ -101,10 +100,10 @@ class Proofs(RunObserver):
         is_asked = search is not None and not search.is_ahead
         if is_asked or report.dry or not report.repeatable or finding not in fixable(report):
             return False
-        context = Context(report, report.files)
+        context = RuleContext(report, report.files)
         return bool(self._candidates(finding, context) or calls_wanted(finding, context))
 
-    async def prove(self, target: str, progress: Progress) -> Proved | None:
+    async def prove(self, target: str, progress: Progress) -> TargetProof | None:
         """Try fixes for all findings of a target; ``None`` if that is cancelled, by a new run for example.
 
         If a search is running ahead of time, the call waits for it, and then for the fixes whose verdict
@@ -162,11 +161,11 @@ class Proofs(RunObserver):
             return False
         return can_be_tried(report) or any(self.can_try(report, item) for item in report.findings)
 
-    def _begin(self, target: str, *, is_ahead: bool) -> _Search:
-        search = _Search(is_ahead)
+    def _begin(self, target: str, *, is_ahead: bool) -> _FixSearch:
+        search = _FixSearch(is_ahead)
         search.task = asyncio.ensure_future(self._search(target, search))
 
-        def over(task: asyncio.Task[Proved | None]) -> None:
+        def over(task: asyncio.Task[TargetProof | None]) -> None:
             self._tasks.discard(task)
             if self._searches.get(target) is search:
                 del self._searches[target]
@@ -179,7 +178,7 @@ class Proofs(RunObserver):
         search.task.add_done_callback(over)
         return search
 
-    async def _search(self, target: str, search: _Search) -> Proved | None:
+    async def _search(self, target: str, search: _FixSearch) -> TargetProof | None:
         plan = await self._plan(target)
         if plan is None or self._runs is None:
             raise CannotProveError(f"There is no target {target} any more.")
@@ -190,16 +189,16 @@ class Proofs(RunObserver):
                 return None
             plan = plan.in_background()
         folder = Path(tempfile.mkdtemp(prefix="fullgraph-"))
-        prover = Prover(plan, self._runs.beside, folder, is_asked=not search.is_ahead)
+        prover = EditProver(plan, self._runs.beside, folder, is_asked=not search.is_ahead)
         try:
             return await self._try(target, prover, search.progress)
         finally:
             await prover.close()
             shutil.rmtree(folder, ignore_errors=True)
 
-    async def _try(self, target: str, prover: Prover, progress: Progress) -> Proved:
+    async def _try(self, target: str, prover: EditProver, progress: Progress) -> TargetProof:
         base = await prover.as_it_is()
-        proved = self._proved[target] = Proved(base, ())
+        proved = self._proved[target] = TargetProof(base, ())
         nondeterminism = await prover.nondeterminism(base)
         shown = self._runs.report(target) if self._runs is not None else None
         is_steady = not nondeterminism or base.report.status == "raised"
@@ -210,11 +209,11 @@ class Proofs(RunObserver):
             self._runs.revise([target], lambda report: with_outcomes(report, outcomes))
         total = len(prover.fixable(base.report))
         async for tried in try_all(prover, base, self._candidates):
-            proved = Proved(base, (*proved.tried, tried), nondeterminism)
+            proved = TargetProof(base, (*proved.tried, tried), nondeterminism)
             self._proved[target] = proved
             progress(f"{len(proved.tried)} of {total} findings")
         plan = await shortest(prover, base, fix_first(proved.tried), self._candidates, ("safe",))
-        proved = self._proved[target] = Proved(base, proved.tried, nondeterminism, plan)
+        proved = self._proved[target] = TargetProof(base, proved.tried, nondeterminism, plan)
         return proved
 
 

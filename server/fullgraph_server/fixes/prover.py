@@ -23,24 +23,24 @@ from ..workspace.ranges import node_span
 from ..workspace.source import SourceFile
 from ..workspace.syntax import nodes_of
 from .changes import counts_of, drifts_of, fixable, gone, gone_along, revealed, worse
-from .editing import Replaced, edited_texts, is_across, replaced
-from .experiments import CannotTryError, Experiments, How, State
+from .editing import ReplacedBlock, edited_texts, is_across, replaced
+from .experiments import CannotTryError, Experiments, ExperimentState, RunMode
 from .model import Edit, Fix, Verdict
 from .printed import own_text
 from .widening import replaced_widely
 
-_Parts = Callable[[SourceFile, Sequence[Edit]], list[Replaced]]
+_Parts = Callable[[SourceFile, Sequence[Edit]], list[ReplacedBlock]]
 """A function that returns the statements of a file that edits replace."""
 
 _AT_ITS_END: Final = ("finished", "exited", "raised")
 WAITS: Final = "the run with the whole compiler waits until you ask for fixes"
-_GRAPHS: Final = How()
-_ALONE: Final = How("alone")
-_EXACTLY: Final = How("alone", exact=True)
+_GRAPHS: Final = RunMode()
+_ALONE: Final = RunMode("alone")
+_EXACTLY: Final = RunMode("alone", exact=True)
 
 
 @dataclass
-class Prover(Experiments):
+class EditProver(Experiments):
     """The runs and comparisons that prove edits of one target."""
 
     wanted: Callable[[Finding], bool] = lambda _: True
@@ -56,11 +56,13 @@ class Prover(Experiments):
     _varying: set[str] = field(default_factory=set)
     """The places whose state at the program's end differs in each run: variables, settings, files."""
 
-    async def as_it_is(self) -> State:
+    async def as_it_is(self) -> ExperimentState:
         """Run the unmodified target."""
         return await self.state({text.filename: text.text for text in self.plan.texts})
 
-    async def with_fixes(self, state: State, fixes: Iterable[Fix], how: How = _GRAPHS) -> State:
+    async def with_fixes(
+        self, state: ExperimentState, fixes: Iterable[Fix], how: RunMode = _GRAPHS
+    ) -> ExperimentState:
         """Run the target with fixes applied to the texts of a state."""
         return await self.state(_with(state, fixes), how)
 
@@ -68,7 +70,7 @@ class Prover(Experiments):
         """Return the findings of a report for which fixes are looked for."""
         return [finding for finding in fixable(report) if self.wanted(finding)]
 
-    async def nondeterminism(self, state: State) -> str:
+    async def nondeterminism(self, state: ExperimentState) -> str:
         """Say how two runs of the same text differ, as a sentence; empty if they are equal.
 
         If they differ, no later fix is verified.
@@ -79,7 +81,7 @@ class Prover(Experiments):
             self._unsteady = str(failure)
         return self._unsteady
 
-    async def _difference_of_runs(self, state: State) -> str:
+    async def _difference_of_runs(self, state: ExperimentState) -> str:
         if state.report.status not in _AT_ITS_END:
             return "the unmodified program does not finish"
         again = await self.run(state.texts)
@@ -94,8 +96,14 @@ class Prover(Experiments):
         )
 
     async def prove(
-        self, base: State, before: State, fix: Fix, finding: Finding, *, whole: bool = True
-    ) -> tuple[Verdict, State]:
+        self,
+        base: ExperimentState,
+        before: ExperimentState,
+        fix: Fix,
+        finding: Finding,
+        *,
+        whole: bool = True,
+    ) -> tuple[Verdict, ExperimentState]:
         """Try a fix of a finding in ``before``, and compare the result with ``base``, the original program.
 
         Returns the verdict, and the state of the program with the fix. Without ``whole``, the whole compiler
@@ -111,7 +119,9 @@ class Prover(Experiments):
             return Verdict(False, str(failure), *counts, tried=False), after
         return (await self.confirmed(base, after, fix, verdict) if whole else verdict), after
 
-    async def confirmed(self, base: State, after: State, fix: Fix, verdict: Verdict) -> Verdict:
+    async def confirmed(
+        self, base: ExperimentState, after: ExperimentState, fix: Fix, verdict: Verdict
+    ) -> Verdict:
         """Return the verdict after a run with the whole compiler, which confirms a verified fix."""
         if not verdict.verified:
             return verdict
@@ -124,7 +134,14 @@ class Prover(Experiments):
         basis = ", ".join(filter(None, [verdict.basis, alone]))
         return replace(verdict, verified=not failure, reason=failure, basis=basis)
 
-    async def _verdict(self, base: State, before: State, after: State, fix: Fix, finding: Finding) -> Verdict:
+    async def _verdict(
+        self,
+        base: ExperimentState,
+        before: ExperimentState,
+        after: ExperimentState,
+        fix: Fix,
+        finding: Finding,
+    ) -> Verdict:
         tried = await self._try(before, fix) if fix.replaces else []
         counts = counts_of(before.report), counts_of(after.report)
         drifts = drifts_of(before.report, after.report)
@@ -158,14 +175,14 @@ class Prover(Experiments):
         return Verdict(True, "", *counts, basis, along=along)
 
     async def _in_other_mode(
-        self, base: State, before: State, after: State, fix: Fix, mode: str
+        self, base: ExperimentState, before: ExperimentState, after: ExperimentState, fix: Fix, mode: str
     ) -> tuple[str, str]:
         """Try an edit with modules in the other mode, training or evaluation.
 
         Returns what is wrong with the edit, and what was compared.
         """
         other = "evaluation" if mode == "training" else "training"
-        how = How(other_mode=True)
+        how = RunMode(other_mode=True)
         first, was, now = [await self.state(state.texts, how) for state in (base, before, after)]
         if first.report.status != base.report.status:
             return "", f"not in {other} mode, in which the program does not finish"
@@ -179,7 +196,7 @@ class Prover(Experiments):
         others = f", which has {counted(left, 'break')}" if left > counts_of(after.report).breaks else ""
         return "", f"in {other} mode, too{others}"
 
-    async def _alone(self, base: State, after: State, fix: Fix) -> tuple[str, str]:
+    async def _alone(self, base: ExperimentState, after: ExperimentState, fix: Fix) -> tuple[str, str]:
         """Run the program with the whole compiler; return what is wrong then, and what was compared.
 
         The other runs leave TorchInductor out. The results have to equal those of the other runs, or those of
@@ -205,13 +222,13 @@ class Prover(Experiments):
             return f"with {compiler} {difference}", ""
         return "", f"one run with {compiler}, which draws random numbers or rounds differently"
 
-    async def _run_alone(self, state: State, how: How) -> State:
+    async def _run_alone(self, state: ExperimentState, how: RunMode) -> ExperimentState:
         alone = await self.state(state.texts, how)
         if alone.failure:
             raise CannotTryError(alone.failure)
         return alone
 
-    async def _differs(self, before: State, after: State, fix: Fix) -> str:
+    async def _differs(self, before: ExperimentState, after: ExperimentState, fix: Fix) -> str:
         """Say how the results of two runs differ; empty if they are equal."""
         compared = await self.compare(before.record, after.record, errors_differ=fix.errors_differ)
         return self._difference(compared, fix)
@@ -224,7 +241,7 @@ class Prover(Experiments):
         left = [f"{item.place}: {item.words}" for item in counting if item.place not in self._varying]
         return (difference and f"results differ: {difference}") or (f"at its end, {left[0]}" if left else "")
 
-    async def _check(self, state: State, fix: Fix) -> str:
+    async def _check(self, state: ExperimentState, fix: Fix) -> str:
         """Say why the operator of an edit fails torch's checks; empty if it passes all of them."""
         assert fix.operator is not None
         spans = [
@@ -238,7 +255,7 @@ class Prover(Experiments):
             return f"`torch.library.opcheck` fails: {failure}"
         return "" if any(item.checked for item in seen.values()) else "the operator could not be checked"
 
-    async def differences(self, base: State, state: State) -> str:
+    async def differences(self, base: ExperimentState, state: ExperimentState) -> str:
         """Say in one sentence how a state differs from the original program; empty if it does not."""
         drifts = drifts_of(base.report, state.report)
         problem = worse(base.report, state.report, drifts) or of_sizes(state.sizes) or self._unsteady
@@ -248,7 +265,9 @@ class Prover(Experiments):
             return str(failure)
         return compared if isinstance(compared, str) else ""
 
-    async def _same(self, base: State, after: State, fix: Fix | None = None) -> ResultsCompared | str:
+    async def _same(
+        self, base: ExperimentState, after: ExperimentState, fix: Fix | None = None
+    ) -> ResultsCompared | str:
         """Compare the output and the results of two runs; return a sentence if they differ."""
         is_compared = not self._prints_vary and not (fix is not None and fix.prints_differ)
         if is_compared and own_text(base.printed) != own_text(after.printed):
@@ -256,7 +275,7 @@ class Prover(Experiments):
         return await self._compare_with(base, after, fix)
 
     async def _compare_with(
-        self, base: State, after: State, fix: Fix | None, *, other_mode: bool = False
+        self, base: ExperimentState, after: ExperimentState, fix: Fix | None, *, other_mode: bool = False
     ) -> ResultsCompared | str:
         """Compare the results of two runs; return a sentence if they differ.
 
@@ -266,7 +285,7 @@ class Prover(Experiments):
         compared = await self.compare(base.record, after.record, errors_differ=errors_differ)
         if not self._difference(compared, fix):
             return compared
-        plain = await self.state(base.texts, How(other_mode=other_mode, uncompiled=True))
+        plain = await self.state(base.texts, RunMode(other_mode=other_mode, uncompiled=True))
         with_plain = await self.compare(plain.record, after.record, errors_differ=errors_differ)
         if self._difference(with_plain, fix) or plain.report.status != base.report.status:
             return self._difference(compared, fix)
@@ -274,7 +293,7 @@ class Prover(Experiments):
             with_plain, seen=(*with_plain.seen, "equal to the uncompiled program, unlike without the edit")
         )
 
-    async def _try(self, state: State, fix: Fix) -> list[StatementsTried]:
+    async def _try(self, state: ExperimentState, fix: Fix) -> list[StatementsTried]:
         """Try the statements that a fix replaces against the new statements.
 
         If the statements cannot be tried by themselves, or their difference depends on how their values are
@@ -289,7 +308,7 @@ class Prover(Experiments):
         wide = await self._tried_of(state, fix, replaced_widely)
         return wide if wide and not any(item.problem for item in wide) else narrow
 
-    async def _tried_of(self, state: State, fix: Fix, parts: _Parts) -> list[StatementsTried]:
+    async def _tried_of(self, state: ExperimentState, fix: Fix, parts: _Parts) -> list[StatementsTried]:
         trials: list[Trial] = []
         defines, in_place = "", False
         if fix.operator is not None:
@@ -333,13 +352,13 @@ class Prover(Experiments):
 _ACROSS = StatementsTried(0, 0, problem="An edit of them begins or ends outside their function.")
 
 
-def _with(state: State, fixes: Iterable[Fix]) -> dict[str, str]:
+def _with(state: ExperimentState, fixes: Iterable[Fix]) -> dict[str, str]:
     """Return the texts of a state with fixes."""
     texts = edited_texts(state.report.files, itertools.chain(*(fix.edits for fix in fixes)))
     return {**state.texts, **{name: after for name, (_, after) in texts.items()}}
 
 
-def _edited_files(state: State, fix: Fix) -> dict[str, SourceFile]:
+def _edited_files(state: ExperimentState, fix: Fix) -> dict[str, SourceFile]:
     names = dict.fromkeys(edit.span.filename for edit in fix.edits)
     return {name: source for name in names if (source := state.report.files.get(name)) is not None}
 
@@ -374,7 +393,7 @@ def of_sizes(sizes: Iterable[SizeTried]) -> str:
     return ""
 
 
-def _only_alone(state: State, alone: State) -> str:
+def _only_alone(state: ExperimentState, alone: ExperimentState) -> str:
     """Say what is wrong only in a run with the whole compiler; empty if nothing is."""
     problem = worse(state.report, alone.report, drifts_of(state.report, alone.report))
     if not problem:

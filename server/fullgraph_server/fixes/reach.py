@@ -16,11 +16,11 @@ from ..workspace.source import SourceFile
 from ..workspace.syntax import SCOPES, called, dotted, imports, names, stored
 from .editing import edited_texts
 from .effects.known import of_library
-from .effects.names import Files, Outer, function_here, meaning_of
-from .effects.reading import Effects, effects_of
+from .effects.names import Files, LibraryFunction, function_here, meaning_of
+from .effects.reading import FunctionEffects, effects_of
 from .model import Fix
 from .rules.calls import is_compile, root_of
-from .rules.syntax import Code, Function, code_of, parameters
+from .rules.syntax import Function, ParsedFile, code_of, parameters
 
 _Node = TypeVar("_Node", bound=ast.AST)
 _SETTING = "The setting applies to the whole process: functions of other files are compiled with it, too."
@@ -38,10 +38,10 @@ def judged(fix: Fix, files: Files) -> Fix:
 
 def _reasons(fix: Fix, files: Files) -> Iterator[str]:
     for before, after in edited_code(fix, files):
-        yield from _Change(before, after, files).reasons()
+        yield from _FileChange(before, after, files).reasons()
 
 
-def edited_code(fix: Fix, files: Files) -> Iterator[tuple[Code, Code]]:
+def edited_code(fix: Fix, files: Files) -> Iterator[tuple[ParsedFile, ParsedFile]]:
     """Yield each file that a fix edits, before and after, as far as both parse."""
     for filename, (_, text) in edited_texts(files, fix.edits).items():
         before, after = code_of(files.get(filename)), code_of(SourceFile(filename, text))
@@ -54,11 +54,11 @@ BLOCKS = (*SCOPES, ast.If, ast.For, ast.While, ast.With, ast.Try)
 
 
 @dataclass(frozen=True)
-class _Change:
+class _FileChange:
     """A file before and after an edit."""
 
-    before: Code
-    after: Code
+    before: ParsedFile
+    after: ParsedFile
     files: Files
 
     def reasons(self) -> Iterator[str]:
@@ -134,11 +134,13 @@ class _Change:
         return False
 
     def _is_of_library(self, target: ast.expr) -> bool:
-        return isinstance(meaning_of(self.after, dotted(target), self.files), Outer) and bool(dotted(target))
+        return isinstance(meaning_of(self.after, dotted(target), self.files), LibraryFunction) and bool(
+            dotted(target)
+        )
 
     def _is_setting(self, call: ast.Call) -> bool:
         meaning = meaning_of(self.after, dotted(call.func), self.files) if dotted(call.func) else None
-        return isinstance(meaning, Outer) and of_library(meaning.path) == "outside"
+        return isinstance(meaning, LibraryFunction) and of_library(meaning.path) == "outside"
 
     def _of_variable(self, node: ast.Assign) -> Iterator[str]:
         """Yield that a module variable has a new value, unless the value is only compiled or a call."""
@@ -146,7 +148,8 @@ class _Change:
         olds = [item for item in self.before.all(ast.Assign) if dotted(item.targets[0]) == target]
         value = node.value
         is_plain = isinstance(value, ast.Call) and (
-            is_compile(value) or not isinstance(meaning_of(self.after, dotted(value.func), self.files), Outer)
+            is_compile(value)
+            or not isinstance(meaning_of(self.after, dotted(value.func), self.files), LibraryFunction)
         )
         if target and olds and not is_plain:
             yield f"`{target}` is a different object for all code that uses it."
@@ -194,7 +197,7 @@ class _Change:
                     yield f"`{dotted(call.func)}` returns `{name}` itself, which is now a copy."
 
 
-def _of_effects(path: str, old: Effects, new: Effects) -> Iterator[str]:
+def _of_effects(path: str, old: FunctionEffects, new: FunctionEffects) -> Iterator[str]:
     for words, before, after in (
         ("changes `{}` in place", old.changes, new.changes),
         ("returns the memory of `{}`", old.returns, new.returns),
@@ -216,7 +219,7 @@ def _new(before: Mapping[_Node, str], after: Mapping[_Node, str]) -> Iterator[_N
             yield item
 
 
-def functions_by_path(code: Code) -> dict[str, tuple[Function, bool]]:
+def functions_by_path(code: ParsedFile) -> dict[str, tuple[Function, bool]]:
     """Return all functions by their qualified names, with whether they are nested in another function."""
     found: dict[str, tuple[Function, bool]] = {}
     for function in code.functions():
@@ -227,14 +230,14 @@ def functions_by_path(code: Code) -> dict[str, tuple[Function, bool]]:
 
 
 @lru_cache(maxsize=8)
-def _statements(code: Code) -> Mapping[ast.stmt, str]:
+def _statements(code: ParsedFile) -> Mapping[ast.stmt, str]:
     """Return the simple statements, each with a text for its syntax and for being in a function or not."""
     own = (item for item in code.all(ast.stmt) if not isinstance(item, BLOCKS))
     return {item: f"{ast.dump(item)} {code.function(item) is None}" for item in own}
 
 
 @lru_cache(maxsize=8)
-def _calls(code: Code) -> Mapping[ast.Call, str]:
+def _calls(code: ParsedFile) -> Mapping[ast.Call, str]:
     return {item: ast.dump(item) for item in code.all(ast.Call)}
 
 
@@ -257,6 +260,6 @@ def _own_calls(function: Function, *, always: bool) -> set[str]:
     return found
 
 
-def _is_guarded(code: Code, node: ast.AST) -> bool:
+def _is_guarded(code: ParsedFile, node: ast.AST) -> bool:
     """Tell whether a statement runs only if its file is the program: under ``if __name__ == ...``."""
     return any(isinstance(item, ast.If) and "__name__" in names(item.test) for item in code.around(node))

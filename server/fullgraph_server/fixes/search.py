@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ..report.model import Finding
-from .experiments import State
-from .model import Context, Counts, Fix, Safety, Verdict
+from .experiments import ExperimentState
+from .model import Fix, RuleContext, RunCounts, Safety, Verdict
 from .operators.rule import calls_wanted, refusal
-from .prover import WAITS, Prover
+from .prover import WAITS, EditProver
 
-Candidates = Callable[[Finding, Context], Sequence[Fix]]
+Candidates = Callable[[Finding, RuleContext], Sequence[Fix]]
 """A function that returns the candidate fixes for a finding, the best first."""
 
 _MOST_CANDIDATES = 4
@@ -20,7 +20,7 @@ _MOST_CANDIDATES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Try:
+class CandidateVerdict:
     """A candidate with its verdict."""
 
     fix: Fix
@@ -28,15 +28,15 @@ class Try:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class FindingTries:
     """A finding, with the candidates that were tried for it, the best first."""
 
     finding: Finding
-    tries: tuple[Try, ...]
+    tries: tuple[CandidateVerdict, ...]
     refused: str = ""
     """Why the code that torch cannot trace cannot be a custom operator, as a clause; empty if unknown."""
 
-    def best(self, safety: Sequence[Safety] = ("safe", "unsafe")) -> Try | None:
+    def best(self, safety: Sequence[Safety] = ("safe", "unsafe")) -> CandidateVerdict | None:
         """Return the first verified candidate; candidates that preserve behavior come first."""
         verified = [item for item in self.tries if item.verdict.verified and item.fix.safety in safety]
         return min(verified, key=lambda item: item.fix.safety != "safe", default=None)
@@ -52,14 +52,14 @@ class Tried:
         best = self.best()
         return best.verdict.removes if best is not None else (0, 0)
 
-    def steps(self, safety: Sequence[Safety]) -> list[Try]:
+    def steps(self, safety: Sequence[Safety]) -> list[CandidateVerdict]:
         """Return the candidates that a plan can use: the best verified one, then those that reveal breaks."""
         allowed = [item for item in self.tries if item.fix.safety in safety]
         revealing = [item for item in allowed if item.verdict.reveals]
         return [*filter(None, [self.best(safety)]), *revealing]
 
 
-def root_of(item: Tried, tried: Iterable[Tried]) -> Tried | None:
+def root_of(item: FindingTries, tried: Iterable[FindingTries]) -> FindingTries | None:
     """Return the finding whose verified edit also removes this one, if this one has no other edit.
 
     If both findings have the same edit, it belongs to the first finding.
@@ -77,27 +77,31 @@ def root_of(item: Tried, tried: Iterable[Tried]) -> Tried | None:
 
 
 async def try_finding(
-    prover: Prover, base: State, state: State, finding: Finding, candidates: Candidates
-) -> Tried:
+    prover: EditProver,
+    base: ExperimentState,
+    state: ExperimentState,
+    finding: Finding,
+    candidates: Candidates,
+) -> FindingTries:
     """Try the candidates for a finding until a verified one preserves behavior.
 
     If no candidate is verified, the calls around the finding are observed, for candidates that need
     observations. The slow run with the whole compiler is made only for the best candidate.
     """
-    context = Context(state.report, state.report.files)
-    tries: list[Try] = []
+    context = RuleContext(state.report, state.report.files)
+    tries: list[CandidateVerdict] = []
 
-    async def confirm(item: Try) -> Try:
+    async def confirm(item: CandidateVerdict) -> CandidateVerdict:
         if not item.fix.needs_whole_compiler:
             return item
         after = await prover.with_fixes(state, [item.fix])
         return replace(item, verdict=await prover.confirmed(base, after, item.fix, item.verdict))
 
     async def prove(fixes: Sequence[Fix]) -> None:
-        found: list[Try] = []
+        found: list[CandidateVerdict] = []
         for fix in fixes:
             verdict, _ = await prover.prove(base, state, fix, finding, whole=False)
-            item, is_next = Try(fix, verdict), verdict.verified and fix.safety == "safe"
+            item, is_next = CandidateVerdict(fix, verdict), verdict.verified and fix.safety == "safe"
             found.append(await confirm(item) if is_next else item)
             if found[-1].verdict.verified and fix.safety == "safe":
                 break
@@ -118,15 +122,17 @@ async def try_finding(
         is_made = any(fix.operator.name for fix in operators if fix.operator is not None)
         refused = "" if is_made else refusal(finding, context)
     tries.sort(key=lambda item: (not item.verdict.verified, item.fix.safety != "safe"))
-    return Tried(finding, tuple(tries), refused)
+    return FindingTries(finding, tuple(tries), refused)
 
 
-def _unconfirmed(item: Try) -> Try:
+def _unconfirmed(item: CandidateVerdict) -> CandidateVerdict:
     reason = "not run with the whole compiler, because another edit is verified"
     return replace(item, verdict=replace(item.verdict, verified=False, reason=reason, tried=False))
 
 
-async def try_all(prover: Prover, base: State, candidates: Candidates) -> AsyncIterator[Tried]:
+async def try_all(
+    prover: EditProver, base: ExperimentState, candidates: Candidates
+) -> AsyncIterator[FindingTries]:
     """Try the candidates for each finding separately; yield each finding as soon as it is tried."""
     tasks = [
         asyncio.ensure_future(try_finding(prover, base, base, finding, candidates))
@@ -140,12 +146,12 @@ async def try_all(prover: Prover, base: State, candidates: Candidates) -> AsyncI
             task.cancel()
 
 
-def fix_first(tried: Iterable[Tried]) -> list[Tried]:
+def fix_first(tried: Iterable[FindingTries]) -> list[FindingTries]:
     """Sort findings into the order in which to fix them: the fix that removes most comes first."""
     return sorted(tried, key=lambda item: item.removes, reverse=True)
 
 
-def gain(before: Counts, after: Counts) -> str:
+def gain(before: RunCounts, after: RunCounts) -> str:
     """Write how an edit changes the counts: ``3 graphs → 1, 2 breaks → 0``; empty if no count changes."""
     pairs = (
         ("break", before.breaks, after.breaks),

@@ -15,10 +15,10 @@ from ..report.model import Finding, FrameReport, Report
 from ..text.remedies import Remedy, RemedyKind
 from ..workspace.positions import Span
 from .changes import counts_of
-from .experiments import State
-from .model import Context, Edit, Fix
-from .plans import Plan
-from .prover import Prover
+from .experiments import ExperimentState
+from .model import Edit, Fix, RuleContext
+from .plans import FixPlan
+from .prover import EditProver
 from .rules.calls import compiled
 from .rules.catalogue import candidates as all_candidates
 from .rules.recompilations import compiled_otherwise, expression
@@ -38,7 +38,7 @@ SOURCES: Final = "TORCH_COMPILE_DYNAMIC_SOURCES"
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Mark:
+class SizeMark:
     """A size that can be marked: dimension ``dim`` of the tensor that the function calls ``tensor``."""
 
     tensor: str
@@ -46,11 +46,11 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class SizePlan:
     """The result of a search for marks: the fixes, in order, and the states before and after them."""
 
-    base: State
-    last: State
+    base: ExperimentState
+    last: ExperimentState
     fixes: tuple[Fix, ...] = ()
     nondeterminism: str = ""
     """Why results cannot be compared, as a sentence; empty if they can."""
@@ -70,14 +70,14 @@ class Sizes:
     @property
     def texts(self) -> dict[str, tuple[str, str]]:
         """The texts of the changed files, before and after."""
-        return Plan(self.base, self.last, (), ()).texts
+        return FixPlan(self.base, self.last, (), ()).texts
 
 
-async def find_sizes(prover: Prover, added: Sequence[AddedSizes]) -> Sizes:
+async def find_sizes(prover: EditProver, added: Sequence[AddedSizes]) -> SizePlan:
     """Run a program with added sizes, and search for the marks that cause the fewest compilations."""
     prover.added = tuple(added)
     base = await prover.as_it_is()
-    found = Sizes(base, base)
+    found = SizePlan(base, base)
     if found.unknown or base.report.status == "not-started":
         return found
     nondeterminism = await prover.nondeterminism(base)
@@ -91,7 +91,7 @@ async def find_sizes(prover: Prover, added: Sequence[AddedSizes]) -> Sizes:
     return await _without_needless(prover, found)
 
 
-async def _step(prover: Prover, found: Sizes, named: Sequence[str]) -> Sizes:
+async def _step(prover: EditProver, found: SizePlan, named: Sequence[str]) -> SizePlan:
     """Add the smallest fix that leaves the fewest recompilations; if there is none, set ``reasons``."""
     best, fewest = found, counts_of(found.last.report).recompiles
     breaks = counts_of(found.base.report).breaks  # a new break would hide recompilations
@@ -124,7 +124,7 @@ def refused_mark(report: Report) -> str:
 
 def _candidates(report: Report, named: Sequence[str]) -> list[Fix]:
     """Return candidate fixes for the recompilations of a run, the smallest sets of marks first."""
-    context = Context(report, report.files)
+    context = RuleContext(report, report.files)
     found = (size_candidates(finding, context, named)[:_MOST_SETS] for finding in _recompilations(report))
     return _distinct(itertools.chain.from_iterable(found))
 
@@ -141,7 +141,7 @@ def _recompilations(report: Report) -> list[Finding]:
     return [item for item in report.findings if item.kind in ("recompile", "recompile-limit")]
 
 
-def size_candidates(finding: Finding, context: Context, named: Sequence[str]) -> list[Fix]:
+def size_candidates(finding: Finding, context: RuleContext, named: Sequence[str]) -> list[Fix]:
     """Return the marks for a recompilation, the smallest sets first, then other edits about sizes."""
     marks = marks_of(finding, context, named)
     settings = {item.setting for item in finding.remedies if item.kind == "mark" and item.setting}
@@ -153,7 +153,7 @@ def size_candidates(finding: Finding, context: Context, named: Sequence[str]) ->
     return _distinct([*marked, *(fix for fix in others if fix.rule in _RULES)])
 
 
-def marks_of(finding: Finding, context: Context, named: Sequence[str]) -> list[Mark]:
+def marks_of(finding: Finding, context: RuleContext, named: Sequence[str]) -> list[SizeMark]:
     """Return the sizes to mark: those in the advice on the function, and those that varied (``x.0``)."""
     frames = _frames(finding.compile_ids)
     alike = [item for item in context.report.findings if _frames(item.compile_ids) & frames]
@@ -164,11 +164,11 @@ def marks_of(finding: Finding, context: Context, named: Sequence[str]) -> list[M
         for place, _, dim in (name.rpartition(".") for name in named):
             is_part = isinstance(expression(place), (ast.Name, ast.Subscript, ast.Attribute))
             if dim.isdigit() and _root(place) in names and is_part:
-                found.append(Mark(place, int(dim)))
+                found.append(SizeMark(place, int(dim)))
     return sorted(dict.fromkeys(found))
 
 
-def written(kind: RemedyKind, marks: Iterable[Mark]) -> tuple[str, ...]:
+def written(kind: RemedyKind, marks: Iterable[SizeMark]) -> tuple[str, ...]:
     """Write marks as code, one statement for each tensor."""
     texts = []
     for tensor, group in itertools.groupby(sorted(marks), key=lambda mark: mark.tensor):
@@ -183,19 +183,19 @@ def times_compiled(frame: FrameReport) -> tuple[int, int]:
     return max(parts.values(), default=0), len(parts)
 
 
-def _sets(marks: Sequence[Mark]) -> Iterator[tuple[Mark, ...]]:
+def _sets(marks: Sequence[SizeMark]) -> Iterator[tuple[SizeMark, ...]]:
     numbers = range(1, len(marks) + 1) if len(marks) <= _MOST_MARKS else (1, 2, len(marks))
     for number in numbers:
         yield from itertools.combinations(marks, number)
 
 
-def _marks(remedy: Remedy) -> Iterator[Mark]:
+def _marks(remedy: Remedy) -> Iterator[SizeMark]:
     for text in remedy.code if remedy.kind in _WRITTEN else ():
         call = ast.parse(text.strip(), mode="eval").body
         if isinstance(call, ast.Call) and len(call.args) > 1:
             dims = ast.literal_eval(call.args[1])
             for dim in dims if isinstance(dims, tuple) else (dims,):
-                yield Mark(ast.unparse(call.args[0]), dim)
+                yield SizeMark(ast.unparse(call.args[0]), dim)
 
 
 def _frames(compile_ids: Iterable[str]) -> set[str]:
@@ -209,7 +209,7 @@ def _root(place: str) -> str:
 # -- the smallest one ----------------------------------------------------------------------------------
 
 
-async def _without_needless(prover: Prover, found: Sizes) -> Sizes:
+async def _without_needless(prover: EditProver, found: SizePlan) -> SizePlan:
     """Drop marks of earlier steps that later steps made needless."""
     if len(found.fixes) < 2:
         return found  # smaller sets were tried before
@@ -223,7 +223,7 @@ async def _without_needless(prover: Prover, found: Sizes) -> Sizes:
     return found
 
 
-def _added_marks(found: Sizes) -> list[tuple[Span, str]]:
+def _added_marks(found: SizePlan) -> list[tuple[Span, str]]:
     """Return the added lines with marks: their places in the last text, and their text."""
     names = [f"{name.rpartition('.')[2]}(" for name in _WRITTEN.values()]
     marks = []
@@ -238,7 +238,7 @@ def _added_marks(found: Sizes) -> list[tuple[Span, str]]:
 # -- without a change of the code ----------------------------------------------------------------------
 
 
-async def dynamic_sources(prover: Prover, found: Sizes) -> str:
+async def dynamic_sources(prover: EditProver, found: SizePlan) -> str:
     """Return a value of ``TORCH_COMPILE_DYNAMIC_SOURCES`` with the same effect as the fixes.
 
     A run confirms the value; empty if no value has that effect.
@@ -253,7 +253,7 @@ async def dynamic_sources(prover: Prover, found: Sizes) -> str:
     return ""
 
 
-def _source_values(base: State) -> Iterator[str]:
+def _source_values(base: ExperimentState) -> Iterator[str]:
     """Yield values to try; values with single dimensions, which older torch does not support, come first."""
     varied = [name.rpartition(".") for item in base.sizes for name in (item.place, *item.along)]
     sized = dict.fromkeys((place, dim) for place, _, dim in varied if place and dim.isdigit())

@@ -16,13 +16,20 @@ from functools import cached_property
 
 from ..workspace.syntax import SCOPES, called, callee, dotted, nodes_of, stored
 from .effects.known import PLAIN_DECORATORS, of_library
-from .effects.names import Defined, Files, Outer, Variable, function_here, meaning_of
+from .effects.names import (
+    Files,
+    LibraryFunction,
+    ModuleVariable,
+    WorkspaceDefinition,
+    function_here,
+    meaning_of,
+)
 from .effects.reading import effects_of
 from .model import Fix
 from .reach import BLOCKS, edited_code, functions_by_path
 from .rules.calls import BUILTINS, is_compile
 from .rules.expressions import is_tensor_method
-from .rules.syntax import Code, Function, code_of, defined, parameters
+from .rules.syntax import Function, ParsedFile, code_of, defined, parameters
 
 _OF_OBJECT = ("self", "cls")
 _WITHOUT_EFFECT = ("record_function", "nullcontext", "profile")
@@ -37,11 +44,13 @@ _READERS = ("getattr", "hasattr", "setattr", "delattr")
 
 def unshown(fix: Fix, files: Files) -> str:
     """Say what an edit may change without any run showing it, as a clause; empty if nothing."""
-    found = (_reasons(_Version(old, files), _Version(new, files)) for old, new in edited_code(fix, files))
+    found = (
+        _reasons(_FileVersion(old, files), _FileVersion(new, files)) for old, new in edited_code(fix, files)
+    )
     return next(itertools.chain.from_iterable(found), "")
 
 
-def _reasons(before: _Version, after: _Version) -> Iterator[str]:
+def _reasons(before: _FileVersion, after: _FileVersion) -> Iterator[str]:
     old, new = functions_by_path(before.code), functions_by_path(after.code)
     changed = {path for path in old if path in new and ast.dump(old[path][0]) != ast.dump(new[path][0])}
     # The behavior of a private function matters only to the functions of the file that call it.
@@ -57,7 +66,7 @@ def _reasons(before: _Version, after: _Version) -> Iterator[str]:
 
 
 def _of_function(
-    path: str, old: tuple[_Version, Function], new: tuple[_Version, Function], *, is_local: bool
+    path: str, old: tuple[_FileVersion, Function], new: tuple[_FileVersion, Function], *, is_local: bool
 ) -> Iterator[str]:
     (before, function), (after, edited_function) = old, new
     own = (item for item in before.methods() if item.name == function.name)
@@ -93,7 +102,7 @@ def _of_function(
                 yield f"`{path}` reads `{min(names)}` once: later changes have no effect"
 
 
-def _of_module(before: _Version, after: _Version) -> Iterator[str]:
+def _of_module(before: _FileVersion, after: _FileVersion) -> Iterator[str]:
     """Yield changes of what the file computes once when it is loaded, and of its global side effects."""
     known = {ast.dump(item) for item in before.loaded()}
     read = {name for function in after.code.functions() for name in after.reads(function)}
@@ -118,7 +127,7 @@ def _of_module(before: _Version, after: _Version) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class _Uses:
+class _FunctionUses:
     """The behavior of a function that other code may influence, with the functions of the file that it calls.
 
     ``replaceable`` are calls of functions that other code may replace, ``reads`` the variables and attributes
@@ -135,19 +144,19 @@ class _Uses:
 
 
 @dataclass(frozen=True, eq=False)
-class _Version:
+class _FileVersion:
     """A file, before or after an edit."""
 
-    code: Code
+    code: ParsedFile
     files: Files
 
-    def meaning(self, path: str) -> Defined | Outer | Variable | None:
+    def meaning(self, path: str) -> WorkspaceDefinition | LibraryFunction | ModuleVariable | None:
         return meaning_of(self.code, path, self.files) if path else None
 
     def library(self, path: str) -> str:
         """Return the full name of a member of a library; empty for any other name."""
         meaning = self.meaning(path)
-        return meaning.path if isinstance(meaning, Outer) and "." in meaning.path else ""
+        return meaning.path if isinstance(meaning, LibraryFunction) and "." in meaning.path else ""
 
     def loaded(self) -> Iterator[ast.stmt]:
         """Yield the simple statements that run when the file is loaded."""
@@ -155,7 +164,7 @@ class _Version:
             if not isinstance(item, BLOCKS) and self.code.function(item) is None:
                 yield item
 
-    def driving(self, other: _Version) -> Iterator[ast.AST]:
+    def driving(self, other: _FileVersion) -> Iterator[ast.AST]:
         """Yield the code outside functions that only this version has, without assignments to new names."""
         known = {_uncompiled(item) for item in other._parts()}
         names = set[str]().union(*map(stored, other.code.all(ast.stmt)))
@@ -199,9 +208,9 @@ class _Version:
             meaning = self.meaning(path)
             if (
                 (root in _OF_OBJECT and "." in path)
-                or (isinstance(meaning, Variable) and self.code.function(node) is None)
+                or (isinstance(meaning, ModuleVariable) and self.code.function(node) is None)
                 or (
-                    isinstance(meaning, Outer)
+                    isinstance(meaning, LibraryFunction)
                     and "." in meaning.path
                     and of_library(meaning.path) == "outside"
                 )
@@ -209,11 +218,11 @@ class _Version:
                 found.add(path)
         return found
 
-    def uses(self, function: Function) -> _Uses:
+    def uses(self, function: Function) -> _FunctionUses:
         """Return the behavior of a function that other code may influence."""
         around = self.closure(function)
         effects = effects_of(self.code, function, self.files)
-        return _Uses(
+        return _FunctionUses(
             frozenset(name for item in around for name in self._replaceable(item)),
             frozenset(name for item in around for name in self.reads(item)),
             frozenset(
@@ -285,13 +294,15 @@ class _Version:
             if node.attr in self._properties:
                 yield f".{node.attr}"
 
-    def _is_replaceable(self, path: str, meaning: Defined | Outer | Variable | None) -> bool:
-        if isinstance(meaning, Defined):
+    def _is_replaceable(
+        self, path: str, meaning: WorkspaceDefinition | LibraryFunction | ModuleVariable | None
+    ) -> bool:
+        if isinstance(meaning, WorkspaceDefinition):
             is_decorated = isinstance(meaning.node, Function) and bool(
                 _decorators(meaning.node) - (PLAIN_DECORATORS - {"singledispatch"})
             )
             return is_decorated or "." in path or path in self._assigned
-        return isinstance(meaning, Variable)
+        return isinstance(meaning, ModuleVariable)
 
     def reads(self, function: Function) -> Iterator[str]:
         """Yield the variables outside a function that it reads, and the attributes of ``self`` or ``cls``."""
@@ -306,7 +317,11 @@ class _Version:
                     yield f"{ast.unparse(item.args[0])}.{item.args[1].value!s}"
             elif isinstance(item, ast.Name) and isinstance(item.ctx, ast.Load):
                 is_own = item.id in own and item.id not in declared
-                if not is_own and item.id not in BUILTINS and isinstance(self.meaning(item.id), Variable):
+                if (
+                    not is_own
+                    and item.id not in BUILTINS
+                    and isinstance(self.meaning(item.id), ModuleVariable)
+                ):
                     value = self.meaning(item.id).value  # type: ignore[union-attr]
                     if not is_compile(value):
                         yield item.id
@@ -356,7 +371,7 @@ class _Version:
             for cls in code.all(ast.ClassDef):
                 yield from (item for item in cls.body if isinstance(item, Function))
 
-    def _codes(self) -> Iterator[Code]:
+    def _codes(self) -> Iterator[ParsedFile]:
         own = self.code.source.filename
         others = (code_of(source) for name, source in self.files.items() if name != own)
         yield from filter(None, (self.code, *others))
@@ -365,12 +380,12 @@ class _Version:
 def _uncompiled(node: ast.AST) -> str:
     """Return a text for comparing code, without calls of ``torch.compile``."""
 
-    class Without(ast.NodeTransformer):
+    class CompileRemover(ast.NodeTransformer):
         def visit_Call(self, call: ast.Call) -> ast.AST:
             self.generic_visit(call)
             return call.args[0] if is_compile(call) and call.args else call
 
-    return ast.dump(Without().visit(copy.deepcopy(node)))
+    return ast.dump(CompileRemover().visit(copy.deepcopy(node)))
 
 
 def _names_of(function: Function) -> set[str]:

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 
 from ..workspace.source import SourceFile
 from ..workspace.syntax import first_row, nodes_of, parameters
-from .editing import Replaced, edited, touches
+from .editing import ReplacedBlock, edited, touches
 from .model import Edit
 from .rules.syntax import Function
 
 
-def replaced_widely(source: SourceFile, edits: Sequence[Edit]) -> list[Replaced]:
+def replaced_widely(source: SourceFile, edits: Sequence[Edit]) -> list[ReplacedBlock]:
     """Return the replaced statements, from the first changed statement to the end of each function.
 
     There is one item for each way in which the function is called.
@@ -47,7 +47,7 @@ def replaced_widely(source: SourceFile, edits: Sequence[Edit]) -> list[Replaced]
         for prefix in prefixes:
             before = [f"{indent}{line}" for line in prefix.splitlines()]
             made = "".join(f"{line}\n" for line in (*before, *rows))
-            found.append(Replaced(first_row(function.body[index]), last, made))
+            found.append(ReplacedBlock(first_row(function.body[index]), last, made))
     return found
 
 
@@ -93,13 +93,13 @@ def _assigned(call: ast.Call, function: Function, new: set[str]) -> tuple[str, .
     given = dict(zip((ast.dump(item) for item in call.args), names, strict=False))
     given |= {ast.dump(item.value): item.arg for item in call.keywords if item.arg and item.arg not in new}
     return tuple(
-        f"{item.arg} = {ast.unparse(_Named(given).visit(copy.deepcopy(item.value)))}"
+        f"{item.arg} = {ast.unparse(_ParameterWriter(given).visit(copy.deepcopy(item.value)))}"
         for item in call.keywords
         if item.arg in new
     )
 
 
-class _Named(ast.NodeTransformer):
+class _ParameterWriter(ast.NodeTransformer):
     """A transformer that replaces arguments by the parameters for which they are passed."""
 
     def __init__(self, names: dict[str, str]) -> None:

@@ -50,13 +50,11 @@ Commands (``workspace/executeCommand``):
     project's file of known findings.
     ``fullgraph.saveTarget [target]`` -> ``string``: adds a target to pyproject.toml, by an edit that the
     client makes, and returns its name there.
-    A target is named by its id or by a URI. The URI of a file stands for the target that ``Targets.meant``
-    returns. The URI of a notebook cell stands for the notebook's program, which ends with that cell from then
-    on.
-Commands of the client, used if it lists them in ``experimental.commands.commands``:
-    ``fullgraph.showExplanation [uri]``, ``fullgraph.showTarget [target]``,
-    ``fullgraph.showSource [Location]``, ``fullgraph.openArtifact [uri]`` (a compiled form of a kernel, next
-    to the kernel); a client with ``fullgraph.openRepro [uri]`` itself opens the repro of a
-    ``MinifySummary``.
-In ``Diagnostic.data``: ``FindingData``.
+    A target is named by its id or by a URI. The URI of a file stands for the target that
+    ``TargetRegistry.meant`` returns. The URI of a notebook cell stands for the notebook's program, which ends
+    with that cell from then on. Commands of the client, used if it lists them in
+    ``experimental.commands.commands``: ``fullgraph.showExplanation [uri]``, ``fullgraph.showTarget
+    [target]``, ``fullgraph.showSource [Location]``, ``fullgraph.openArtifact [uri]`` (a compiled form of a
+    kernel, next to the kernel); a client with ``fullgraph.openRepro [uri]`` itself opens the repro of a
+    ``MinifySummary``. In ``Diagnostic.data``: ``FindingData``.
 """

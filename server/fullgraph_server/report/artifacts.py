@@ -19,7 +19,7 @@ from ..workspace.positions import Span
 from ..workspace.ranges import line_span
 from .kernels import FORMS, by_kernel, launch_words, spans_of
 from .lines.kernel_lines import lines_of
-from .model import Code, Graph, Launch, Report
+from .model import CapturedGraph, GeneratedCode, KernelLaunch, Report
 
 _SUFFIXES: Final = {"triton": "py", "cpp": "cpp", "metal": "metal", "cuda": "cu", "asm": "s"}
 _OTHERS: Final = {"ir_": "txt", "inductor_aot_header_code": "h", "inductor_": "json"}
@@ -55,7 +55,7 @@ Rows: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class CompilerDocument:
     """A text that the compiler generated from a graph; ``name`` is its file name, with folders.
 
     ``code`` is set for the generated code and for its kernels, ``launches`` for a kernel and its compiled
@@ -68,14 +68,14 @@ class Document:
     text: str
     compile_id: str
     phase: str = ""
-    code: Code | None = None
-    launches: tuple[Launch, ...] = ()
+    code: GeneratedCode | None = None
+    launches: tuple[KernelLaunch, ...] = ()
     built: bool = False
     header: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class DocumentMark:
     """Rows of a document, the user's code that they come from, and operations they may compute."""
 
     rows: Rows
@@ -83,9 +83,9 @@ class Mark:
     operators: tuple[str, ...] = ()
 
 
-def documents_of(report: Report) -> list[Document]:
+def documents_of(report: Report) -> list[CompilerDocument]:
     """Return all documents of a report: graph by graph, each graph in the order of the compiler."""
-    graphs: defaultdict[str, _Forms] = defaultdict(_Forms)
+    graphs: defaultdict[str, _CompilationForms] = defaultdict(_CompilationForms)
     for export in report.exports:
         graphs[export.compile_id].exported = True
     for graph in report.graphs:
@@ -100,7 +100,7 @@ def documents_of(report: Report) -> list[Document]:
     return [_with_header(document, report) for document in _with_own_names(documents)]
 
 
-def marks_of(document: Document, report: Report) -> list[Mark]:
+def marks_of(document: CompilerDocument, report: Report) -> list[DocumentMark]:
     """Return the user's code that rows of a document come from.
 
     Empty for a kernel's compiled form.
@@ -111,28 +111,28 @@ def marks_of(document: Document, report: Report) -> list[Mark]:
         return _of_kernel(document)
     if document.code is not None:
         return [
-            Mark(rows, span)
+            DocumentMark(rows, span)
             for launch in document.code.launches
             for rows in (launch.rows, launch.definition)
             if rows is not None
             for span in launch.spans
         ]
     places = ((row, _line(report, frame)) for row, frame in parse_places(document.text))
-    return [Mark((row, row), span) for row, span in places if span is not None]
+    return [DocumentMark((row, row), span) for row, span in places if span is not None]
 
 
 @dataclass(slots=True)
-class _Forms:
+class _CompilationForms:
     """The graphs, artifacts, codes and other records of one compilation in a report."""
 
-    graphs: list[Graph] = field(default_factory=list)
+    graphs: list[CapturedGraph] = field(default_factory=list)
     artifacts: list[Artifact] = field(default_factory=list)
-    codes: list[Code] = field(default_factory=list)
+    codes: list[GeneratedCode] = field(default_factory=list)
     exported: bool = False
     records: list[RecordText] = field(default_factory=list)
 
 
-def _of_graph(compile_id: str, forms: _Forms) -> Iterator[Document]:
+def _of_graph(compile_id: str, forms: _CompilationForms) -> Iterator[CompilerDocument]:
     folder = compile_id.replace("/", "_") or "outside"
     for graph in forms.graphs:
         name, title = (
@@ -140,7 +140,7 @@ def _of_graph(compile_id: str, forms: _Forms) -> Iterator[Document]:
             if forms.exported
             else ("captured_graph.py", "Captured graph")
         )
-        yield Document(f"{folder}/{name}", title, graph.text, compile_id)
+        yield CompilerDocument(f"{folder}/{name}", title, graph.text, compile_id)
     phases = (item.phase for items in (forms.artifacts, forms.codes) for item in items)
     for phase in dict.fromkeys([None, *phases]):
         for artifact in forms.artifacts:
@@ -153,11 +153,11 @@ def _of_graph(compile_id: str, forms: _Forms) -> Iterator[Document]:
         yield _of_record(record, folder)
 
 
-def _of_artifact(artifact: Artifact, folder: str) -> Document:
+def _of_artifact(artifact: Artifact, folder: str) -> CompilerDocument:
     lowered = artifact.phase and artifact.kind.startswith(("fx_", "ir_", "inductor_"))
     name = f"{folder}_{artifact.phase}" if lowered else folder
     suffix = next((suffix for start, suffix in _OTHERS.items() if artifact.kind.startswith(start)), "py")
-    return Document(
+    return CompilerDocument(
         name=f"{name}/{artifact.kind}.{suffix}",
         title=_TITLES[artifact.kind],
         text=artifact.text,
@@ -166,22 +166,24 @@ def _of_artifact(artifact: Artifact, folder: str) -> Document:
     )
 
 
-def _of_record(record: RecordText, folder: str) -> Document:
+def _of_record(record: RecordText, folder: str) -> CompilerDocument:
     # torch, and libraries that write to its trace, choose these names: they may contain any character.
     name = _NOT_OF_A_NAME.sub("_", record.name)[:_LONGEST_NAME]
     suffix = "json" if record.text.startswith(("{", "[")) else "txt"
     title = record.name[:_LONGEST_NAME]
-    return Document(f"{folder}/{RECORDS}/{name}.{suffix}", title, record.text, record.compile_id, RECORDS)
+    return CompilerDocument(
+        f"{folder}/{RECORDS}/{name}.{suffix}", title, record.text, record.compile_id, RECORDS
+    )
 
 
-def _of_code(code: Code, folder: str) -> Iterator[Document]:
+def _of_code(code: GeneratedCode, folder: str) -> Iterator[CompilerDocument]:
     name = f"{folder}/output_code.{'py' if code.language == 'python' else code.language}"
-    yield Document(name, "Output code", code.text, code.compile_id, code.phase, code)
+    yield CompilerDocument(name, "Output code", code.text, code.compile_id, code.phase, code)
     for name, launches in by_kernel(code).items():
         first = launches[0]
         if first.source:
             suffix = _SUFFIXES.get(first.language, "txt")
-            kernel = Document(
+            kernel = CompilerDocument(
                 name=f"{folder}/{name}.{suffix}",
                 title=name,
                 text=first.source + "\n",
@@ -197,7 +199,7 @@ def _of_code(code: Code, folder: str) -> Iterator[Document]:
                 yield replace(kernel, name=file, title=title, text=text, built=True)
 
 
-def _with_own_names(documents: Iterator[Document]) -> Iterator[Document]:
+def _with_own_names(documents: Iterator[CompilerDocument]) -> Iterator[CompilerDocument]:
     """Add numbers to repeated names: a graph that is split has several documents of each kind."""
     seen: dict[str, int] = {}
     for document in documents:
@@ -206,7 +208,7 @@ def _with_own_names(documents: Iterator[Document]) -> Iterator[Document]:
         yield document if number == 1 else replace(document, name=f"{stem}_{number}{dot}{suffix}")
 
 
-def _with_header(document: Document, report: Report) -> Document:
+def _with_header(document: CompilerDocument, report: Report) -> CompilerDocument:
     """Add a header to the kernels of a dry run: that nothing ran, and the details of the launch."""
     if report.dry is None or not document.launches:
         return document
@@ -216,7 +218,7 @@ def _with_header(document: Document, report: Report) -> Document:
     return replace(document, text=text + document.text, header=len(lines))
 
 
-def _of_kernel(document: Document) -> list[Mark]:
+def _of_kernel(document: CompilerDocument) -> list[DocumentMark]:
     """Mark the rows that compute something.
 
     Code that no single row computes gets all rows of a kernel.
@@ -227,10 +229,10 @@ def _of_kernel(document: Document) -> list[Mark]:
             names = dict.fromkeys(item.operator for item in operations if item.span == span)
             if span is not None:
                 at = document.header + row
-                marks.append(Mark((at, at), span, tuple(names)))
+                marks.append(DocumentMark((at, at), span, tuple(names)))
     marked = {mark.span for mark in marks}
     rows = (document.header + 1, document.text.count("\n"))
-    return [*marks, *(Mark(rows, span) for span in spans_of(document.launches) if span not in marked)]
+    return [*marks, *(DocumentMark(rows, span) for span in spans_of(document.launches) if span not in marked)]
 
 
 def _line(report: Report, frame: StackFrame) -> Span | None:

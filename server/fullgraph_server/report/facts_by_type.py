@@ -9,13 +9,13 @@ from typing import Protocol, TypeVar
 from fullgraph_compiler.facts import Fact
 
 
-class _OfCompilation(Protocol):
+class _CompilationFact(Protocol):
     @property
     def compile_id(self) -> str: ...
 
 
 _T = TypeVar("_T")
-_C = TypeVar("_C", bound=_OfCompilation)
+_C = TypeVar("_C", bound=_CompilationFact)
 
 
 class FactsByType:

@@ -31,28 +31,28 @@ from fullgraph_compiler.facts import (
 )
 from fullgraph_compiler.trace.export.texts import parse_failing_operator
 from fullgraph_compiler.trace.graphs import parse_operators
-from fullgraph_compiler.trace.messages import ErrorElsewhere, parse_error_elsewhere
+from fullgraph_compiler.trace.messages import RelayedError, parse_error_elsewhere
 
 from ..kinds import FindingKind
 from ..text import exports, hints, messages
 from ..text.markdown import code_span
 from ..text.remedies import Advice, sentences
 from ..workspace.positions import Span
-from .answers.answers import Answers
+from .answers.answers import FindingAnswers
 from .answers.causes import cause_answer
 from .answers.inlined.cached import cached_builders
 from .answers.inlined.nested import nested_builders
-from .caches.model import Caches
+from .caches.model import CacheUses
 from .caches.uses import cache_builders
 from .exports.findings import export_builders
 from .exports.marked_sizes import refused_marks
 from .facts_by_type import FactsByType
 from .faults import add_faults, fault_message
 from .finding_builder import FindingBuilder
-from .recompiles import Recompilations
-from .source_locator import Places, with_library_places
+from .recompiles import RecompileIndex
+from .source_locator import FactLocator, with_library_places
 from .speed import speed_builders
-from .wrappers import Lightning, wrapper_of
+from .wrappers import LightningModules, wrapper_of
 
 _GRAVEST_FIRST: Final[tuple[Severity, ...]] = ("error", "warning", "information")
 _LINE: Final = re.compile(r"\bline (\d+)")
@@ -66,10 +66,10 @@ class FindingFacts:
     def __init__(
         self,
         facts: FactsByType,
-        places: Places,
-        recompilations: Recompilations,
-        lightning: Lightning,
-        caches: Caches,
+        places: FactLocator,
+        recompilations: RecompileIndex,
+        lightning: LightningModules,
+        caches: CacheUses,
         depth: Depth,
     ) -> None:
         self._lightning = lightning
@@ -102,7 +102,7 @@ class FindingFacts:
             for fact in facts.of(CallsWithoutGraph)
             if not fact.calls and workspace.contains(fact.filename)
         }
-        self._answers = Answers(facts, places)
+        self._answers = FindingAnswers(facts, places)
         self._exports = bool(facts.of(ProgramExported) or facts.of(ExportFailed))
         self._given_up = {
             (fact.filename, fact.function)
@@ -330,7 +330,7 @@ class FindingFacts:
     def _runs_eagerly(self, function: str, compile_id: str) -> str:
         return messages.runs_eagerly(function, resumed=self._places.resumes_at(compile_id) is not None)
 
-    def _raised_elsewhere(self, fact: ProgramRaised, other: ErrorElsewhere) -> FindingBuilder:
+    def _raised_elsewhere(self, fact: ProgramRaised, other: RelayedError) -> FindingBuilder:
         """Build the finding for an error of another process, which was raised again in this one."""
         said = (fact.error, other.introduction, other.error, other.message.reason)
         return self._places.finding(

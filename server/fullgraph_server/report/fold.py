@@ -39,17 +39,17 @@ from .exports.programs import exported_programs
 from .facts_by_type import FactsByType
 from .finding_builder import by_place, finished, without_ignored
 from .findings import FindingFacts
-from .frames import Frames
+from .frames import FrameTable
 from .kernels import codes_of
 from .lines.graph_lines import graph_lines
 from .lines.tensors import tensor_names
 from .measured.speed import measured_speed
-from .model import Code, Finding, FrameReport, Graph, GraphLines, Report, TensorName
-from .recompiles import Recompilations
+from .model import CapturedGraph, Finding, FrameReport, GeneratedCode, GraphLines, Report, TensorName
+from .recompiles import RecompileIndex
 from .sizes import size_conditions
-from .source_locator import Places
+from .source_locator import FactLocator
 from .speed import compilations
-from .wrappers import Lightning
+from .wrappers import LightningModules
 
 
 def fold(
@@ -67,15 +67,15 @@ def fold(
     """
     by_type = FactsByType(facts)
     of, last = by_type.of, by_type.last
-    places = Places(workspace, filename or _target_file(target, workspace), by_type.all)
-    lightning = Lightning(by_type, places)
-    recompilations = Recompilations(by_type, places, lightning)
+    places = FactLocator(workspace, filename or _target_file(target, workspace), by_type.all)
+    lightning = LightningModules(by_type, places)
+    recompilations = RecompileIndex(by_type, places, lightning)
     caches = caches_of(by_type, places, with_keys=depth == "build")
     finding_facts = FindingFacts(by_type, places, recompilations, lightning, caches, depth)
     builders = finding_facts.builders()
     told = sorted((finished(builder) for builder in builders), key=by_place)
     breaks = [builder.compile_ids for builder in builders if builder.finding.kind == "graph-break"]
-    frames = with_caches(Frames(by_type, places, recompilations).reports(breaks), caches)
+    frames = with_caches(FrameTable(by_type, places, recompilations).reports(breaks), caches)
     findings, ignored = without_ignored(told, frames, workspace, complete=finding_facts.completed)
     graphs = tuple(_graph(fact, places) for fact in of(GraphCaptured))
     codes = codes_of(of(CodeGenerated), of(KernelCompiled), places.own_span)
@@ -119,11 +119,11 @@ def fold(
     )
 
 
-def _graph(fact: GraphCaptured, places: Places) -> Graph:
+def _graph(fact: GraphCaptured, places: FactLocator) -> CapturedGraph:
     # A graph that has only operations of a library is placed on the compiled function.
     frames = itertools.chain((node.frame for node in fact.nodes), places.own_frame(fact.compile_id))
     frame = next((frame for frame in frames if places.workspace.contains(frame.filename)), None)
-    return Graph(fact.compile_id, len(fact.nodes), places.span(frame) if frame else None, fact.text)
+    return CapturedGraph(fact.compile_id, len(fact.nodes), places.span(frame) if frame else None, fact.text)
 
 
 def _files(facts: FactsByType, names: Iterable[str], workspace: Workspace) -> dict[str, SourceFile | None]:
@@ -138,8 +138,8 @@ def _files(facts: FactsByType, names: Iterable[str], workspace: Workspace) -> di
 def _names(
     findings: Iterable[Finding],
     frames: Iterable[FrameReport],
-    graphs: Iterable[Graph],
-    codes: Iterable[Code],
+    graphs: Iterable[CapturedGraph],
+    codes: Iterable[GeneratedCode],
     tensors: Iterable[TensorName],
     lines: Iterable[GraphLines],
 ) -> set[str]:

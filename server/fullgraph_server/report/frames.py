@@ -21,14 +21,14 @@ from fullgraph_compiler.trace.changes import versions
 from ..workspace.ranges import definition_span
 from .facts_by_type import FactsByType
 from .model import FrameReport, Guard
-from .recompiles import Recompilations
-from .source_locator import Function, Places
+from .recompiles import RecompileIndex
+from .source_locator import FactLocator, UserFunction
 
 
-class Frames:
+class FrameTable:
     """The facts about compilations, by compile id, from which functions are reported."""
 
-    def __init__(self, facts: FactsByType, places: Places, recompilations: Recompilations) -> None:
+    def __init__(self, facts: FactsByType, places: FactLocator, recompilations: RecompileIndex) -> None:
         self._places = places
         self._guards = recompilations.guards
         self._compiled = facts.by_compile_id(FrameCompiled)
@@ -46,7 +46,7 @@ class Frames:
 
         ``breaks`` has the compile ids of each graph break.
         """
-        compile_ids: dict[Function, list[str]] = defaultdict(list)
+        compile_ids: dict[UserFunction, list[str]] = defaultdict(list)
         for compile_id, function in self._places.functions.items():
             compile_ids[function].append(compile_id)
         last = next(reversed(self._places.functions), "")
@@ -54,7 +54,11 @@ class Frames:
         return tuple(sorted(reports, key=lambda frame: (frame.filename, frame.row, frame.function)))
 
     def _report(
-        self, function: Function, compile_ids: Sequence[str], breaks: Sequence[AbstractSet[str]], last: str
+        self,
+        function: UserFunction,
+        compile_ids: Sequence[str],
+        breaks: Sequence[AbstractSet[str]],
+        last: str,
     ) -> FrameReport:
         compiled = [self._compiled[name] for name in compile_ids if name in self._compiled]
         recompiles = [self._recompiles[name] for name in compile_ids if name in self._recompiles]

@@ -10,7 +10,7 @@ from fullgraph_compiler.facts import CodeGenerated, Cost, Kernel, KernelCompiled
 from ..text.durations import duration, scaled, size
 from ..text.messages import counted, first_line
 from ..workspace.positions import Span
-from .model import Code, Launch, Operation
+from .model import GeneratedCode, KernelLaunch, LoweredOperation
 
 FORMS: Final = {
     "ttir": "TTIR",
@@ -33,21 +33,21 @@ _LAUNCH_SECONDS = 1e-6
 
 def codes_of(
     written: Iterable[CodeGenerated], built: Iterable[KernelCompiled], own_span: OwnSpan
-) -> tuple[Code, ...]:
+) -> tuple[GeneratedCode, ...]:
     """Return the generated code of a report, with compiled kernels if the run built them."""
     by_name = {(fact.filename, fact.name): fact for fact in built}
     return tuple(_code(fact, by_name, own_span) for fact in written)
 
 
-def by_kernel(code: Code) -> dict[str, list[Launch]]:
+def by_kernel(code: GeneratedCode) -> dict[str, list[KernelLaunch]]:
     """Group launches by the name of their kernel or library function."""
-    launches: dict[str, list[Launch]] = {}
+    launches: dict[str, list[KernelLaunch]] = {}
     for launch in code.launches:
         launches.setdefault(launch.name, []).append(launch)
     return launches
 
 
-def count_launches(launches: Iterable[Launch]) -> int:
+def count_launches(launches: Iterable[KernelLaunch]) -> int:
     """Return the number of launches in a call of the graph.
 
     Each branch and loop body counts once.
@@ -55,7 +55,7 @@ def count_launches(launches: Iterable[Launch]) -> int:
     return sum(launch.times for launch in launches)
 
 
-def codes_words(codes: Sequence[Code]) -> str:
+def codes_words(codes: Sequence[GeneratedCode]) -> str:
     """Count launches and pieces of code, and name kernels whose launch was not found."""
     if not codes:
         return "No code was written."
@@ -68,24 +68,24 @@ def codes_words(codes: Sequence[Code]) -> str:
     return words + (f"; no launch was found of {named}" if unread else "")
 
 
-def spans_of(launches: Iterable[Launch]) -> list[Span]:
+def spans_of(launches: Iterable[KernelLaunch]) -> list[Span]:
     """Return the user's code that launches compute, without duplicates."""
     return list(dict.fromkeys(span for launch in launches for span in launch.spans))
 
 
-def operators(launches: Sequence[Launch]) -> str:
+def operators(launches: Sequence[KernelLaunch]) -> str:
     """List the operators that launches compute, without duplicates: ``mul, add``."""
     names = (item.operator.removeprefix("aten.") for launch in launches for item in launch.operations)
     return ", ".join(dict.fromkeys(names))
 
 
-def function_words(launch: Launch) -> str:
+def function_words(launch: KernelLaunch) -> str:
     """Name the subgraph's function that has a launch: `` (in true_graph_0)``; empty for the graph itself."""
     times = f", called {launch.times} times" if launch.times > 1 else ""
     return f" (in {launch.function}{times})" if launch.function else ""
 
 
-def launch_words(launch: Launch, most_settings: int | None = None) -> Iterator[str]:
+def launch_words(launch: KernelLaunch, most_settings: int | None = None) -> Iterator[str]:
     """Yield lines that describe a launch: its grid and arguments, its settings, resources and cost.
 
     They name at most ``most_settings`` of the configurations that autotuning would choose from.
@@ -112,7 +112,7 @@ def config_words(built: KernelCompiled) -> str:
     return f"{built.config}: one of {len(built.others) + 1} settings that autotuning would try"
 
 
-def total_cost(launches: Iterable[Launch]) -> Cost | None:
+def total_cost(launches: Iterable[KernelLaunch]) -> Cost | None:
     """Return the total cost of launches.
 
     ``None`` if TorchInductor estimated none of them.
@@ -156,15 +156,17 @@ def _resources(built: KernelCompiled) -> list[str]:
     return used
 
 
-def _code(fact: CodeGenerated, built: Mapping[tuple[str, str], KernelCompiled], own_span: OwnSpan) -> Code:
+def _code(
+    fact: CodeGenerated, built: Mapping[tuple[str, str], KernelCompiled], own_span: OwnSpan
+) -> GeneratedCode:
     launches = (_launch(kernel, built.get((fact.filename, kernel.name)), own_span) for kernel in fact.kernels)
-    return Code(
+    return GeneratedCode(
         fact.compile_id, fact.phase, fact.text, tuple(launches), fact.nodes, fact.language, fact.unread
     )
 
 
-def _launch(kernel: Kernel, built: KernelCompiled | None, own_span: OwnSpan) -> Launch:
-    return Launch(
+def _launch(kernel: Kernel, built: KernelCompiled | None, own_span: OwnSpan) -> KernelLaunch:
+    return KernelLaunch(
         name=kernel.name,
         language=kernel.language,
         heuristic=kernel.heuristic,
@@ -182,6 +184,6 @@ def _launch(kernel: Kernel, built: KernelCompiled | None, own_span: OwnSpan) -> 
     )
 
 
-def _operation(node: KernelNode, own_span: OwnSpan) -> Operation:
+def _operation(node: KernelNode, own_span: OwnSpan) -> LoweredOperation:
     stack = node.stack or ((node.frame,) if node.frame else ())
-    return Operation(node.name, node.operator, own_span(stack))
+    return LoweredOperation(node.name, node.operator, own_span(stack))

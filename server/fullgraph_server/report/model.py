@@ -35,10 +35,10 @@ from ..kinds import KINDS, FindingKind
 from ..text.remedies import Advice, Remedy
 from ..text.source_names import compile_number
 from ..text.vllm import VllmGraph
-from ..workspace.positions import TRACE, Call, Span
+from ..workspace.positions import TRACE, Span, StackCall
 from ..workspace.source import SourceFile
-from .caches.model import Caches
-from .measured.model import Speed
+from .caches.model import CacheUses
+from .measured.model import MeasuredSpeed
 
 _R = TypeVar("_R", bound=Result)
 
@@ -62,8 +62,8 @@ class Finding:
     explanation: str = ""
     hints: tuple[str, ...] = ()
     url: str = ""
-    stack: tuple[Call, ...] = ()
-    also_from: tuple[Call, ...] = ()
+    stack: tuple[StackCall, ...] = ()
+    also_from: tuple[StackCall, ...] = ()
     """For recompilations, the innermost differing call of each one that ``stack`` did not lead to."""
     count: int = 1
     text: str = ""
@@ -116,7 +116,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class CapturedGraph:
     """A captured graph; ``span`` is the user's line of its first operation."""
 
     compile_id: str
@@ -127,7 +127,7 @@ class Graph:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class LoweredOperation:
     """An operation of a lowered graph: its node's name, its operator (``aten.mm``), the user's code."""
 
     name: str
@@ -136,7 +136,7 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class KernelLaunch:
     """One launch of a kernel, or of a library function, in TorchInductor's code.
 
     ``spans`` are the user's code that it computes. A library function has the language ``extern`` and no
@@ -150,7 +150,7 @@ class Launch:
     source: str
     rows: tuple[int, int]
     definition: tuple[int, int] | None
-    operations: tuple[Operation, ...]
+    operations: tuple[LoweredOperation, ...]
     spans: tuple[Span, ...]
     arguments: tuple[str, ...] = ()
     grid: str = ""
@@ -167,13 +167,13 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class GeneratedCode:
     """The code that TorchInductor generated for one pass (forward or backward) of a graph."""
 
     compile_id: str
     phase: Phase
     text: str
-    launches: tuple[Launch, ...]
+    launches: tuple[KernelLaunch, ...]
     nodes: tuple[KernelNode, ...] = ()
     """All operations of the lowered graph."""
     language: str = "python"
@@ -192,7 +192,7 @@ class ExportedProgram:
 
 
 @dataclass(frozen=True, slots=True)
-class Compilation:
+class FrameCompilation:
     """One compilation of a frame; ``reason`` is the guard that failed, empty for the first compilation.
 
     ``start`` is in seconds since the epoch, 0 if unknown.
@@ -223,7 +223,7 @@ class SizeCondition:
     symbols: tuple[Symbol, ...]
     span: Span | None
     reason: str = ""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[StackCall, ...] = ()
     cpp_stack: str = ""
 
 
@@ -382,11 +382,11 @@ class Report:
     seconds: float = 0.0
     findings: tuple[Finding, ...] = ()
     frames: tuple[FrameReport, ...] = ()
-    graphs: tuple[Graph, ...] = ()
+    graphs: tuple[CapturedGraph, ...] = ()
     """The captured graphs, in the order of their capture."""
     exports: tuple[ExportedProgram, ...] = ()
     """The exported programs; each is also one of the graphs."""
-    codes: tuple[Code, ...] = ()
+    codes: tuple[GeneratedCode, ...] = ()
     """The generated code, in the order of its generation, if the run went that far."""
     artifacts: tuple[Artifact, ...] = ()
     """The stages of each graph on its way to code, in order."""
@@ -394,11 +394,11 @@ class Report:
     """The other texts of a trace, in order, if the trace was read with its code."""
     phases: tuple[CompilePhase, ...] = ()
     """The steps of the compiler, ordered by their start; nested steps follow the step around them."""
-    compilations: tuple[Compilation, ...] = ()
+    compilations: tuple[FrameCompilation, ...] = ()
     """All compilations of frames, in order."""
     tensors: tuple[TensorName, ...] = ()
     """The tensors that variables in compiled code hold, sorted by place."""
-    speed: Speed | None = None
+    speed: MeasuredSpeed | None = None
     """The speed of compiled calls, if it was measured."""
     stages: tuple[StageChecked, ...] = ()
     """The results of the program and of each graph at each stage, if the run went through the stages."""
@@ -424,7 +424,7 @@ class Report:
     calls: tuple[SeenCall, ...] = ()
     """The compiled calls of the user's functions, in order."""
 
-    caches: Caches = field(default_factory=Caches)
+    caches: CacheUses = field(default_factory=CacheUses)
     """The lookups of graphs in the compiler's caches."""
 
     vllm: tuple[VllmGraph, ...] = ()

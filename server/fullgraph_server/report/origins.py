@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 
 from ..text.markdown import code_span
 from ..text.source_names import written_name
-from ..workspace.definitions import Definition, Definitions, definitions, self_name
+from ..workspace.definitions import NameDefinition, ScopeDefinitions, definitions, self_name
 from ..workspace.positions import Span
 from ..workspace.source import SourceFile
 from .model import FrameReport, Guard
@@ -43,12 +43,12 @@ _AMBIENT: Final = frozenset(
 """The kinds of guards on the state of the process (``GuardBuilder`` in ``torch/_dynamo/guards.py``)."""
 
 
-_Owned: TypeAlias = tuple[Definitions, ast.ClassDef]
+_Owned: TypeAlias = tuple[ScopeDefinitions, ast.ClassDef]
 """A class, with the definitions of its source."""
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class ValueOrigin:
     """The kind of a guarded value, in words, and the user's code that defines it, if any."""
 
     kind: str
@@ -76,7 +76,7 @@ def _own_module(guard: Guard, files: Iterable[str]) -> str | None:
     return next((name for name in files if name.replace("\\", "/").endswith(ends)), None)
 
 
-def origin_of(guard: Guard, frame: FrameReport, files: Mapping[str, SourceFile | None]) -> Origin | None:
+def origin_of(guard: Guard, frame: FrameReport, files: Mapping[str, SourceFile | None]) -> ValueOrigin | None:
     """Return the origin of the guarded value of a compiled function.
 
     ``None`` for ambient state.
@@ -86,7 +86,7 @@ def origin_of(guard: Guard, frame: FrameReport, files: Mapping[str, SourceFile |
     if root is None or is_ambient(guard):
         return None
     if is_of_library(guard, files):
-        return Origin("part of a library", None)
+        return ValueOrigin("part of a library", None)
     steps = [step[1] or "" for step in _STEP.finditer(name, root.end())]
     if module := _own_module(guard, files):
         return _of_module(guard, module, files)
@@ -94,7 +94,7 @@ def origin_of(guard: Guard, frame: FrameReport, files: Mapping[str, SourceFile |
     scope = definitions(source) if source else None
     kind, definition = _root(guard.source, root[0], frame, scope)
     if not steps:
-        return Origin(kind, definition.span if definition else None)
+        return ValueOrigin(kind, definition.span if definition else None)
     if member := _MEMBER.search(guard.source):
         kind = _KINDS[member[1]]
     elif name.endswith("]"):
@@ -104,24 +104,24 @@ def origin_of(guard: Guard, frame: FrameReport, files: Mapping[str, SourceFile |
     place = _attribute_used(guard, steps, files) or _attribute(root[0], steps, frame, scope, files)
     if place is None and not any(steps):
         place = definition  # an item has the place of its container
-    return Origin(kind, place.span if place else None)
+    return ValueOrigin(kind, place.span if place else None)
 
 
-def _of_module(guard: Guard, module: str, files: Mapping[str, SourceFile | None]) -> Origin:
+def _of_module(guard: Guard, module: str, files: Mapping[str, SourceFile | None]) -> ValueOrigin:
     """Return the origin of a global in another module of the user."""
     names = _IMPORT.split(guard.source)[-1]
     first = _STEP.search(names)
     if first is None or not first[1]:
-        return Origin("module", None)
+        return ValueOrigin("module", None)
     source = files.get(module)
     definition = definitions(source).global_variable(first[1]) if source else None
     kind = "global" if first.end() == len(names) else "attribute"
-    return Origin(kind, definition.span if definition and kind == "global" else None)
+    return ValueOrigin(kind, definition.span if definition and kind == "global" else None)
 
 
 def _root(
-    source: str, name: str, frame: FrameReport, scope: Definitions | None
-) -> tuple[str, Definition | None]:
+    source: str, name: str, frame: FrameReport, scope: ScopeDefinitions | None
+) -> tuple[str, NameDefinition | None]:
     """Return the kind and the definition of the first name in an expression."""
     if "G['__builtins_dict__" in source:
         return "built-in", None
@@ -141,7 +141,7 @@ def _root(
 
 def _attribute_used(
     guard: Guard, steps: list[str], files: Mapping[str, SourceFile | None]
-) -> Definition | None:
+) -> NameDefinition | None:
     """Find the definition of an attribute such as ``self.scale`` in the class that first needs it."""
     source = files.get(guard.span.filename) if guard.span else None
     if guard.span is None or source is None or guard.span.row != guard.span.end_row:
@@ -163,9 +163,9 @@ def _attribute(
     root: str,
     steps: list[str],
     frame: FrameReport,
-    scope: Definitions | None,
+    scope: ScopeDefinitions | None,
     files: Mapping[str, SourceFile | None],
-) -> Definition | None:
+) -> NameDefinition | None:
     """Find the definition at the end of a path from ``self``, as far as its classes are the user's."""
     function = scope.function(frame.row, frame.function) if scope else None
     cls = scope.class_of(function) if scope and function else None
@@ -185,7 +185,7 @@ def _attribute(
     return definition
 
 
-def _inherited(owned: _Owned | None, name: str, every: Sequence[Definitions]) -> Definition | None:
+def _inherited(owned: _Owned | None, name: str, every: Sequence[ScopeDefinitions]) -> NameDefinition | None:
     """Find an attribute of a class or of its bases."""
     seen: list[ast.ClassDef] = []
     while owned is not None and owned[1] not in seen:
@@ -197,7 +197,7 @@ def _inherited(owned: _Owned | None, name: str, every: Sequence[Definitions]) ->
     return None
 
 
-def _class_of(names: frozenset[str], every: Iterable[Definitions]) -> _Owned | None:
+def _class_of(names: frozenset[str], every: Iterable[ScopeDefinitions]) -> _Owned | None:
     """Return the user's class with one of these names.
 
     ``None`` unless there is exactly one.

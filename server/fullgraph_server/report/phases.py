@@ -26,7 +26,7 @@ _BEGINS: Final[tuple[tuple[re.Pattern[str], Part], ...]] = (
 
 
 @dataclass(slots=True)
-class Step:
+class PhaseStep:
     """A step nested in ``depth`` other steps; ``own`` are its seconds without its nested steps."""
 
     phase: CompilePhase
@@ -35,18 +35,20 @@ class Step:
     own: float
 
 
-def steps_of(phases: Iterable[CompilePhase]) -> list[Step]:
+def steps_of(phases: Iterable[CompilePhase]) -> list[PhaseStep]:
     """List the steps in order.
 
     A step that starts no part belongs to the part of the step around it.
     """
-    steps: list[Step] = []
-    around: list[Step] = []
+    steps: list[PhaseStep] = []
+    around: list[PhaseStep] = []
     for phase in phases:
         while around and around[-1].phase.start + around[-1].phase.seconds <= phase.start:
             around.pop()
         begun = next((part for pattern, part in _BEGINS if pattern.search(phase.name)), None)
-        step = Step(phase, len(around), begun or (around[-1].part if around else "dynamo"), phase.seconds)
+        step = PhaseStep(
+            phase, len(around), begun or (around[-1].part if around else "dynamo"), phase.seconds
+        )
         if around:
             around[-1].own -= phase.seconds
         steps.append(step)
@@ -54,7 +56,7 @@ def steps_of(phases: Iterable[CompilePhase]) -> list[Step]:
     return steps
 
 
-def seconds_of_parts(steps: Sequence[Step]) -> dict[Part, float]:
+def seconds_of_parts(steps: Sequence[PhaseStep]) -> dict[Part, float]:
     """Return the seconds that each part of the compiler took, the longest first."""
     seconds: dict[Part, float] = defaultdict(float)
     for step in steps:

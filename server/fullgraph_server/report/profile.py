@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from ..text.messages import counted
 from ..workspace.positions import Span
-from .model import Compilation, Finding, FrameReport, Report
+from .model import Finding, FrameCompilation, FrameReport, Report
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class RecompileCause:
     """A finding about a recompilation or a break, with the number of a function's compilations in it."""
 
     finding: Finding
@@ -24,15 +24,15 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionProfile:
+class RecompileProfile:
     """A function that was recompiled; its causes, callers and breaks are ordered by frequency."""
 
     frame: FrameReport
-    recompilations: tuple[Compilation, ...]
-    causes: tuple[Cause, ...]
+    recompilations: tuple[FrameCompilation, ...]
+    causes: tuple[RecompileCause, ...]
     callers: tuple[tuple[Span, int], ...]
     """The user's calls that recompiled it and their number, one for each line."""
-    breaks: tuple[Cause, ...]
+    breaks: tuple[RecompileCause, ...]
 
     @property
     def seconds(self) -> float:
@@ -40,7 +40,7 @@ class FunctionProfile:
         return sum(compilation.seconds for compilation in self.recompilations)
 
 
-def profiles(report: Report) -> tuple[FunctionProfile, ...]:
+def profiles(report: Report) -> tuple[RecompileProfile, ...]:
     """List the recompiled functions, the most frequently recompiled first."""
     unsorted = [_profile(report, frame) for frame in report.frames if frame.recompiles]
     return tuple(sorted(unsorted, key=lambda profile: -len(profile.recompilations)))
@@ -61,14 +61,14 @@ def sentence(report: Report) -> str:
     return f"{times} of {functions} took {seconds:.1f} s, with one compilation kept per function."
 
 
-def cost(profile: FunctionProfile) -> str:
+def cost(profile: RecompileProfile) -> str:
     """Describe the number and seconds of a function's recompilations, and the limit that it needs."""
     needed = profile.frame.versions
     taken = f"{counted(len(profile.recompilations), 'recompilation')}, {profile.seconds:.1f} s"
     return f"{taken}; a recompile_limit of {needed} would hold all variants" if needed > 1 else taken
 
 
-def _profile(report: Report, frame: FrameReport) -> FunctionProfile:
+def _profile(report: Report, frame: FrameReport) -> RecompileProfile:
     own = set(frame.compile_ids)
     recompilations = tuple(item for item in report.compilations if item.reason and item.compile_id in own)
     callers = Counter(item.caller for item in recompilations if item.caller is not None)
@@ -76,7 +76,7 @@ def _profile(report: Report, frame: FrameReport) -> FunctionProfile:
     for span, count in callers.items():
         first, before = lines.get((span.filename, span.row), (span, 0))
         lines[span.filename, span.row] = (first, before + count)
-    return FunctionProfile(
+    return RecompileProfile(
         frame,
         recompilations,
         _causes((item for item in report.findings if item.kind == "recompile"), own),
@@ -85,6 +85,6 @@ def _profile(report: Report, frame: FrameReport) -> FunctionProfile:
     )
 
 
-def _causes(findings: Iterable[Finding], own: set[str]) -> tuple[Cause, ...]:
-    counted = [Cause(item, len(own & item.compile_ids)) for item in findings]
+def _causes(findings: Iterable[Finding], own: set[str]) -> tuple[RecompileCause, ...]:
+    counted = [RecompileCause(item, len(own & item.compile_ids)) for item in findings]
     return tuple(sorted((item for item in counted if item.count), key=lambda item: -item.count))

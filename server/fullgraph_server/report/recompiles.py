@@ -35,18 +35,18 @@ from ..text.outlook import changed_sizes, changed_types, length_of, outlook
 from ..text.remedies import Advice, advice_on_all, sentences
 from ..text.size_expressions import relation_of
 from ..text.source_names import compile_number, written_name
-from ..workspace.positions import Call, Span
+from ..workspace.positions import Span, StackCall
 from ..workspace.syntax import names
 from .answers.recompiling.compiling import shared_code, static_line
 from .answers.recompiling.lookups import lookup
 from .answers.recompiling.recurrent import allowing_line, unrolled_layer
-from .answers.recompiling.resumed import Resumed
+from .answers.recompiling.resumed import ResumeBreaks
 from .facts_by_type import FactsByType
 from .finding_builder import FindingBuilder
 from .model import Finding, Report
 from .sizes import condition_behind, specialization_behind
-from .source_locator import Place, Places, with_library_places
-from .wrappers import Lightning
+from .source_locator import FactLocator, FindingPlace, with_library_places
+from .wrappers import LightningModules
 
 _TENSOR_CHECKS = (
     "device", "autograd", "dispatch keys", "dtype", "requires_grad", "rank", "size", "stride"
@@ -61,7 +61,7 @@ _UNKNOWN = GuardFailure("", "", "", "")
 
 
 @dataclass(slots=True)
-class _Group:
+class _CauseGroup:
     """The recompilations that one property of one guarded value caused, by compile id.
 
     ``libraries`` are the calls in libraries that use the value, ``others`` the other failures that led to
@@ -69,9 +69,9 @@ class _Group:
     same time, by compile id.
     """
 
-    place: Place
+    place: FindingPlace
     failures: dict[str, GuardFailure] = field(default_factory=dict)
-    libraries: list[Call] = field(default_factory=list)
+    libraries: list[StackCall] = field(default_factory=list)
     others: dict[tuple[str, object], GuardFailure] = field(default_factory=dict)
     reasons: dict[str, None] = field(default_factory=dict)
     together: dict[str, list[GuardFailure]] = field(default_factory=dict)
@@ -89,15 +89,15 @@ def late_compilation_verdict(report: Report) -> str:
     return f"{messages.counted(number, 'compilation')} after the warm-up{where}."
 
 
-class Recompilations:
+class RecompileIndex:
     """The guards of a run, and the recompilations that failing guards caused."""
 
-    def __init__(self, facts: FactsByType, places: Places, lightning: Lightning) -> None:
+    def __init__(self, facts: FactsByType, places: FactLocator, lightning: LightningModules) -> None:
         self._facts = facts
         self._lightning = lightning
         self._places = places
         self._workspace = places.workspace
-        self._resumed = Resumed(facts, places)
+        self._resumed = ResumeBreaks(facts, places)
         self.guards = facts.lists_by_compile_id(GuardInstalled)
         self._conditions = facts.lists_by_compile_id(ShapeGuard)
         self._constants = facts.lists_by_compile_id(Specialization)
@@ -113,12 +113,12 @@ class Recompilations:
 
         Values that changed alike share one.
         """
-        groups: dict[tuple[object, ...], _Group] = {}
+        groups: dict[tuple[object, ...], _CauseGroup] = {}
         for fact in self._facts.of(Recompile):
             if fact.compile_id not in self._late:
                 cause = self.cause(fact.failures, fact.compile_id)
                 place = self._place(fact.compile_id, cause)
-                group = groups.setdefault((place.span, messages.cause_of(cause)), _Group(place))
+                group = groups.setdefault((place.span, messages.cause_of(cause)), _CauseGroup(place))
                 group.failures[fact.compile_id] = cause
                 group.together[fact.compile_id] = self._changed_with(cause, fact)
                 group.libraries += [place.library] if place.library else []
@@ -126,12 +126,12 @@ class Recompilations:
                     group.reasons[failure.reason] = None
                     if (other := messages.cause_of(failure)) != messages.cause_of(cause):
                         group.others[fact.compile_id, other] = failure
-        alike: dict[tuple[object, ...], list[_Group]] = defaultdict(list)
+        alike: dict[tuple[object, ...], list[_CauseGroup]] = defaultdict(list)
         for group in groups.values():
             alike[self._change(group)].append(group)
         return map(self._builder, alike.values())
 
-    def _change(self, group: _Group) -> tuple[object, ...]:
+    def _change(self, group: _CauseGroup) -> tuple[object, ...]:
         """Return the key that groups share if the same change caused their recompilations.
 
         The key has the outermost compiled function, the two values and the name. Names of tensors and of
@@ -143,7 +143,7 @@ class Recompilations:
         kind = (failure.kind, failure.changed, name)
         return (self._places.outermost(compile_id), *kind, failure.expected, failure.actual)
 
-    def _builder(self, groups: Sequence[_Group]) -> FindingBuilder:
+    def _builder(self, groups: Sequence[_CauseGroup]) -> FindingBuilder:
         first, *others = groups
         failures = [self._as_passed(*item) for item in first.failures.items()]
         rest = [(key[0], failure) for group in groups for key, failure in group.others.items()]
@@ -180,7 +180,7 @@ class Recompilations:
         )
         return FindingBuilder(finding, compile_ids)
 
-    def _likewise(self, groups: Sequence[_Group]) -> str:
+    def _likewise(self, groups: Sequence[_CauseGroup]) -> str:
         """Name the other values of several that changed in the same way, in a clause."""
         values = [next(iter(group.failures.items())) for group in groups]
         own, *others = (self._as_passed(*value).source for value in values)
@@ -392,7 +392,7 @@ class Recompilations:
                 failure = replace(failure, kind=tensor_advice.SPECIALIZED)
             yield failure
 
-    def _place(self, compile_id: str, failure: GuardFailure) -> Place:
+    def _place(self, compile_id: str, failure: GuardFailure) -> FindingPlace:
         """Return the place that first needed the guarded value; by default, the parameter."""
         stack = failure.stack or self._guard_stack(failure)
         own = self._places.own_frame(compile_id)
@@ -403,7 +403,7 @@ class Recompilations:
         span = self._places.name_span(self._places.full_stack(stack, compile_id), failure.source)
         return replace(place, span=span or place.span)
 
-    def _value_and_place(self, group: _Group) -> tuple[str, str]:
+    def _value_and_place(self, group: _CauseGroup) -> tuple[str, str]:
         span = group.place.span
         source = self._workspace.source(span.filename)
         row = source.place(span.row) if source else span.row

@@ -15,10 +15,10 @@ from ..text.size_expressions import (
     written_condition,
     written_size,
 )
-from ..workspace.positions import Call
+from ..workspace.positions import StackCall
 from .facts_by_type import FactsByType
 from .model import SizeCondition
-from .source_locator import Places
+from .source_locator import FactLocator
 
 
 def condition_behind(failure: GuardFailure, guards: Sequence[ShapeGuard]) -> ShapeGuard | None:
@@ -68,7 +68,7 @@ def specialization_behind(
     return None
 
 
-def size_conditions(facts: FactsByType, places: Places) -> Iterator[SizeCondition]:
+def size_conditions(facts: FactsByType, places: FactLocator) -> Iterator[SizeCondition]:
     """Yield the conditions that compilations assume, in the order in which torch added them."""
     for fact in facts.all:
         if isinstance(fact, ShapeGuard):
@@ -94,5 +94,5 @@ def size_conditions(facts: FactsByType, places: Places) -> Iterator[SizeConditio
             )
 
 
-def _calls(stack: Stack) -> tuple[Call, ...]:
-    return tuple(Call(frame.filename, frame.row, frame.function) for frame in stack)
+def _calls(stack: Stack) -> tuple[StackCall, ...]:
+    return tuple(StackCall(frame.filename, frame.row, frame.function) for frame in stack)

@@ -26,7 +26,7 @@ from ..text.source_names import written_name
 from ..text.subjects import break_subject
 from ..workspace.bundled import worker_folder
 from ..workspace.definitions import definitions
-from ..workspace.positions import Call, Span
+from ..workspace.positions import Span, StackCall
 from ..workspace.ranges import definition_span, frame_span, name_span, node_at, parameter_names, passed_as
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
@@ -44,16 +44,16 @@ _ITEM = re.compile(r"L\['(\w+)'\](\[(?:\d+|'\w+')\])")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FindingPlace:
     """The place of a finding, the calls that lead to it, and the library call below it, if any."""
 
     span: Span
-    calls: tuple[Call, ...]
-    library: Call | None
+    calls: tuple[StackCall, ...]
+    library: StackCall | None
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class UserFunction:
     """A function of the user's code; all its compilations share an equal instance."""
 
     filename: str
@@ -61,7 +61,7 @@ class Function:
     row: int
 
 
-class Places:
+class FactLocator:
     """A locator of facts by the compiled frames; ``filename`` is the file of facts without a stack."""
 
     def __init__(self, workspace: Workspace, filename: str, facts: Iterable[Fact]) -> None:
@@ -70,33 +70,33 @@ class Places:
         self._started: dict[str, FrameStarted] = {}
         self._spans: dict[tuple[StackFrame, str], Span] = {}
         self._callers: dict[Stack, tuple[Span, ...]] = {}
-        self.functions: dict[str, Function] = {}
+        self.functions: dict[str, UserFunction] = {}
         for fact in facts:
             if isinstance(fact, FrameStarted):
                 started = self._started.get(fact.compile_id)
                 if started is None or not started.stack:
                     self._started[fact.compile_id] = fact
             if isinstance(fact, (FrameStarted, FrameCompiled, FrameSkipped, RecompileLimit)):
-                function = Function(fact.filename, fact.function, fact.row)
+                function = UserFunction(fact.filename, fact.function, fact.row)
                 self.functions.setdefault(fact.compile_id, function)
 
-    def place(self, stack: Stack, compile_id: str) -> Place:
+    def place(self, stack: Stack, compile_id: str) -> FindingPlace:
         """Return the place of the user's innermost frame, with the user's calls and library calls below.
 
         In a log whose files are not on this machine, every frame outside of libraries counts as the user's.
         """
         full = self.full_stack(stack, compile_id)
         if not full:
-            return Place(Span(self._filename, 1, 1, 1, 1), (), None)
+            return FindingPlace(Span(self._filename, 1, 1, 1, 1), (), None)
         own = [index for index, frame in enumerate(full) if self.workspace.contains(frame.filename)] or [
             index for index, frame in enumerate(full) if not _LIBRARY_FOLDER.match(frame.filename)
         ]
         index = own[-1] if own else len(full) - 1
         shown = [full[position] for position in own if position < index] + list(full[index:])
-        calls = tuple(Call(frame.filename, frame.row, frame.function) for frame in shown)
+        calls = tuple(StackCall(frame.filename, frame.row, frame.function) for frame in shown)
         library = replace(calls[-1], function=self.function_name(calls[-1]))
         in_library = own and index < len(full) - 1 and not _is_dynamo(full[-1].filename)
-        return Place(self.span(full[index]), calls, library if in_library else None)
+        return FindingPlace(self.span(full[index]), calls, library if in_library else None)
 
     def finding(
         self,
@@ -151,7 +151,7 @@ class Places:
         function = self.functions.get(compile_id)
         return self.qualname(function) if function else ""
 
-    def qualname(self, function: Function) -> str:
+    def qualname(self, function: UserFunction) -> str:
         """Return a function's name with its class: ``Block.forward``."""
         source = self.workspace.source(function.filename)
         row = definition_span(source, function.filename, function.row, function.name).row
@@ -299,15 +299,15 @@ class Places:
         frame = self._innermost_own(stack)
         return self.span(frame) if frame else None
 
-    def other_calls(self, compile_ids: Iterable[str], calls: Sequence[Call]) -> tuple[Call, ...]:
+    def other_calls(self, compile_ids: Iterable[str], calls: Sequence[StackCall]) -> tuple[StackCall, ...]:
         """Return the user's innermost call of each compilation that is not in ``calls``."""
         known = {(call.filename, call.row) for call in calls}
-        found: dict[Call, None] = {}
+        found: dict[StackCall, None] = {}
         for compile_id in compile_ids:
             stack = self.calling_stack(compile_id)
             own = reversed(self.own(stack))
             if frame := next((item for item in own if (item.filename, item.row) not in known), None):
-                found[Call(frame.filename, frame.row, frame.function)] = None
+                found[StackCall(frame.filename, frame.row, frame.function)] = None
         return tuple(found)
 
     def callers(self, stack: Stack) -> tuple[Span, ...]:
@@ -322,7 +322,7 @@ class Places:
         """Return the file and name of every compiled function."""
         return {(function.filename, function.name) for function in self.functions.values()}
 
-    def function_name(self, place: Call | StackFrame) -> str:
+    def function_name(self, place: StackCall | StackFrame) -> str:
         """Return the name of the function that contains a call, with its class."""
         source = self.workspace.source(place.filename)
         scopes = definitions(source) if source else None
@@ -333,7 +333,7 @@ class Places:
         return next((frame for frame in reversed(stack) if self.workspace.contains(frame.filename)), None)
 
 
-def with_library_places(message: str, calls: Sequence[Call]) -> str:
+def with_library_places(message: str, calls: Sequence[StackCall]) -> str:
     """Add the first library call that a message is about, and the number of further ones, if any."""
     places = list(dict.fromkeys(map(library_place, calls)))
     if not places:
@@ -342,7 +342,7 @@ def with_library_places(message: str, calls: Sequence[Call]) -> str:
     return f"{message.rstrip('.')} ({places[0]}{others})"
 
 
-def library_place(call: Call) -> str:
+def library_place(call: StackCall) -> str:
     """Name a call in a library, with its path in the package: ``in `reduce`, einops/einops.py:120``."""
     return f"in {code_span(call.function)}, {_LIBRARY_FOLDER.sub('', call.filename)}:{call.row}"
 

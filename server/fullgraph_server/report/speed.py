@@ -34,10 +34,10 @@ from ..text.remedies import NOT_TRIED
 from .answers.recompiling.recurrent import unrolled_nodes
 from .facts_by_type import FactsByType
 from .finding_builder import FindingBuilder
-from .model import Compilation
+from .model import FrameCompilation
 from .phases import Part, seconds_of_parts, steps_of
-from .recompiles import Recompilations
-from .source_locator import Places
+from .recompiles import RecompileIndex
+from .source_locator import FactLocator
 
 _FEW = 2
 """The most operations of a graph that is hardly worth the call of its compiled code."""
@@ -84,7 +84,7 @@ _BUCKETS: Final = (
 )
 
 
-def speed_builders(facts: FactsByType, places: Places) -> Iterable[FindingBuilder]:
+def speed_builders(facts: FactsByType, places: FactLocator) -> Iterable[FindingBuilder]:
     """Build findings for code that is slow when compiled, and for slow compilation.
 
     Equal findings in several compilations are merged.
@@ -97,7 +97,7 @@ def speed_builders(facts: FactsByType, places: Places) -> Iterable[FindingBuilde
     return builders.values()
 
 
-def _builders(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
+def _builders(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuilder]:
     for fact in facts.all:
         if isinstance(fact, PerformanceHint):
             yield places.finding("perf-hint", "information", fact.message, fact.stack, fact.compile_id)
@@ -121,8 +121,8 @@ def _builders(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
 
 
 def compilations(
-    facts: FactsByType, places: Places, recompilations: Recompilations
-) -> tuple[Compilation, ...]:
+    facts: FactsByType, places: FactLocator, recompilations: RecompileIndex
+) -> tuple[FrameCompilation, ...]:
     """List all compilations of frames, in order."""
     reasons = {
         fact.compile_id: messages.change([recompilations.cause(fact.failures, fact.compile_id)])
@@ -133,7 +133,7 @@ def compilations(
     for phase in _phases(facts):
         steps.setdefault(phase.compile_id, phase)
     return tuple(
-        Compilation(
+        FrameCompilation(
             compile_id=compile_id,
             function=places.name_of(compile_id),
             span=places.place((), compile_id).span,
@@ -147,7 +147,7 @@ def compilations(
     )
 
 
-def _cut_graphs(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
+def _cut_graphs(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuilder]:
     """Build a finding for each graph that ``DistributedDataParallel`` cuts at its buckets.
 
     See ``DDPOptimizer`` in ``torch/_dynamo/backends/distributed.py``.
@@ -162,7 +162,7 @@ def _cut_graphs(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
         yield places.finding("perf-hint", "information", message, (), compile_id, explanation=_BUCKETS)
 
 
-def _small_graphs(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
+def _small_graphs(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuilder]:
     """Build a finding for each graph that is small because of the graph breaks around it."""
     if not facts.of(GraphBreak):
         return
@@ -175,7 +175,7 @@ def _small_graphs(facts: FactsByType, places: Places) -> Iterator[FindingBuilder
             yield places.finding("perf-hint", "information", message, stack, fact.compile_id, hints=hints)
 
 
-def _complex_graphs(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
+def _complex_graphs(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuilder]:
     """Build a finding for each graph for TorchInductor that computes with complex numbers.
 
     TorchInductor warns about them only once in a process, and only if it runs
@@ -210,7 +210,7 @@ def _lines(rows: Sequence[int]) -> str:
     return f"line{'s' if len(rows) > 1 else ''} {', '.join(map(str, rows[:_MOST_ROWS]))}{more}"
 
 
-def _compile_times(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
+def _compile_times(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuilder]:
     """Report the compile time with cold and warm caches, and the slowest part of the compiler."""
     times = {fact.cache: fact for fact in facts.of(TimesMeasured) if fact.failure is None}
     cold, warm = times.get("cold"), times.get("warm")
@@ -244,7 +244,7 @@ def _compile_times(facts: FactsByType, places: Places) -> Iterator[FindingBuilde
             yield from _traced_often(fact, places)
 
 
-def _traced_often(graph: GraphCaptured, places: Places) -> Iterator[FindingBuilder]:
+def _traced_often(graph: GraphCaptured, places: FactLocator) -> Iterator[FindingBuilder]:
     """Build a finding on the program's line with most operations, if it is traced many times."""
     lines: dict[StackFrame, Counter[str]] = defaultdict(Counter)
     for node in graph.nodes:

@@ -18,11 +18,11 @@ from fullgraph_compiler.facts import LightningCompiled, Network, Stack, StackFra
 from ..text.hints import compile_networks
 from ..workspace.definitions import called_attributes, definitions, held_attributes
 from .facts_by_type import FactsByType
-from .source_locator import Places
+from .source_locator import FactLocator
 
 
 @dataclass(frozen=True, slots=True)
-class Wrapper:
+class ModuleWrapper:
     """A wrapper that torch puts around a module or an optimizer; ``files`` matches its source files."""
 
     name: str
@@ -36,20 +36,20 @@ _AHEAD_OF_HOOKS: Final = (
     "between graphs."
 )
 _WRAPPERS: Final = (
-    Wrapper(
+    ModuleWrapper(
         "DistributedDataParallel",
         re.compile(r"[/\\]torch[/\\]nn[/\\]parallel[/\\]distributed\.py$"),
         "`DistributedDataParallel` itself breaks the graph, before and after your module: nothing in your "
         "code is the cause.",
     ),
-    Wrapper(
+    ModuleWrapper(
         "FSDP",
         re.compile(r"[/\\]torch[/\\]distributed[/\\](?:fsdp|_composable[/\\]fsdp)[/\\]"),
         "FSDP's hooks, which gather parameters and free them, run outside of graphs: they break the graph of "
         "a module that contains sharded modules.",
         (_AHEAD_OF_HOOKS,),
     ),
-    Wrapper(
+    ModuleWrapper(
         "torch.optim",
         re.compile(r"[/\\]torch[/\\]optim[/\\]optimizer\.py$"),
         "torch's optimizers themselves break the graph around `step`: nothing in your code is the cause.",
@@ -57,7 +57,7 @@ _WRAPPERS: Final = (
 )
 
 
-def wrapper_of(stack: Stack, is_own: Callable[[str], bool]) -> Wrapper | None:
+def wrapper_of(stack: Stack, is_own: Callable[[str], bool]) -> ModuleWrapper | None:
     """Return the wrapper whose code is at the end of a stack, below the user's code, if any."""
     below: list[str] = []
     for frame in reversed(stack):
@@ -74,10 +74,10 @@ _OWN_VALUES: Final = ("L['self']._trainer.", "L['self']._fabric.")
 """Prefixes of guarded values that only a ``LightningModule`` has."""
 
 
-class Lightning:
+class LightningModules:
     """The compiled ``LightningModule``s of a run."""
 
-    def __init__(self, facts: FactsByType, places: Places) -> None:
+    def __init__(self, facts: FactsByType, places: FactLocator) -> None:
         self._compiled = facts.by_compile_id(LightningCompiled)
         self._places = places
         self._workspace = places.workspace

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ..report.model import Report
 
 
-class Choice:
+class TargetChoice:
     """The target whose results the user has chosen to see; empty for all targets."""
 
     def __init__(self) -> None:

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..workers.interpreter import Interpreter, find_interpreter, named_interpreter
+from ..workers.interpreter import PythonInterpreter, find_interpreter, named_interpreter
 from ..workers.settings import RunSettings, memory_limit
-from ..workspace.config import Config
+from ..workspace.config import ProjectConfig
 from ..workspace.targets import Target, Trace
 
 
 @dataclass(frozen=True)
-class Overrides:
+class SettingOverrides:
     """Overrides by an editor's settings or a command line; ``None`` if not set."""
 
     folder: Path
@@ -41,7 +41,7 @@ class Overrides:
 
 
 def resolve(
-    target: Target, config: Config, overrides: Overrides, default_timeout: float | None = None
+    target: Target, config: ProjectConfig, overrides: SettingOverrides, default_timeout: float | None = None
 ) -> tuple[Target, RunSettings]:
     """Return the settings of a target's run, and the target itself.
 
@@ -63,7 +63,9 @@ def resolve(
     return target, settings
 
 
-def choose_interpreter(config: Config, overrides: Overrides, own: str | None = None) -> Interpreter:
+def choose_interpreter(
+    config: ProjectConfig, overrides: SettingOverrides, own: str | None = None
+) -> PythonInterpreter:
     """Choose the Python of a target.
 
     The Python that is set comes first, then the target's ``own``, the project's, and the editor's active one.
@@ -77,11 +79,11 @@ def choose_interpreter(config: Config, overrides: Overrides, own: str | None = N
         (overrides.active_interpreter, overrides.folder, "the Python extension"),
     ):
         if name:
-            return Interpreter(named_interpreter(name, folder), origin)
+            return PythonInterpreter(named_interpreter(name, folder), origin)
     return find_interpreter(config.root)
 
 
-def _choose_preview_python(config: Config, overrides: Overrides) -> str | None:
+def _choose_preview_python(config: ProjectConfig, overrides: SettingOverrides) -> str | None:
     if overrides.preview_python:
         return named_interpreter(overrides.preview_python, overrides.folder)
     return named_interpreter(config.preview_python, config.root) if config.preview_python else None

@@ -17,16 +17,16 @@ from ..analyses.registry import of_depth
 from ..workers.pool import WorkerPool
 from ..workers.settings import RunSettings
 from ..workspace.own_folder import kernel_cache
-from .program_run import OnOutput, Run, WorkerRequest
+from .program_run import OnOutput, WorkerRequest, WorkerRun
 
 if TYPE_CHECKING:
-    from .plan import Plan
+    from .plan import RunPlan
 
 _DEEPER = 5.0
 """The factor for the time limit of deeper analyses, which run the program and its graphs many times."""
 
 
-class Engine:
+class RunEngine:
     """Maker of runs in the workers of a pool. Close it after use."""
 
     def __init__(self, workers: WorkerPool | None = None) -> None:
@@ -34,17 +34,17 @@ class Engine:
 
     def run(
         self,
-        plan: Plan,
+        plan: RunPlan,
         request: WorkerRequest,
         on_output: OnOutput | None = None,
         libraries: Sequence[str] = (),
-    ) -> Run:
+    ) -> WorkerRun:
         """Make a run of a request for a plan.
 
         ``libraries`` are the modules that the target's program imports.
         """
         settings, limited = _with_limits(plan.settings, request, plan.workspace.root)
-        return Run(self._workers, settings, limited, libraries, on_output)
+        return WorkerRun(self._workers, settings, limited, libraries, on_output)
 
     def expect(self, settings: RunSettings, libraries: Sequence[str]) -> None:
         """Prepare a worker for these settings and a program that imports ``libraries``."""

@@ -14,9 +14,9 @@ from ..report.finding_builder import by_place
 from ..report.model import Finding, Report
 from ..workers.crash import REPORT_IT, own_failure
 from ..workspace.positions import Span
-from ..workspace.targets import Torchrun, Trace
+from ..workspace.targets import TorchrunJob, Trace
 from .partial_reports import PartialReports
-from .plan import Job
+from .plan import RunJob
 from .previews import PreviewRun, no_preview
 from .torchrun import TorchrunExecution
 from .trace_execution import TraceExecution
@@ -24,7 +24,7 @@ from .trace_execution import TraceExecution
 _log = logging.getLogger(__name__)
 
 
-class Execution(Protocol):
+class TargetExecution(Protocol):
     """One execution of a target, which makes one report. Execute it once."""
 
     @property
@@ -47,17 +47,19 @@ class Execution(Protocol):
         """Return the files that the report depends on."""
 
 
-def execution_of(job: Job) -> Execution:
+def execution_of(job: RunJob) -> TargetExecution:
     """Create the execution of a target's job."""
     program = job.plan.target.program
     if isinstance(program, Trace):
         return TraceExecution(job, program)
     return (
-        TorchrunExecution(job, program) if isinstance(program, Torchrun) else ProgramExecution(job, program)
+        TorchrunExecution(job, program)
+        if isinstance(program, TorchrunJob)
+        else ProgramExecution(job, program)
     )
 
 
-async def report_of(job: Job) -> Report:
+async def report_of(job: RunJob) -> Report:
     """Make the report of a job; an error of Fullgraph itself becomes its finding."""
     try:
         return await execution_of(job).execute()
@@ -82,7 +84,7 @@ def failed_report(partial: Report, filename: str, error: Exception) -> Report:
 class ProgramExecution:
     """One run of a program in a worker."""
 
-    def __init__(self, job: Job, program: Program) -> None:
+    def __init__(self, job: RunJob, program: Program) -> None:
         plan = job.plan
         request = RunRequest(job.generation, program, job.depth, plan.texts)
         self.facts: list[Fact] = []

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..analyses.inductor import INDUCTOR
 from ..report.finding_builder import by_place
-from ..report.measured.model import Speed
+from ..report.measured.model import MeasuredSpeed
 from ..report.model import Finding, Layer, Report
 from ..workspace.positions import Span
 
@@ -62,7 +62,7 @@ def _is_of_line(layer: Report, finding: Finding) -> bool:
     return of_layer and not finding.of_run
 
 
-def _speed_of_lines(ordinary: Report, layer: Report, speed: Speed) -> Speed:
+def _speed_of_lines(ordinary: Report, layer: Report, speed: MeasuredSpeed) -> MeasuredSpeed:
     """Return a layer's speed with only the causes on lines of the ordinary run."""
     causes = (cause for cause in speed.causes if cause.span and _ran_as_in(ordinary, layer, cause.span))
     return replace(speed, causes=tuple(causes))

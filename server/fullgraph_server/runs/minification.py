@@ -27,14 +27,14 @@ from ..analyses.suitability import unsuited
 from ..report.model import Finding, Report
 from ..text.markdown import code_span
 from ..workspace.own_folder import own_folder
-from .plan import Plan, Planner
-from .program_run import Run
-from .schedule import Runs
+from .plan import RunPlan, RunPlanner
+from .program_run import WorkerRun
+from .schedule import RunSchedule
 
 NOTHING_FAILS = "Nothing fails: there is no failure to minify."
 
 
-class Minified:
+class MinifyResult:
     """The result of a minification, complete or so far, from the facts about it."""
 
     def __init__(self, output: Path) -> None:
@@ -93,7 +93,7 @@ class Minified:
 
 
 @dataclass(frozen=True)
-class Failing:
+class FailureChoice:
     """The failure to minify, by its fault's number or graph; by default the first.
 
     ``level`` is the form of the graph that is minified; ``None`` for the form that suits the failure.
@@ -111,12 +111,16 @@ class Minification:
     """
 
     def __init__(
-        self, plan: Plan, failing: Failing, output: Path, start: Callable[[Plan, MinifyRequest], Run]
+        self,
+        plan: RunPlan,
+        failing: FailureChoice,
+        output: Path,
+        start: Callable[[RunPlan, MinifyRequest], WorkerRun],
     ) -> None:
         program = plan.target.program
         assert isinstance(program, Program), "others are refused"
         self.target = plan.target
-        self.minified = Minified(output)
+        self.minified = MinifyResult(output)
         request = MinifyRequest(
             generation=1,
             program=program,
@@ -132,7 +136,7 @@ class Minification:
         """Stop the minification; the best repro so far stays."""
         self._run.cancel()
 
-    async def execute(self, on_progress: Callable[[str], None]) -> Minified:
+    async def execute(self, on_progress: Callable[[str], None]) -> MinifyResult:
         """Shrink the failure.
 
         ``on_progress`` gets a message about each step.
@@ -164,7 +168,9 @@ class Minifications:
     minification is refused.
     """
 
-    def __init__(self, plan: Planner, runs: Runs, keeping_root: Callable[[str], Path | None]) -> None:
+    def __init__(
+        self, plan: RunPlanner, runs: RunSchedule, keeping_root: Callable[[str], Path | None]
+    ) -> None:
         self._plan = plan
         self._runs = runs
         self._keeping_root = keeping_root
@@ -194,7 +200,7 @@ class Minifications:
         async with self._turn:
             pass
 
-    async def minify(self, target: str, failing: Failing, display: Display) -> Minified:
+    async def minify(self, target: str, failing: FailureChoice, display: Display) -> MinifyResult:
         """Shrink a failure of a target into a new file. Raises :class:`CannotMinifyError`."""
         if self._turn.locked():
             raise CannotMinifyError("Another failure is being minified: stop that first, or wait for it.")
@@ -216,7 +222,7 @@ class Minifications:
             self._add_layer(target, failing, minified)
         return minified
 
-    def _add_layer(self, target: str, failing: Failing, minified: Minified) -> None:
+    def _add_layer(self, target: str, failing: FailureChoice, minified: MinifyResult) -> None:
         """Show the outcome on the line of the failure, if a run has found the failure."""
         size = minified.size
         for report in self._runs.results(target):
@@ -228,7 +234,7 @@ class Minifications:
                 self._runs.add(replace(layer, files=report.files))
                 return
 
-    async def _execute(self, plan: Plan, failing: Failing, display: Display) -> Minified:
+    async def _execute(self, plan: RunPlan, failing: FailureChoice, display: Display) -> MinifyResult:
         root = self._keeping_root(plan.target.filename)
         if root is None:
             raise CannotMinifyError("A repro is saved in the open folder: open a folder first.")
@@ -260,7 +266,7 @@ def _new_repro(root: Path, filename: str) -> Path:
     raise AssertionError
 
 
-def _is_meant(finding: Finding, failing: Failing) -> bool:
+def _is_meant(finding: Finding, failing: FailureChoice) -> bool:
     if failing.fault:
         return finding.fault == failing.fault
     return not failing.compile_id or failing.compile_id in finding.compile_ids

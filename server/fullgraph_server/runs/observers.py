@@ -42,7 +42,7 @@ class RunObserver:
         """Note that results of another choice of targets are shown from now on."""
 
 
-class Observers:
+class RunObservers:
     """All observers of the runs of a schedule."""
 
     def __init__(self, observers: Sequence[RunObserver]) -> None:

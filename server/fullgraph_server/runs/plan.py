@@ -15,13 +15,13 @@ from ..traces.seen_calls import seen_calls
 from ..workers.settings import RunSettings
 from ..workspace.targets import Target, problem_facts
 from ..workspace.workspace import Workspace
-from .effective_settings import Overrides
-from .engine import Engine
+from .effective_settings import SettingOverrides
+from .engine import RunEngine
 from .program_run import to_stderr
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """Everything that a run needs.
 
     A plan is made when its run starts, so that it contains the newest text.
@@ -40,7 +40,7 @@ class Plan:
     tries_fixes: bool = False
     """Whether fixes of the findings are tried without a request."""
 
-    def of_cells(self) -> Plan:
+    def of_cells(self) -> RunPlan:
         """Return the plan with only those cells of a notebook that run.
 
         The plan of any other target is returned unchanged.
@@ -57,17 +57,17 @@ class Plan:
             texts=(*others, SourceText(filename, program.text)),
         )
 
-    def switched(self, switches: Mapping[str, Any]) -> Plan:
+    def switched(self, switches: Mapping[str, Any]) -> RunPlan:
         """Return the plan with some attributes of its switches set."""
         changed = replace(self.settings.switches, **switches)
         return replace(self, settings=replace(self.settings, switches=changed))
 
-    def in_background(self) -> Plan:
+    def in_background(self) -> RunPlan:
         """Return the plan of a background run: low priority, file changes discarded."""
         plan = self.switched({"files": "discard"})
         return replace(plan, settings=replace(plan.settings, low_priority=True))
 
-    def stretched(self, factor: float) -> Plan:
+    def stretched(self, factor: float) -> RunPlan:
         """Return the plan with its time limits multiplied by ``factor``."""
         return replace(self, settings=self.settings.stretched(factor))
 
@@ -86,10 +86,10 @@ class Plan:
         return replace(report, calls=seen_calls(facts, workspace))
 
 
-class Planner(Protocol):
+class RunPlanner(Protocol):
     """A function that makes the plans of runs."""
 
-    async def __call__(self, target: str, overrides: Overrides | None = None, /) -> Plan | None:
+    async def __call__(self, target: str, overrides: SettingOverrides | None = None, /) -> RunPlan | None:
         """Make the plan of a target's next run; ``None`` if the target is gone.
 
         ``overrides`` are settings of a folder that the client has just sent.
@@ -97,13 +97,13 @@ class Planner(Protocol):
 
 
 @dataclass(frozen=True)
-class Job:
+class RunJob:
     """One generation of a target: its plan, and who gets its reports and output."""
 
-    plan: Plan
+    plan: RunPlan
     generation: int
     depth: Depth
-    engine: Engine
+    engine: RunEngine
     libraries: Sequence[str] = ()
     """The installed modules that the target's program imported in its last runs."""
     on_report: Callable[[Report], None] | None = None

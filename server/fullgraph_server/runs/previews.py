@@ -25,7 +25,7 @@ from fullgraph_compiler.facts import (
     TargetProblem,
 )
 
-from .plan import Job
+from .plan import RunJob
 
 _MAIN: Final = """\
 import pathlib
@@ -62,7 +62,7 @@ def no_preview(deferred: PreviewDeferred, torch: str) -> TargetProblem:
 class PreviewRun:
     """One run of a program's graphs in the preview environment. Execute it once."""
 
-    def __init__(self, job: Job, deferred: PreviewDeferred, python: str, torch: str) -> None:
+    def __init__(self, job: RunJob, deferred: PreviewDeferred, python: str, torch: str) -> None:
         plan = job.plan
         self._torch = torch
         self._folder = tempfile.TemporaryDirectory(prefix="fullgraph-preview-")

@@ -30,7 +30,7 @@ from fullgraph_compiler.facts import (
 )
 
 from ..analyses.registry import of_depth
-from ..workers.channel import Refusal
+from ..workers.channel import WorkerRefusal
 from ..workers.crash import REPORT_IT, crash_stack, describe_exit, early_end, own_failure
 from ..workers.pool import WorkerPool
 from ..workers.probe import CHOOSE
@@ -62,7 +62,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
-class _Ending:
+class _RunEnding:
     """The end of a run whose worker did not report it."""
 
     status: Status
@@ -91,7 +91,7 @@ OnOutput: TypeAlias = Callable[[str], None]
 _Cause: TypeAlias = Literal["answered", "exited", "timeout", "memory"]
 
 
-class Run:
+class WorkerRun:
     """One run of a worker's request. Execute it once."""
 
     torch: str
@@ -129,7 +129,7 @@ class Run:
         Whatever fails in program, interpreter or Fullgraph, this raises nothing, and the last fact is
         ``RunFinished``. Only ``on_facts`` may raise when it gets that fact.
         """
-        delivery = _Delivery(self._request.generation, on_facts, self._give_up)
+        delivery = _FactDelivery(self._request.generation, on_facts, self._give_up)
         try:
             ending = await self._run(delivery)
             if delivery.error is not None:
@@ -137,28 +137,28 @@ class Run:
         except Exception as error:
             error = delivery.error or error
             _log.error("a run failed", exc_info=error)
-            ending = _Ending("crashed", own_failure(error), (REPORT_IT,))
+            ending = _RunEnding("crashed", own_failure(error), (REPORT_IT,))
         if not delivery.finished:
             delivery.finish(ending)
 
-    async def _run(self, delivery: _Delivery) -> _Ending:
+    async def _run(self, delivery: _FactDelivery) -> _RunEnding:
         if not self._settings.cwd.is_dir():
-            return _Ending("not-started", f"The folder to run in does not exist: {self._settings.cwd}")
+            return _RunEnding("not-started", f"The folder to run in does not exist: {self._settings.cwd}")
         if isinstance(self._request, RunRequest) and self._request.depth == "alone":
             # Have the next workers import TorchInductor ahead: more runs of this depth will follow.
             self._workers.expect(self._settings, [*self._libraries, COMPILER])
         try:
             worker = await self._interruptible(self._workers.take(self._settings, self._libraries))
         except StartError as error:
-            return _Ending("not-started", str(error), (CHOOSE,))
+            return _RunEnding("not-started", str(error), (CHOOSE,))
         except _CancelledError:
-            return _Ending("cancelled")
+            return _RunEnding("cancelled")
         log = ""
         try:
             worker.listen(delivery.take, self._on_output)
             ending = await self._interruptible(self._converse(worker))
         except _CancelledError:
-            ending = _Ending("cancelled")
+            ending = _RunEnding("cancelled")
         finally:
             try:
                 log = await worker.close()
@@ -187,7 +187,7 @@ class Run:
             raise _CancelledError
         raise RuntimeError("the worker was taken away")
 
-    async def _converse(self, worker: Worker) -> _Ending:
+    async def _converse(self, worker: Worker) -> _RunEnding:
         ending = await self._greet(worker)
         if ending is not None:
             return ending
@@ -199,36 +199,38 @@ class Run:
         if cause in ("timeout", "memory"):
             await asyncio.wait({process.exited}, timeout=_EXIT_SECONDS)
             return self._exhausted(cause)
-        if cause == "answered" and isinstance(answer.result(), Refusal):
-            return _Ending("crashed", f"The worker failed: {answer.result().message}", (REPORT_IT,))
+        if cause == "answered" and isinstance(answer.result(), WorkerRefusal):
+            return _RunEnding("crashed", f"The worker failed: {answer.result().message}", (REPORT_IT,))
         await asyncio.wait({process.exited}, timeout=_EXIT_SECONDS)
-        return _death(process.exited.result()) if process.exited.done() else _Ending("crashed", _SILENT)
+        return _death(process.exited.result()) if process.exited.done() else _RunEnding("crashed", _SILENT)
 
-    def _exhausted(self, budget: Literal["timeout", "memory"]) -> _Ending:
+    def _exhausted(self, budget: Literal["timeout", "memory"]) -> _RunEnding:
         settings = self._settings
         if budget == "timeout":
             message = f"Stopped after {settings.timeout:g} s, its time limit: the rest was not analyzed."
-            return _Ending("timeout", message, (_LONGER,))
+            return _RunEnding("timeout", message, (_LONGER,))
         gib = (settings.memory or 0) / _GIB
         request = self._request
         dry = not isinstance(request, RunRequest) or request.switches.without_data
         hints = (_MORE,) if dry else (_MORE, _WITHOUT_DATA)
-        return _Ending("memory", f"The program used more than {gib:.3g} GiB of memory.", hints)
+        return _RunEnding("memory", f"The program used more than {gib:.3g} GiB of memory.", hints)
 
-    async def _greet(self, worker: Worker) -> _Ending | None:
+    async def _greet(self, worker: Worker) -> _RunEnding | None:
         """Wait for the worker's greeting; return an ending if it cannot run anything."""
         python, process = self._settings.python, worker.process
         cause = await self._settled(worker, worker.hello, START_SECONDS)
         if cause == "timeout":
-            return _Ending("not-started", silent(python), (CHOOSE,))
+            return _RunEnding("not-started", silent(python), (CHOOSE,))
         if cause != "answered":
             message = early_end(python, process.exited.result(), worker.output.tail)
-            return _Ending("not-started", message, (CHOOSE,))
+            return _RunEnding("not-started", message, (CHOOSE,))
         hello = worker.hello.result()
-        if isinstance(hello, Refusal):
-            return _Ending("not-started", hello.message, (CHOOSE,))
+        if isinstance(hello, WorkerRefusal):
+            return _RunEnding("not-started", hello.message, (CHOOSE,))
         if not isinstance(hello, dict) or hello.get("protocol") != PROTOCOL_VERSION:
-            return _Ending("not-started", f"{python} runs another version of Fullgraph: restart the server.")
+            return _RunEnding(
+                "not-started", f"{python} runs another version of Fullgraph: restart the server."
+            )
         self.torch = str(hello.get("torch", ""))
         return None
 
@@ -262,7 +264,7 @@ class _CancelledError(Exception):
     """The run was cancelled."""
 
 
-class _Delivery:
+class _FactDelivery:
     """Delivery of one generation's facts, with none after the run has finished."""
 
     def __init__(
@@ -297,7 +299,7 @@ class _Delivery:
             _log.exception("the worker sent facts that cannot be read")
             return ()
 
-    def finish(self, ending: _Ending) -> None:
+    def finish(self, ending: _RunEnding) -> None:
         """Deliver the end of a run whose worker did not report it."""
         facts: list[Fact] = []
         if ending.message:
@@ -336,15 +338,15 @@ _LEAVE_OPEN = "Close only the program's own files, not all file descriptors (os.
 _SILENT = "The worker answered, but did not say how the program ended."
 
 
-def _death(returncode: int) -> _Ending:
+def _death(returncode: int) -> _RunEnding:
     if returncode == CHANNEL_LOST:
-        return _Ending("crashed", _LOST, (_LEAVE_OPEN,))
+        return _RunEnding("crashed", _LOST, (_LEAVE_OPEN,))
     how = describe_exit(returncode)
     if returncode < 0:
-        return _Ending("crashed", f"The program crashed: {how}.")
+        return _RunEnding("crashed", f"The program crashed: {how}.")
     message = f"The process ended with {how} before the run was over (os._exit, or a crash in native code)."
-    return _Ending("crashed", message, exit_code=returncode)
+    return _RunEnding("crashed", message, exit_code=returncode)
 
 
-def _with_stack(ending: _Ending, stack: Stack) -> _Ending:
-    return _Ending(ending.status, ending.message, ending.hints, stack, ending.exit_code)
+def _with_stack(ending: _RunEnding, stack: Stack) -> _RunEnding:
+    return _RunEnding(ending.status, ending.message, ending.hints, stack, ending.exit_code)

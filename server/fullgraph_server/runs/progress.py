@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fullgraph_compiler.facts import Depth, Fact, Switches
 
 from ..analyses.registry import analyses
-from ..workspace.targets import Target, Torchrun, Trace
+from ..workspace.targets import Target, TorchrunJob, Trace
 
 
 class RunProgress:
@@ -42,6 +42,6 @@ def _doing(target: Target, depth: Depth, switches: Switches) -> str:
         analysis = analyses()["preview"]
     elif depth == "graph" and switches.dry_run:
         analysis = analyses()["dry-run"]
-    on_ranks = isinstance(program, Torchrun) and analysis.id == "graph"
+    on_ranks = isinstance(program, TorchrunJob) and analysis.id == "graph"
     words = analysis.doing.format(target=target.label, device=switches.device)
-    return f"{words} on {program.ranks} ranks" if isinstance(program, Torchrun) and on_ranks else words
+    return f"{words} on {program.ranks} ranks" if isinstance(program, TorchrunJob) and on_ranks else words

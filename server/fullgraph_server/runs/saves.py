@@ -8,8 +8,8 @@ from typing import Final
 from fullgraph_compiler.facts import Status
 
 from ..report.model import Report
-from .choice import Choice
-from .slot import Slot
+from .choice import TargetChoice
+from .slot import TargetSlot
 
 _LONG_SECONDS: Final = 20.0
 """Seconds: a save does not repeat a longer run, unless the user agrees."""
@@ -19,8 +19,8 @@ _NOT_AGAIN: Final[tuple[Status, ...]] = ("cancelled", "memory")
 
 
 def repeated(
-    slots: Mapping[str, Slot], filename: str, choice: Choice, is_open: Callable[[str], bool]
-) -> Iterator[tuple[str, Slot]]:
+    slots: Mapping[str, TargetSlot], filename: str, choice: TargetChoice, is_open: Callable[[str], bool]
+) -> Iterator[tuple[str, TargetSlot]]:
     """Yield the targets to rerun once a file that they imported is saved.
 
     These are the target that the user ran last, targets whose results show in an open file, and those for
@@ -39,7 +39,7 @@ def repeated(
             yield name, slot
 
 
-def is_long(slot: Slot) -> bool:
+def is_long(slot: TargetSlot) -> bool:
     """Tell whether a target's last run was so long that a save asks the user first."""
     report = slot.kept.report
     took = report.seconds if report is not None and not report.layer else 0.0
@@ -47,7 +47,7 @@ def is_long(slot: Slot) -> bool:
 
 
 def _shows(
-    report: Report | None, reports: list[Report], choice: Choice, is_open: Callable[[str], bool]
+    report: Report | None, reports: list[Report], choice: TargetChoice, is_open: Callable[[str], bool]
 ) -> bool:
     """Tell whether a report shows in an open file."""
     shown = [name for name, text in report.files.items() if text is not None] if report else []

@@ -13,15 +13,15 @@ from fullgraph_compiler.facts import Depth
 
 from ..report.model import Layer, Report
 from ..workspace.targets import Target
-from .choice import Choice
-from .effective_settings import Overrides
-from .engine import Engine
-from .observers import Observers, RunObserver
-from .plan import Plan, Planner
-from .program_run import OnOutput, Run, WorkerRequest, to_stderr
+from .choice import TargetChoice
+from .effective_settings import SettingOverrides
+from .engine import RunEngine
+from .observers import RunObserver, RunObservers
+from .plan import RunPlan, RunPlanner
+from .program_run import OnOutput, WorkerRequest, WorkerRun, to_stderr
 from .saves import is_long, repeated
 from .slot import RunOptions, TargetState
-from .target import Surroundings, TargetRuns
+from .target import ScheduleServices, TargetRuns
 
 _AT_ONCE = max(2, (os.cpu_count() or 2) // 4)
 """How many targets run at the same time: each of them uses several cores."""
@@ -33,14 +33,14 @@ _STRETCH = 5.0
 """The factor by which raising a target's time limit multiplies it."""
 
 
-class Runs:
+class RunSchedule:
     """The schedule of all targets: of each, one run executes and others wait."""
 
     def __init__(
         self,
-        plan: Planner,
+        plan: RunPlanner,
         observers: Sequence[RunObserver],
-        choice: Choice | None = None,
+        choice: TargetChoice | None = None,
         on_output: Callable[[Target, int, str], None] | None = None,
     ) -> None:
         """Make a schedule without targets.
@@ -48,13 +48,13 @@ class Runs:
         ``on_output`` gets what programs print, with target and generation; by default it goes to standard
         error.
         """
-        self._choice = choice or Choice()
+        self._choice = choice or TargetChoice()
         self._asked = itertools.count(1)
         self._targets: dict[str, TargetRuns] = {}
-        self._observers = Observers(observers)
-        self._shared = Surroundings(
+        self._observers = RunObservers(observers)
+        self._shared = ScheduleServices(
             plan,
-            Engine(),
+            RunEngine(),
             self._observers,
             on_output or _to_stderr,
             itertools.count(1),
@@ -84,7 +84,7 @@ class Runs:
     def restart(
         self,
         filename: str,
-        overrides: Overrides | None = None,
+        overrides: SettingOverrides | None = None,
         is_open: Callable[[str], bool] = lambda _: True,
     ) -> list[str]:
         """Rerun the targets of a saved file; return those that need the user's consent.
@@ -101,7 +101,7 @@ class Runs:
                 self.repeat(name, overrides)
         return unasked
 
-    def repeat(self, target: str, overrides: Overrides | None = None) -> None:
+    def repeat(self, target: str, overrides: SettingOverrides | None = None) -> None:
         """Rerun a target without a request; a run in progress used older text and ends."""
         self._targets[target].repeat(overrides)
 
@@ -158,7 +158,7 @@ class Runs:
                 pauses.append(min(max(_PAUSE_SHARE * seconds, _LEAST_PAUSE), _LONGEST_PAUSE))
         return max(pauses, default=None)
 
-    def beside(self, plan: Plan, request: WorkerRequest, on_output: OnOutput | None = None) -> Run:
+    def beside(self, plan: RunPlan, request: WorkerRequest, on_output: OnOutput | None = None) -> WorkerRun:
         """Make a run of another worker request for a target, outside of the schedule."""
         runs = self._targets.get(plan.target.id) or TargetRuns(plan.target.id, self._shared)
         output = on_output or runs.output(plan.target, next(self._shared.generations))

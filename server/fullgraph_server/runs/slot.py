@@ -11,10 +11,10 @@ from fullgraph_compiler.facts import Depth, Fact, ModulesLoaded, Status
 
 from ..analyses.registry import layer_of
 from ..report.model import Layer, Report
-from .effective_settings import Overrides
-from .execution import Execution
+from .effective_settings import SettingOverrides
+from .execution import TargetExecution
 from .layers import is_beside, with_layers
-from .plan import Plan
+from .plan import RunPlan
 
 RunState: TypeAlias = Literal["queued", "running"] | Status
 
@@ -43,7 +43,7 @@ class RunOptions:
     """Whether nobody requested the run: then file changes are discarded, unless a setting keeps them."""
     in_background: bool = False
     """Whether it is the background run of TorchInductor, which ends as soon as another run is requested."""
-    overrides: Overrides | None = None
+    overrides: SettingOverrides | None = None
     """The settings that came with the request; without them, they are requested from the client."""
 
     @property
@@ -51,7 +51,7 @@ class RunOptions:
         """The layer that such a run makes; empty for the ordinary result."""
         return "inductor" if self.in_background else layer_of(self.depth, self.switches)
 
-    def switched(self, plan: Plan) -> Plan:
+    def switched(self, plan: RunPlan) -> RunPlan:
         """Return the plan with these options applied."""
         plan = plan.switched(self.switches)
         if self.in_background:
@@ -68,7 +68,7 @@ class RunOptions:
 
 
 @dataclass(frozen=True)
-class Request:
+class QueuedRun:
     """A requested run that has not begun.
 
     ``answer`` gets the report, or ``None`` if the run never begins.
@@ -89,7 +89,7 @@ class CurrentRun:
     options: RunOptions
     generation: int
     phase: RunPhase = "running"
-    execution: Execution | None = None
+    execution: TargetExecution | None = None
     """``None`` until it is created."""
     status: Status | None = None
     """The status of its last report, which may arrive before its process has exited."""
@@ -98,7 +98,7 @@ class CurrentRun:
 
 
 @dataclass(frozen=True)
-class Kept:
+class SlotHistory:
     """Results of earlier runs of a target, and other state for its next run."""
 
     report: Report | None = None
@@ -123,7 +123,7 @@ class Kept:
     """The installed modules that the target imports."""
 
 
-class Slot:
+class TargetSlot:
     """One target, which is in one phase at a time.
 
     This table has all transitions.
@@ -147,10 +147,10 @@ class Slot:
     def __init__(self) -> None:
         self.task: asyncio.Task[None] | None = None
         """Serves the requests; ``None`` in the phase ``idle``."""
-        self.requests: dict[Layer, Request] = {}
+        self.requests: dict[Layer, QueuedRun] = {}
         """The requests that wait, one for each layer: they are served in their order."""
         self.run: CurrentRun | None = None
-        self.kept = Kept()
+        self.kept = SlotHistory()
         self.filename = ""
         """The path of the target's file; empty until it is known."""
         self.last_status: Status | None = None
@@ -203,18 +203,18 @@ class Slot:
         """Request a run; it is merged with a request that waits for the same layer."""
         waiting = self.requests.get(options.layer)
         if waiting is None:
-            request = Request(options, asyncio.get_running_loop().create_future())
+            request = QueuedRun(options, asyncio.get_running_loop().create_future())
         else:
             request = replace(waiting, options=waiting.options.joined(options))
         self.requests[options.layer] = request
         return request.answer
 
     @property
-    def next_request(self) -> Request | None:
+    def next_request(self) -> QueuedRun | None:
         """The request that has waited longest."""
         return next(iter(self.requests.values()), None)
 
-    def take(self) -> Request | None:
+    def take(self) -> QueuedRun | None:
         """Remove and return the request that has waited longest."""
         return self.requests.pop(next(iter(self.requests))) if self.requests else None
 
@@ -255,7 +255,7 @@ class Slot:
         self.stop()
         if self.run is not None:
             self.run.phase = "cleared"
-        self.kept = Kept()
+        self.kept = SlotHistory()
         self.last_status = None
         self.agreed = False
 
@@ -314,7 +314,7 @@ class Slot:
         self.kept = replace(self.kept, files=self.kept.files if files is None else files, libraries=libraries)
 
 
-def _finished(kept: Kept, report: Report) -> Kept:
+def _finished(kept: SlotHistory, report: Report) -> SlotHistory:
     """Return the stored results with a complete report added."""
     if not report.layer:
         depth: Depth = "kernels" if report.codes else "graph"

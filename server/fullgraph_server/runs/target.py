@@ -16,15 +16,15 @@ from ..analyses.inductor import INDUCTOR
 from ..compare.baseline import without_known
 from ..report.model import Layer, Report
 from ..workspace.targets import Target
-from .effective_settings import Overrides
-from .engine import Engine, settings_at
+from .effective_settings import SettingOverrides
+from .engine import RunEngine, settings_at
 from .execution import execution_of, failed_report
 from .layers import as_layer, is_beside, leaves_out_inductor
-from .observers import Observers
+from .observers import RunObservers
 from .partial_reports import is_worth_showing
-from .plan import Job, Plan, Planner
+from .plan import RunJob, RunPlan, RunPlanner
 from .progress import RunProgress
-from .slot import CurrentRun, Kept, Request, RunOptions, Slot, TargetState
+from .slot import CurrentRun, QueuedRun, RunOptions, SlotHistory, TargetSlot, TargetState
 
 _log = logging.getLogger(__name__)
 
@@ -35,12 +35,12 @@ _LEFT_OUT = f"\n(Fullgraph leaves out the rest: the program printed more than {_
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class ScheduleServices:
     """The objects that all targets of a schedule share."""
 
-    plan: Planner
-    engine: Engine
-    observers: Observers
+    plan: RunPlanner
+    engine: RunEngine
+    observers: RunObservers
     on_output: Callable[[Target, int, str], None]
     generations: Iterator[int]
     turns: asyncio.Semaphore
@@ -54,17 +54,17 @@ class Surroundings:
 class TargetRuns:
     """One target of a schedule.
 
-    Its phases and their transitions are in the table of :class:`Slot`.
+    Its phases and their transitions are in the table of :class:`TargetSlot`.
     """
 
-    def __init__(self, name: str, shared: Surroundings) -> None:
+    def __init__(self, name: str, shared: ScheduleServices) -> None:
         self.name = name
-        self.slot = Slot()
+        self.slot = TargetSlot()
         self._shared = shared
         self._notify = shared.observers.notify
 
     @property
-    def kept(self) -> Kept:
+    def kept(self) -> SlotHistory:
         """The results and other state that earlier runs have left."""
         return self.slot.kept
 
@@ -90,7 +90,7 @@ class TargetRuns:
         # Several callers await the answer: one that is cancelled must not cancel it for the others.
         return asyncio.shield(answer)
 
-    def repeat(self, overrides: Overrides | None) -> None:
+    def repeat(self, overrides: SettingOverrides | None) -> None:
         """Rerun without a request; a run in progress used older text and ends."""
         slot = self.slot
         # Callers that await the current run get the answer of the next run: it must be of the same kind.
@@ -145,7 +145,7 @@ class TargetRuns:
 
     def output(self, target: Target, generation: int) -> Callable[[str], None]:
         """Return a function that passes on the output of one run."""
-        return _Output(partial(self._shared.on_output, target, generation)).write
+        return _OutputRelay(partial(self._shared.on_output, target, generation)).write
 
     # -- running -------------------------------------------------------------------------------
 
@@ -182,14 +182,14 @@ class TargetRuns:
         else:
             await self._answer(plan, request)
 
-    async def _planned(self, overrides: Overrides | None) -> tuple[Plan | None, Exception | None]:
+    async def _planned(self, overrides: SettingOverrides | None) -> tuple[RunPlan | None, Exception | None]:
         try:
             return await self._shared.plan(self.name, overrides), None
         except Exception as error:
             _log.exception("the run of %s could not be planned", self.name)
             return None, error
 
-    def _refuse(self, request: Request, error: Exception) -> None:
+    def _refuse(self, request: QueuedRun, error: Exception) -> None:
         """Answer a request for which no plan could be made."""
         generation = next(self._shared.generations)
         self.slot.last_status = "crashed"
@@ -199,7 +199,7 @@ class TargetRuns:
         else:  # no file is known in which a finding could be shown
             request.answer.set_exception(error)
 
-    async def _answer(self, plan: Plan, request: Request) -> None:
+    async def _answer(self, plan: RunPlan, request: QueuedRun) -> None:
         """Answer a request with the report of its run.
 
         If another run supersedes it, the answer is the report of that run.
@@ -216,7 +216,7 @@ class TargetRuns:
         else:
             request.answer.set_result(report)
 
-    async def _run(self, run: CurrentRun, plan: Plan) -> Report:
+    async def _run(self, run: CurrentRun, plan: RunPlan) -> Report:
         """Run once; an error of Fullgraph itself ends the run and becomes its finding."""
         slot, target, generation = self.slot, plan.target, run.generation
         was_stale = self.state.stale
@@ -244,7 +244,7 @@ class TargetRuns:
         self._notify(lambda observer: observer.finished(target, generation, status))
         return report
 
-    async def _execute(self, run: CurrentRun, plan: Plan) -> Report:
+    async def _execute(self, run: CurrentRun, plan: RunPlan) -> Report:
         """Make the report of one run, and store what the next run needs to know."""
         slot, depth = self.slot, plan.depth(run.options.depth)
         if not run.options.layer:
@@ -264,7 +264,7 @@ class TargetRuns:
                 report = change(report)
             return report
 
-        job = Job(
+        job = RunJob(
             plan,
             run.generation,
             depth,
@@ -329,7 +329,7 @@ class TargetRuns:
             self._notify(lambda observer: observer.reported(after))
 
 
-class _Output:
+class _OutputRelay:
     """The output of a program, passed on up to a limit: some programs never stop."""
 
     def __init__(self, write: Callable[[str], None]) -> None:

@@ -13,10 +13,10 @@ from fullgraph_compiler.facts import Fact, RunFinished, RunRequest
 from ..compare.ranks import RankReport, merged
 from ..report.model import Report
 from ..workers.settings import RunSettings
-from ..workspace.targets import Torchrun
+from ..workspace.targets import TorchrunJob
 from .partial_reports import PartialReports
-from .plan import Job
-from .program_run import Run
+from .plan import RunJob
+from .program_run import WorkerRun
 from .rank_failures import has_failed, with_consequences
 
 _GRACE_SECONDS = 3.0
@@ -28,7 +28,7 @@ _MASTER = "127.0.0.1"
 class TorchrunExecution:
     """The concurrent runs of all ranks, with their reports merged into one."""
 
-    def __init__(self, job: Job, program: Torchrun) -> None:
+    def __init__(self, job: RunJob, program: TorchrunJob) -> None:
         plan = replace(job.plan, settings=_shared(job.plan.settings, program.ranks))
         self._settings = plan.settings
         request = RunRequest(job.generation, program.script, job.depth, plan.texts)
@@ -36,13 +36,13 @@ class TorchrunExecution:
         self._meeting = tempfile.TemporaryDirectory(prefix="fullgraph-ranks-")
         self._job = job
         self._reporting = PartialReports(self._report, job.on_report)
-        self._ranks: list[_Rank] = []
+        self._ranks: list[_RankRun] = []
         for rank in range(program.ranks):
             output = _RankOutput(rank, job.on_output)
             variables = variables_of(rank, program.ranks, port)
             own = replace(request, variables=variables, meeting=self._meeting.name)
             run = job.engine.run(plan, own, output.write, job.libraries)
-            self._ranks.append(_Rank(rank, run, output, self._take_note))
+            self._ranks.append(_RankRun(rank, run, output, self._take_note))
 
     @property
     def facts(self) -> list[Fact]:
@@ -101,10 +101,12 @@ class TorchrunExecution:
         )
 
 
-class _Rank:
+class _RankRun:
     """One rank: its run, and the facts of that run."""
 
-    def __init__(self, number: int, run: Run, output: _RankOutput, on_facts: Callable[[], None]) -> None:
+    def __init__(
+        self, number: int, run: WorkerRun, output: _RankOutput, on_facts: Callable[[], None]
+    ) -> None:
         self.number = number
         self.run = run
         self.facts: list[Fact] = []

@@ -10,12 +10,12 @@ from tempfile import TemporaryDirectory
 from fullgraph_compiler.facts import Fact, RunFinished, Status, TargetProblem
 
 from ..report.model import Report
-from ..traces.child import Child, ChildDiedError
+from ..traces.child import ChildDiedError, FunctionProcess
 from ..traces.paths import library_folders
-from ..traces.reading import Reading
+from ..traces.reading import ReadOptions
 from ..traces.trace import report_or_problem
 from ..workspace.targets import Trace
-from .plan import Job
+from .plan import RunJob
 
 _log = logging.getLogger(__name__)
 _FAILED = "The trace cannot be read: the process that reads it has ended. Fullgraph's log says why."
@@ -26,11 +26,11 @@ class TraceExecution:
 
     facts: Sequence[Fact] = ()
 
-    def __init__(self, job: Job, program: Trace) -> None:
+    def __init__(self, job: RunJob, program: Trace) -> None:
         self._job = job
         self._target = job.plan.target
         self._program = program
-        self._child = Child()
+        self._child = FunctionProcess()
         self._cancelled = False
 
     def cancel(self) -> None:
@@ -74,9 +74,9 @@ class TraceExecution:
         problems = (TargetProblem("error", problem),) if problem else ()
         return self._job.fold("", (*problems, RunFinished(status, 0.0)))
 
-    def _reading(self) -> Reading:
+    def _reading(self) -> ReadOptions:
         plan = self._job.plan
-        return Reading(
+        return ReadOptions(
             plan.workspace.root,
             "code" if self._job.depth != "graph" else "graphs",
             dict(self._program.folders),

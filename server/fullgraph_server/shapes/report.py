@@ -17,20 +17,20 @@ from fullgraph_compiler.facts import (
     StageChecked,
 )
 
-from ..report.caches.model import CacheCount, Caches, CacheUse, KeyDifference
+from ..report.caches.model import CacheCount, CacheUse, CacheUses, KeyDifference
 from ..report.faults import verdict
-from ..report.model import Compilation, ExportedProgram, Finding, FrameReport, Guard, RankSummary, Report
+from ..report.model import ExportedProgram, Finding, FrameCompilation, FrameReport, Guard, RankSummary, Report
 from ..text.source_names import compile_number
 from ..text.vllm import VllmGraph
-from ..workspace.positions import Call, Span
-from .shape import Key, shape
+from ..workspace.positions import Span, StackCall
+from .shape import JsonKey, shape
 
 VERSION: Final = 1
-_SECONDS: Final = Key("seconds", value=lambda item, _: round(item.seconds, 3), type=float)
-_PASSES: Final = Key("passes", value=lambda item, _: item.failure is None, type=bool)
-_FAILURE: Final = Key("failure", shape=shape(Failure, "kind", "error", "message", "phase"))
+_SECONDS: Final = JsonKey("seconds", value=lambda item, _: round(item.seconds, 3), type=float)
+_PASSES: Final = JsonKey("passes", value=lambda item, _: item.failure is None, type=bool)
+_FAILURE: Final = JsonKey("failure", shape=shape(Failure, "kind", "error", "message", "phase"))
 
-_CALL: Final = shape(Call, "filename", "row", "function")
+_CALL: Final = shape(StackCall, "filename", "row", "function")
 FINDING: Final = shape(
     Finding,
     "kind",
@@ -38,15 +38,17 @@ FINDING: Final = shape(
     "severity",
     "message",
     "filename=span.filename",
-    Key("location", "span", shape(Span, "row", "column")),
-    Key("end_location", "span", shape(Span, "row=end_row", "column=end_column")),
+    JsonKey("location", "span", shape(Span, "row", "column")),
+    JsonKey("end_location", "span", shape(Span, "row=end_row", "column=end_column")),
     "url",
     "explanation",
     "hints",
-    Key("stack", shape=_CALL),
-    Key("also_from", shape=_CALL),
+    JsonKey("stack", shape=_CALL),
+    JsonKey("also_from", shape=_CALL),
     "count",
-    Key("compile_ids", value=lambda item, _: sorted(item.compile_ids, key=compile_number), type=list[str]),
+    JsonKey(
+        "compile_ids", value=lambda item, _: sorted(item.compile_ids, key=compile_number), type=list[str]
+    ),
     "fault",
     "ranks",
     "of_run",
@@ -65,20 +67,20 @@ _FRAME: Final = shape(
     "graphs",
     "ops",
     "breaks",
-    Key("guards", shape=_GUARD),
+    JsonKey("guards", shape=_GUARD),
     "recompiles",
     "versions",
     _SECONDS,
 )
 _COMPILATION: Final = shape(
-    Compilation,
+    FrameCompilation,
     "compile_id",
     "function",
     "filename=span.filename",
     "row=span.row",
     _SECONDS,
     "reason",
-    Key("caller", shape=shape(Span, "filename", "row")),
+    JsonKey("caller", shape=shape(Span, "filename", "row")),
 )
 _DIFFERENCE: Final = shape(KeyDifference, "name", "before", "after", "filename=span.filename", "row=span.row")
 _CACHE_USE: Final = shape(
@@ -94,20 +96,20 @@ _CACHE_USE: Final = shape(
     "reason",
     "hint",
     "nearest",
-    Key("differences", shape=_DIFFERENCE),
+    JsonKey("differences", shape=_DIFFERENCE),
     "seconds=lookup.seconds",
 )
 _CACHES: Final = shape(
-    Caches,
+    CacheUses,
     "warm",
-    Key(
+    JsonKey(
         "counts",
         value=lambda caches, _: {count.cache: count for count in caches.counts},
         type=dict[str, CacheCount],
         shape=shape(CacheCount, "hits", "misses", "bypasses"),
     ),
-    Key("graphs", "uses", _CACHE_USE),
-    Key("sizes", shape=shape(SizesRemembered, "action", "place", "functions")),
+    JsonKey("graphs", "uses", _CACHE_USE),
+    JsonKey("sizes", shape=shape(SizesRemembered, "action", "place", "functions")),
 )
 _RANK: Final = shape(
     RankSummary,
@@ -128,7 +130,7 @@ _VLLM: Final = shape(
     "prefix=configured.prefix",
     "splitting=configured.splitting",
     "cudagraphs=configured.cudagraphs",
-    Key(
+    JsonKey(
         "parts",
         value=lambda graph, _: [{"name": name, "sizes": sizes} for name, sizes in graph.parts],
         type=list[dict[str, str | list[tuple[int, int]]]],
@@ -136,34 +138,34 @@ _VLLM: Final = shape(
 )
 REPORT: Final = shape(
     Report,
-    Key("version", value=lambda *_: VERSION, type=int),
+    JsonKey("version", value=lambda *_: VERSION, type=int),
     "torch",
     "target",
     "status",
     _SECONDS,
     # The command line sets this key: it knows the baseline.
-    Key("findings", shape=FINDING.with_keys(Key("baseline", value=lambda *_: False, type=bool))),
-    Key("ignored", shape=FINDING),
-    Key("exports", shape=shape(ExportedProgram, "compile_id", "function", "ops", "sizes")),
-    Key("frames", shape=_FRAME),
-    Key("compilations", shape=_COMPILATION),
-    Key("stages", shape=shape(StageChecked, "stage", "compile_id", _PASSES, _FAILURE, _SECONDS)),
-    Key("unchecked", shape=shape(GraphUnchecked, "compile_id", "reason")),
-    Key(
+    JsonKey("findings", shape=FINDING.with_keys(JsonKey("baseline", value=lambda *_: False, type=bool))),
+    JsonKey("ignored", shape=FINDING),
+    JsonKey("exports", shape=shape(ExportedProgram, "compile_id", "function", "ops", "sizes")),
+    JsonKey("frames", shape=_FRAME),
+    JsonKey("compilations", shape=_COMPILATION),
+    JsonKey("stages", shape=shape(StageChecked, "stage", "compile_id", _PASSES, _FAILURE, _SECONDS)),
+    JsonKey("unchecked", shape=shape(GraphUnchecked, "compile_id", "reason")),
+    JsonKey(
         "conclusion",
         value=lambda report, _: verdict(report) if report.stages or report.unchecked else "",
         type=str,
     ),
-    Key(
+    JsonKey(
         "recipes",
         value=lambda report, _: report.of(RecipeTried),
         type=list[RecipeTried],
         shape=shape(RecipeTried, "recipe", _PASSES, _FAILURE, _SECONDS, "memory"),
     ),
-    Key("caches", shape=_CACHES),
-    Key("ranks", shape=_RANK),
-    Key("vllm", shape=_VLLM),
-    Key("dry", shape=shape(RanDry, "device", "unknown")),
+    JsonKey("caches", shape=_CACHES),
+    JsonKey("ranks", shape=_RANK),
+    JsonKey("vllm", shape=_VLLM),
+    JsonKey("dry", shape=shape(RanDry, "device", "unknown")),
     "left_out",
-    Key("discarded", shape=shape(FilesDiscarded, "by", "reason", "read_only")),
+    JsonKey("discarded", shape=shape(FilesDiscarded, "by", "reason", "read_only")),
 )

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 from ..workspace.positions import Span
 
 
-class Edge:
+class JsonEdge:
     """How keys, places and texts are written; by default as on the command line."""
 
     def key(self, name: str) -> str:
@@ -38,11 +38,11 @@ class Edge:
         return text
 
 
-PLAIN: Final = Edge()
+PLAIN: Final = JsonEdge()
 
 
 @dataclass(frozen=True)
-class Key:
+class JsonKey:
     """A key of a JSON object.
 
     Its value is at ``path``, attribute names separated by dots; by default the path is ``name``. Or ``value``
@@ -52,11 +52,11 @@ class Key:
 
     name: str
     path: str = ""
-    shape: Shape | None = None
+    shape: JsonShape | None = None
     value: Callable[[Any, Any], Any] | None = None
     type: Any = None
 
-    def of(self, item: Any, edge: Edge) -> Any:
+    def of(self, item: Any, edge: JsonEdge) -> Any:
         """Return the value of this key for an item, in JSON types."""
         found = self._at(item) if self.value is None else self.value(item, edge)
         return self._plain(found, edge)
@@ -72,7 +72,7 @@ class Key:
             item = getattr(item, name)
         return item
 
-    def _plain(self, value: Any, edge: Edge) -> Any:
+    def _plain(self, value: Any, edge: JsonEdge) -> Any:
         if isinstance(value, str):
             return edge.text(self.name, value)
         if isinstance(value, (list, tuple)):
@@ -85,36 +85,36 @@ class Key:
 
 
 @dataclass(frozen=True)
-class Shape:
+class JsonShape:
     """The keys of JSON objects that are made from items of one type.
 
     ``name`` is the client's name for the type of these objects.
     """
 
     of: type[Any]
-    keys: tuple[Key, ...]
+    keys: tuple[JsonKey, ...]
     name: str = ""
 
-    def object(self, item: Any, edge: Edge = PLAIN) -> dict[str, Any]:
+    def object(self, item: Any, edge: JsonEdge = PLAIN) -> dict[str, Any]:
         """Return the JSON object of an item."""
         values = ((key.name, key.of(item, edge)) for key in self.keys)
         return {edge.key(name): value for name, value in values if edge.leaves(value)}
 
-    def with_keys(self, *more: str | Key) -> Shape:
+    def with_keys(self, *more: str | JsonKey) -> JsonShape:
         """Return a shape that has more keys."""
-        return Shape(self.of, (*self.keys, *map(_key, more)), self.name)
+        return JsonShape(self.of, (*self.keys, *map(_key, more)), self.name)
 
-    def annotation(self, key: Key) -> Any:
+    def annotation(self, key: JsonKey) -> Any:
         """Return the type of a key's value, in which item types stand for their objects."""
         return key.type if key.value is not None else _annotation(self.of, key.path or key.name)
 
 
-def shape(of: type[Any], *keys: str | Key, name: str = "") -> Shape:
+def shape(of: type[Any], *keys: str | JsonKey, name: str = "") -> JsonShape:
     """Make a shape; ``"row=span.row"`` is a key with its path, ``"row"`` is both."""
-    return Shape(of, tuple(map(_key, keys)), name)
+    return JsonShape(of, tuple(map(_key, keys)), name)
 
 
-def whole(of: type[Any], *but: str, name: str = "") -> Shape:
+def whole(of: type[Any], *but: str, name: str = "") -> JsonShape:
     """Make the shape with all fields of a dataclass, except those named in ``but``."""
     return shape(of, *(field.name for field in fields(of) if field.name not in but), name=name)
 
@@ -141,11 +141,11 @@ def replaced(annotation: Any, put: Callable[[Any], Any]) -> Any:
     return origin[tuple(inner)]
 
 
-def _key(key: str | Key) -> Key:
-    if isinstance(key, Key):
+def _key(key: str | JsonKey) -> JsonKey:
+    if isinstance(key, JsonKey):
         return key
     name, _, path = key.partition("=")
-    return Key(name, path)
+    return JsonKey(name, path)
 
 
 def _annotation(of: Any, path: str) -> Any:

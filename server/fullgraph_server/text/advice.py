@@ -21,7 +21,7 @@ from fullgraph_compiler.trace.reasons import FREED
 
 from . import tensor_advice
 from .markdown import code_span, filled
-from .outlook import Outlook
+from .outlook import ValueOutlook
 from .remedies import Advice, Remedy, advised
 from .source_names import freed_object, written_name
 from .tensor_advice import AHEAD, ASKED, EVERY_SIZE, GRADIENTS, ONCE_EACH, OPTIONAL, STATIC
@@ -94,7 +94,7 @@ RELATION = "RELATION"
 _MOMENTA = re.compile(r"\.param_groups\[\d+\]\['(?:momentum'\]|betas'\]\[0\])$")
 
 
-def recompile_advice(failure: GuardFailure, seen: Outlook) -> tuple[Advice, ...]:
+def recompile_advice(failure: GuardFailure, seen: ValueOutlook) -> tuple[Advice, ...]:
     """Advise on a guard that fails between calls; return nothing if no advice is sure.
 
     ``seen`` is what the compilations of the function say about the guarded value.
@@ -138,7 +138,7 @@ def common_advice(given: Iterable[Advice]) -> tuple[Advice, ...]:
 # -- values --------------------------------------------------------------------------------------------
 
 
-def _value(failure: GuardFailure, seen: Outlook) -> str | Advice:
+def _value(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
     value, name = read_literal(failure.expected), written_name(failure.source)
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if failure.actual == _A_TENSOR:
@@ -175,7 +175,7 @@ def _value(failure: GuardFailure, seen: Outlook) -> str | Advice:
     return filled(_CHOSEN, name=name)
 
 
-def _needed(failure: GuardFailure, seen: Outlook) -> str:
+def _needed(failure: GuardFailure, seen: ValueOutlook) -> str:
     """Advise on a dynamic number whose value the trace needed; other lambda guards are torch's own checks."""
     name = written_name(failure.source)
     if not isinstance(read_literal(failure.expected), (int, float)):
@@ -184,14 +184,14 @@ def _needed(failure: GuardFailure, seen: Outlook) -> str:
     return filled(_INDICES, name=found["list"]) if found else filled(_NEEDED, name=name)
 
 
-def _flag(failure: GuardFailure, _: Outlook) -> str:
+def _flag(failure: GuardFailure, _: ValueOutlook) -> str:
     name = written_name(failure.source)
     if name.endswith(".training"):
         return "Training and evaluation need two graphs. This is expected: each is compiled once."
     return filled(_OF_FEW, name=name)
 
 
-def _length(failure: GuardFailure, seen: Outlook) -> str | Advice:
+def _length(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
     name = written_name(failure.source)
     if name.endswith("_hooks"):
         module, _, hooks = name.rpartition("._")
@@ -211,7 +211,7 @@ def _length(failure: GuardFailure, seen: Outlook) -> str | Advice:
     return "Each length has its own graph, compiled once."
 
 
-def _keys(failure: GuardFailure, _: Outlook) -> Advice:
+def _keys(failure: GuardFailure, _: ValueOutlook) -> Advice:
     return advised(
         "Give `{name}` the same keys in the same order in every call, including {expected}.",
         Remedy("same-keys"),
@@ -220,7 +220,7 @@ def _keys(failure: GuardFailure, _: Outlook) -> Advice:
     )
 
 
-def _member(failure: GuardFailure, seen: Outlook) -> str | Advice:
+def _member(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
     name = written_name(failure.source)
     if seen.lookup:
         return filled(_LOOKUP, name=name, code=seen.lookup)
@@ -236,7 +236,7 @@ def _member(failure: GuardFailure, seen: Outlook) -> str | Advice:
     )
 
 
-def _class(failure: GuardFailure, seen: Outlook) -> str | Advice:
+def _class(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
     name = written_name(failure.source)
     expected = failure.expected.removeprefix(TYPE)
     if failure.actual == "None" and name.endswith("()"):
@@ -250,14 +250,14 @@ def _class(failure: GuardFailure, seen: Outlook) -> str | Advice:
     return advised(f"Pass an object of the same class in every call: `{{code}}`. {ONCE_EACH}", one)
 
 
-def _optional(failure: GuardFailure, _: Outlook) -> str | Advice:
+def _optional(failure: GuardFailure, _: ValueOutlook) -> str | Advice:
     name = written_name(failure.source)
     if failure.actual == _A_TENSOR:
         return advised(OPTIONAL, Remedy("neutral-tensor"), name=name)
     return filled(_CHOSEN, name=name)
 
 
-def _object(failure: GuardFailure, _: Outlook) -> str | Advice:
+def _object(failure: GuardFailure, _: ValueOutlook) -> str | Advice:
     """Advise on another object of the same class: to make a function once, if each call makes a new one."""
     name = written_name(failure.source)
     if failure.expected in SAME_TENSOR:
@@ -267,7 +267,7 @@ def _object(failure: GuardFailure, _: Outlook) -> str | Advice:
     return filled(_CHOSEN, name=name)
 
 
-def _freed(failure: GuardFailure, _: Outlook) -> str | Advice:
+def _freed(failure: GuardFailure, _: ValueOutlook) -> str | Advice:
     """Advise on an object that was freed; a function need not be made again for each call."""
     name = written_name(failure.source)
     if failure.expected == "the same function":
@@ -278,7 +278,7 @@ def _freed(failure: GuardFailure, _: Outlook) -> str | Advice:
 # -- state of the process --------------------------------------------------------------------------------
 
 
-def _state(failure: GuardFailure, _: Outlook) -> str | Advice:
+def _state(failure: GuardFailure, _: ValueOutlook) -> str | Advice:
     if "grad mode" in failure.changed.replace("_", " "):
         return GRADIENTS
     settings = [setting for flag, setting in _SETTINGS.items() if flag in failure.changed]
@@ -314,7 +314,7 @@ _WITHOUT_NAME = (
     "DUCK_SIZE",
     RELATION,
 )
-_Rule = str | Advice | Callable[[GuardFailure, Outlook], str | Advice]
+_Rule = str | Advice | Callable[[GuardFailure, ValueOutlook], str | Advice]
 _SAME_OBJECT = (
     f"Make it once, before the first call (`{{name}} = ...`), and pass it in every call. {ONCE_EACH}"
 )

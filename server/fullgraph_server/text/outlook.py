@@ -40,7 +40,7 @@ Version = Sequence[GuardInstalled]
 
 
 @dataclass(frozen=True, slots=True)
-class Tensor:
+class GuardedTensor:
     """A guarded tensor; each entry of ``shape`` and ``stride`` is a number, or ``dynamic``."""
 
     dtype: str
@@ -49,7 +49,7 @@ class Tensor:
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class ValueOutlook:
     """The facts about a guarded value that changed, in addition to the guard that failed.
 
     ``at_call``: the calling code has the value and the tensors of ``sizes``, under the names of the compiled
@@ -78,9 +78,9 @@ class Outlook:
     """Whether the value belongs to a module: the guards on that object name attributes only modules have."""
     static_line: str = ""
     """The line, in words, that compiles the function with ``dynamic=False``."""
-    before: Tensor | None = None
-    after: Tensor | None = None
-    items: tuple[Tensor, ...] = ()
+    before: GuardedTensor | None = None
+    after: GuardedTensor | None = None
+    items: tuple[GuardedTensor, ...] = ()
     """The tensors in the value, if it is a list or tuple."""
     has_loader: bool = False
     """Whether the call is made in a file that loads batches."""
@@ -114,7 +114,7 @@ def _is_of_module(source: str, version: Version) -> bool:
     return any(source.startswith((f"{module}.", f"{module}[")) for module in modules)
 
 
-def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> Outlook:
+def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> ValueOutlook:
     """Read from a function's compilations, by id and in order, what they show about a guard that failed."""
     source, size = failure.source, f"{failure.source}.size()[{failure.dimension}]"
     ids = list(versions)
@@ -129,7 +129,7 @@ def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> Outlook:
     sizes = _changed(before, after) or ((source, (failure.dimension or 0,)),)
     became = {guard.source for guard in free or () if guard.expected in _NUMBERS}
     asked = free or (first if _is_free(failure, first) else None)
-    return Outlook(
+    return ValueOutlook(
         sizes=sizes,
         is_tried=bool(shown),
         of_module=_is_of_module(source, first),
@@ -236,7 +236,10 @@ def length_of(guard: GuardInstalled) -> int | None:
 
 
 def _has_twin(
-    size: str, before: Mapping[str, Tensor], sizes: tuple[tuple[str, tuple[int, ...]], ...], later: Version
+    size: str,
+    before: Mapping[str, GuardedTensor],
+    sizes: tuple[tuple[str, tuple[int, ...]], ...],
+    later: Version,
 ) -> bool:
     """Tell whether other sizes were equal by chance: they do not change, or nothing requires the equality."""
     numbers = {
@@ -282,10 +285,10 @@ def _asked(failure: GuardFailure, size: str, later: Iterable[Version]) -> Iterat
     )
 
 
-def _tensors(version: Version) -> Mapping[str, Tensor]:
+def _tensors(version: Version) -> Mapping[str, GuardedTensor]:
     found = ((guard.source, _TENSOR.match(guard.expected)) for guard in version)
     return {
-        source: Tensor(match["dtype"], _parts(match["shape"]), _parts(match["stride"]))
+        source: GuardedTensor(match["dtype"], _parts(match["shape"]), _parts(match["stride"]))
         for source, match in found
         if match
     }
@@ -305,7 +308,7 @@ def _values(version: Version) -> Mapping[str, int | float]:
 
 
 def _changed(
-    before: Mapping[str, Tensor], after: Mapping[str, Tensor]
+    before: Mapping[str, GuardedTensor], after: Mapping[str, GuardedTensor]
 ) -> tuple[tuple[str, tuple[int, ...]], ...]:
     """List the sizes that were numbers before, and are dynamic or different numbers after."""
     changed = []

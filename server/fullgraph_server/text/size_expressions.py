@@ -61,7 +61,7 @@ def written_condition(expression: str, symbols: tuple[Symbol, ...]) -> str:
     """Write a condition as in the user's code: ``x.shape[0] % 2 == 0`` for ``Eq(Mod(s77, 2), 0)``."""
     sizes = {symbol.name: size for symbol in symbols if (size := written_size(symbol.source))}
     tree = parse_expression(expression)
-    return expression if tree is None else ast.unparse(_Writer(sizes).visit(tree))
+    return expression if tree is None else ast.unparse(_SizeWriter(sizes).visit(tree))
 
 
 def written_guard(text: str) -> str:
@@ -143,7 +143,7 @@ def _value(node: ast.expr, values: Mapping[str, int | float]) -> int | float:
     return values[ast.unparse(node)]
 
 
-class _Writer(ast.NodeTransformer):
+class _SizeWriter(ast.NodeTransformer):
     def __init__(self, sizes: Mapping[str, str]) -> None:
         self._sizes = sizes
 

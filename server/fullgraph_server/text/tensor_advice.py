@@ -9,7 +9,7 @@ from fullgraph_compiler.facts import GuardFailure
 from fullgraph_compiler.trace.decoding import read_literal
 
 from .markdown import code_span, filled
-from .outlook import DYNAMIC, Outlook, Tensor
+from .outlook import DYNAMIC, GuardedTensor, ValueOutlook
 from .remedies import Advice, Remedy, advised
 from .source_names import written_name
 
@@ -62,7 +62,7 @@ SPECIALIZED = "SPECIALIZED"
 """The kind of a guard on a size that the code turned into a number, whether or not the size is dynamic."""
 
 
-def size(failure: GuardFailure, seen: Outlook) -> str | Advice:
+def size(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
     """Advise on a size."""
     if seen.is_cache:
         return _STATIC_CACHE
@@ -114,7 +114,7 @@ def size(failure: GuardFailure, seen: Outlook) -> str | Advice:
     return Advice(f"{advice[0].upper()}{advice[1:]}{purpose}", tuple(told), apart)
 
 
-def is_last_batch(failure: GuardFailure, seen: Outlook) -> bool:
+def is_last_batch(failure: GuardFailure, seen: ValueOutlook) -> bool:
     """Tell whether a smaller batch may be the last one that the data loader yields."""
     is_batch = all(dimensions == (0,) for _, dimensions in seen.sizes) and failure.dimension == 0
     return (
@@ -130,7 +130,7 @@ def _mark(source: str, dimensions: tuple[int, ...]) -> str:
     return f"torch._dynamo.mark_dynamic({written_name(source)}, {shown})"
 
 
-def rank(failure: GuardFailure, seen: Outlook) -> str | Advice:
+def rank(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
     """Advise on the number of dimensions, if one operation restores the earlier number."""
     before, after = (tensor.shape if tensor else () for tensor in (seen.before, seen.after))
     joined = str(math.prod(map(int, after[:2]))) if all(map(str.isdecimal, after[:2])) else ""
@@ -161,7 +161,7 @@ def _number(text: str) -> int:
     return value if isinstance(value, int) else 0
 
 
-def stride(failure: GuardFailure, seen: Outlook) -> Advice:
+def stride(failure: GuardFailure, seen: ValueOutlook) -> Advice:
     """Advise on a memory layout."""
     # A tensor is contiguous whatever the stride of a dimension of size 1 is.
     is_one = any(tensor and "1" in tensor.shape for tensor in (seen.before, seen.after))
@@ -173,7 +173,7 @@ def stride(failure: GuardFailure, seen: Outlook) -> Advice:
     )
 
 
-def dtype(failure: GuardFailure, _: Outlook) -> str | Advice:
+def dtype(failure: GuardFailure, _: ValueOutlook) -> str | Advice:
     """Advise to convert a tensor, unless that loses information or turns indices into a mask."""
     kinds = [_KINDS_OF_NUMBERS.get(text.rstrip("0123456789")) for text in (failure.expected, failure.actual)]
     old, new = kinds
@@ -186,7 +186,7 @@ def _converted(template: str, failure: GuardFailure, method: str) -> Advice:
     return advised(template, Remedy("convert", (f"{written_name(failure.source)}.{method}",)))
 
 
-def device(failure: GuardFailure, _: Outlook) -> str | Advice:
+def device(failure: GuardFailure, _: ValueOutlook) -> str | Advice:
     """Advise on a device."""
     if "meta" in (failure.expected, failure.actual):  # a meta tensor has no data that could be moved
         return ""
@@ -198,7 +198,7 @@ def is_first_gradient(failure: GuardFailure) -> bool:
     return failure.changed == "requires_grad" and failure.expected == "False"
 
 
-def requires_grad(failure: GuardFailure, seen: Outlook) -> str | Advice:
+def requires_grad(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
     """Advise on whether gradients are needed."""
     if seen.no_gradients:
         return _converted(_UNUSED, failure, "detach()") if seen.at_call else ""
@@ -207,7 +207,7 @@ def requires_grad(failure: GuardFailure, seen: Outlook) -> str | Advice:
     return _converted("Let it require gradients in every call: `{code}`.", failure, "requires_grad_(True)")
 
 
-def autograd(failure: GuardFailure, _: Outlook) -> str | Advice:
+def autograd(failure: GuardFailure, _: ValueOutlook) -> str | Advice:
     """Advise on calls that get tensors of inference mode and calls that get ordinary ones."""
     name = written_name(failure.source)
     if failure.expected == "on":
@@ -216,7 +216,7 @@ def autograd(failure: GuardFailure, _: Outlook) -> str | Advice:
     return filled("Make `{name}` in `torch.inference_mode()` in every call.", name=name)
 
 
-def type_of_tensor(failure: GuardFailure, seen: Outlook) -> str | Advice:
+def type_of_tensor(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
     """Advise on a value of another type that some calls pass instead of a tensor."""
     name = written_name(failure.source)
     if failure.actual == "NoneType":
@@ -228,7 +228,7 @@ def type_of_tensor(failure: GuardFailure, seen: Outlook) -> str | Advice:
     return _converted("Pass a plain tensor in every call: `{code}`.", failure, "as_subclass(torch.Tensor)")
 
 
-def same_tensor(failure: GuardFailure, seen: Outlook) -> str | Advice:
+def same_tensor(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
     """Advise on one tensor that some call passes as two arguments."""
     if failure.kind == "OBJECT_ALIASING" and seen.before is None:
         return ""  # a list, say
@@ -237,7 +237,7 @@ def same_tensor(failure: GuardFailure, seen: Outlook) -> str | Advice:
     return advised(advice, Remedy("one-layout", (f"{other}.clone()",)))
 
 
-def tensor_of(name: str, like: Tensor | None) -> str | Advice:
+def tensor_of(name: str, like: GuardedTensor | None) -> str | Advice:
     """Advise to pass a tensor without dimensions, with the dtype of the tensor in other calls."""
     if like is None or like.shape:
         return ""

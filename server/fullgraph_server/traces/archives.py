@@ -54,43 +54,43 @@ class ArchiveError(Exception):
     """Error for an archive that cannot be read at all; its message is a sentence without a full stop."""
 
 
-class _TooLargeError(Exception):
+class _UnpackLimitError(Exception):
     """Error for an archive whose unpacked size exceeds the limit."""
 
 
-class _Stream(Protocol):
+class _ByteStream(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
 @dataclass(frozen=True)
-class _Member:
+class _ArchiveMember:
     """A member of an archive; ``problem`` says why it must not be unpacked."""
 
     name: str
     modified: float
-    stream: _Stream | None = None
+    stream: _ByteStream | None = None
     problem: str = ""
 
 
-class _Limit:
+class _UnpackLimit:
     """A count of the unpacked bytes of an archive, with a limit."""
 
     def __init__(self, most: int) -> None:
         self.most = self._left = most
 
     def count(self, number: int) -> None:
-        """Count bytes. Raises ``_TooLargeError``."""
+        """Count bytes. Raises ``_UnpackLimitError``."""
         self._left -= number
         if self._left < 0:
-            raise _TooLargeError
+            raise _UnpackLimitError
 
 
 @dataclass(frozen=True)
-class _Limited:
+class _LimitedStream:
     """A stream of an archive that counts its bytes."""
 
-    stream: _Stream
-    limit: _Limit
+    stream: _ByteStream
+    limit: _UnpackLimit
 
     def read(self, size: int, /) -> bytes:
         data = self.stream.read(size)
@@ -108,7 +108,7 @@ def unpack(archive: Path, folder: Path, is_log: Callable[[str], bool], most: int
 
     Raises ``ArchiveError``, and ``OSError`` if the disk fails.
     """
-    limit = _Limit(most_unpacked(archive.stat().st_size))
+    limit = _UnpackLimit(most_unpacked(archive.stat().st_size))
     problems = []
     left_out: Counter[str] = Counter()
     written = 0
@@ -123,7 +123,7 @@ def unpack(archive: Path, folder: Path, is_log: Callable[[str], bool], most: int
                     continue
                 _write(member.stream, folder / f"{written}_{_plain(member.name)}", member.modified)
                 written += 1
-    except _TooLargeError:
+    except _UnpackLimitError:
         problems.append(
             f"Only the first {limit.most >> 20:,} MB of the archive were read: unpacked, it is far larger"
         )
@@ -143,7 +143,7 @@ def unpack(archive: Path, folder: Path, is_log: Callable[[str], bool], most: int
     return tuple(problems)
 
 
-def _write(stream: _Stream, path: Path, modified: float) -> None:
+def _write(stream: _ByteStream, path: Path, modified: float) -> None:
     with path.open("xb") as output:
         while data := stream.read(_CHUNK):
             output.write(data)
@@ -155,7 +155,7 @@ def _plain(name: str) -> str:
     return _UNSAFE.sub("_", re.split(r"[/\\]", name)[-1])[-200:]
 
 
-def _members(archive: Path, limit: _Limit) -> Iterator[_Member]:
+def _members(archive: Path, limit: _UnpackLimit) -> Iterator[_ArchiveMember]:
     """Yield the members in one pass.
 
     Read the stream of each before you ask for the next.
@@ -166,14 +166,14 @@ def _members(archive: Path, limit: _Limit) -> Iterator[_Member]:
         yield from _of_zip(archive, limit)
         return
     with opened(archive) as stream:
-        yield from _of_tarball(_Limited(stream, limit))
+        yield from _of_tarball(_LimitedStream(stream, limit))
 
 
-class _Header(tarfile.TarInfo):
+class _MemberHeader(tarfile.TarInfo):
     """The header of a member that raises if it is damaged; ``tarfile`` would end the archive there."""
 
     @classmethod
-    def fromtarfile(cls, tarfile_: tarfile.TarFile) -> _Header:
+    def fromtarfile(cls, tarfile_: tarfile.TarFile) -> _MemberHeader:
         try:
             return super().fromtarfile(tarfile_)
         except tarfile.EOFHeaderError:  # type: ignore[attr-defined]
@@ -182,24 +182,26 @@ class _Header(tarfile.TarInfo):
             raise tarfile.ReadError(str(error)) from error
 
 
-def _of_tarball(stream: _Stream) -> Iterator[_Member]:
-    with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Header) as tarball:  # type: ignore[call-overload]
+def _of_tarball(stream: _ByteStream) -> Iterator[_ArchiveMember]:
+    with tarfile.open(fileobj=stream, mode="r|", tarinfo=_MemberHeader) as tarball:  # type: ignore[call-overload]
         for item in tarball:
             problem = _problem(item.name, item.isreg() and not item.issparse())
-            yield _Member(item.name, item.mtime, None if problem else tarball.extractfile(item), problem)
+            yield _ArchiveMember(
+                item.name, item.mtime, None if problem else tarball.extractfile(item), problem
+            )
 
 
-def _of_zip(archive: Path, limit: _Limit) -> Iterator[_Member]:
+def _of_zip(archive: Path, limit: _UnpackLimit) -> Iterator[_ArchiveMember]:
     with zipfile.ZipFile(archive) as packed:
         for item in packed.infolist():
             modified = time.mktime((*item.date_time, 0, 0, -1))
             # Zip files from Windows do not record the kind of file.
             kind = stat.S_IFMT(item.external_attr >> 16)
             if problem := _problem(item.filename, kind in (0, stat.S_IFREG)):
-                yield _Member(item.filename, modified, None, problem)
+                yield _ArchiveMember(item.filename, modified, None, problem)
                 continue
             with packed.open(item) as stream:
-                yield _Member(item.filename, modified, _Limited(stream, limit))
+                yield _ArchiveMember(item.filename, modified, _LimitedStream(stream, limit))
 
 
 def _problem(name: str, plain: bool) -> str:

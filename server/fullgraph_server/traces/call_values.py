@@ -44,24 +44,24 @@ _DEEPEST = 20
 
 
 @dataclass
-class Value:
+class CallValue:
     """A value, as far as the trace shows it; ``type`` as in guards. Several names can share one value."""
 
     constant: ast.expr | None = None
     tensor: InputTensor | None = None
     type: str = ""
     length: int | None = None
-    parts: dict[_Step, Value] = field(default_factory=dict)
+    parts: dict[_Step, CallValue] = field(default_factory=dict)
     name: str = ""
     """The name of the value in an example call, if the call uses it twice."""
 
 
-def read_values(inputs: Iterable[FrameInputs], guards: Iterable[GuardInstalled]) -> dict[str, Value]:
+def read_values(inputs: Iterable[FrameInputs], guards: Iterable[GuardInstalled]) -> dict[str, CallValue]:
     """Collect the local variables of a frame at its start.
 
     The first entry for a value counts.
     """
-    root = Value()
+    root = CallValue()
     same: list[tuple[Sequence[_Step], Sequence[_Step]]] = []
     for frame in inputs:
         for tensor in frame.tensors:
@@ -82,7 +82,7 @@ def read_values(inputs: Iterable[FrameInputs], guards: Iterable[GuardInstalled])
     return {str(name): value for (_, name), value in root.parts.items()}
 
 
-def _read_guard(value: Value, guard: GuardInstalled) -> None:
+def _read_guard(value: CallValue, guard: GuardInstalled) -> None:
     if guard.kind in _CONSTANTS:
         value.constant = value.constant or _constant(guard.expected.removeprefix("is "))
     elif guard.expected.startswith(_TYPE):
@@ -142,12 +142,12 @@ def _steps(node: ast.expr) -> Sequence[_Step]:
     return steps[::-1]
 
 
-def _at(root: Value, path: Sequence[_Step]) -> Value | None:
+def _at(root: CallValue, path: Sequence[_Step]) -> CallValue | None:
     if not path:
         return None
     value = root
     for step in path:
-        value = value.parts.setdefault(step, Value())
+        value = value.parts.setdefault(step, CallValue())
     return value
 
 
@@ -158,7 +158,7 @@ def _same(guard: GuardInstalled) -> tuple[Sequence[_Step], Sequence[_Step]] | No
     return paths if word and all(paths) else None
 
 
-def _join(root: Value, one: Sequence[_Step], other: Sequence[_Step]) -> None:
+def _join(root: CallValue, one: Sequence[_Step], other: Sequence[_Step]) -> None:
     values = [value for path in (one, other) if (value := _at(root, path)) is not None]
     shared = next((value for value in values if value.tensor or value.constant or value.parts), None)
     name = str(other[0][1])
@@ -173,14 +173,14 @@ def _join(root: Value, one: Sequence[_Step], other: Sequence[_Step]) -> None:
 # -- expressions -------------------------------------------------------------------------------
 
 
-class Writer:
+class ValueWriter:
     """A writer of values as expressions; unknown parts become ``...``."""
 
     def __init__(self, fields: Fields) -> None:
         self._fields = fields
         self._names: dict[int, str] = {}
 
-    def expression(self, value: Value, name: str = "") -> ast.expr:
+    def expression(self, value: CallValue, name: str = "") -> ast.expr:
         """Return an expression that builds a value, and assigns it to ``name`` if it is needed again."""
         if not value.name:
             return self._made(value)
@@ -189,7 +189,7 @@ class Writer:
         self._names[id(value)] = name or value.name
         return ast.NamedExpr(ast.Name(name or value.name), self._made(value))
 
-    def _made(self, value: Value) -> ast.expr:
+    def _made(self, value: CallValue) -> ast.expr:
         if value.tensor:
             return _tensor(value.tensor)
         if value.constant:
@@ -208,7 +208,7 @@ class Writer:
             return ast.List(elements) if kind == "list" else ast.Tuple(elements)
         return self._record(value, kind.rpartition(".")[2])
 
-    def elements(self, value: Value) -> list[ast.expr]:
+    def elements(self, value: CallValue) -> list[ast.expr]:
         """Return expressions for the elements of a sequence.
 
         Elements missing in the trace are ``None``.
@@ -220,7 +220,7 @@ class Writer:
         parts = (value.parts.get(("[]", index)) for index in range(length))
         return [self.expression(part) if part else ast.Constant(None) for part in parts]
 
-    def _record(self, value: Value, name: str) -> ast.expr:
+    def _record(self, value: CallValue, name: str) -> ast.expr:
         fields = self._fields(name) if name else None
         if fields is None:
             return ast.Constant(...)

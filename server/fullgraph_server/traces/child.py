@@ -26,7 +26,7 @@ class ChildDiedError(Exception):
     """Error for a process that ended without an answer."""
 
 
-class Child:
+class FunctionProcess:
     """A process that calls one function, once."""
 
     def __init__(self) -> None:

@@ -1,8 +1,8 @@
 """The text of a workspace file when it ran on another machine, as far as a log quotes it.
 
 The local file may be a different version. Lines that are in both are paired, in order. A quoted line that is
-not in the local file is inserted at its probable row, so that a :class:`~..workspace.drift.Drift` can compare
-the text with the local file.
+not in the local file is inserted at its probable row, so that a :class:`~..workspace.drift.TextDrift` can
+compare the text with the local file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..workspace.source import SourceFile
 
 
 @dataclass(frozen=True)
-class RanFile:
+class ExecutedFile:
     """The text that ran, its map from remote rows, and its rows that are not in the local file."""
 
     source: SourceFile
@@ -38,13 +38,13 @@ class RanFile:
         return max(min(near[1] + row - near[0], below[1] - 1), above[1], 1)
 
 
-def as_it_ran(here: SourceFile, quoted: Mapping[int, str]) -> RanFile:
+def as_it_ran(here: SourceFile, quoted: Mapping[int, str]) -> ExecutedFile:
     """Insert the lines that a log quotes (by remote row, without indentation) into a local file's text."""
     return _as_it_ran(here, tuple(sorted(quoted.items())))
 
 
 @lru_cache(maxsize=256)
-def _as_it_ran(here: SourceFile, sorted_quotes: tuple[tuple[int, str], ...]) -> RanFile:
+def _as_it_ran(here: SourceFile, sorted_quotes: tuple[tuple[int, str], ...]) -> ExecutedFile:
     """Insert the quoted lines; cached, since most ranks quote the same ones."""
     quoted = dict(sorted_quotes)
     rows = list(quoted)
@@ -69,7 +69,7 @@ def _as_it_ran(here: SourceFile, sorted_quotes: tuple[tuple[int, str], ...]) -> 
             places[next_row] = len(lines)
         row, place = next_row, next_place
     source = SourceFile(here.filename, "\n".join(lines)) if changed else here
-    return RanFile(source, frozenset(changed), rows, [places[row] for row in rows])
+    return ExecutedFile(source, frozenset(changed), rows, [places[row] for row in rows])
 
 
 def _paired(lines: Sequence[str], rows: Sequence[int], quoted: Mapping[int, str]) -> list[tuple[int, int]]:

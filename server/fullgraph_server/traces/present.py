@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..report.model import Compilation, Finding, FrameReport, Guard, Report, SeenCall
-from ..workspace.drift import Drift
-from ..workspace.positions import Call, Span
+from ..report.model import Finding, FrameCompilation, FrameReport, Guard, Report, SeenCall
+from ..workspace.drift import TextDrift
+from ..workspace.positions import Span, StackCall
 from ..workspace.source import SourceFile
 from ..workspace.workspace import Workspace
 
@@ -17,7 +17,7 @@ def as_it_is_now(report: Report, workspace: Workspace) -> Report:
 
     Add a hint to findings on changed lines.
     """
-    moving = _Moving(report.files, workspace)
+    moving = _PlaceMap(report.files, workspace)
     return replace(
         report,
         findings=tuple(map(moving.finding, report.findings)),
@@ -28,12 +28,12 @@ def as_it_is_now(report: Report, workspace: Workspace) -> Report:
     )
 
 
-class _Moving:
+class _PlaceMap:
     """A map from places of a report to places in the current files."""
 
     def __init__(self, files: Mapping[str, SourceFile | None], workspace: Workspace) -> None:
         self._files = files
-        self._drifts = {name: Drift(ran, workspace.source(name)) for name, ran in files.items()}
+        self._drifts = {name: TextDrift(ran, workspace.source(name)) for name, ran in files.items()}
 
     def finding(self, finding: Finding) -> Finding:
         span = finding.span
@@ -51,7 +51,7 @@ class _Moving:
     def seen_call(self, call: SeenCall) -> SeenCall:
         return replace(call, row=self._row(call.filename, call.row))
 
-    def compilation(self, item: Compilation) -> Compilation:
+    def compilation(self, item: FrameCompilation) -> FrameCompilation:
         return replace(item, span=self.span(item.span), caller=item.caller and self.span(item.caller))
 
     def span(self, span: Span) -> Span:
@@ -61,7 +61,7 @@ class _Moving:
     def _guard(self, guard: Guard) -> Guard:
         return replace(guard, span=self.span(guard.span)) if guard.span else guard
 
-    def _call(self, call: Call) -> Call:
+    def _call(self, call: StackCall) -> StackCall:
         return replace(call, row=self._row(call.filename, call.row))
 
     def _row(self, filename: str, row: int) -> int:

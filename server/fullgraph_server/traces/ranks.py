@@ -16,14 +16,14 @@ from ..text.messages import counted
 from ..workspace.positions import Span
 from .logs import EMPTY, MOST_LOGS, NO_TRACE, UNREADABLE, LogFile, NoTraceError, SilentServerError
 from .places import at_hand
-from .reading import Reading, read_report
+from .reading import ReadOptions, read_report
 
 _YEAR: Final = timedelta(days=366)
 _Value = TypeVar("_Value", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class RankRead:
+class RankResult:
     """The result of reading a rank: its report, or the problem that prevented it.
 
     ``began`` is a time on the clock of the rank's machine. ``silent`` is true if the server of the log does
@@ -36,7 +36,7 @@ class RankRead:
     silent: bool = False
 
 
-def read_rank(log: LogFile, reading: Reading, target: str, keep: bool = False) -> RankRead:
+def read_rank(log: LogFile, reading: ReadOptions, target: str, keep: bool = False) -> RankResult:
     """Read the log of one rank, in any process.
 
     An error becomes the problem of this rank.
@@ -45,17 +45,17 @@ def read_rank(log: LogFile, reading: Reading, target: str, keep: bool = False) -
         with at_hand(log, keep) as here:
             head = read_head(here.path)
             if head is None:
-                return RankRead(None, problem=NO_TRACE if here.path.stat().st_size else EMPTY)
-            return RankRead(read_report(here, reading, target), head.began)
+                return RankResult(None, problem=NO_TRACE if here.path.stat().st_size else EMPTY)
+            return RankResult(read_report(here, reading, target), head.began)
     except NoTraceError as error:
         # The path is removed, so that ranks with the same problem share one finding.
         problem = str(error).replace(log.shown, "the log").rstrip(".")
-        return RankRead(None, problem=problem, silent=isinstance(error, SilentServerError))
+        return RankResult(None, problem=problem, silent=isinstance(error, SilentServerError))
     except OSError as error:
-        return RankRead(None, problem=f"{UNREADABLE}{error.strerror or error}")
+        return RankResult(None, problem=f"{UNREADABLE}{error.strerror or error}")
 
 
-def shared(item: RankRead, seen: dict[Hashable, Any]) -> RankRead:
+def shared(item: RankResult, seen: dict[Hashable, Any]) -> RankResult:
     """Replace equal parts of the reports of several ranks by one object, to save memory."""
     if (report := item.report) is None:
         return item
@@ -83,7 +83,7 @@ def shared(item: RankRead, seen: dict[Hashable, Any]) -> RankRead:
     return replace(item, report=replace(report, findings=findings, frames=frames, files=files))
 
 
-def findings_on_ranks(place: str, read: Mapping[int, RankRead]) -> Iterator[Finding]:
+def findings_on_ranks(place: str, read: Mapping[int, RankResult]) -> Iterator[Finding]:
     """Yield findings about ranks that were not read, or whose torch or clock differs from the rest."""
     for problem, ranks in _grouped({rank: item.problem for rank, item in read.items() if not item.report}):
         yield _finding(place, ranks, f"{'was' if len(ranks) == 1 else 'were'} not read: {problem}")

@@ -13,7 +13,7 @@ from fullgraph_compiler.facts import Depth, Fact, FrameCompiled, RunFinished, Ta
 from fullgraph_compiler.trace import (
     FINDING_RECORDS,
     GRAPH_RECORDS,
-    Interpreter,
+    TraceInterpreter,
     TraceLog,
     TraceRecord,
 )
@@ -59,7 +59,7 @@ _read_source: Final = SourceReader()
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadOptions:
     """The options for reading logs: the workspace's root, and the detail.
 
     ``folders`` maps remote folders to folders of the workspace. ``libraries`` are the library folders of the
@@ -79,7 +79,7 @@ class Reading:
         return "build" if self.detail == "code" else "graph"
 
 
-def read_report(log: LogFile, reading: Reading, target: str, generation: int = 1) -> Report:
+def read_report(log: LogFile, reading: ReadOptions, target: str, generation: int = 1) -> Report:
     """Read the report of one log. Raises ``OSError`` if it cannot be read at all.
 
     A log that takes far more memory than usual for its size is read with less detail, and the report says so.
@@ -105,14 +105,16 @@ def _too_large(log: LogFile, most: int, detail: Detail) -> TargetProblem:
     return TargetProblem("warning" if left else "error", message, (*left, *packed))
 
 
-def _report(log: LogFile, reading: Reading, target: str, generation: int, problems: Sequence[Fact]) -> Report:
+def _report(
+    log: LogFile, reading: ReadOptions, target: str, generation: int, problems: Sequence[Fact]
+) -> Report:
     workspace = _workspace(reading)
     with TraceLog(log.path) as records:
         quoted = _quoted(records)
         paths = PathMap(workspace, reading.files, quoted, reading.folders, reading.libraries)
         relocation = Relocation(paths, quoted)
         detail = reading.detail
-        interpreter = Interpreter(
+        interpreter = TraceInterpreter(
             relocation.line,
             findings_only=detail == "findings",
             code=detail == "code",
@@ -122,7 +124,7 @@ def _report(log: LogFile, reading: Reading, target: str, generation: int, proble
         torch = _torch(records)
     seconds = sum(fact.seconds for fact in facts if isinstance(fact, FrameCompiled))
     facts.append(RunFinished("finished", seconds))
-    ran = _Ran(workspace.root, relocation.files.get)
+    ran = _ExecutedWorkspace(workspace.root, relocation.files.get)
     report = fold(target, generation, torch, facts, ran, log.shown, reading.depth)
     calls = seen_calls(facts, ran) if reading.detail != "findings" else ()
     return replace(report, calls=calls, findings=_some(report.findings, log.shown))
@@ -152,14 +154,14 @@ def _some(findings: tuple[Finding, ...], filename: str) -> tuple[Finding, ...]:
 
 
 @dataclass(frozen=True)
-class _Ran(Workspace):
+class _ExecutedWorkspace(Workspace):
     """The workspace with the texts that ran; it contains only files that the log names."""
 
     def contains(self, filename: str) -> bool:
         return self.read(filename) is not None
 
 
-def _workspace(reading: Reading) -> Workspace:
+def _workspace(reading: ReadOptions) -> Workspace:
     texts = {name: SourceFile(name, text) for name, text in reading.texts.items()}
     return Workspace(reading.root, lambda filename: texts.get(filename) or _read_source(filename))
 
@@ -174,7 +176,7 @@ def _quoted(log: TraceLog) -> Mapping[str, Mapping[int, str]]:
 
 
 def _facts(
-    log: TraceLog, interpreter: Interpreter, relocation: Relocation, names: frozenset[str] | None
+    log: TraceLog, interpreter: TraceInterpreter, relocation: Relocation, names: frozenset[str] | None
 ) -> Iterator[Fact]:
     """Yield the facts of the records and the problems of the log.
 

@@ -13,7 +13,7 @@ from fullgraph_compiler.facts import Fact, StackFrame
 from fullgraph_compiler.trace.lines import MOST_ROWS
 
 from ..workspace.source import SourceFile
-from .lines import RanFile, as_it_ran
+from .lines import ExecutedFile, as_it_ran
 from .paths import PathMap
 
 _LARGEST: Final = 1 << 62
@@ -30,7 +30,7 @@ class Relocation:
             if source := paths.source(filename):
                 here[source.filename].update(lines)
         self._quoted = here
-        self._ran: dict[str, RanFile | None] = {}
+        self._ran: dict[str, ExecutedFile | None] = {}
         self._frames: dict[StackFrame, StackFrame] = {}
         self._tuples: dict[tuple[Any, ...], tuple[Any, ...]] = {}
         self.files: dict[str, SourceFile] = {}
@@ -57,7 +57,7 @@ class Relocation:
             except TypeError:
                 self.damaged += 1
 
-    def _file(self, filename: str) -> RanFile | None:
+    def _file(self, filename: str) -> ExecutedFile | None:
         if filename not in self._ran:
             source = self._paths.source(filename)
             ran = as_it_ran(source, self._quoted.get(source.filename, {})) if source else None

@@ -51,7 +51,7 @@ class RemoteFile:
         return Url(self.shown).name
 
 
-class _TooLargeError(Exception):
+class _FileSizeError(Exception):
     """Error for a file that is larger than its limit."""
 
 
@@ -80,14 +80,14 @@ def files_at(url: Url, recursive: bool) -> dict[RemoteFile, tuple[int, int]]:
 def bring(file: RemoteFile, path: Path) -> None:
     """Copy a file to this machine. Raises ``NoTraceError``."""
     with _told(file.url, file.shown):
-        copy = _Copy(file, path)
+        copy = _LocalCopy(file, path)
         try:
             _in_time(copy.make, copy.check)
         finally:
             copy.is_wanted = False
 
 
-class _Copy:
+class _LocalCopy:
     """A copy of a remote file on this machine, complete or in progress."""
 
     def __init__(self, file: RemoteFile, path: Path) -> None:
@@ -115,11 +115,11 @@ class _Copy:
         self.check()
 
     def check(self) -> int:
-        """Return the bytes that have arrived. Raises ``_TooLargeError``."""
+        """Return the bytes that have arrived. Raises ``_FileSizeError``."""
         # Some file systems do not report progress, and files are written with a buffer.
         number = max(self._told, self._path.stat().st_size if self._path.exists() else 0)
         if number > self._most:
-            raise _TooLargeError(f"it has more than {self._most >> 20:,} MB, {self._why}")
+            raise _FileSizeError(f"it has more than {self._most >> 20:,} MB, {self._why}")
         return number
 
 

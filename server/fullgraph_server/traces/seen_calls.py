@@ -16,7 +16,7 @@ from ..workspace.examples import named_definitions
 from ..workspace.source import SourceFile
 from ..workspace.syntax import first_row, nodes_of, parameters, positional
 from ..workspace.workspace import Workspace
-from .call_values import Value, Writer, parsed, read_values
+from .call_values import CallValue, ValueWriter, parsed, read_values
 
 _MOST_CALLS = 4
 """The limit on calls of one function; later ones differ only in numbers."""
@@ -27,7 +27,7 @@ CALLED = ("forward", "__call__")
 
 
 @dataclass(frozen=True)
-class _Definition:
+class _CallableDefinition:
     """A function that an example can call, with its qualified name and the class if it is a method."""
 
     source: SourceFile
@@ -37,7 +37,7 @@ class _Definition:
 
 
 @dataclass
-class _Compiled:
+class _FunctionCompilation:
     """One compilation of a function, with the compilations of its resume functions."""
 
     started: FrameStarted
@@ -48,14 +48,14 @@ def seen_calls(facts: Sequence[Fact], workspace: Workspace) -> tuple[SeenCall, .
     """Collect the compiled calls without duplicates, in the order of their first compilation."""
     inputs = {fact.compile_id: fact for fact in facts if isinstance(fact, FrameInputs)}
     guards: defaultdict[str, list[GuardInstalled]] = defaultdict(list)
-    functions: defaultdict[tuple[str, str, int], list[_Compiled]] = defaultdict(list)
+    functions: defaultdict[tuple[str, str, int], list[_FunctionCompilation]] = defaultdict(list)
     for fact in facts:
         if isinstance(fact, GuardInstalled):
             guards[fact.compile_id].append(fact)
         elif isinstance(fact, FrameStarted):
             compilations = functions[fact.filename, fact.function, fact.row]
             if fact.resumes_at is None:
-                compilations.append(_Compiled(fact))
+                compilations.append(_FunctionCompilation(fact))
             elif compilations:
                 compilations[-1].resumed.append(fact.compile_id)
     calls: dict[SeenCall, None] = {}
@@ -81,7 +81,7 @@ def example_line(call: SeenCall) -> str:
     return f"# fullgraph: {call.text}"
 
 
-def _definition(workspace: Workspace, filename: str, name: str, row: int) -> _Definition | None:
+def _definition(workspace: Workspace, filename: str, name: str, row: int) -> _CallableDefinition | None:
     """Find the function whose code begins at a row, if it can be reached by name in its module."""
     source = workspace.own_source(filename)
     if source is None:
@@ -90,13 +90,15 @@ def _definition(workspace: Workspace, filename: str, name: str, row: int) -> _De
     for qualname, node in definitions.items():
         if isinstance(node, ast.FunctionDef) and node.name == name and first_row(node) <= row <= node.lineno:
             owner = definitions.get(qualname.rpartition(".")[0])
-            return _Definition(source, qualname, node, owner if isinstance(owner, ast.ClassDef) else None)
+            return _CallableDefinition(
+                source, qualname, node, owner if isinstance(owner, ast.ClassDef) else None
+            )
     return None
 
 
 def _calls(
-    definition: _Definition,
-    compilations: Sequence[_Compiled],
+    definition: _CallableDefinition,
+    compilations: Sequence[_FunctionCompilation],
     inputs: Mapping[str, FrameInputs],
     guards: Mapping[str, Sequence[GuardInstalled]],
     workspace: Workspace,
@@ -137,7 +139,10 @@ def _unchanged(function: ast.FunctionDef) -> set[str]:
 
 
 def _call(
-    definition: _Definition, values: Mapping[str, Value], programs: Sequence[SourceFile], traced: bool
+    definition: _CallableDefinition,
+    values: Mapping[str, CallValue],
+    programs: Sequence[SourceFile],
+    traced: bool,
 ) -> SeenCall | None:
     source, place = definition.source, definition.qualname
     node: ast.FunctionDef | ast.ClassDef = definition.function
@@ -151,8 +156,8 @@ def _call(
             place, node = owner
         else:
             callee = ast.Attribute(callee, node.name)
-    writer = Writer(partial(record_fields, source))
-    call = _Arguments(definition.function.args, values, writer, bound, traced).call(callee)
+    writer = ValueWriter(partial(record_fields, source))
+    call = _HeaderArguments(definition.function.args, values, writer, bound, traced).call(callee)
     text = ast.unparse(call)
     if len(text) > _LONGEST or "\n" in text:
         return None
@@ -160,7 +165,9 @@ def _call(
     return SeenCall(place, source.filename, node.lineno, text, complete)
 
 
-def _class_of_self(definition: _Definition, values: Mapping[str, Value]) -> tuple[str, ast.ClassDef] | None:
+def _class_of_self(
+    definition: _CallableDefinition, values: Mapping[str, CallValue]
+) -> tuple[str, ast.ClassDef] | None:
     """Find the class of the object whose method was called, if it is in the same file."""
     own = positional(definition.function)
     value = values.get(own[0].arg) if own else None
@@ -171,7 +178,7 @@ def _class_of_self(definition: _Definition, values: Mapping[str, Value]) -> tupl
 
 
 @dataclass(frozen=True)
-class _Arguments:
+class _HeaderArguments:
     """The arguments of a call, for its function's parameters; arguments equal to a default are left out.
 
     ``bound`` leaves out the first parameter, the object. An argument that was not used is ``None`` if the
@@ -179,8 +186,8 @@ class _Arguments:
     """
 
     header: ast.arguments
-    values: Mapping[str, Value]
-    writer: Writer
+    values: Mapping[str, CallValue]
+    writer: ValueWriter
     bound: bool
     traced: bool
 
@@ -213,7 +220,7 @@ class _Arguments:
                 positional.append(value)
         return positional, keywords
 
-    def _more(self) -> Value | None:
+    def _more(self) -> CallValue | None:
         """Return the value of ``*args``, if it is not empty."""
         more = self.values.get(self.header.vararg.arg) if self.header.vararg else None
         return more if more is not None and (more.parts or more.length) else None

@@ -25,15 +25,15 @@ from .. import __version__
 from ..text.messages import counted
 from ..text.urls import Url, without_secrets
 from .logs import LogFile, NoTraceError
-from .ranks import RankRead
+from .ranks import RankResult
 
 if TYPE_CHECKING:
     from distributed import Client
 
 _log = logging.getLogger(__name__)
 
-Read: TypeAlias = Callable[[LogFile], RankRead]
-_Submit: TypeAlias = Callable[[LogFile], Future[RankRead]]
+Read: TypeAlias = Callable[[LogFile], RankResult]
+_Submit: TypeAlias = Callable[[LogFile], Future[RankResult]]
 _WORTH_PROCESSES: Final = 32 << 20
 """Bytes of logs above which several processes are faster, in spite of their start time."""
 _DIED: Final = "the process that read it died"
@@ -41,7 +41,9 @@ _PATIENCE: Final = 10
 """Seconds to wait for the scheduler of a cluster."""
 
 
-def read_in_processes(read: Read, logs: Sequence[LogFile]) -> Generator[tuple[LogFile, RankRead], None, None]:
+def read_in_processes(
+    read: Read, logs: Sequence[LogFile]
+) -> Generator[tuple[LogFile, RankResult], None, None]:
     """Read logs, in several processes if the logs are large.
 
     Yield each log when it is read.
@@ -60,12 +62,12 @@ def read_in_processes(read: Read, logs: Sequence[LogFile]) -> Generator[tuple[Lo
             with _pool(1, read) as pool:
                 again: list[LogFile] = []
                 yield from _read(partial(_submit, pool), deque([log]), 1, again)
-            yield from ((log, RankRead(None, problem=_DIED)) for log in again)
+            yield from ((log, RankResult(None, problem=_DIED)) for log in again)
 
 
 def read_on_cluster(
     read: Read, logs: Sequence[LogFile], address: str, root: str
-) -> Generator[tuple[LogFile, RankRead], None, None]:
+) -> Generator[tuple[LogFile, RankResult], None, None]:
     """Read logs with the workers of a Dask cluster; yield each log when it is read.
 
     Raises ``NoTraceError``.
@@ -77,12 +79,12 @@ def read_on_cluster(
 
 def _read(
     submit: _Submit, waiting: deque[LogFile], at_once: int, lost: list[LogFile]
-) -> Iterator[tuple[LogFile, RankRead]]:
+) -> Iterator[tuple[LogFile, RankResult]]:
     """Yield logs as they are read.
 
     If the pool breaks, add the logs that it had started to ``lost``.
     """
-    running: dict[Future[RankRead], LogFile] = {}
+    running: dict[Future[RankResult], LogFile] = {}
     while running or (waiting and not lost):
         while waiting and not lost and len(running) < at_once:
             try:
@@ -98,7 +100,7 @@ def _read(
                 lost.append(log)
             except Exception as error:
                 _log.info("reading %s failed", log.shown, exc_info=True)
-                yield log, RankRead(None, problem=_reason(error, log))
+                yield log, RankResult(None, problem=_reason(error, log))
 
 
 def _reason(error: Exception, log: LogFile) -> str:
@@ -148,11 +150,11 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _submit(pool: ProcessPoolExecutor, log: LogFile) -> Future[RankRead]:
+def _submit(pool: ProcessPoolExecutor, log: LogFile) -> Future[RankResult]:
     return pool.submit(_call, log)
 
 
-def _call(log: LogFile) -> RankRead:
+def _call(log: LogFile) -> RankResult:
     return _shared[0](log)
 
 
@@ -206,7 +208,7 @@ def _have(items: Sequence[object]) -> str:
     return "has" if len(items) == 1 else "have"
 
 
-def _read_with(client: Client, read: Read, logs: Sequence[LogFile]) -> Iterator[tuple[LogFile, RankRead]]:
+def _read_with(client: Client, read: Read, logs: Sequence[LogFile]) -> Iterator[tuple[LogFile, RankResult]]:
     """Read logs with a connected cluster.
 
     ``Client.get_executor()`` would hang if futures are lost.
@@ -221,16 +223,16 @@ def _read_with(client: Client, read: Read, logs: Sequence[LogFile]) -> Iterator[
         try:
             yield log, future.result()
         except KilledWorker:
-            yield log, RankRead(None, problem=_DIED)
+            yield log, RankResult(None, problem=_DIED)
         except Exception as error:
-            yield log, RankRead(None, problem=_reason(error, log))
+            yield log, RankResult(None, problem=_reason(error, log))
 
 
 def _same(read: Read) -> Read:
     return read
 
 
-def _apply(read: Read, log: LogFile) -> RankRead:
+def _apply(read: Read, log: LogFile) -> RankResult:
     """Read a log in a worker, with copies in the worker's folder, which the cluster cleans up."""
     from distributed import get_worker
 

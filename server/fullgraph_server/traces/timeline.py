@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from fullgraph_compiler.facts import FrameStarted
-from fullgraph_compiler.trace import Interpreter, TraceLog
+from fullgraph_compiler.trace import TraceInterpreter, TraceLog
 from fullgraph_compiler.trace.decoding import read_object
 from fullgraph_compiler.trace.phases import PHASE
 
@@ -35,7 +35,7 @@ _DEEPEST: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class TimelineMoment:
     """A time on a thread, in microseconds of the rank's clock."""
 
     time: float
@@ -53,7 +53,7 @@ class Timeline:
         rank = log.rank or 0
         yield _named("process_name", rank, name=name)
         yield _named("process_sort_index", rank, sort_index=rank)
-        compilations: dict[str, Moment] = {}
+        compilations: dict[str, TimelineMoment] = {}
         for event in _steps(log, compilations):
             self.starts.setdefault(rank, event["ts"] / 1e6)
             yield {**event, "pid": rank}
@@ -77,17 +77,17 @@ class Timeline:
         )
 
 
-def _steps(log: LogFile, compilations: dict[str, Moment]) -> Iterator[Event]:
+def _steps(log: LogFile, compilations: dict[str, TimelineMoment]) -> Iterator[Event]:
     """Yield the steps of a log, and record the start of each compilation in ``compilations``."""
     opened: defaultdict[int, list[str]] = defaultdict(list)
-    interpreter = Interpreter(findings_only=True)
-    last: Moment | None = None
+    interpreter = TraceInterpreter(findings_only=True)
+    last: TimelineMoment | None = None
     with TraceLog(log.path) as records:
         for record in records.records(_RECORDS):
             with contextlib.suppress(*DAMAGE):  # the report of the trace counts damaged records
                 if record.name == PHASE:
                     event = _step(read_object(record.payload))
-                    last = Moment(event["ts"], event["tid"])
+                    last = TimelineMoment(event["ts"], event["tid"])
                     yield from _in_order(event, opened[event["tid"]])
                     continue
                 for fact in interpreter.feed(record):

@@ -17,8 +17,8 @@ from ..text.urls import Url
 from ..workspace.targets import python_files
 from .logs import MOST_SILENT, UNREADABLE, LogFile, NoTraceError, SilentServerError, TraceLogs
 from .places import at_hand, logs_of
-from .ranks import RankRead, findings_on_ranks, problem_finding, read_rank, shared
-from .reading import Reading, read_report
+from .ranks import RankResult, findings_on_ranks, problem_finding, read_rank, shared
+from .reading import ReadOptions, read_report
 from .spread import read_in_processes, read_on_cluster
 
 _NOT_ASKED: Final = "the server did not answer for others"
@@ -27,7 +27,7 @@ _SMALL: Final = 16 << 20
 
 
 def read_trace(
-    place: Path | Url, reading: Reading, target: str, generation: int = 1, rank: int | None = None
+    place: Path | Url, reading: ReadOptions, target: str, generation: int = 1, rank: int | None = None
 ) -> Report:
     """Read the report of a trace, or of one of its ranks.
 
@@ -40,7 +40,7 @@ def read_trace(
 def read_logs(
     place: Path | Url,
     logs: TraceLogs,
-    reading: Reading,
+    reading: ReadOptions,
     target: str,
     generation: int = 1,
     rank: int | None = None,
@@ -86,7 +86,7 @@ def of_rank(place: Path | Url, logs: TraceLogs, rank: int | None) -> TraceLogs:
     return TraceLogs(own, problems=logs.problems)
 
 
-def each_report(logs: TraceLogs, reading: Reading, target: str) -> Iterator[tuple[LogFile, Report]]:
+def each_report(logs: TraceLogs, reading: ReadOptions, target: str) -> Iterator[tuple[LogFile, Report]]:
     """Yield one log after the other with its report; of several, skip those that cannot be read.
 
     Raises ``NoTraceError`` and ``OSError``.
@@ -104,11 +104,11 @@ def each_report(logs: TraceLogs, reading: Reading, target: str) -> Iterator[tupl
                 raise
 
 
-def _with_files(reading: Reading) -> Reading:
+def _with_files(reading: ReadOptions) -> ReadOptions:
     return replace(reading, files=tuple(python_files(str(reading.root))))
 
 
-def _read(logs: TraceLogs, reading: Reading, target: str, scheduler: str) -> dict[int, RankRead]:
+def _read(logs: TraceLogs, reading: ReadOptions, target: str, scheduler: str) -> dict[int, RankResult]:
     """Read each rank on its own; a program without ranks is rank 0."""
     several = len(logs.logs) > 1
     first = replace(reading, detail="findings") if several else reading
@@ -121,7 +121,7 @@ def _read(logs: TraceLogs, reading: Reading, target: str, scheduler: str) -> dic
     else:
         results = read_in_processes(read, logs.logs)
     seen: dict[Hashable, Any] = {}
-    found = {log.rank or 0: RankRead(None, problem=_NOT_ASKED) for log in logs.logs}
+    found = {log.rank or 0: RankResult(None, problem=_NOT_ASKED) for log in logs.logs}
     silent = 0
     with closing(results):
         for log, item in results:
@@ -129,13 +129,13 @@ def _read(logs: TraceLogs, reading: Reading, target: str, scheduler: str) -> dic
             silent = silent + 1 if item.silent else 0
             if silent == MOST_SILENT:
                 break
-    found.update((rank, RankRead(None, problem=problem)) for rank, problem in logs.unread.items())
+    found.update((rank, RankResult(None, problem=problem)) for rank, problem in logs.unread.items())
     return dict(sorted(found.items()))
 
 
 def report_or_problem(
     path: Path,
-    reading: Reading,
+    reading: ReadOptions,
     target: str,
     generation: int,
     rank: int | None,

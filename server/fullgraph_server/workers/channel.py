@@ -18,13 +18,13 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Refusal:
+class WorkerRefusal:
     """An error response of the worker; ``message`` is a sentence for the user."""
 
     message: str
 
 
-class Channel:
+class WorkerChannel:
     """A JSON-RPC connection; it passes each notification's method and parameters to ``on_notification``."""
 
     def __init__(self, writer: Any, on_notification: Callable[[str, Any], None]) -> None:
@@ -34,7 +34,7 @@ class Channel:
         self._answers: dict[int, asyncio.Future[Any]] = {}
 
     def request(self, method: str, params: object) -> asyncio.Future[Any]:
-        """Send a request; the future gets the result or a :class:`Refusal`, never an exception."""
+        """Send a request; the future gets the result or a :class:`WorkerRefusal`, never an exception."""
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         number = next(self._ids)
         self._answers[number] = answer
@@ -69,7 +69,7 @@ class Channel:
         if answer is None or answer.done():
             return
         error = message.get("error")
-        answer.set_result(Refusal(str(error["message"])) if error else message.get("result"))
+        answer.set_result(WorkerRefusal(str(error["message"])) if error else message.get("result"))
 
 
 def _length(header: bytes) -> int:

@@ -9,17 +9,17 @@ from pathlib import Path
 
 from .. import __version__
 from ..text.markdown import escaped, fenced
-from .channel import Refusal
-from .interpreter import Interpreter
+from .channel import WorkerRefusal
+from .interpreter import PythonInterpreter
 from .probe import cannot_start
-from .process import ExecutedProcess, Process
+from .process import ExecutedProcess, WorkerProcess
 from .worker import Worker
 
 _SECONDS = 120.0
 """The time limit of a report: torch runs compilers, driver tools and pip for it."""
 
 
-async def environment_report(interpreter: Interpreter, folder: Path) -> str:
+async def environment_report(interpreter: PythonInterpreter, folder: Path) -> str:
     """Return Fullgraph's version, the interpreter and ``torch.utils.collect_env``'s report as Markdown."""
     lines = [
         f"- Fullgraph {__version__}, server on Python {sys.version.split()[0]}",
@@ -32,7 +32,7 @@ async def environment_report(interpreter: Interpreter, folder: Path) -> str:
 async def _collect(python: str, folder: Path) -> str:
     """Return torch's report, or a sentence that says why there is no report."""
 
-    async def process(own_folder: Path) -> Process:
+    async def process(own_folder: Path) -> WorkerProcess:
         return await ExecutedProcess.start(python, folder, os.environ, own_folder)
 
     try:
@@ -48,7 +48,7 @@ async def _collect(python: str, folder: Path) -> str:
                 await worker.drain()
             if not answer.done():
                 return f"{python} gave no report. Its last output: {worker.output.tail.strip()}"
-            if isinstance(answer.result(), Refusal):
+            if isinstance(answer.result(), WorkerRefusal):
                 return str(answer.result().message)
         return str(answer.result())
     finally:

@@ -24,9 +24,9 @@ from .process import (
     BUFFER,
     DRAIN_SECONDS,
     KILL_SECONDS,
-    Output,
-    Process,
+    ProcessOutput,
     ProcessProtocol,
+    WorkerProcess,
     is_working,
     kill_group,
     kill_marked,
@@ -49,7 +49,7 @@ _END_SECONDS = 5.0
 """The time that a fork server may take to end its forks."""
 
 
-class EndedError(Exception):
+class ForkServerEndedError(Exception):
     """The fork server has ended; ``code`` is its exit code, ``output`` the end of its output."""
 
     def __init__(self, code: int, output: str) -> None:
@@ -59,7 +59,7 @@ class EndedError(Exception):
 
 
 @dataclass(frozen=True)
-class Ready:
+class ReadyAnswer:
     """The answer of a fork server that has imported the requested libraries.
 
     ``problem`` says why no run can start in the fork server, ``unsafe`` why it must not fork: sentences, or
@@ -93,9 +93,9 @@ class ForkServer:
         self._mark = mark
         self._stays = False
         self._ids = itertools.count(1)
-        self._ready: deque[asyncio.Future[Ready]] = deque()
+        self._ready: deque[asyncio.Future[ReadyAnswer]] = deque()
         self._forked: dict[int, ForkedProcess] = {}
-        self._output = Output()
+        self._output = ProcessOutput()
         self._reader: asyncio.Task[None] | None = None
         if protocol and protocol.stdout:
             reading = self._output.read(protocol.stdout, lambda text: _log.info("%s", text.rstrip()))
@@ -135,8 +135,8 @@ class ForkServer:
     async def connect(cls, path: Path, cwd: Path) -> ForkServer:
         """Connect to the fork server that listens at ``path`` and has imported its libraries.
 
-        Raises ``OSError``, :class:`EndedError` or ``asyncio.TimeoutError`` if there is no fork server, or if
-        it ends because it is out of date.
+        Raises ``OSError``, :class:`ForkServerEndedError` or ``asyncio.TimeoutError`` if there is no fork
+        server, or if it ends because it is out of date.
         """
         control = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
@@ -156,7 +156,7 @@ class ForkServer:
     async def _await_busy(self, pid: int) -> None:
         """Wait for an answer while process ``pid`` is working; a busy machine may take long.
 
-        Raises ``asyncio.TimeoutError`` if the process stops working, or :class:`EndedError`.
+        Raises ``asyncio.TimeoutError`` if the process stops working, or :class:`ForkServerEndedError`.
         """
         answer = asyncio.ensure_future(self._await_ready())
         idle, end = 0, self._loop.time() + _ANSWER_SECONDS
@@ -169,16 +169,16 @@ class ForkServer:
             answer.cancel()
         answer.result()
 
-    async def warm(self, libraries: Sequence[str], *, ahead: bool = False) -> Ready:
+    async def warm(self, libraries: Sequence[str], *, ahead: bool = False) -> ReadyAnswer:
         """Import torch and ``libraries``; with ``ahead``, also warm up Dynamo for later runs.
 
-        Raises :class:`EndedError` if the fork server ends meanwhile.
+        Raises :class:`ForkServerEndedError` if the fork server ends meanwhile.
         """
         self._send({"warm": list(libraries), "ahead": ahead})
         return await self._await_ready()
 
-    async def _await_ready(self) -> Ready:
-        ready: asyncio.Future[Ready] = self._loop.create_future()
+    async def _await_ready(self) -> ReadyAnswer:
+        ready: asyncio.Future[ReadyAnswer] = self._loop.create_future()
         self._ready.append(ready)
         answers: tuple[asyncio.Future[Any], ...] = (ready, self.ended)
         await asyncio.wait(answers, return_when=asyncio.FIRST_COMPLETED)
@@ -191,8 +191,8 @@ class ForkServer:
     async def fork(self, folder: Path, memory: int | None, stdin: int | None) -> ForkedProcess:
         """Fork a process that runs a worker in ``folder``, limited to ``memory`` bytes.
 
-        The program reads its input from the descriptor ``stdin``, if given. Raises :class:`EndedError` if
-        the fork server has ended, or ends meanwhile.
+        The program reads its input from the descriptor ``stdin``, if given. Raises
+        :class:`ForkServerEndedError` if the fork server has ended, or ends meanwhile.
         """
         channel, their_channel = socket.socketpair()
         output, their_output = socket.socketpair()
@@ -232,7 +232,7 @@ class ForkServer:
     async def stay(self, listener: socket.socket, path: Path, seconds: float) -> None:
         """Leave the fork server to the next command that connects to ``path`` within ``seconds``."""
         self._stays = True
-        with contextlib.suppress(OSError, EndedError):
+        with contextlib.suppress(OSError, ForkServerEndedError):
             self._send({"stay": seconds, "path": str(path)}, listener.fileno())
         await self.close()
 
@@ -251,7 +251,7 @@ class ForkServer:
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Send a message that needs no answer; do nothing if the fork server has ended."""
-        with contextlib.suppress(OSError, EndedError):
+        with contextlib.suppress(OSError, ForkServerEndedError):
             self._send(message)
 
     def _send(self, message: Mapping[str, Any], *descriptors: int) -> None:
@@ -279,7 +279,7 @@ class ForkServer:
             self._pid, self._mark = message.get("pid", self._pid), message.get("mark", self._mark)
             ready = self._ready.popleft()
             if not ready.done():
-                ready.set_result(Ready(**message["ready"]))
+                ready.set_result(ReadyAnswer(**message["ready"]))
             return
         kind = next(kind for kind in ("forked", "exceeded", "exited") if kind in message)
         forked = self._forked.get(message[kind])
@@ -309,8 +309,8 @@ class ForkServer:
             forked.exited.set_result(_KILLED)
         self._forked.clear()
 
-    def _ended_error(self) -> EndedError:
-        return EndedError(self.ended.result(), self._output.tail)
+    def _ended_error(self) -> ForkServerEndedError:
+        return ForkServerEndedError(self.ended.result(), self._output.tail)
 
 
 def _peer(control: socket.socket) -> int:
@@ -320,7 +320,7 @@ def _peer(control: socket.socket) -> int:
     return pid
 
 
-class ForkedProcess(Process):
+class ForkedProcess(WorkerProcess):
     """A worker's process, forked by a fork server."""
 
     def __init__(self, server: ForkServer, number: int) -> None:

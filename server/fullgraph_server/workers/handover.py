@@ -22,7 +22,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..workspace.bundled import worker_script
-from .fork_server import EndedError, ForkServer
+from .fork_server import ForkServer, ForkServerEndedError
 from .inherited import inherited
 from .settings import RunSettings
 
@@ -61,7 +61,7 @@ class Handover:
                     return await ForkServer.connect(path, settings.cwd)
                 except BlockingIOError:
                     _log.info("%s is in use by another command", path)
-                except (OSError, EndedError, asyncio.TimeoutError) as error:
+                except (OSError, ForkServerEndedError, asyncio.TimeoutError) as error:
                     _log.info("%s does not answer: %r", path, error)
                     path.unlink(missing_ok=True)
         return None

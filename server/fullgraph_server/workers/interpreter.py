@@ -17,30 +17,30 @@ _ACTIVE = ("VIRTUAL_ENV", "CONDA_PREFIX")
 
 
 @dataclass(frozen=True)
-class Interpreter:
+class PythonInterpreter:
     """A Python interpreter, and where its path comes from: ``.venv``, ``python3 on PATH``."""
 
     path: str
     origin: str
 
 
-def find_interpreter(root: Path, env: Mapping[str, str] = os.environ) -> Interpreter:
+def find_interpreter(root: Path, env: Mapping[str, str] = os.environ) -> PythonInterpreter:
     """Return the active environment's Python, the project's, Fullgraph's with torch, or ``python3``."""
     interpreter = next(_environments(root, env), None)
     if interpreter is None and importlib.util.find_spec("torch") is not None:
-        interpreter = Interpreter(sys.executable, "Fullgraph's own")
+        interpreter = PythonInterpreter(sys.executable, "Fullgraph's own")
     path = shutil.which("python3", path=env.get("PATH")) or "python3"
-    return interpreter or Interpreter(path, "python3 on PATH")
+    return interpreter or PythonInterpreter(path, "python3 on PATH")
 
 
 def known_interpreters(
-    root: Path, first: Iterable[Interpreter] = (), env: Mapping[str, str] = os.environ
-) -> list[Interpreter]:
+    root: Path, first: Iterable[PythonInterpreter] = (), env: Mapping[str, str] = os.environ
+) -> list[PythonInterpreter]:
     """Return ``first``, then the interpreters of the project, of conda and pyenv, and on ``PATH``.
 
     Each interpreter is listed once.
     """
-    known: dict[str, Interpreter] = {}
+    known: dict[str, PythonInterpreter] = {}
     for item in (*first, *_environments(root, env), *_outside(env)):
         known.setdefault(_identity(item.path), item)
     return list(known.values())
@@ -59,21 +59,21 @@ def named_interpreter(name: str, root: Path) -> str:
     return (_python_in(path) if path.is_dir() else None) or str(path)
 
 
-def _environments(root: Path, env: Mapping[str, str]) -> Iterator[Interpreter]:
+def _environments(root: Path, env: Mapping[str, str]) -> Iterator[PythonInterpreter]:
     for name in _ACTIVE:
         if env.get(name) and (python := _python_in(Path(env[name]))):
-            yield Interpreter(python, name)
+            yield PythonInterpreter(python, name)
     project = project_root(root)
     # A subfolder of a project, opened by itself, uses the project's environment.
     for folder in (root, *root.parents):
         for name in _ENVIRONMENT_FOLDERS:
             if python := _python_in(folder / name):
-                yield Interpreter(python, os.path.relpath(folder / name, root))
+                yield PythonInterpreter(python, os.path.relpath(folder / name, root))
         if folder == project:
             return
 
 
-def _outside(env: Mapping[str, str]) -> Iterator[Interpreter]:
+def _outside(env: Mapping[str, str]) -> Iterator[PythonInterpreter]:
     home = Path.home()
     try:
         folders = (home / ".conda" / "environments.txt").read_text("utf-8", "replace").splitlines()
@@ -84,11 +84,11 @@ def _outside(env: Mapping[str, str]) -> Iterator[Interpreter]:
     for origin, environments in (("conda", folders), ("pyenv", of_pyenv)):
         for folder in environments:
             if python := _python_in(Path(folder)):
-                yield Interpreter(python, origin)
+                yield PythonInterpreter(python, origin)
     # The second name is usually the same interpreter.
     programs = (shutil.which(name, path=env.get("PATH")) for name in ("python3", "python"))
     if path := next(filter(None, programs), None):
-        yield Interpreter(path, "PATH")
+        yield PythonInterpreter(path, "PATH")
 
 
 def _identity(path: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .crash import early_end
-from .fork_server import EndedError
+from .fork_server import ForkServerEndedError
 from .handover import Handover
 from .settings import RunSettings
 from .warm_pool import StartError, WarmPool
@@ -68,7 +68,7 @@ class WorkerPool:
                 worker = await warm_pool.take(
                     separate=settings.switches.discards_files, urgent=not settings.low_priority
                 )
-            except EndedError as end:
+            except ForkServerEndedError as end:
                 self._discard(warm_pool)
                 if not again:
                     raise StartError(early_end(settings.python, end.code, end.output)) from None

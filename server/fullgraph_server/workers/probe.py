@@ -46,7 +46,7 @@ print(json.dumps(spec and [spec.origin, *(spec.submodule_search_locations or ())
 
 
 @dataclass(frozen=True)
-class Probe:
+class InterpreterProbe:
     """The versions of an interpreter; ``problem`` says why no target can run with it."""
 
     python: str | None = None
@@ -59,21 +59,23 @@ class Probe:
         return self.python is not None and not _is_old(self.python)
 
 
-async def probe(python: str, seconds: float = _SECONDS) -> Probe:
+async def probe(python: str, seconds: float = _SECONDS) -> InterpreterProbe:
     """Run an interpreter and return its version and the version of its torch."""
     try:
         output, errors = await _answer([python, "-c", _PROGRAM], worker_folder(), None, seconds)
     except (OSError, ValueError) as error:
-        return Probe(problem=f"{cannot_start(python, error)} {CHOOSE}")
+        return InterpreterProbe(problem=f"{cannot_start(python, error)} {CHOOSE}")
     except asyncio.TimeoutError:
-        return Probe(problem=f"{python} did not answer within {seconds:g} s. {CHOOSE}")
+        return InterpreterProbe(problem=f"{python} did not answer within {seconds:g} s. {CHOOSE}")
     try:
         versions = json.loads(output.decode().splitlines()[-1])
         return _judged(python, versions["python"], versions["torch"])
     except (ValueError, LookupError, TypeError):
         lines = errors.decode(errors="replace").strip().splitlines()
         reason = f": {lines[-1].strip()}" if lines else "."
-        return Probe(problem=f"{python} does not answer like a Python interpreter{reason} {CHOOSE}")
+        return InterpreterProbe(
+            problem=f"{python} does not answer like a Python interpreter{reason} {CHOOSE}"
+        )
 
 
 async def find_package(
@@ -122,13 +124,15 @@ def cannot_start(python: str, error: OSError | ValueError) -> str:
     return f"The interpreter {python} cannot be started: {reason}."
 
 
-def _judged(python: str, version: str, torch: str | None) -> Probe:
+def _judged(python: str, version: str, torch: str | None) -> InterpreterProbe:
     if _is_old(version):
-        return Probe(version, torch, f"Fullgraph needs Python 3.10 or newer, and {python} is {version}.")
+        return InterpreterProbe(
+            version, torch, f"Fullgraph needs Python 3.10 or newer, and {python} is {version}."
+        )
     if torch is None:
         remedy = "Install torch (pip install torch) or choose another interpreter"
-        return Probe(version, None, f"{remedy}: there is none in {python}")
-    return Probe(version, torch)
+        return InterpreterProbe(version, None, f"{remedy}: there is none in {python}")
+    return InterpreterProbe(version, torch)
 
 
 def _is_old(version: str) -> bool:

@@ -32,7 +32,7 @@ DRAIN_SECONDS = 0.5
 _TAIL = 4000
 
 
-class Process(ABC):
+class WorkerProcess(ABC):
     """A process that runs a worker and leads a process group."""
 
     exited: asyncio.Future[int]
@@ -56,7 +56,7 @@ class Process(ABC):
         """Close this end of its pipes."""
 
 
-class ExecutedProcess(Process):
+class ExecutedProcess(WorkerProcess):
     """A worker's process that was not forked: it imports libraries when a request asks for them."""
 
     def __init__(self, transport: asyncio.SubprocessTransport, protocol: ProcessProtocol) -> None:
@@ -104,7 +104,7 @@ class ExecutedProcess(Process):
         self._transport.close()
 
 
-class Output:
+class ProcessOutput:
     """The output of a process as text."""
 
     def __init__(self) -> None:
@@ -187,7 +187,7 @@ def _environment(pid: int) -> bytes:
 class ProcessProtocol(asyncio.subprocess.SubprocessStreamProtocol):
     """A subprocess protocol that reports the end of the process itself.
 
-    Before Python 3.13, ``Process.wait`` also waits for the pipes.
+    Before Python 3.13, ``WorkerProcess.wait`` also waits for the pipes.
     """
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from .fork_server import ForkServer
 from .handover import Handover
 from .probe import cannot_start
-from .process import ExecutedProcess, Process
+from .process import ExecutedProcess, WorkerProcess
 from .settings import RunSettings
 from .worker import Worker
 
@@ -71,7 +71,8 @@ class WarmPool:
         """Return a worker, which the caller closes.
 
         A ``separate`` worker can discard the file changes of its run. A request that is not ``urgent`` leaves
-        the spare worker to a run that a user waits for. Raises :class:`StartError` or :class:`EndedError`.
+        the spare worker to a run that a user waits for. Raises :class:`StartError` or
+        :class:`ForkServerEndedError`.
         """
         if self._server is not None:
             # Shielded: other runs wait for the fork server as well.
@@ -187,7 +188,7 @@ class WarmPool:
         except (OSError, ValueError) as error:
             raise StartError(cannot_start(settings.python, error)) from None
 
-    async def _process(self, folder: Path) -> Process:
+    async def _process(self, folder: Path) -> WorkerProcess:
         settings = self._settings
         if self._server is not None:
             return await self._server.result().fork(folder, settings.memory, self._stdin)

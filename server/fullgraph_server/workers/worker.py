@@ -11,8 +11,8 @@ from typing import Any
 
 from fullgraph_compiler.facts import PROTOCOL_VERSION
 
-from .channel import Channel
-from .process import DRAIN_SECONDS, KILL_SECONDS, Output, Process
+from .channel import WorkerChannel
+from .process import DRAIN_SECONDS, KILL_SECONDS, ProcessOutput, WorkerProcess
 
 _CRASH_LOG = "crash.log"
 
@@ -21,17 +21,18 @@ class Worker:
     """A running worker. The code that takes it closes it, however its run ends."""
 
     hello: asyncio.Future[Any]
-    """The answer to ``initialize``, once the worker has imported its libraries, or a :class:`Refusal`."""
+    """The answer to ``initialize``, once the worker has imported its libraries, or a
+    :class:`WorkerRefusal`."""
 
     def __init__(
-        self, process: Process, folder: Path, libraries: Sequence[str], ahead: bool, separate: bool
+        self, process: WorkerProcess, folder: Path, libraries: Sequence[str], ahead: bool, separate: bool
     ) -> None:
         self.process = process
-        self.output = Output()
+        self.output = ProcessOutput()
         self._folder = folder
         self._on_facts: Callable[[Any], None] = _ignore
         self._on_output: Callable[[str], None] = _ignore
-        self._channel = Channel(process.writer, self._take)
+        self._channel = WorkerChannel(process.writer, self._take)
         output = self.output.read(process.output, lambda text: self._on_output(text))
         self._readers = {asyncio.create_task(self._channel.read(process.reader)), asyncio.create_task(output)}
         self.hello = self.request(
@@ -42,7 +43,7 @@ class Worker:
     @classmethod
     async def start(
         cls,
-        process: Callable[[Path], Awaitable[Process]],
+        process: Callable[[Path], Awaitable[WorkerProcess]],
         libraries: Sequence[str] = (),
         *,
         folder: Path | None = None,
@@ -58,7 +59,7 @@ class Worker:
         """
         # Caches and crash log are in the worker's folder, since the worker may die at any time.
         own_folder = Path(tempfile.mkdtemp(prefix="fullgraph-", dir=folder))
-        started: Process | None = None
+        started: WorkerProcess | None = None
         try:
             started = await process(own_folder)
             return cls(started, own_folder, libraries, ahead, separate)
@@ -73,7 +74,7 @@ class Worker:
         self._on_facts, self._on_output = on_facts, on_output
 
     def request(self, method: str, params: object) -> asyncio.Future[Any]:
-        """Send a request; the future gets the result or a :class:`Refusal`, never an exception."""
+        """Send a request; the future gets the result or a :class:`WorkerRefusal`, never an exception."""
         return self._channel.request(method, params)
 
     async def drain(self) -> None:

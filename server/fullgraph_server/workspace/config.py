@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from fullgraph_compiler.facts import Switches
 
-from .positions import Problem, Span
+from .positions import Span, TextProblem
 from .programs import no_module
 from .setting_types import Setting, read_settings, wrong_type
 from .settings_schema import PROGRAMS, PROJECT, SWITCHES, TARGET
@@ -55,7 +55,7 @@ class TargetConfig:
 
 
 @dataclass(frozen=True)
-class Config:
+class ProjectConfig:
     """A project's configuration; wrong values are left out and reported in ``problems``."""
 
     root: Path
@@ -69,7 +69,7 @@ class Config:
     """Settings that override those of the programs."""
     paths: Mapping[str, str] = field(default_factory=dict)
     """Folders of the machines that wrote traces, mapped to folders here."""
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[TextProblem, ...] = ()
     baseline: str | None = None
     """The file of known findings."""
     preview_python: str | None = None
@@ -78,12 +78,12 @@ class Config:
     """The modules behind the console scripts of the project's own package (``[project.scripts]``)."""
 
 
-def baseline_path(config: Config) -> Path | None:
+def baseline_path(config: ProjectConfig) -> Path | None:
     """Return the path of the file of known findings, which need not exist."""
     return config.root / config.baseline if config.baseline else None
 
 
-def read_config(root: Path) -> Config:
+def read_config(root: Path) -> ProjectConfig:
     """Read the configuration of the project at ``root``; empty if there is none.
 
     Raises nothing: a file that cannot be read or parsed becomes one of ``problems``.
@@ -92,18 +92,18 @@ def read_config(root: Path) -> Config:
     try:
         text = read_bytes(str(path)).decode()
     except FileNotFoundError:
-        return Config(root)
+        return ProjectConfig(root)
     except (OSError, UnicodeDecodeError) as error:
-        return Config(root, problems=(_problem(path, 1, f"cannot read pyproject.toml: {error}"),))
+        return ProjectConfig(root, problems=(_problem(path, 1, f"cannot read pyproject.toml: {error}"),))
     try:
         document: Mapping[str, Any] = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         place = _ROW.search(str(error))
         row = int(place.group(1)) if place else 1
-        return Config(root, problems=(_problem(path, row, f"pyproject.toml does not parse: {error}"),))
+        return ProjectConfig(root, problems=(_problem(path, row, f"pyproject.toml does not parse: {error}"),))
     tool = document.get("tool")
     table = tool.get("fullgraph") if isinstance(tool, dict) else None
-    config = Config(root) if table is None else _Reader(path, text).config(root, table)
+    config = ProjectConfig(root) if table is None else _ConfigReader(path, text).config(root, table)
     return replace(config, console_scripts=dict(_console_scripts(document)))
 
 
@@ -121,13 +121,13 @@ def target_tables(text: str) -> Sequence[Any]:
     return tables
 
 
-class _Reader:
+class _ConfigReader:
     """A reader of ``[tool.fullgraph]`` that collects the problems in the table."""
 
     def __init__(self, path: Path, text: str) -> None:
         self._path = path
         self._rows = text.splitlines()
-        self._problems: list[Problem] = []
+        self._problems: list[TextProblem] = []
 
     @cached_property
     def _begin(self) -> int:
@@ -149,7 +149,7 @@ class _Reader:
                 keys.setdefault(name.strip(), row)
         return keys
 
-    def config(self, root: Path, table: Any) -> Config:
+    def config(self, root: Path, table: Any) -> ProjectConfig:
         """Return the configuration that the table describes."""
         if not isinstance(table, dict):
             self._report("", wrong_type("a table", table))
@@ -164,7 +164,9 @@ class _Reader:
                 self._report(f"targets[{index}]", f"another target is called {target.name!r}")
             elif target:
                 targets[target.name] = target
-        return Config(root, tuple(targets.values()), switches=switches, problems=tuple(self._problems), **own)
+        return ProjectConfig(
+            root, tuple(targets.values()), switches=switches, problems=tuple(self._problems), **own
+        )
 
     def _target(self, key: str, item: Any, switches: Switches) -> TargetConfig | None:
         if not isinstance(item, dict):
@@ -211,5 +213,5 @@ class _Reader:
         return self._keys.get("targets" if target else key, self._begin)
 
 
-def _problem(path: Path, row: int, message: str) -> Problem:
-    return Problem(message, Span(str(path), row, 1, row, 1))
+def _problem(path: Path, row: int, message: str) -> TextProblem:
+    return TextProblem(message, Span(str(path), row, 1, row, 1))

@@ -31,7 +31,7 @@ def construction(source: SourceFile, qualname: str, programs: Iterable[SourceFil
     cls = ast.parse(qualname, mode="eval").body
     for program in dict.fromkeys((*programs, source)):
         for call in _calls_of(program, source, qualname):
-            values = _Values(program, call.lineno, source)
+            values = _ArgumentCopier(program, call.lineno, source)
             arguments = [values.copy(argument) for argument in call.args]
             keywords = [ast.keyword(item.arg, values.copy(item.value)) for item in call.keywords]
             if values.usable:
@@ -142,7 +142,7 @@ def _imported_names(source: SourceFile) -> frozenset[str]:
     return frozenset(names)
 
 
-class _Values(ast.NodeTransformer):
+class _ArgumentCopier(ast.NodeTransformer):
     """A copier of a program's arguments into another module; ``usable`` if they mean the same there."""
 
     def __init__(self, program: SourceFile, row: int, module: SourceFile) -> None:

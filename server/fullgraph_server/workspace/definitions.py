@@ -21,7 +21,7 @@ _REGISTER = ("register_buffer", "register_parameter", "register_module", "add_mo
 
 
 @dataclass(frozen=True, eq=False)
-class Definition:
+class NameDefinition:
     """The place where a name gets its value, and the names of the functions called there."""
 
     span: Span
@@ -29,15 +29,15 @@ class Definition:
 
 
 @lru_cache(maxsize=4096)
-def definitions(source: SourceFile) -> Definitions:
+def definitions(source: SourceFile) -> ScopeDefinitions:
     """Return the scopes of a source."""
     around: dict[_Scope, _Scope] = {}
     if source.tree is not None:
         _nest(source.tree, source.tree, around)
-    return Definitions(source, around)
+    return ScopeDefinitions(source, around)
 
 
-class Definitions:
+class ScopeDefinitions:
     """The scopes of one source, and the names that they define."""
 
     def __init__(self, source: SourceFile, around: Mapping[_Scope, _Scope]) -> None:
@@ -46,7 +46,7 @@ class Definitions:
         self._functions = {
             (scope.lineno, _name(scope)): scope for scope in around if isinstance(scope, _FUNCTIONS)
         }
-        self._cache: dict[tuple[_Scope, str], Definition | None] = {}
+        self._cache: dict[tuple[_Scope, str], NameDefinition | None] = {}
         """Definitions by scope and name: thousands of guards refer to the same values."""
         self.classes = {scope.name: scope for scope in around if isinstance(scope, ast.ClassDef)}
 
@@ -76,12 +76,12 @@ class Definitions:
         outer = self._around.get(function)
         return outer if isinstance(outer, ast.FunctionDef) else None
 
-    def parameter(self, function: AnyFunction, name: str) -> Definition | None:
+    def parameter(self, function: AnyFunction, name: str) -> NameDefinition | None:
         """Return the definition of a parameter."""
         parameter = next((node for node in parameters(function) if node.arg == name), None)
-        return Definition(node_span(self._source, parameter)) if parameter else None
+        return NameDefinition(node_span(self._source, parameter)) if parameter else None
 
-    def outer_variable(self, function: AnyFunction, name: str) -> Definition | None:
+    def outer_variable(self, function: AnyFunction, name: str) -> NameDefinition | None:
         """Return the definition of a variable of an enclosing function."""
         scope = self._around.get(function)
         while scope is not None and not isinstance(scope, ast.Module):
@@ -92,41 +92,41 @@ class Definitions:
             scope = self._around.get(scope)
         return None
 
-    def global_variable(self, name: str) -> Definition | None:
+    def global_variable(self, name: str) -> NameDefinition | None:
         """Return the definition of a global name of the module."""
         return self._variable(self._source.tree, name) if self._source.tree else None
 
-    def attribute(self, cls: ast.ClassDef, name: str) -> Definition | None:
+    def attribute(self, cls: ast.ClassDef, name: str) -> NameDefinition | None:
         """Return the definition of an attribute: set or registered in a method, or in the class body."""
         if (cls, name) not in self._cache:
             self._cache[cls, name] = self._attribute(cls, name)
         return self._cache[cls, name]
 
-    def _attribute(self, cls: ast.ClassDef, name: str) -> Definition | None:
+    def _attribute(self, cls: ast.ClassDef, name: str) -> NameDefinition | None:
         for method in cls.body:
             own = self_name(method)
             for node in nodes_of_scope(method, functions=True) if own else ():
                 for target, written, _ in stored(node) if isinstance(node, ast.stmt) else ():
                     if written == name and _is_attribute_of(target, own):
-                        return Definition(node_span(self._source, target), _called(_value(node, target)))
+                        return NameDefinition(node_span(self._source, target), _called(_value(node, target)))
                 if isinstance(node, ast.Call) and _registers(node, name):
-                    return Definition(node_span(self._source, node), _called(node))
+                    return NameDefinition(node_span(self._source, node), _called(node))
         return self._stored(cls, name)
 
-    def _variable(self, scope: AnyFunction | ast.Module, name: str) -> Definition | None:
+    def _variable(self, scope: AnyFunction | ast.Module, name: str) -> NameDefinition | None:
         if (scope, name) not in self._cache:
             self._cache[scope, name] = self._stored(scope, name)
         return self._cache[scope, name]
 
-    def _stored(self, scope: _Scope, name: str) -> Definition | None:
+    def _stored(self, scope: _Scope, name: str) -> NameDefinition | None:
         for node in nodes_of_scope(scope):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.name == name:
-                return Definition(header_span(self._source, node))
+                return NameDefinition(header_span(self._source, node))
             if isinstance(node, (ast.Import, ast.ImportFrom)) and name in map(_bound, node.names):
-                return Definition(node_span(self._source, node))
+                return NameDefinition(node_span(self._source, node))
             for target, written, _ in stored(node) if isinstance(node, ast.stmt) else ():
                 if written == name and isinstance(target, ast.Name):
-                    return Definition(node_span(self._source, target), _called(_value(node, target)))
+                    return NameDefinition(node_span(self._source, target), _called(_value(node, target)))
         return None
 
 

@@ -30,14 +30,14 @@ _Gap: TypeAlias = tuple[range, range]
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedSpan:
     """The current span of an old span: the same text, an edited line, or the place of a deleted line."""
 
     span: Span
     change: Change
 
 
-class Drift:
+class TextDrift:
     """The differences between two texts, where trailing blanks of lines do not count."""
 
     def __init__(self, before: SourceFile | None, after: SourceFile | None) -> None:
@@ -57,18 +57,18 @@ class Drift:
             return row - one + other, "same"
         return self._changed.get(row, (row, "same"))
 
-    def span(self, span: Span) -> Moved:
+    def span(self, span: Span) -> MovedSpan:
         """Return the current span; several lines count as the same only if still adjacent."""
         if _is_whole_file(span):
-            return Moved(span, "same")
+            return MovedSpan(span, "same")
         lines = [self.line(row) for row in range(span.row, span.end_row + 1)]
         first, last = lines[0][0], lines[-1][0]
         if all(change == "same" for _, change in lines) and last - first == span.end_row - span.row:
-            return Moved(replace(span, row=first, end_row=last), "same")
+            return MovedSpan(replace(span, row=first, end_row=last), "same")
         left = next((row for row, change in lines if change != "deleted"), None)
         if left is None or self.after is None:
-            return Moved(Span(span.filename, first, 1, first, 1), "deleted")
-        return Moved(line_span(self.after, left), "edited")
+            return MovedSpan(Span(span.filename, first, 1, first, 1), "deleted")
+        return MovedSpan(line_span(self.after, left), "edited")
 
     def shift(self, first: int, last: int) -> int | None:
         """Return by how many rows a block has moved; ``None`` if a line changed or lines moved apart."""
@@ -86,7 +86,7 @@ def with_text(source: SourceFile, text: str) -> SourceFile:
     after = SourceFile(source.filename, text)
     if not source.cells:
         return after
-    drift = Drift(source, after)
+    drift = TextDrift(source, after)
     return replace(after, cells=tuple(drift.line(row)[0] for row in source.cells))
 
 
@@ -188,23 +188,23 @@ def in_order(olds: Mapping[str, int], news: Mapping[str, int]) -> list[_Pair]:
     if others == sorted(others):
         return pairs
     lowest: list[int] = []  # by length, the lowest last index of a run
-    runs: list[_Run] = []
+    runs: list[_IncreasingRun] = []
     for pair in pairs:
         length = bisect_left(lowest, pair[1])
         lowest[length : length + 1] = [pair[1]]
-        runs[length : length + 1] = [_Run(pair, runs[length - 1] if length else None)]
+        runs[length : length + 1] = [_IncreasingRun(pair, runs[length - 1] if length else None)]
     return list(_members(runs[-1]))[::-1]
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _IncreasingRun:
     """The last pair of an increasing run, linked to the run before it."""
 
     pair: _Pair
-    before: _Run | None
+    before: _IncreasingRun | None
 
 
-def _members(run: _Run | None) -> Iterator[_Pair]:
+def _members(run: _IncreasingRun | None) -> Iterator[_Pair]:
     while run is not None:
         yield run.pair
         run = run.before

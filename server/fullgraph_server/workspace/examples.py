@@ -29,7 +29,7 @@ from typing import TypeAlias
 from fullgraph_compiler.facts import GIVEN_OPERATIONS, Example, ExampleCall, GivenValue
 from fullgraph_compiler.facts.dtypes import DTYPES
 
-from .positions import Problem, Span
+from .positions import Span, TextProblem
 from .source import SourceFile
 from .syntax import first_row, nodes_of
 
@@ -66,11 +66,11 @@ class FileExamples:
     """The examples of one file in the order of their functions, and the problems of unusable comments."""
 
     examples: tuple[Example, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[TextProblem, ...] = ()
 
 
 @dataclass(frozen=True)
-class _Comment:
+class _RowComment:
     """A comment that stands alone on its row. ``column`` is 0-based, in characters."""
 
     row: int
@@ -93,13 +93,13 @@ def find_examples(source: SourceFile) -> FileExamples:
         calls = []
         for comment in own:
             call = _call(source, comment)
-            if isinstance(call, Problem):
+            if isinstance(call, TextProblem):
                 problems.append(call)
             else:
                 calls.append(call)
         if has_prompt:
             docstring = _docstring_calls(source, node)
-            if isinstance(docstring, Problem):
+            if isinstance(docstring, TextProblem):
                 problems.append(docstring)
             else:
                 calls += docstring
@@ -116,7 +116,7 @@ def find_examples(source: SourceFile) -> FileExamples:
 
 
 @lru_cache(maxsize=256)
-def unknown_names(source: SourceFile) -> tuple[Problem, ...]:
+def unknown_names(source: SourceFile) -> tuple[TextProblem, ...]:
     """Find undefined names in example calls, except calls in docstrings.
 
     Empty for a file that can define names dynamically (``exec``, ``import *``): only a run can tell there.
@@ -129,7 +129,7 @@ def unknown_names(source: SourceFile) -> tuple[Problem, ...]:
         return ()
 
 
-def _unknown_names(source: SourceFile, known: frozenset[str]) -> Iterator[Problem]:
+def _unknown_names(source: SourceFile, known: frozenset[str]) -> Iterator[TextProblem]:
     for example in find_examples(source).examples:
         assigned: set[str] = set()
         for call in example.calls:
@@ -143,7 +143,7 @@ def _unknown_names(source: SourceFile, known: frozenset[str]) -> Iterator[Proble
                     unknown.remove(node.id)
                     start = source.column(call.row, call.column + node.col_offset)
                     span = Span(source.filename, call.row, start, call.row, start + len(node.id))
-                    yield Problem(f"`{node.id}` is not defined in this file", span)
+                    yield TextProblem(f"`{node.id}` is not defined in this file", span)
 
 
 def module_names(source: SourceFile) -> frozenset[str]:
@@ -243,19 +243,19 @@ def _is_main(statement: ast.stmt) -> bool:
 # -- comments ----------------------------------------------------------------------------------
 
 
-def _comments(source: SourceFile) -> dict[int, _Comment]:
+def _comments(source: SourceFile) -> dict[int, _RowComment]:
     comments = {}
     try:
         for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
             row, column = token.start
             if token.type == tokenize.COMMENT and not token.line[:column].strip():
-                comments[row] = _Comment(row, column, token.string)
+                comments[row] = _RowComment(row, column, token.string)
     except (tokenize.TokenError, SyntaxError):
         pass
     return comments
 
 
-def _above(node: NamedDefinition, comments: dict[int, _Comment]) -> Iterator[_Comment]:
+def _above(node: NamedDefinition, comments: dict[int, _RowComment]) -> Iterator[_RowComment]:
     """Yield the comments directly above a definition and between its decorators, from top to bottom."""
     top = first_row(node)
     while top - 1 in comments:
@@ -265,7 +265,7 @@ def _above(node: NamedDefinition, comments: dict[int, _Comment]) -> Iterator[_Co
             yield comments[row]
 
 
-def _call(source: SourceFile, comment: _Comment) -> ExampleCall | Problem:
+def _call(source: SourceFile, comment: _RowComment) -> ExampleCall | TextProblem:
     prefix = _COMMENT.match(comment.text)
     text = comment.text[prefix.end() :] if prefix else ""
     asked = _EXPORT.match(text)
@@ -327,15 +327,17 @@ def _given(text: str) -> GivenValue | None:
     return GivenValue(match[1], int(match[2]), value) if is_number else None
 
 
-def _problem(source: SourceFile, comment: _Comment, message: str) -> Problem:
+def _problem(source: SourceFile, comment: _RowComment, message: str) -> TextProblem:
     start = comment.column + 1
-    return Problem(message, Span(source.filename, comment.row, start, comment.row, start + len(comment.text)))
+    return TextProblem(
+        message, Span(source.filename, comment.row, start, comment.row, start + len(comment.text))
+    )
 
 
 # -- docstrings --------------------------------------------------------------------------------
 
 
-def _docstring_calls(source: SourceFile, node: NamedDefinition) -> list[ExampleCall] | Problem:
+def _docstring_calls(source: SourceFile, node: NamedDefinition) -> list[ExampleCall] | TextProblem:
     docstring = ast.get_docstring(node, clean=False)
     if docstring is None or ">>>" not in docstring:
         return []
@@ -347,7 +349,7 @@ def _docstring_calls(source: SourceFile, node: NamedDefinition) -> list[ExampleC
     except ValueError as error:
         # The parser's message counts rows in the docstring, not in the file.
         span = Span(source.filename, row, 1, row, len(source.line(row)) + 1)
-        return Problem(f"docstring example cannot be read: {error}", span)
+        return TextProblem(f"docstring example cannot be read: {error}", span)
     examples = [example for example in examples if not example.options.get(doctest.SKIP)]
     if not any(node.name in _WORD.findall(example.source) for example in examples):
         return []

@@ -16,7 +16,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class AssignmentTarget:
     """A name that gets a value: its range including any annotation, and the range of its statement.
 
     For a compound statement, the range covers only the header.
@@ -28,42 +28,42 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Targets:
+class AssignmentTargets:
     """The assignment targets of a source by row, byte column and name; parameters by function and name."""
 
-    _stored: Mapping[tuple[int, str], Mapping[int, Target]]
-    _parameters: Mapping[tuple[int, str, str], Target]
+    _stored: Mapping[tuple[int, str], Mapping[int, AssignmentTarget]]
+    _parameters: Mapping[tuple[int, str, str], AssignmentTarget]
 
-    def stored(self, row: int, column: int | None, name: str) -> Target | None:
+    def stored(self, row: int, column: int | None, name: str) -> AssignmentTarget | None:
         """Return the target of an instruction; without a column, the name's only target in the row."""
         targets = self._stored.get((row, name), {})
         if column is not None:
             return targets.get(column)
         return next(iter(targets.values())) if len(targets) == 1 else None
 
-    def parameter(self, row: int, function: str, name: str) -> Target | None:
+    def parameter(self, row: int, function: str, name: str) -> AssignmentTarget | None:
         """Return a parameter of the function that begins (first decorator or ``def``) at ``row``."""
         return self._parameters.get((row, function, name))
 
 
 @lru_cache(maxsize=256)
-def name_targets(source: SourceFile) -> Targets:
+def name_targets(source: SourceFile) -> AssignmentTargets:
     """Return the assignment targets of a source."""
-    targets: dict[tuple[int, str], dict[int, Target]] = {}
-    of_functions: dict[tuple[int, str, str], Target] = {}
+    targets: dict[tuple[int, str], dict[int, AssignmentTarget]] = {}
+    of_functions: dict[tuple[int, str, str], AssignmentTarget] = {}
     for node in ast.walk(source.tree) if source.tree else ():
         if isinstance(node, ast.stmt):
             for expression, name, annotation in stored(node):
                 span = node_span(source, expression, annotation)
-                target = Target(span, annotation is not None, _extent(source, node))
+                target = AssignmentTarget(span, annotation is not None, _extent(source, node))
                 targets.setdefault((expression.lineno, name), {})[expression.col_offset] = target
         if isinstance(node, _Function):
             row = first_row(node)
             for parameter in parameters(node, rest=False):
                 span = node_span(source, parameter)
                 annotated = parameter.annotation is not None
-                of_functions[row, node.name, parameter.arg] = Target(span, annotated, span)
-    return Targets(targets, of_functions)
+                of_functions[row, node.name, parameter.arg] = AssignmentTarget(span, annotated, span)
+    return AssignmentTargets(targets, of_functions)
 
 
 def stored(statement: ast.stmt) -> Iterator[tuple[ast.expr, str, ast.expr | None]]:

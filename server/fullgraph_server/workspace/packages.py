@@ -15,7 +15,7 @@ _SITES = ("site-packages", "dist-packages")
 
 
 @dataclass(frozen=True, slots=True)
-class Package:
+class InstalledPackage:
     """An installed package: its import name, its parent folder, and the version of its distribution.
 
     ``version`` is empty if no distribution lists the package. ``edited`` are files that differ from the
@@ -33,14 +33,14 @@ def package_name(filename: str) -> str:
     return os.path.relpath(filename, _folder(os.path.dirname(filename))).split(os.sep)[0].removesuffix(".py")
 
 
-def installed_package(filename: str, name: str, files: tuple[str, ...]) -> Package:
+def installed_package(filename: str, name: str, files: tuple[str, ...]) -> InstalledPackage:
     """Return the package ``name`` that a file belongs to; compare ``files`` with its record."""
     folder = _folder(os.path.dirname(filename))
     for distribution in distributions(path=[folder]):
         known = {str(item): item for item in distribution.files or ()}
         if any(path.split("/")[0] in (name, f"{name}.py") for path in known):
-            return Package(name, Path(folder), distribution.version, _edited(known, folder, files))
-    return Package(name, Path(folder))
+            return InstalledPackage(name, Path(folder), distribution.version, _edited(known, folder, files))
+    return InstalledPackage(name, Path(folder))
 
 
 @lru_cache(maxsize=4096)

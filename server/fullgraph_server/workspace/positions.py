@@ -24,7 +24,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class StackCall:
     """A stack frame as shown to the user."""
 
     filename: str
@@ -33,7 +33,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class TextProblem:
     """A mistake in text that the user wrote for Fullgraph: a sentence, and the place of the mistake."""
 
     message: str

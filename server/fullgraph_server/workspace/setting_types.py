@@ -38,7 +38,7 @@ class SettingType:
 
 
 @dataclass(frozen=True)
-class Option:
+class ChoiceOption:
     """One value of a choice, with its effect."""
 
     value: str | bool
@@ -48,14 +48,14 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Choice(SettingType):
+class ChoiceType(SettingType):
     """The type of a setting that takes one of a few values."""
 
-    options: tuple[Option, ...] = ()
+    options: tuple[ChoiceOption, ...] = ()
 
 
 @dataclass(frozen=True)
-class _Pattern(SettingType):
+class _PatternType(SettingType):
     def read(self, key: str, value: Any, report: Report) -> Any:
         text = super().read(key, value, report)
         try:
@@ -67,7 +67,7 @@ class _Pattern(SettingType):
 
 
 @dataclass(frozen=True)
-class _Interpreter(SettingType):
+class _InterpreterType(SettingType):
     def read(self, key: str, value: Any, report: Report) -> Any:
         # Some clients send a list of arguments. An empty string is VS Code's default.
         if isinstance(value, list) and len(value) <= 1:
@@ -76,7 +76,7 @@ class _Interpreter(SettingType):
 
 
 @dataclass(frozen=True)
-class _Strings(SettingType):
+class _StringsType(SettingType):
     def read(self, key: str, value: Any, report: Report) -> Any:
         items = super().read(key, value, report) or ()
         strings = (TEXT.read(f"{key}[{index}]", item, report) for index, item in enumerate(items))
@@ -84,7 +84,7 @@ class _Strings(SettingType):
 
 
 @dataclass(frozen=True)
-class _StringTable(SettingType):
+class _StringTableType(SettingType):
     def read(self, key: str, value: Any, report: Report) -> Any:
         table = super().read(key, value, report) or {}
         strings = {name: TEXT.read(f"{key}.{name}", item, report) for name, item in table.items()}
@@ -113,7 +113,7 @@ def number(unit: str) -> SettingType:
     )
 
 
-def choice(*options: Option, quoted: bool = True) -> Choice:
+def choice(*options: ChoiceOption, quoted: bool = True) -> ChoiceType:
     """Return the type of a choice; messages quote string values, as TOML does, if ``quoted``."""
 
     def convert(value: Any) -> str | None:
@@ -128,7 +128,7 @@ def choice(*options: Option, quoted: bool = True) -> Choice:
 
     *names, last = (spelled(option.value) for option in options)
     json = {"type": "string", "enum": [option.value for option in options]}
-    return Choice(f"{', '.join(names)} or {last}", convert, json, options=options)
+    return ChoiceType(f"{', '.join(names)} or {last}", convert, json, options=options)
 
 
 def one_of(names: Iterable[str]) -> SettingType:
@@ -140,15 +140,15 @@ def one_of(names: Iterable[str]) -> SettingType:
 TEXT = SettingType(
     "a string that is not empty", lambda value: _instance_of(str)(value) or None, name="a string"
 )
-PATTERN = _Pattern(TEXT.wanted, TEXT.convert, name="a regular expression")
+PATTERN = _PatternType(TEXT.wanted, TEXT.convert, name="a regular expression")
 WHOLE = SettingType("a whole number above 0", lambda value: value if _positive(value, int) else None)
 FLAG = SettingType("true or false", _instance_of(bool), {"type": "boolean"})
 ITEMS = SettingType("a list", _instance_of(list))
-STRINGS = _Strings(ITEMS.wanted, ITEMS.convert, name="a list of strings")
+STRINGS = _StringsType(ITEMS.wanted, ITEMS.convert, name="a list of strings")
 """Each wrong item is reported and left out."""
-STRING_TABLE = _StringTable("a table", _instance_of(dict), name="a table of strings")
+STRING_TABLE = _StringTableType("a table", _instance_of(dict), name="a table of strings")
 """Each wrong entry is reported and left out."""
-INTERPRETER = _Interpreter(
+INTERPRETER = _InterpreterType(
     "the path of a Python, or a list with one", _instance_of(str), {"type": "string"}, "a path"
 )
 FOLDERS = SettingType(

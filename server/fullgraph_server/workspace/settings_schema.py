@@ -20,7 +20,7 @@ from .setting_types import (
     STRINGS,
     TEXT,
     WHOLE,
-    Option,
+    ChoiceOption,
     Setting,
     choice,
     number,
@@ -28,8 +28,8 @@ from .setting_types import (
 )
 
 _FILES = (
-    Option("keep", "File changes stay after the run. A dry run discards them anyway."),
-    Option("discard", "File changes are discarded after the run: every file is unchanged."),
+    ChoiceOption("keep", "File changes stay after the run. A dry run discards them anyway."),
+    ChoiceOption("discard", "File changes are discarded after the run: every file is unchanged."),
 )
 _FILES_DESCRIPTION = "Whether Fullgraph keeps or discards the file changes that a program makes during a run."
 _FILES_UNSET = (
@@ -56,9 +56,9 @@ EDITOR = (
     Setting(
         "runOn",
         choice(
-            Option("manual", "Never automatically: only when you start them."),
-            Option("save", "Rerun when an imported file is saved, unless it has a syntax error."),
-            Option(
+            ChoiceOption("manual", "Never automatically: only when you start them."),
+            ChoiceOption("save", "Rerun when an imported file is saved, unless it has a syntax error."),
+            ChoiceOption(
                 "type",
                 "Rerun when an imported file is saved, and while you type in one: the unsaved text runs "
                 "as soon as it has no syntax error.",
@@ -74,10 +74,10 @@ EDITOR = (
     Setting(
         "runInductor",
         choice(
-            Option(
+            ChoiceOption(
                 "manual", "Only on command: the lens **Run TorchInductor** or **Open Generated Kernels**."
             ),
-            Option(
+            ChoiceOption(
                 "idle",
                 "Also automatically, after a run has finished and while nothing else runs: at low priority, "
                 "without changing files, and only until another run starts.",
@@ -99,8 +99,8 @@ EDITOR = (
     Setting(
         "tryFixes",
         choice(
-            Option("asked", "Only with the quick fix **Try fixes**."),
-            Option(
+            ChoiceOption("asked", "Only with the quick fix **Try fixes**."),
+            ChoiceOption(
                 "short",
                 "Also after a run of up to five seconds: the program runs several more times, and its file "
                 "changes are discarded. Not if it connected to a server or started another program.",
@@ -239,9 +239,11 @@ SWITCHES = (
     Setting(
         "dynamic",
         choice(
-            Option(True, "Sizes are dynamic from the first call.", "on"),
-            Option(False, "Sizes are static, except those that the program marks as dynamic.", "off"),
-            Option("automatic", "A size becomes dynamic once it has changed, which is torch's default."),
+            ChoiceOption(True, "Sizes are dynamic from the first call.", "on"),
+            ChoiceOption(False, "Sizes are static, except those that the program marks as dynamic.", "off"),
+            ChoiceOption(
+                "automatic", "A size becomes dynamic once it has changed, which is torch's default."
+            ),
         ),
         "Whether sizes are dynamic.",
         "the program's own setting",

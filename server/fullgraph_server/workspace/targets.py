@@ -24,9 +24,9 @@ from fullgraph_compiler.facts import (
 )
 
 from ..text.urls import without_secrets
-from .config import Config, TargetConfig, TargetKind
+from .config import ProjectConfig, TargetConfig, TargetKind
 from .examples import FileExamples, find_examples
-from .positions import TRACE, Problem, Span
+from .positions import TRACE, Span, TextProblem
 from .programs import is_program, module_file
 from .source import SourceFile, SourceReader, read_bytes, read_source
 from .workspace import is_library_folder
@@ -48,7 +48,7 @@ _SKIPPED_FOLDERS = frozenset({"__pycache__", "build", "dist"})
 
 
 @dataclass(frozen=True)
-class Torchrun:
+class TorchrunJob:
     """A script that runs in ``ranks`` processes of one distributed program on this machine."""
 
     script: Script
@@ -78,13 +78,13 @@ class Target:
     label: str
     kind: TargetKind
     filename: str
-    program: Program | Torchrun | Trace
+    program: Program | TorchrunJob | Trace
     cwd: Path
     env: Mapping[str, str] = field(default_factory=dict)
     """Environment variables to add for the run."""
     timeout: float | None = None
     """The time limit in seconds; ``None`` for the general setting."""
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[TextProblem, ...] = ()
     """Problems of example calls that cannot run."""
     switches: Switches | None = None
     """Settings that override the program's own; ``None`` for the general setting."""
@@ -123,7 +123,7 @@ def module_target(module: str, cwd: Path, args: tuple[str, ...] = ()) -> Target:
     return Target(name, name, "module", filename, Script(filename, args, module), cwd)
 
 
-def console_script_target(name: str, config: Config, cwd: Path) -> Target:
+def console_script_target(name: str, config: ProjectConfig, cwd: Path) -> Target:
     """Return the target for a console script of the interpreter's environment."""
     program = _console_script(name, config)
     return Target(f"{CONSOLE_SCRIPT}{name}", name, "console-script", program.filename, program, cwd)
@@ -196,13 +196,13 @@ def file_target(source: SourceFile, cwd: Path) -> Target:
     )
 
 
-def configured_targets(config: Config) -> tuple[Target, ...]:
+def configured_targets(config: ProjectConfig) -> tuple[Target, ...]:
     """Return the targets of pyproject.toml."""
     read = SourceReader()
     return tuple(_configured(target, config, read) for target in config.targets)
 
 
-def folder_targets(folder: Path, config: Config, cwd: Path) -> list[Target]:
+def folder_targets(folder: Path, config: ProjectConfig, cwd: Path) -> list[Target]:
     """Return the targets below a folder: those of pyproject.toml, then those found in files.
 
     A script that pyproject.toml names appears only with the arguments given there.
@@ -254,7 +254,7 @@ def _tests(source: SourceFile) -> Iterator[str]:
                     yield f"{node.name}::{child.name}"
 
 
-def _console_script(name: str, config: Config) -> Script:
+def _console_script(name: str, config: ProjectConfig) -> Script:
     """Return the program of a console script, with the file of the module that it calls, if known."""
     module = config.console_scripts.get(name)
     filename = module_file(module, config.root) if module else str(config.root / "pyproject.toml")
@@ -263,16 +263,16 @@ def _console_script(name: str, config: Config) -> Script:
 
 def _what_runs(target: Target) -> object:
     """Return a key that is equal for targets of the same program, whatever their arguments."""
-    return target.filename if isinstance(target.program, (Script, Torchrun)) else target.program
+    return target.filename if isinstance(target.program, (Script, TorchrunJob)) else target.program
 
 
-def _configured(target: TargetConfig, config: Config, read: SourceReader) -> Target:
+def _configured(target: TargetConfig, config: ProjectConfig, read: SourceReader) -> Target:
     root = config.root
     cwd = Path(os.path.normpath(root / target.cwd))
     path, _, qualname = target.program.partition("::")
     filename = os.path.normpath(root / path)
-    program: Program | Torchrun
-    problems: tuple[Problem, ...] = ()
+    program: Program | TorchrunJob
+    problems: tuple[TextProblem, ...] = ()
     if target.kind == "script":
         program = Script(filename, target.args)
     elif target.kind == "module":
@@ -282,7 +282,7 @@ def _configured(target: TargetConfig, config: Config, read: SourceReader) -> Tar
         program = replace(_console_script(target.program, config), args=target.args)
         filename = program.filename
     elif target.kind == "torchrun":
-        program = Torchrun(Script(filename, target.args), target.ranks)
+        program = TorchrunJob(Script(filename, target.args), target.ranks)
     elif target.kind == "pytest":
         program = PytestNode(os.path.join(root, target.program))
     else:
@@ -291,7 +291,7 @@ def _configured(target: TargetConfig, config: Config, read: SourceReader) -> Tar
         program, problems = Examples(filename, examples), find_examples(source).problems if source else ()
         if not examples:
             message = f"no example calls of {qualname or 'anything'} in {path}"
-            problems = (*problems, Problem(message, Span(filename, 1, 1, 1, 1)))
+            problems = (*problems, TextProblem(message, Span(filename, 1, 1, 1, 1)))
     name, env = target.name, dict(target.env)
     return Target(
         name,

@@ -28,7 +28,7 @@ from fullgraph_compiler.diagnose.divergence import parting
 from fullgraph_compiler.diagnose.followed import is_followed
 from fullgraph_compiler.diagnose.hooks import HookRegistry
 from fullgraph_compiler.diagnose.paths import ENTERED, PathRecorder, place
-from fullgraph_compiler.diagnose.programs import Marks
+from fullgraph_compiler.diagnose.programs import CompileLandmarks
 from fullgraph_compiler.facts import Cause, Fact, FaultLocated, RunRequest, Script, StageChecked
 from fullgraph_compiler.processes.children import run_child
 
@@ -290,10 +290,10 @@ def test_a_call_that_compiled_something_has_no_stale_graph() -> None:
         row = parting(*recorder.paths, recorder.hooks).evidence[0].stack[-1]  # type: ignore[union-attr]
         breaks = frozenset({(row.filename, row.row)})
         marks = (
-            Marks(frozenset({1})),
-            Marks(frozenset({1, 2})),
-            Marks(frozenset({1}), breaks),
-            Marks(frozenset({1}), eager=frozenset({(row.filename, "identity")})),
+            CompileLandmarks(frozenset({1})),
+            CompileLandmarks(frozenset({1, 2})),
+            CompileLandmarks(frozenset({1}), breaks),
+            CompileLandmarks(frozenset({1}), eager=frozenset({(row.filename, "identity")})),
         )
         return [causes._follow(recorder, 2, item).parted for item in marks]
 
@@ -336,7 +336,7 @@ def test_functions_whose_translation_or_cache_differs_are_named() -> None:
         assert np.fix.__module__ == "numpy", "NumPy is as before"
         first, second, other = recorder.paths
         return [
-            causes._translated(first, Marks()),
+            causes._translated(first, CompileLandmarks()),
             causes._cached(first, [first, second]),
             causes._cached(other, [first, second]),
             causes._cached(second, [first, second]),
@@ -381,9 +381,9 @@ def test_a_loop_that_ends_goes_on_at_its_target_or_behind_it(behind: int) -> Non
     (at,) = (index for index, item in enumerate(listed) if item.opname == "FOR_ITER")
     body, end = listed[at + 1].offset, listed[at].argval + behind
 
-    def path(number: int, *offsets: int) -> paths.Path:
-        new = paths.Path(number, number, "steps", (), (), (), frozenset(), {})
-        new.frames.append(paths.Entered(code, -1, 0))
+    def path(number: int, *offsets: int) -> paths.CallPath:
+        new = paths.CallPath(number, number, "steps", (), (), (), frozenset(), {})
+        new.frames.append(paths.PathFrame(code, -1, 0))
         new.events.extend((ENTERED, *offsets))
         return new
 
@@ -401,7 +401,7 @@ def test_no_cause_is_told_if_one_of_the_earlier_graphs_may_fit() -> None:
     def look() -> list[Cause | None]:
         right, left = change(current=BOX.right), change(current=BOX.left)
         recorder = followed(identity, right, left, left)
-        marks = (Marks(frozenset({1})), Marks(frozenset({1, 2})))
+        marks = (CompileLandmarks(frozenset({1})), CompileLandmarks(frozenset({1, 2})))
         return [causes._follow(recorder, 3, item).parted for item in marks]
 
     only, fits = run_child(look).answer
@@ -421,10 +421,10 @@ def test_numpy_in_code_that_is_not_compiled_is_no_cause() -> None:
         (path,) = followed(through, lambda f: f(np.array([1.5, 2.5]))).paths
         file, row = rounded.__code__.co_filename, through.__code__.co_firstlineno + 1
         marks = (
-            Marks(),
-            Marks(breaks=frozenset({(file, row)})),
-            Marks(eager=frozenset({(file, "rounded")})),
-            Marks(breaks=frozenset({(file, row - 1)}), eager=frozenset({(file, "through")})),
+            CompileLandmarks(),
+            CompileLandmarks(breaks=frozenset({(file, row)})),
+            CompileLandmarks(eager=frozenset({(file, "rounded")})),
+            CompileLandmarks(breaks=frozenset({(file, row - 1)}), eager=frozenset({(file, "through")})),
         )
         return [causes._translated(path, item) for item in marks]
 
@@ -457,7 +457,7 @@ def test_a_function_of_numpy_that_raises_runs_once(monkeypatch: pytest.MonkeyPat
         raise ValueError("no")
 
     monkeypatch.setattr(np, "fix", refuse)
-    numpy_calls = translated.NumpyCalls(lambda *_: None)
+    numpy_calls = translated.NumpyWatcher(lambda *_: None)
     numpy_calls.install()
     with pytest.raises(ValueError, match="no"):
         np.fix(np.ones(2))
@@ -506,7 +506,7 @@ def test_a_call_that_ends_the_program_is_followed_no_longer(error: type[BaseExce
     def look() -> list[bool]:
         before = sys.gettrace(), np.fix, torch.compiler.is_compiling
         found = []
-        for recorder in (PathRecorder(), programs._PretendingRecorder()):
+        for recorder in (PathRecorder(), programs._UncompiledRecorder()):
             recorder.install()
             with contextlib.suppress(error):
                 torch.compile(leaving)(TWO)
@@ -523,7 +523,7 @@ def test_a_comparison_that_died_finds_nothing_equal(tmp_path: Path, monkeypatch:
     programs.results(tmp_path, "fused").unlink()
     assert causes.half_difference(tmp_path, "fused") is None
 
-    ran = programs.Ran(None, 1.0)
+    ran = programs.ProgramResult(None, 1.0)
     request = RunRequest(1, Script("a.py"), "stages")
     facts: list[Fact] = []
     monkeypatch.setattr(programs, "run_compiled", lambda *_, **__: ran)

@@ -11,7 +11,15 @@ import torch
 if sys.platform != "linux":
     pytest.skip("graphs run in a fork, on Linux only", allow_module_level=True)
 
-from fullgraph_compiler.cases.case import Case, Graph, Input, Normal, Operation, Ref, TensorSpec
+from fullgraph_compiler.cases.case import (
+    CaseGraph,
+    CaseInput,
+    CaseOperation,
+    FailureCase,
+    NormalValues,
+    ResultRef,
+    TensorSpec,
+)
 from fullgraph_compiler.diagnose.noise import _far, noise_in
 
 SPEC = TensorSpec((1000,), (1,), "float32", "cpu")
@@ -45,13 +53,19 @@ def test_integers_are_no_noise() -> None:
 
 
 def test_a_graph_whose_digits_cancel_has_noise_and_one_without_has_none() -> None:
-    added = Operation("y", "call_function", "torch.add", (Ref("x"), 1e7), spec=SPEC)
-    graph = Graph(("x",), (added, Operation("z", "call_function", "torch.sub", (Ref("y"), 1e7))), (Ref("z"),))
-    case = Case("dynamo", "tripling", graph, (Input("x", SPEC, Normal()),), ("import torch", TRIPLING))
+    added = CaseOperation("y", "call_function", "torch.add", (ResultRef("x"), 1e7), spec=SPEC)
+    graph = CaseGraph(
+        ("x",),
+        (added, CaseOperation("z", "call_function", "torch.sub", (ResultRef("y"), 1e7))),
+        (ResultRef("z"),),
+    )
+    case = FailureCase(
+        "dynamo", "tripling", graph, (CaseInput("x", SPEC, NormalValues()),), ("import torch", TRIPLING)
+    )
     case = replace(case, backend_is_code=True, compile_id="0/0")
     noise = noise_in(case, 60.0)
     assert noise is not None
     assert (noise.compile_id, noise.dtype, noise.compiled) == ("0/0", "float32", 3 * noise.plain)
     assert 0.01 < abs(noise.plain - noise.exact) <= 0.5
-    doubled = (replace(added, target="torch.mul", args=(Ref("x"), 2.0)),)
-    assert noise_in(replace(case, graph=Graph(("x",), doubled, (Ref("y"),))), 60.0) is None
+    doubled = (replace(added, target="torch.mul", args=(ResultRef("x"), 2.0)),)
+    assert noise_in(replace(case, graph=CaseGraph(("x",), doubled, (ResultRef("y"),))), 60.0) is None

@@ -9,7 +9,15 @@ import pytest
 if sys.platform != "linux":
     pytest.skip("the checks run in a fork, on Linux only", allow_module_level=True)
 
-from fullgraph_compiler.cases.case import Case, Graph, Input, Normal, Operation, Ref, TensorSpec
+from fullgraph_compiler.cases.case import (
+    CaseGraph,
+    CaseInput,
+    CaseOperation,
+    FailureCase,
+    NormalValues,
+    ResultRef,
+    TensorSpec,
+)
 from fullgraph_compiler.diagnose.operators import operator_at_fault
 from fullgraph_compiler.facts import Failure, FaultLocated, OperatorFault, StackFrame
 from fullgraph_compiler.trace.export.texts import parse_failing_operator
@@ -35,12 +43,12 @@ def checked(
     result: str, text: str = "", target: str = "torch.ops.faulty.op.default"
 ) -> tuple[object, object]:
     operations = (
-        Operation("sin", "call_function", "torch.sin", (Ref("x"),), spec=SPEC),
-        Operation("op", "call_function", target, (Ref("sin"),), spec=SPEC, calls=CALL),
+        CaseOperation("sin", "call_function", "torch.sin", (ResultRef("x"),), spec=SPEC),
+        CaseOperation("op", "call_function", target, (ResultRef("sin"),), spec=SPEC, calls=CALL),
     )
-    graph = Graph(("x",), operations, (Ref("op"),))
+    graph = CaseGraph(("x",), operations, (ResultRef("op"),))
     preamble = ("import torch", DEFINED.format(result=result))
-    case = Case("dynamo", "inductor", graph, (Input("x", SPEC, Normal()),), preamble)
+    case = FailureCase("dynamo", "inductor", graph, (CaseInput("x", SPEC, NormalValues()),), preamble)
     failure = Failure("error", "AssertionError", "expected size", text=text)
     return operator_at_fault(case, FaultLocated(1, "inductor", "aot_eager", failure, "0/0"), 60.0)
 

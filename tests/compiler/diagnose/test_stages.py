@@ -14,8 +14,8 @@ import torch
 if sys.platform != "linux":
     pytest.skip("the stages of a program are forked, on Linux only", allow_module_level=True)
 
-from fullgraph_compiler.cases.case import Case, Graph, Operation
-from fullgraph_compiler.cases.oracle import Kept, Oracle
+from fullgraph_compiler.cases.case import CaseGraph, CaseOperation, FailureCase
+from fullgraph_compiler.cases.oracle import AnswerCache, FailureOracle
 from fullgraph_compiler.diagnose import printed, programs, stages, wrappers
 from fullgraph_compiler.diagnose.results import ResultRecorder
 from fullgraph_compiler.facts import (
@@ -32,7 +32,7 @@ from fullgraph_compiler.facts import (
     StageChecked,
 )
 from fullgraph_compiler.minify import minifier
-from fullgraph_compiler.processes.children import Child, Ended, run_child
+from fullgraph_compiler.processes.children import ChildResult, ForkedChild, run_child
 
 
 @pytest.mark.parametrize(
@@ -84,20 +84,20 @@ def test_an_exception_that_the_program_caught_is_no_failure() -> None:
     caught = ProgramRaised("RecompileError", "again", (), "", caught=True)
     raised = ProgramRaised("ValueError", "no", (), "")
 
-    def ran(*facts: Fact, unobserved: int = 0) -> programs.Ran:
+    def ran(*facts: Fact, unobserved: int = 0) -> programs.ProgramResult:
         end = RunFinished("finished", 1.0, unobserved=unobserved)
-        return programs.how_it_ran(Ended((*facts, end), answered=True))
+        return programs.how_it_ran(ChildResult((*facts, end), answered=True))
 
-    assert ran(caught, unobserved=2) == programs.Ran(None, 0.0, others=True)
+    assert ran(caught, unobserved=2) == programs.ProgramResult(None, 0.0, others=True)
     assert not ran(caught).others
     assert ran(caught, raised).raised == (raised,)
 
 
 def test_a_graph_that_cannot_be_written_is_not_checked() -> None:
-    names_nothing = Operation("y", "call_method", "sin", ())
-    case = Case("dynamo", "inductor", Graph(("x",), (names_nothing,), ()), (), compile_id="0/0")
+    names_nothing = CaseOperation("y", "call_method", "sin", ())
+    case = FailureCase("dynamo", "inductor", CaseGraph(("x",), (names_nothing,), ()), (), compile_id="0/0")
     facts: list[Fact] = []
-    found = stages._climb_with(case, Oracle(1.0, Kept()), facts.extend, 1)
+    found = stages._climb_with(case, FailureOracle(1.0, AnswerCache()), facts.extend, 1)
     assert isinstance(found, GraphUnchecked)
     assert facts == [found]
     assert (found.compile_id, found.reason.partition(":")[0]) == ("0/0", "it cannot be copied into a program")
@@ -134,9 +134,9 @@ def program_runs(
 ) -> list[Fact]:
     """Have the first two runs of a program end at once; return the list that ``climb`` reports to."""
 
-    def start(*_: object) -> Child:
+    def start(*_: object) -> ForkedChild:
         end = RunFinished("finished", 1.0, reaches_others=reaches_others)
-        return Child(lambda: (*raised, end), None)
+        return ForkedChild(lambda: (*raised, end), None)
 
     monkeypatch.setattr(stages, "has_gpu", lambda: True)  # nothing to warm up
     monkeypatch.setattr(wrappers, "places", lambda _: [()] if wraps else [])
@@ -146,7 +146,7 @@ def program_runs(
 
 
 def climbed(facts: list[Fact]) -> list[stages.Fault]:
-    oracle = Oracle(1.0, Kept())
+    oracle = FailureOracle(1.0, AnswerCache())
     return stages.climb(REQUEST, oracle, facts.extend, lambda: None, seeks_causes=True)[0]
 
 
@@ -155,7 +155,7 @@ def test_a_program_that_reaches_others_does_not_run_again_without_wrapped_module
     reaches_others: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     facts = program_runs(monkeypatch, RAISED, reaches_others=reaches_others, wraps=True)
-    monkeypatch.setattr(programs, "start_unwrapped", lambda *_: Child(lambda: (RAISED,), None))
+    monkeypatch.setattr(programs, "start_unwrapped", lambda *_: ForkedChild(lambda: (RAISED,), None))
     climbed(facts)
     ran = any(isinstance(fact, StageChecked) and fact.stage == "unwrapped" for fact in facts)
     assert (ran, RerunsSkipped() in facts) == (not reaches_others, reaches_others)
@@ -165,7 +165,7 @@ def test_a_run_without_wrapped_modules_that_takes_too_long_tells_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     facts = program_runs(monkeypatch, RAISED, reaches_others=False, wraps=True)
-    monkeypatch.setattr(programs, "start_unwrapped", lambda *_: Child(lambda: time.sleep(60), 0.1))
+    monkeypatch.setattr(programs, "start_unwrapped", lambda *_: ForkedChild(lambda: time.sleep(60), 0.1))
     (fault,) = climbed(facts)
     assert fault.located.stage == "uncompiled"
     checked = [fact.stage for fact in facts if isinstance(fact, StageChecked)]
@@ -198,13 +198,13 @@ def test_a_program_that_reaches_others_is_compiled_once(
 
     def run_compiled(
         _: RunRequest, folder: Path, settings: dict[str, object], *, keeps_results: str = ""
-    ) -> programs.Ran:
+    ) -> programs.ProgramResult:
         ran.append(keeps_results or ("aligned" if settings else "compiled"))
         for stage, lines in (("uncompiled", ["a"]), ("eager", ["a"]), ("compiled", prints)):
             programs.printed(folder, stage).write_text("\n".join(lines), "utf-8")
-        return programs.Ran(None, 1.0)
+        return programs.ProgramResult(None, 1.0)
 
-    case = Case("dynamo", "inductor", Graph(("x",), (), ()), ("bfloat16",), compile_id="0/0")  # type: ignore[arg-type]
+    case = FailureCase("dynamo", "inductor", CaseGraph(("x",), (), ()), ("bfloat16",), compile_id="0/0")  # type: ignore[arg-type]
     for name, value in {
         "_difference": (None, 0),
         "saved": [case],

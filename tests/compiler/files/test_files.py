@@ -15,7 +15,7 @@ import pytest
 from at_risk import as_each, content, covered, folder, in_child
 from fullgraph_compiler.files import covering
 from fullgraph_compiler.files.mounts import Cover, Mount, covers, read_mounts
-from fullgraph_compiler.files.sockets import Sockets
+from fullgraph_compiler.files.sockets import SocketDescriptors
 
 __all__ = ["folder"]
 
@@ -43,7 +43,7 @@ def test_a_mount_table_is_read(tmp_path: Path) -> None:
 
 def test_a_socket_that_goes_while_folders_are_covered_is_left_out(tmp_path: Path) -> None:
     gone = str(tmp_path / "gone")
-    covering._uncover(Sockets({gone: 0}, {gone: None}), [Cover(str(tmp_path), "folder")])
+    covering._uncover(SocketDescriptors({gone: 0}, {gone: None}), [Cover(str(tmp_path), "folder")])
 
 
 def test_folders_with_mounts_below_them_are_split(tmp_path: Path) -> None:

@@ -484,7 +484,7 @@ def test_with_a_thread_that_landlock_would_not_restrict_children_are_refused(fol
 
 def _filtered(column: int, number: int, *arguments: int, architecture: int | None = None) -> str:
     """What the filter answers to a system call: ``allow`` or the number of an error."""
-    machine = seccomp._Machine([*seccomp._MACHINES.values()][column], column)
+    machine = seccomp._MachineNumbers([*seccomp._MACHINES.values()][column], column)
     data = struct.pack(
         "=iIQ6Q", number, architecture or machine.architecture, 0, *arguments, *[0] * (6 - len(arguments))
     )

@@ -7,74 +7,76 @@ from fullgraph_compiler.facts import TimePart
 from fullgraph_compiler.measure.profiling import with_guards
 from fullgraph_compiler.measure.sampling import compare, ratio_of
 from fullgraph_compiler.measure.timeline import (
-    Event,
     EventCost,
-    Key,
+    PartKey,
+    ProfilerEvent,
     parts_of,
     without_overhead,
 )
 
 CODE = "/cache/code.py"
 CALL = [
-    Event("call", 0, 100),
-    Event("guards", 5, 15),
-    Event("region", 20, 95, "0/0"),
-    Event("entry", 25, 70),
-    Event("graph", 30, 65, CODE),
-    Event("kernel", 35, 45, "cpp_fused_0"),
-    Event("operator", 50, 60, "aten::mm"),
-    Event("operator", 52, 58, "aten::copy_"),
-    Event("release", 96, 99),
+    ProfilerEvent("call", 0, 100),
+    ProfilerEvent("guards", 5, 15),
+    ProfilerEvent("region", 20, 95, "0/0"),
+    ProfilerEvent("entry", 25, 70),
+    ProfilerEvent("graph", 30, 65, CODE),
+    ProfilerEvent("kernel", 35, 45, "cpp_fused_0"),
+    ProfilerEvent("operator", 50, 60, "aten::mm"),
+    ProfilerEvent("operator", 52, 58, "aten::copy_"),
+    ProfilerEvent("release", 96, 99),
 ]
 
 
-def times(*device: Event, events: list[Event] = CALL) -> dict[Key, float]:
+def times(*device: ProfilerEvent, events: list[ProfilerEvent] = CALL) -> dict[PartKey, float]:
     return {key: share.time for key, share in parts_of([*events, *device]).items() if share.time}
 
 
 def test_the_innermost_event_counts_and_all_parts_are_the_whole() -> None:
     found = times()
     assert found == {
-        Key("guards", "0/0"): 10,
-        Key("frame", "0/0"): 5 + 25,
-        Key("entry", "0/0"): 5 + 5,
-        Key("launch", "0/0", CODE): 5 + 5 + 5,
-        Key("kernel", "0/0", CODE, "cpp_fused_0"): 10,
-        Key("kernel", "0/0", CODE, "aten::mm"): 10,
-        Key("release"): 3,
-        Key("frame"): 5 + 5 + 1 + 1,
+        PartKey("guards", "0/0"): 10,
+        PartKey("frame", "0/0"): 5 + 25,
+        PartKey("entry", "0/0"): 5 + 5,
+        PartKey("launch", "0/0", CODE): 5 + 5 + 5,
+        PartKey("kernel", "0/0", CODE, "cpp_fused_0"): 10,
+        PartKey("kernel", "0/0", CODE, "aten::mm"): 10,
+        PartKey("release"): 3,
+        PartKey("frame"): 5 + 5 + 1 + 1,
     }
     assert sum(found.values()) == 100
 
 
 def test_what_is_outside_of_a_call_does_not_count() -> None:
-    assert times(events=[Event("guards", 0, 10), Event("call", 20, 30)]) == {Key("frame"): 10}
+    assert times(events=[ProfilerEvent("guards", 0, 10), ProfilerEvent("call", 20, 30)]) == {
+        PartKey("frame"): 10
+    }
 
 
 def test_what_a_gpu_computes_comes_first() -> None:
-    kernel = Event(None, 60, 90, "triton_poi_0", launched=48)
-    copy = Event(None, 90, 100, "Memcpy DtoH", launched=80)
+    kernel = ProfilerEvent(None, 60, 90, "triton_poi_0", launched=48)
+    copy = ProfilerEvent(None, 90, 100, "Memcpy DtoH", launched=80)
     found = times(kernel, copy)
-    assert found[Key("kernel", "0/0", CODE, "triton_poi_0")] == 30
-    assert found[Key("copy", "0/0", "", "Memcpy DtoH")] == 10
+    assert found[PartKey("kernel", "0/0", CODE, "triton_poi_0")] == 30
+    assert found[PartKey("copy", "0/0", "", "Memcpy DtoH")] == 10
     assert sum(found.values()) == 100
-    assert Key("release") not in found
+    assert PartKey("release") not in found
 
 
 def test_a_kernel_of_a_library_has_the_name_of_its_operator() -> None:
-    found = times(Event(None, 70, 80, "ampere_sgemm_128x64", launched=55))
-    assert found[Key("kernel", "0/0", CODE, "aten::mm")] == 10 + 10
+    found = times(ProfilerEvent(None, 70, 80, "ampere_sgemm_128x64", launched=55))
+    assert found[PartKey("kernel", "0/0", CODE, "aten::mm")] == 10 + 10
 
 
 def test_overlapping_kernels_count_once() -> None:
-    streams = [Event(None, 40 + n, 60 + n, f"triton_{n}", launched=40) for n in range(5)]
+    streams = [ProfilerEvent(None, 40 + n, 60 + n, f"triton_{n}", launched=40) for n in range(5)]
     assert sum(times(*streams).values()) == 100
 
 
 def test_the_cost_of_recording_is_taken_off_where_it_arises() -> None:
-    shares = parts_of([Event("call", 0, 40), Event("region", 10, 30, "0/0")])
+    shares = parts_of([ProfilerEvent("call", 0, 40), ProfilerEvent("region", 10, 30, "0/0")])
     found = without_overhead(shares, EventCost(within=4, around=6), total=30)
-    assert found == {Key("frame"): pytest.approx(14), Key("frame", "0/0"): pytest.approx(16)}
+    assert found == {PartKey("frame"): pytest.approx(14), PartKey("frame", "0/0"): pytest.approx(16)}
 
 
 def test_parts_add_up_to_what_nobody_observes() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fullgraph_compiler.measure.variants import Scouted, repeated
+from fullgraph_compiler.measure.variants import CompileUsage, repeated
 from torch import nn
 
 
@@ -55,7 +55,7 @@ def reasons(
     """Why variants do not apply to a program, by name."""
     backends = frozenset[object]() if backend is None else frozenset[object]({backend})
     told = frozenset[object]({mode}), frozenset[object]({dynamic})
-    scouted = Scouted(
+    scouted = CompileUsage(
         3, (), 0, (), "the program compiles no part of a larger module", backends, *told, device
     )
     return {variant.variant: variant.problem for variant in scouted.variants() if not variant.applies}

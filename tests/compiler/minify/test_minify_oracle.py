@@ -12,32 +12,40 @@ import pytest
 if sys.platform != "linux":
     pytest.skip("questions are forked, on Linux only", allow_module_level=True)
 
-from fullgraph_compiler.cases.case import Case, Graph, Input, Normal, Operation, Ref, TensorSpec
-from fullgraph_compiler.cases.oracle import Answer, Kept, Oracle
+from fullgraph_compiler.cases.case import (
+    CaseGraph,
+    CaseInput,
+    CaseOperation,
+    FailureCase,
+    NormalValues,
+    ResultRef,
+    TensorSpec,
+)
+from fullgraph_compiler.cases.oracle import AnswerCache, FailureOracle, OracleAnswer
 from fullgraph_compiler.facts import Failure
 
 _SPEC = TensorSpec((2, 3), (3, 1), "float32", "cpu")
 _OPERATIONS = (
-    Operation("sin", "call_function", "torch.sin", (Ref("x"),), spec=_SPEC),
-    Operation("relu", "call_function", "torch.relu", (Ref("sin"),), spec=_SPEC),
+    CaseOperation("sin", "call_function", "torch.sin", (ResultRef("x"),), spec=_SPEC),
+    CaseOperation("relu", "call_function", "torch.relu", (ResultRef("sin"),), spec=_SPEC),
 )
 
 
-def _case(backend: str, *names: str, preamble: tuple[str, ...] = ()) -> Case:
+def _case(backend: str, *names: str, preamble: tuple[str, ...] = ()) -> FailureCase:
     operations = tuple(item for item in _OPERATIONS if item.name in (names or ("sin", "relu")))
-    inputs = (Input("x", _SPEC, Normal()),)
+    inputs = (CaseInput("x", _SPEC, NormalValues()),)
     if operations[0].name == "relu":
-        operations = (replace(operations[0], args=(Ref("x"),)),)
-    graph = Graph(("x",), operations, (Ref(operations[-1].name),))
-    return Case("dynamo", backend, graph, inputs, preamble, backend_is_code=bool(preamble))
+        operations = (replace(operations[0], args=(ResultRef("x"),)),)
+    graph = CaseGraph(("x",), operations, (ResultRef(operations[-1].name),))
+    return FailureCase("dynamo", backend, graph, inputs, preamble, backend_is_code=bool(preamble))
 
 
-def _backend(body: str) -> Case:
+def _backend(body: str) -> FailureCase:
     return _case("backend", preamble=("import os", f"def backend(graph, inputs):\n    {body}"))
 
 
-def _failure(case: Case, seconds: float = 60.0) -> Failure | None:
-    return Oracle(seconds, Kept()).ask([case])[0].failure
+def _failure(case: FailureCase, seconds: float = 60.0) -> Failure | None:
+    return FailureOracle(seconds, AnswerCache()).ask([case])[0].failure
 
 
 FAULTY = _case("relu_compile_error_TESTING_ONLY")
@@ -74,7 +82,7 @@ def test_a_text_that_does_not_run_is_no_failure_of_the_compiler() -> None:
 
 
 def test_what_dynamo_captures_in_pieces_is_no_pass() -> None:
-    broken = Operation("broken", "call_function", "torch._dynamo.graph_break", ())
+    broken = CaseOperation("broken", "call_function", "torch._dynamo.graph_break", ())
     case = _case("eager")
     graph = replace(case.graph, operations=(case.graph.operations[0], broken, case.graph.operations[1]))
     failure = _failure(replace(case, graph=graph))
@@ -87,14 +95,14 @@ def test_what_dynamo_captures_in_pieces_is_no_pass() -> None:
 
 
 def test_answers_come_in_the_order_of_the_questions() -> None:
-    answers = Oracle(60.0, Kept()).ask(
+    answers = FailureOracle(60.0, AnswerCache()).ask(
         [FAULTY, _case("eager"), _case("relu_compile_error_TESTING_ONLY", "sin")]
     )
     assert [answer.failure is None for answer in answers] == [False, True, True]
 
 
 def test_the_earliest_that_fails_is_taken() -> None:
-    oracle = Oracle(60.0, Kept(), at_once=3)
+    oracle = FailureOracle(60.0, AnswerCache(), at_once=3)
     failure = oracle.ask([FAULTY])[0].failure
     assert failure is not None
     passing, smaller = (_case(FAULTY.backend, name) for name in ("sin", "relu"))
@@ -105,13 +113,13 @@ def test_the_earliest_that_fails_is_taken() -> None:
 def test_no_more_is_asked_than_fits_at_once() -> None:
     asked = []
 
-    def cases() -> Iterator[Case]:
+    def cases() -> Iterator[FailureCase]:
         for number in range(100):
             asked.append(number)
             yield _case(FAULTY.backend, "relu") if number == 1 else replace(FAULTY, dynamic=bool(number % 2))
 
-    oracle = Oracle(60.0, Kept(), at_once=2)
-    failure = Oracle(60.0, Kept()).ask([FAULTY])[0].failure
+    oracle = FailureOracle(60.0, AnswerCache(), at_once=2)
+    failure = FailureOracle(60.0, AnswerCache()).ask([FAULTY])[0].failure
     assert failure is not None
     assert oracle.first_failing(cases(), failure) is not None
     assert len(asked) <= 4
@@ -133,24 +141,24 @@ def test_no_more_is_asked_than_fits_at_once() -> None:
 def test_damaged_answers_keep_no_minification_from_beginning(damage: bytes, tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     path.write_bytes(damage)
-    Kept(path).put("known", Answer(None, 1.0))
-    assert Kept(path).get("known") == Answer(None, 1.0)
+    AnswerCache(path).put("known", OracleAnswer(None, 1.0))
+    assert AnswerCache(path).get("known") == OracleAnswer(None, 1.0)
 
 
 def test_answers_are_kept_without_a_file_that_can_be_written(tmp_path: Path) -> None:
-    kept = Kept(tmp_path)
-    kept.put("known", Answer(None, 1.0))
-    assert kept.get("known") == Answer(None, 1.0)
+    kept = AnswerCache(tmp_path)
+    kept.put("known", OracleAnswer(None, 1.0))
+    assert kept.get("known") == OracleAnswer(None, 1.0)
 
 
 def test_answers_are_kept_in_a_file(tmp_path: Path) -> None:
     path = tmp_path / "cache" / "answers.jsonl"
-    first = Oracle(60.0, Kept(path))
+    first = FailureOracle(60.0, AnswerCache(path))
     told = first.ask([FAULTY, _case("eager")])
     assert (first.queries, first.cached) == (2, 0)
     with path.open("a") as file:
         file.write('{"key": "cut')
-    second = Oracle(60.0, Kept(path))
+    second = FailureOracle(60.0, AnswerCache(path))
     assert [answer.failure for answer in second.ask([FAULTY, _case("eager")])] == [
         answer.failure for answer in told
     ]

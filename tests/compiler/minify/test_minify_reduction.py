@@ -10,22 +10,22 @@ from typing import Any
 
 import pytest
 from fullgraph_compiler.cases.case import (
-    Case,
-    Code,
-    Exact,
-    Graph,
-    Input,
-    Integers,
-    Normal,
-    Operation,
-    Ref,
+    CaseGraph,
+    CaseInput,
+    CaseOperation,
+    ConstantCode,
+    ExactValues,
+    FailureCase,
+    IntegerValues,
+    NormalValues,
+    ResultRef,
     TensorSpec,
     references,
     uses,
 )
 from fullgraph_compiler.minify.reduction import reduce
 
-Predicate = Callable[[Case], bool]
+Predicate = Callable[[FailureCase], bool]
 
 
 def tensor(*shape: int, dtype: str = "float32", device: str = "cpu", grad: bool = False) -> TensorSpec:
@@ -35,48 +35,54 @@ def tensor(*shape: int, dtype: str = "float32", device: str = "cpu", grad: bool 
     return TensorSpec(shape, tuple(strides[: len(shape)]), dtype, device, grad)
 
 
-def operation(target: str, *args: Any, name: str = "", spec: Any = None, **kwargs: Any) -> Operation:
+def operation(target: str, *args: Any, name: str = "", spec: Any = None, **kwargs: Any) -> CaseOperation:
     kind = "call_function" if "." in target else "call_method"
-    return Operation(name or target.split(".")[-1], kind, target, args, tuple(kwargs.items()), spec)
+    return CaseOperation(name or target.split(".")[-1], kind, target, args, tuple(kwargs.items()), spec)
 
 
-def case_of(operations: Iterable[Operation], outputs: Iterable[Any], **inputs: Any) -> Case:
+def case_of(operations: Iterable[CaseOperation], outputs: Iterable[Any], **inputs: Any) -> FailureCase:
     """A case whose inputs are given by their specs, or as numbers."""
     made = tuple(
-        Input(name, given, Normal()) if isinstance(given, TensorSpec) else Input(name, None, given)
+        CaseInput(name, given, NormalValues())
+        if isinstance(given, TensorSpec)
+        else CaseInput(name, None, given)
         for name, given in inputs.items()
     )
-    return Case("dynamo", "inductor", Graph(tuple(inputs), tuple(operations), tuple(outputs)), made)
+    return FailureCase(
+        "dynamo", "inductor", CaseGraph(tuple(inputs), tuple(operations), tuple(outputs)), made
+    )
 
 
-def chain(length: int, special: dict[int, str], spec: TensorSpec | None = None) -> Case:
+def chain(length: int, special: dict[int, str], spec: TensorSpec | None = None) -> FailureCase:
     """Operations one after the other; some are special."""
     spec = spec or tensor(4, 4)
     operations = [
-        operation(special.get(i, "torch.sin"), Ref(f"op{i - 1}" if i else "x"), name=f"op{i}", spec=spec)
+        operation(
+            special.get(i, "torch.sin"), ResultRef(f"op{i - 1}" if i else "x"), name=f"op{i}", spec=spec
+        )
         for i in range(length)
     ]
-    return case_of(operations, [Ref(f"op{length - 1}")], x=spec)
+    return case_of(operations, [ResultRef(f"op{length - 1}")], x=spec)
 
 
-def residual(length: int, special: dict[int, str]) -> Case:
+def residual(length: int, special: dict[int, str]) -> FailureCase:
     """Layers that add what an earlier one made."""
-    operations: list[Operation] = []
+    operations: list[CaseOperation] = []
     for i in range(length):
-        earlier = [Ref(f"op{j}") for j in (i - 1, i - 3) if j >= 0] or [Ref("x"), Ref("y")]
+        earlier = [ResultRef(f"op{j}") for j in (i - 1, i - 3) if j >= 0] or [ResultRef("x"), ResultRef("y")]
         target = special.get(i, "torch.add")
         operations.append(operation(target, *earlier, name=f"op{i}", spec=tensor(4, 4)))
-    return case_of(operations, [Ref(f"op{length - 1}")], x=tensor(4, 4), y=tensor(4, 4))
+    return case_of(operations, [ResultRef(f"op{length - 1}")], x=tensor(4, 4), y=tensor(4, 4))
 
 
-def targets(case: Case) -> list[str]:
+def targets(case: FailureCase) -> list[str]:
     return [operation.target for operation in case.graph.operations]
 
 
 def has(*wanted: str) -> Predicate:
     """Whether all of these functions are called, and something that is returned needs them."""
 
-    def predicate(case: Case) -> bool:
+    def predicate(case: FailureCase) -> bool:
         needed = set(references(case.graph.outputs))
         found = set()
         for operation in reversed(case.graph.operations):
@@ -88,7 +94,7 @@ def has(*wanted: str) -> Predicate:
     return predicate
 
 
-def check(case: Case) -> None:
+def check(case: FailureCase) -> None:
     """Every name is defined once and before its use, and nothing is there without need."""
     assert case.graph.parameters == tuple(given.name for given in case.inputs)
     assert case.graph.outputs
@@ -104,7 +110,7 @@ def check(case: Case) -> None:
             assert len(given.spec.shape) == len(given.spec.stride)
 
 
-def check_graph(graph: Graph) -> None:
+def check_graph(graph: CaseGraph) -> None:
     known = set(graph.parameters)
     assert len(known) == len(graph.parameters)
     names = {name for name, _ in graph.subgraphs}
@@ -121,7 +127,7 @@ def check_graph(graph: Graph) -> None:
         check_graph(subgraph)
 
 
-def harmless(each: Operation) -> bool:
+def harmless(each: CaseOperation) -> bool:
     """Whether an operation of these tests does nothing but make tensors."""
     makes_tensors = isinstance(each.spec, (TensorSpec, tuple))
     return makes_tensors and not each.target.endswith("_") and not each.target.startswith("torch.ops.my")
@@ -134,9 +140,9 @@ class Oracle:
         self.predicate = predicate
         self.ahead = ahead
         self.questions = 0
-        self.progress: list[Case] = []
+        self.progress: list[FailureCase] = []
 
-    def first_failing(self, candidates: Iterable[Case]) -> Case | None:
+    def first_failing(self, candidates: Iterable[FailureCase]) -> FailureCase | None:
         waiting = iter(candidates)
         while True:
             batch = list(islice(waiting, self.ahead))
@@ -149,7 +155,7 @@ class Oracle:
                 if self.predicate(case):
                     return case
 
-    def reduce(self, case: Case) -> Case:
+    def reduce(self, case: FailureCase) -> FailureCase:
         assert self.predicate(case)
         check(case)
         result = reduce(case, self.first_failing, self.progress.append)
@@ -164,7 +170,7 @@ class Oracle:
 
 @pytest.mark.parametrize("position", [0, 1, 499, 617, 998, 999])
 @pytest.mark.parametrize("graph", [chain, residual])
-def test_one_bad_operation_of_a_thousand(graph: Callable[..., Case], position: int) -> None:
+def test_one_bad_operation_of_a_thousand(graph: Callable[..., FailureCase], position: int) -> None:
     oracle = Oracle(has("torch.bad"))
     result = oracle.reduce(graph(1000, {position: "torch.bad"}))
     assert targets(result) == ["torch.bad"]
@@ -179,7 +185,7 @@ def test_two_bad_operations_far_apart() -> None:
 
 
 def test_operations_that_must_be_neighbours_meet() -> None:
-    def feeds(case: Case) -> bool:
+    def feeds(case: FailureCase) -> bool:
         made = {each.name: each.target for each in case.graph.operations}
         return any(
             each.target == "torch.worse" and made.get(name) == "torch.bad"
@@ -187,7 +193,7 @@ def test_operations_that_must_be_neighbours_meet() -> None:
             for name in uses(each)
         )
 
-    def reaches(case: Case) -> bool:
+    def reaches(case: FailureCase) -> bool:
         tainted: set[str] = set()
         for each in case.graph.operations:
             if each.target == "torch.bad" or tainted.intersection(uses(each)):
@@ -219,28 +225,28 @@ def test_a_fault_that_is_always_there_leaves_one_operation() -> None:
 def test_no_single_operation_can_go(seed: int) -> None:
     """Random graphs, random faults: without any operation that is left the fault is not there."""
     numbers = random.Random(seed)
-    operations: list[Operation] = []
+    operations: list[CaseOperation] = []
     shapes = [tensor(4, 4), tensor(8), tensor(2, 3, dtype="int64")]
     known = {f"x{i}": numbers.choice(shapes) for i in range(3)}
     inputs = dict(known)
     for i in range(numbers.randint(5, 60)):
         spec: Any = numbers.choice([*shapes, (shapes[0], shapes[1]), 3])
-        args = [Ref(name) for name in numbers.sample(sorted(known), numbers.randint(1, 3))]
+        args = [ResultRef(name) for name in numbers.sample(sorted(known), numbers.randint(1, 3))]
         operations.append(operation(f"torch.f{numbers.randint(0, 20)}", *args, name=f"op{i}", spec=spec))
         if isinstance(spec, tuple):
             for j, item in enumerate(spec):
                 name = f"op{i}_item{j}"
-                operations.append(operation("operator.getitem", Ref(f"op{i}"), j, name=name, spec=item))
+                operations.append(operation("operator.getitem", ResultRef(f"op{i}"), j, name=name, spec=item))
                 known[name] = item
         elif isinstance(spec, TensorSpec):
             known[f"op{i}"] = spec
     used = {name for each in operations for name in uses(each)}
-    outputs = [Ref(each.name) for each in operations if each.name not in used]
+    outputs = [ResultRef(each.name) for each in operations if each.name not in used]
     case = case_of(operations, outputs, **{name: spec for name, spec in inputs.items() if name in used})
     names = [each.name for each in operations if each.target != "operator.getitem"]
     wanted = set(numbers.sample(names, numbers.randint(1, 4)))
 
-    def predicate(case: Case) -> bool:
+    def predicate(case: FailureCase) -> bool:
         return wanted.issubset(each.name for each in case.graph.operations)
 
     oracle = Oracle(predicate)
@@ -256,14 +262,14 @@ def test_an_operation_with_an_item_of_many_results() -> None:
     halves = (tensor(2, 4), tensor(2, 4))
     case = case_of(
         [
-            operation("torch.sin", Ref("x"), spec=tensor(4, 4)),
-            operation("torch.split", Ref("sin"), 2, spec=halves),
-            operation("operator.getitem", Ref("split"), 0, name="first", spec=halves[0]),
-            operation("operator.getitem", Ref("split"), 1, name="second", spec=halves[1]),
-            operation("torch.bad", Ref("second"), spec=halves[1]),
-            operation("torch.add", Ref("bad"), Ref("first"), spec=halves[1]),
+            operation("torch.sin", ResultRef("x"), spec=tensor(4, 4)),
+            operation("torch.split", ResultRef("sin"), 2, spec=halves),
+            operation("operator.getitem", ResultRef("split"), 0, name="first", spec=halves[0]),
+            operation("operator.getitem", ResultRef("split"), 1, name="second", spec=halves[1]),
+            operation("torch.bad", ResultRef("second"), spec=halves[1]),
+            operation("torch.add", ResultRef("bad"), ResultRef("first"), spec=halves[1]),
         ],
-        [Ref("add")],
+        [ResultRef("add")],
         x=tensor(4, 4),
     )
     assert targets(Oracle(has("torch.bad")).reduce(case)) == ["torch.bad"]
@@ -280,10 +286,10 @@ def test_many_results_that_are_used_together_become_inputs() -> None:
     halves = (tensor(2, 4), tensor(2, 4))
     case = case_of(
         [
-            operation("torch.split", Ref("x"), 2, spec=halves),
-            operation("torch.cat", Ref("split"), spec=tensor(4, 4)),
+            operation("torch.split", ResultRef("x"), 2, spec=halves),
+            operation("torch.cat", ResultRef("split"), spec=tensor(4, 4)),
         ],
-        [Ref("cat")],
+        [ResultRef("cat")],
         x=tensor(4, 4),
     )
     result = Oracle(
@@ -297,10 +303,10 @@ def test_many_results_that_are_used_together_become_inputs() -> None:
 def test_a_result_of_which_nothing_is_known_keeps_its_operation() -> None:
     case = case_of(
         [
-            operation("torch.mystery", Ref("x")),
-            operation("torch.bad", Ref("mystery"), spec=tensor(4)),
+            operation("torch.mystery", ResultRef("x")),
+            operation("torch.bad", ResultRef("mystery"), spec=tensor(4)),
         ],
-        [Ref("bad")],
+        [ResultRef("bad")],
         x=tensor(4),
     )
     assert targets(Oracle(has("torch.bad")).reduce(case)) == ["torch.mystery", "torch.bad"]
@@ -308,27 +314,27 @@ def test_a_result_of_which_nothing_is_known_keeps_its_operation() -> None:
 
 def test_two_outputs_are_needed() -> None:
     names = [f"op{i}" for i in range(20)]
-    operations = [operation("torch.sin", Ref("x"), name=name, spec=tensor(4)) for name in names]
+    operations = [operation("torch.sin", ResultRef("x"), name=name, spec=tensor(4)) for name in names]
 
-    def two(case: Case) -> bool:
+    def two(case: FailureCase) -> bool:
         return len(set(references(case.graph.outputs))) >= 2
 
     oracle = Oracle(two)
-    result = oracle.reduce(case_of(operations, [Ref(name) for name in names], x=tensor(4)))
+    result = oracle.reduce(case_of(operations, [ResultRef(name) for name in names], x=tensor(4)))
     assert len(result.graph.outputs) == 2
     assert oracle.questions <= 30
 
 
 def test_outputs_that_the_fault_does_not_need_go() -> None:
     names = [f"op{i}" for i in range(20)]
-    operations = [operation("torch.sin", Ref("x"), name=name, spec=tensor(4)) for name in names]
-    operations.append(operation("torch.bad", *map(Ref, names), spec=tensor(4)))
-    case = case_of(operations, [*map(Ref, names), Ref("bad"), None], x=tensor(4))
+    operations = [operation("torch.sin", ResultRef("x"), name=name, spec=tensor(4)) for name in names]
+    operations.append(operation("torch.bad", *map(ResultRef, names), spec=tensor(4)))
+    case = case_of(operations, [*map(ResultRef, names), ResultRef("bad"), None], x=tensor(4))
 
-    def whole(case: Case) -> bool:
+    def whole(case: FailureCase) -> bool:
         return has("torch.bad")(case) and len(case.graph.operations) == 21
 
-    assert Oracle(whole).reduce(case).graph.outputs == (Ref("bad"),)
+    assert Oracle(whole).reduce(case).graph.outputs == (ResultRef("bad"),)
 
 
 # -- effects -----------------------------------------------------------------------------------
@@ -337,20 +343,20 @@ def test_outputs_that_the_fault_does_not_need_go() -> None:
 def test_an_operation_that_writes_stays_though_nothing_uses_its_result() -> None:
     case = case_of(
         [
-            operation("torch.sin", Ref("x"), spec=tensor(4, grad=True)),
-            operation("torch.cos", Ref("sin"), spec=tensor(4, grad=True)),
-            operation("add_", Ref("cos"), 1, spec=tensor(4, grad=True)),
-            operation("operator.setitem", Ref("cos"), 0, 3.0),
-            operation("torch.bad", Ref("cos"), spec=tensor(4, grad=True)),
+            operation("torch.sin", ResultRef("x"), spec=tensor(4, grad=True)),
+            operation("torch.cos", ResultRef("sin"), spec=tensor(4, grad=True)),
+            operation("add_", ResultRef("cos"), 1, spec=tensor(4, grad=True)),
+            operation("operator.setitem", ResultRef("cos"), 0, 3.0),
+            operation("torch.bad", ResultRef("cos"), spec=tensor(4, grad=True)),
         ],
-        [Ref("bad")],
+        [ResultRef("bad")],
         x=tensor(4, grad=True),
     )
 
-    def written(case: Case) -> bool:
+    def written(case: FailureCase) -> bool:
         return {"add_", "torch.bad"} <= set(targets(case)) and leaves_unwritten(case)
 
-    def leaves_unwritten(case: Case) -> bool:
+    def leaves_unwritten(case: FailureCase) -> bool:
         leaves = {given.name for given in case.inputs if given.spec and given.spec.requires_grad}
         return not any(
             each.args[0].name in leaves
@@ -361,23 +367,23 @@ def test_an_operation_that_writes_stays_though_nothing_uses_its_result() -> None
     assert targets(Oracle(written).reduce(case)) == ["add_", "torch.bad"]
     only = Oracle(lambda case: "operator.setitem" in targets(case)).reduce(case)
     assert targets(only) == ["operator.setitem"]
-    assert only.graph.outputs == (Ref(only.graph.parameters[0]),)
+    assert only.graph.outputs == (ResultRef(only.graph.parameters[0]),)
 
 
 def test_a_custom_operator_stays_until_it_is_known_not_to_matter() -> None:
     case = case_of(
         [
-            operation("torch.sin", Ref("x"), spec=tensor(4)),
-            operation("torch.ops.my.log.default", Ref("sin"), name="log", spec=tensor(4)),
-            operation("torch.ops.my.note.default", Ref("sin"), name="note", spec=None),
-            operation("torch.bad", Ref("sin"), spec=tensor(4)),
+            operation("torch.sin", ResultRef("x"), spec=tensor(4)),
+            operation("torch.ops.my.log.default", ResultRef("sin"), name="log", spec=tensor(4)),
+            operation("torch.ops.my.note.default", ResultRef("sin"), name="note", spec=None),
+            operation("torch.bad", ResultRef("sin"), spec=tensor(4)),
         ],
-        [Ref("bad")],
+        [ResultRef("bad")],
         x=tensor(4),
     )
     asked: list[list[str]] = []
 
-    def needs_note(case: Case) -> bool:
+    def needs_note(case: FailureCase) -> bool:
         asked.append(targets(case))
         return {"torch.ops.my.note.default", "torch.bad"} <= set(targets(case))
 
@@ -386,22 +392,28 @@ def test_a_custom_operator_stays_until_it_is_known_not_to_matter() -> None:
 
 
 def test_dead_operations_inputs_and_subgraphs_go_at_once() -> None:
-    inner = Graph(("a",), (operation("torch.sin", Ref("a"), spec=tensor(4)),), (Ref("sin"),))
+    inner = CaseGraph(("a",), (operation("torch.sin", ResultRef("a"), spec=tensor(4)),), (ResultRef("sin"),))
     case = case_of(
         [
-            Operation("branch", "get_attr", "true_graph", ()),
-            operation("torch.cos", Ref("y"), spec=tensor(4)),
-            operation("torch.ops.higher_order.cond", Ref("x"), Ref("branch"), name="cond", spec=(tensor(4),)),
-            operation("operator.getitem", Ref("cond"), 0, name="item", spec=tensor(4)),
-            operation("torch.bad", Ref("item"), spec=tensor(4)),
+            CaseOperation("branch", "get_attr", "true_graph", ()),
+            operation("torch.cos", ResultRef("y"), spec=tensor(4)),
+            operation(
+                "torch.ops.higher_order.cond",
+                ResultRef("x"),
+                ResultRef("branch"),
+                name="cond",
+                spec=(tensor(4),),
+            ),
+            operation("operator.getitem", ResultRef("cond"), 0, name="item", spec=tensor(4)),
+            operation("torch.bad", ResultRef("item"), spec=tensor(4)),
         ],
-        [Ref("bad")],
+        [ResultRef("bad")],
         x=tensor(4),
         y=tensor(4),
         z=tensor(4),
     )
     case = replace(case, graph=replace(case.graph, subgraphs=(("true_graph", inner), ("other", inner))))
-    best: list[Case] = []
+    best: list[FailureCase] = []
     oracle = Oracle(has("torch.bad", "torch.ops.higher_order.cond"))
     result = reduce(case, oracle.first_failing, best.append)
     assert "torch.cos" not in targets(best[0])
@@ -414,10 +426,10 @@ def test_dead_operations_inputs_and_subgraphs_go_at_once() -> None:
 def test_a_fault_in_an_operation_that_nothing_needs() -> None:
     case = case_of(
         [
-            operation("torch.bad", Ref("x"), spec=tensor(4)),
-            operation("torch.cos", Ref("x"), spec=tensor(4)),
+            operation("torch.bad", ResultRef("x"), spec=tensor(4)),
+            operation("torch.cos", ResultRef("x"), spec=tensor(4)),
         ],
-        [Ref("cos")],
+        [ResultRef("cos")],
         x=tensor(4),
     )
     oracle = Oracle(lambda case: "torch.bad" in targets(case))
@@ -428,10 +440,10 @@ def test_a_fault_in_an_operation_that_nothing_needs() -> None:
 # -- inputs ------------------------------------------------------------------------------------
 
 
-def pair(spec: TensorSpec, *args: Any, target: str = "torch.bad", **kwargs: Any) -> Case:
+def pair(spec: TensorSpec, *args: Any, target: str = "torch.bad", **kwargs: Any) -> FailureCase:
     """One operation with two inputs that are alike."""
-    only = operation(target, Ref("x"), Ref("y"), *args, spec=spec, **kwargs)
-    return case_of([only], [Ref("bad")], x=spec, y=spec)
+    only = operation(target, ResultRef("x"), ResultRef("y"), *args, spec=spec, **kwargs)
+    return case_of([only], [ResultRef("bad")], x=spec, y=spec)
 
 
 def test_a_gradient_that_is_not_needed_goes() -> None:
@@ -441,7 +453,7 @@ def test_a_gradient_that_is_not_needed_goes() -> None:
 
 
 def test_a_gradient_that_is_needed_stays() -> None:
-    def backward(case: Case) -> bool:
+    def backward(case: FailureCase) -> bool:
         return has("torch.bad")(case) and any(given.spec.requires_grad for given in case.inputs if given.spec)
 
     oracle = Oracle(backward)
@@ -459,30 +471,33 @@ def test_inputs_that_are_alike_become_one() -> None:
 
 def test_real_numbers_stay_only_where_they_matter() -> None:
     case = pair(tensor(2))
-    exact = Exact(b"12345678")
+    exact = ExactValues(b"12345678")
     case = replace(case, inputs=tuple(replace(given, value=exact) for given in case.inputs))
 
-    def needs_y(case: Case) -> bool:
+    def needs_y(case: FailureCase) -> bool:
         return any(given.name == "y" and given.value == exact for given in case.inputs)
 
     result = Oracle(needs_y).reduce(case)
-    assert {given.name: given.value for given in result.inputs} == {"x": Normal(), "y": exact}
+    assert {given.name: given.value for given in result.inputs} == {"x": NormalValues(), "y": exact}
     integers = replace(case, inputs=tuple(replace(i, spec=tensor(2, dtype="int32")) for i in case.inputs))
     (made, *_) = Oracle(has("torch.bad")).reduce(integers).inputs
-    assert made.value == Integers(0, 1)
-    like = replace(case, inputs=tuple(replace(given, value=Normal(0.3, 4.0)) for given in case.inputs))
+    assert made.value == IntegerValues(0, 1)
+    like = replace(case, inputs=tuple(replace(given, value=NormalValues(0.3, 4.0)) for given in case.inputs))
     (made, *_) = Oracle(has("torch.bad")).reduce(like).inputs
-    assert made.value == Normal()
+    assert made.value == NormalValues()
 
 
 def test_numbers_become_constants() -> None:
     case = case_of(
-        [operation("torch.bad", Ref("x"), Ref("s0"), spec=tensor(4))], [Ref("bad")], s0=7, x=tensor(4)
+        [operation("torch.bad", ResultRef("x"), ResultRef("s0"), spec=tensor(4))],
+        [ResultRef("bad")],
+        s0=7,
+        x=tensor(4),
     )
     result = Oracle(has("torch.bad")).reduce(replace(case, dynamic=True))
     assert not result.dynamic
     assert result.graph.parameters == ("x",)
-    assert result.graph.operations[0].args == (Ref("x"), 1)
+    assert result.graph.operations[0].args == (ResultRef("x"), 1)
 
 
 # -- sizes, types, constants -------------------------------------------------------------------
@@ -491,14 +506,14 @@ def test_numbers_become_constants() -> None:
 def test_sizes_shrink_everywhere_as_far_as_the_fault_allows() -> None:
     case = case_of(
         [
-            operation("view", Ref("x"), (8, 128), name="view", spec=tensor(8, 128)),
-            operation("torch.bad", Ref("view"), spec=tensor(8, 128)),
+            operation("view", ResultRef("x"), (8, 128), name="view", spec=tensor(8, 128)),
+            operation("torch.bad", ResultRef("view"), spec=tensor(8, 128)),
         ],
-        [Ref("bad")],
+        [ResultRef("bad")],
         x=tensor(8, 2, 64),
     )
 
-    def large(case: Case) -> bool:
+    def large(case: FailureCase) -> bool:
         (x,) = case.inputs
         assert x.spec is not None
         if "view" not in targets(case):
@@ -516,39 +531,41 @@ def test_sizes_shrink_everywhere_as_far_as_the_fault_allows() -> None:
 
 def test_small_tensors_keep_their_layout_and_some_of_their_numbers() -> None:
     transposed = TensorSpec((8, 4), (1, 8), "float32", "cpu")
-    case = case_of([operation("torch.bad", Ref("x"), spec=transposed)], [Ref("bad")], x=transposed)
-    data = Exact(bytes(range(128)))
-    case = replace(case, inputs=(Input("x", transposed, data),))
+    case = case_of(
+        [operation("torch.bad", ResultRef("x"), spec=transposed)], [ResultRef("bad")], x=transposed
+    )
+    data = ExactValues(bytes(range(128)))
+    case = replace(case, inputs=(CaseInput("x", transposed, data),))
 
-    def recorded(case: Case) -> bool:
+    def recorded(case: FailureCase) -> bool:
         (x,) = case.inputs
-        return isinstance(x.value, Exact) and x.spec is not None and x.spec.stride[0] == 1
+        return isinstance(x.value, ExactValues) and x.spec is not None and x.spec.stride[0] == 1
 
     (x,) = Oracle(recorded).reduce(case).inputs
-    assert x == Input("x", TensorSpec((2, 2), (1, 2), "float32", "cpu"), Exact(bytes(range(16))))
+    assert x == CaseInput("x", TensorSpec((2, 2), (1, 2), "float32", "cpu"), ExactValues(bytes(range(16))))
     (x,) = Oracle(has("torch.bad")).reduce(case).inputs
     assert x.spec == tensor(2, 2)
 
 
 def test_types_and_devices_become_plain() -> None:
     spec = tensor(2, dtype="bfloat16", device="cuda:0")
-    device = Code("torch.device(type='cuda', index=0)")
+    device = ConstantCode("torch.device(type='cuda', index=0)")
     case = case_of(
         [
-            operation("to", Ref("x"), device, Code("torch.bfloat16"), spec=spec),
-            operation("torch.bad", Ref("to"), "cuda:0", spec=spec),
+            operation("to", ResultRef("x"), device, ConstantCode("torch.bfloat16"), spec=spec),
+            operation("torch.bad", ResultRef("to"), "cuda:0", spec=spec),
         ],
-        [Ref("bad")],
+        [ResultRef("bad")],
         x=spec,
     )
 
-    def both(case: Case) -> bool:
+    def both(case: FailureCase) -> bool:
         return len(case.graph.operations) == 2
 
     result = Oracle(both).reduce(case)
     to, bad = result.graph.operations
-    assert to.args == (Ref("x"), Code("torch.device('cpu')"), Code("torch.float32"))
-    assert bad.args == (Ref("to"), "cpu")
+    assert to.args == (ResultRef("x"), ConstantCode("torch.device('cpu')"), ConstantCode("torch.float32"))
+    assert bad.args == (ResultRef("to"), "cpu")
     assert result.inputs[0].spec == to.spec == bad.spec == tensor(2)
     on_gpu = Oracle(lambda case: both(case) and case.graph.operations[1].args[1] == "cuda:0").reduce(case)
     assert on_gpu.inputs[0].spec == tensor(2, device="cuda:0")
@@ -566,7 +583,7 @@ def test_only_the_settings_and_statements_that_matter_stay() -> None:
     lines = tuple(f"line{i}" for i in range(9))
     case = replace(pair(tensor(2)), preamble=lines, settings=lines[:3])
 
-    def needs(case: Case) -> bool:
+    def needs(case: FailureCase) -> bool:
         return {"line2", "line6"} <= set(case.preamble) and "line1" in case.settings
 
     result = Oracle(needs).reduce(case)

@@ -15,15 +15,15 @@ import pytest
 import torch
 from fullgraph_compiler.cases import repro, self_check
 from fullgraph_compiler.cases.case import (
-    Case,
-    Code,
-    Exact,
-    Graph,
-    Input,
-    Integers,
-    Normal,
-    Operation,
-    Ref,
+    CaseGraph,
+    CaseInput,
+    CaseOperation,
+    ConstantCode,
+    ExactValues,
+    FailureCase,
+    IntegerValues,
+    NormalValues,
+    ResultRef,
     TensorSpec,
 )
 from fullgraph_compiler.cases.places import calls_at
@@ -40,35 +40,39 @@ def tensor(
     stride: tuple[int, ...] | None = None,
     dtype: str = "float32",
     grad: bool = False,
-    value: Normal | Integers | Exact | None = None,
-) -> Input:
+    value: NormalValues | IntegerValues | ExactValues | None = None,
+) -> CaseInput:
     stride = torch.empty(shape).stride() if stride is None else stride
-    return Input(name, TensorSpec(shape, stride, dtype, "cpu", grad), value or Normal())
+    return CaseInput(name, TensorSpec(shape, stride, dtype, "cpu", grad), value or NormalValues())
 
 
-def operation(name: str, target: str, *args: Any, calls: Any = (), **kwargs: Any) -> Operation:
+def operation(name: str, target: str, *args: Any, calls: Any = (), **kwargs: Any) -> CaseOperation:
     kind = "call_function" if "." in target else "call_method"
-    return Operation(name, kind, target, args, tuple(kwargs.items()), calls=calls)
+    return CaseOperation(name, kind, target, args, tuple(kwargs.items()), calls=calls)
 
 
-def case_of(inputs: list[Input], operations: list[Operation], outputs: list[Any], **options: Any) -> Case:
-    graph = Graph(tuple(item.name for item in inputs), tuple(operations), tuple(outputs))
-    return Case(**{"level": "dynamo", "backend": "eager", "graph": graph, "inputs": tuple(inputs), **options})
+def case_of(
+    inputs: list[CaseInput], operations: list[CaseOperation], outputs: list[Any], **options: Any
+) -> FailureCase:
+    graph = CaseGraph(tuple(item.name for item in inputs), tuple(operations), tuple(outputs))
+    return FailureCase(
+        **{"level": "dynamo", "backend": "eager", "graph": graph, "inputs": tuple(inputs), **options}
+    )
 
 
-def defined(case: Case) -> dict[str, Any]:
+def defined(case: FailureCase) -> dict[str, Any]:
     namespace: dict[str, Any] = {"__name__": "repro"}
     exec(compile(repro.program(case), "<repro>", "exec"), namespace)
     return namespace
 
 
-def lines(case: Case) -> list[str]:
+def lines(case: FailureCase) -> list[str]:
     """What stands in ``forward``."""
     body = repro.program(case).partition("def forward(")[2].partition("\n\n\n")[0]
     return [line.strip() for line in body.splitlines()[1:]]
 
 
-X = Ref("x")
+X = ResultRef("x")
 
 
 # -- operations --------------------------------------------------------------------------------
@@ -77,16 +81,18 @@ X = Ref("x")
 def test_operations_are_written_as_a_person_would() -> None:
     operations = [
         operation("a", "operator.add", X, 1),
-        operation("b", "operator.pow", -2, Ref("a")),
-        operation("c", "operator.getitem", Ref("b"), (0, slice(None, 2), ..., None)),
-        operation("d", "view", Ref("c"), 1, -1),
-        operation("e", "torch.nn.functional.softmax", Ref("d"), dim=-1, dtype=Code("torch.float64")),
+        operation("b", "operator.pow", -2, ResultRef("a")),
+        operation("c", "operator.getitem", ResultRef("b"), (0, slice(None, 2), ..., None)),
+        operation("d", "view", ResultRef("c"), 1, -1),
+        operation(
+            "e", "torch.nn.functional.softmax", ResultRef("d"), dim=-1, dtype=ConstantCode("torch.float64")
+        ),
         operation("unused", "operator.setitem", X, (0,), 3.0),
-        operation("f", "torch.cat", [Ref("e"), Ref("e")], 1),
-        operation("g", "operator.neg", Ref("f")),
-        operation("h", "random_", Ref("g"), **{"from": 1, "to": 2}),
+        operation("f", "torch.cat", [ResultRef("e"), ResultRef("e")], 1),
+        operation("g", "operator.neg", ResultRef("f")),
+        operation("h", "random_", ResultRef("g"), **{"from": 1, "to": 2}),
     ]
-    assert lines(case_of([tensor("x", 3, 4)], operations, [Ref("h"), None, 3, X])) == [
+    assert lines(case_of([tensor("x", 3, 4)], operations, [ResultRef("h"), None, 3, X])) == [
         "a = x + 1",
         "b = (-2) ** a",
         "c = b[0, :2, ..., None]",
@@ -116,12 +122,14 @@ def test_not_a_number_stays_none() -> None:
 def test_names_that_python_has_already_are_changed() -> None:
     inputs = [tensor("sum", 2), tensor("class", 2), tensor("self", 2), tensor("3.x", 2), tensor("mine", 2)]
     operations = [
-        operation("torch", "torch.add", Ref("sum"), Ref("class")),
-        operation("f", "mine.twice", Ref("torch")),
-        operation("sum_", "builtins.sum", [Ref("f"), Ref("self"), Ref("3.x"), Ref("mine")]),
+        operation("torch", "torch.add", ResultRef("sum"), ResultRef("class")),
+        operation("f", "mine.twice", ResultRef("torch")),
+        operation(
+            "sum_", "builtins.sum", [ResultRef("f"), ResultRef("self"), ResultRef("3.x"), ResultRef("mine")]
+        ),
     ]
     preamble = ("class mine:\n    twice = staticmethod(lambda value: value * 2)",)
-    module = defined(case_of(inputs, operations, [Ref("sum_")], preamble=preamble))
+    module = defined(case_of(inputs, operations, [ResultRef("sum_")], preamble=preamble))
     assert module["Repro"]()(1, 2, 3, 4, 5) == [18]
 
 
@@ -132,10 +140,10 @@ def test_a_line_of_the_user_stands_above_its_operations(tmp_path: Path) -> None:
     calls = (StackFrame(str(source), 2, "f"), inner)
     operations = [
         operation("sin", "sin", X, calls=calls),
-        operation("cos", "cos", Ref("sin"), calls=calls),
-        operation("tan", "tan", Ref("cos"), calls=(StackFrame("gone.py", 7, "g"),)),
+        operation("cos", "cos", ResultRef("sin"), calls=calls),
+        operation("tan", "tan", ResultRef("cos"), calls=(StackFrame("gone.py", 7, "g"),)),
     ]
-    assert lines(case_of([tensor("x", 2)], operations, [Ref("tan")])) == [
+    assert lines(case_of([tensor("x", 2)], operations, [ResultRef("tan")])) == [
         "# model.py:2 in f: return x.sin().cos()",
         "sin = x.sin()",
         "cos = sin.cos()",
@@ -146,65 +154,69 @@ def test_a_line_of_the_user_stands_above_its_operations(tmp_path: Path) -> None:
 
 
 def test_graphs_within_are_modules() -> None:
-    def branch(target: str) -> Graph:
-        return Graph(("x",), (operation("y", target, X),), (Ref("y"),))
+    def branch(target: str) -> CaseGraph:
+        return CaseGraph(("x",), (operation("y", target, X),), (ResultRef("y"),))
 
     names = ("cond_true_0", "cond_false_0")
-    operations = [Operation(name, "get_attr", name, ()) for name in names]
+    operations = [CaseOperation(name, "get_attr", name, ()) for name in names]
     operations += [
-        operation("cond", "torch.ops.higher_order.cond", Ref("p"), *map(Ref, names), (X,)),
-        operation("item", "operator.getitem", Ref("cond"), 0),
+        operation("cond", "torch.ops.higher_order.cond", ResultRef("p"), *map(ResultRef, names), (X,)),
+        operation("item", "operator.getitem", ResultRef("cond"), 0),
     ]
-    case = case_of([tensor("p", dtype="bool", value=Exact(b"\0")), tensor("x", 3)], operations, [Ref("item")])
+    case = case_of(
+        [tensor("p", dtype="bool", value=ExactValues(b"\0")), tensor("x", 3)], operations, [ResultRef("item")]
+    )
     subgraphs = (("cond_true_0", branch("torch.sin")), ("cond_false_0", branch("torch.cos")))
-    graph = Graph(case.graph.parameters, case.graph.operations, case.graph.outputs, subgraphs)
-    module = defined(Case("dynamo", "eager", graph, case.inputs))
+    graph = CaseGraph(case.graph.parameters, case.graph.operations, case.graph.outputs, subgraphs)
+    module = defined(FailureCase("dynamo", "eager", graph, case.inputs))
     p, x = module["inputs"]()
     assert torch.equal(module["Repro"]()(p, x)[0], x.cos())
 
 
 def test_a_graph_within_may_return_its_output_bare() -> None:
-    less = Graph(("i",), (operation("lt", "torch.lt", Ref("i"), 3),), (Ref("lt"),), bare=True)
-    more = Graph(("i",), (operation("add", "torch.add", Ref("i"), 1),), (Ref("add"),))
-    operations = [Operation(name, "get_attr", name, ()) for name in ("cond_fn", "body_fn")]
+    less = CaseGraph(("i",), (operation("lt", "torch.lt", ResultRef("i"), 3),), (ResultRef("lt"),), bare=True)
+    more = CaseGraph(("i",), (operation("add", "torch.add", ResultRef("i"), 1),), (ResultRef("add"),))
+    operations = [CaseOperation(name, "get_attr", name, ()) for name in ("cond_fn", "body_fn")]
     loop = "torch.ops.higher_order.while_loop"
-    operations.append(operation("loop", loop, Ref("cond_fn"), Ref("body_fn"), (X,), ()))
-    operations.append(operation("item", "operator.getitem", Ref("loop"), 0))
-    graph = Graph(("x",), tuple(operations), (Ref("item"),), (("cond_fn", less), ("body_fn", more)))
-    module = defined(Case("dynamo", "eager", graph, (tensor("x", dtype="int64", value=Integers(0, 0)),)))
+    operations.append(operation("loop", loop, ResultRef("cond_fn"), ResultRef("body_fn"), (X,), ()))
+    operations.append(operation("item", "operator.getitem", ResultRef("loop"), 0))
+    graph = CaseGraph(("x",), tuple(operations), (ResultRef("item"),), (("cond_fn", less), ("body_fn", more)))
+    module = defined(
+        FailureCase("dynamo", "eager", graph, (tensor("x", dtype="int64", value=IntegerValues(0, 0)),))
+    )
     assert module["Repro"]()(*module["inputs"]())[0].item() == 3
 
 
 @pytest.mark.parametrize("single", [False, True])
 def test_an_autograd_function_is_written_as_one(single: bool) -> None:
-    outputs: Any = Ref("mul") if single else (Ref("mul"), Ref("cos"))
-    forward = Graph(
+    outputs: Any = ResultRef("mul") if single else (ResultRef("mul"), ResultRef("cos"))
+    forward = CaseGraph(
         ("x",),
         (operation("mul", "torch.mul", X, 2), operation("cos", "torch.cos", X)),
-        (outputs, (Ref("cos"), X)),
+        (outputs, (ResultRef("cos"), X)),
     )
     place = (StackFrame("train.py", 3, "backward"),)
     gradients = ("g", "c", "x") if single else ("g", "h", "c", "x")
-    product = operation("product", "torch.mul", Ref("g"), Ref("c"), calls=place)
-    sum_of = operation("whole", "torch.add", Ref("product"), X)
-    backward = Graph(gradients, (product, sum_of), (Ref("whole"),), bare=True)
-    held = [Operation(name, "get_attr", name, ()) for name in ("fwd_body_0", "bwd_body_0")]
+    product = operation("product", "torch.mul", ResultRef("g"), ResultRef("c"), calls=place)
+    sum_of = operation("whole", "torch.add", ResultRef("product"), X)
+    backward = CaseGraph(gradients, (product, sum_of), (ResultRef("whole"),), bare=True)
+    held = [CaseOperation(name, "get_attr", name, ()) for name in ("fwd_body_0", "bwd_body_0")]
     options: dict[str, Any] = {"non_differentiable_idx": [] if single else [1], "saved_for_backward_idx": [1]}
     applied = operation(
         "y",
         "torch.ops.higher_order.autograd_function_apply",
-        *(Ref(item.name) for item in held),
+        *(ResultRef(item.name) for item in held),
         X,
         **options,
     )
-    last = [] if single else [operation("z", "operator.getitem", Ref("y"), 0)]
-    graph = Graph(
+    last = [] if single else [operation("z", "operator.getitem", ResultRef("y"), 0)]
+    graph = CaseGraph(
         ("x",),
         (*held, applied, *last),
-        (Ref("y" if single else "z"),),
+        (ResultRef("y" if single else "z"),),
         (("fwd_body_0", forward), ("bwd_body_0", backward)),
     )
-    case = Case("dynamo", "eager", graph, (tensor("x", 2, grad=True),))
+    case = FailureCase("dynamo", "eager", graph, (tensor("x", 2, grad=True),))
     namespace = defined(case)
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     (result,) = namespace["Repro"]()(x)
@@ -218,25 +230,29 @@ def test_an_autograd_function_is_written_as_one(single: bool) -> None:
 
 def test_functions_of_flex_attention_hold_their_tensors() -> None:
     score, mask = (
-        Graph((*names, "held"), (operation("sum", "torch.add", Ref(names[0]), Ref("held")),), (Ref("sum"),))
+        CaseGraph(
+            (*names, "held"),
+            (operation("sum", "torch.add", ResultRef(names[0]), ResultRef("held")),),
+            (ResultRef("sum"),),
+        )
         for names in (("score", "b", "h", "i", "j"), ("b", "h", "i", "j"))
     )
-    held = [Operation(name, "get_attr", name, ()) for name in ("score_0", "mask_0")]
-    blocks = (128, 128, None, Ref("mask_0"))
+    held = [CaseOperation(name, "get_attr", name, ()) for name in ("score_0", "mask_0")]
+    blocks = (128, 128, None, ResultRef("mask_0"))
     kernels: dict[str, Any] = {}
     target = "torch.ops.higher_order.flex_attention"
-    called = operation("y", target, X, X, X, Ref("score_0"), blocks, 0.5, kernels, (X, X), ())
-    graph = Graph(("x",), (*held, called), (Ref("y"),), (("score_0", score), ("mask_0", mask)))
-    text = repro.program(Case("dynamo", "eager", graph, (tensor("x", 2),)))
+    called = operation("y", target, X, X, X, ResultRef("score_0"), blocks, 0.5, kernels, (X, X), ())
+    graph = CaseGraph(("x",), (*held, called), (ResultRef("y"),), (("score_0", score), ("mask_0", mask)))
+    text = repro.program(FailureCase("dynamo", "eager", graph, (tensor("x", 2),)))
     written = "x, x, x, lambda *args: self.score_0(*args, x, x), (128, 128, None, self.mask_0), 0.5, {})"
     assert f"y = {target}({written}\n" in text
 
 
 def test_data_is_set_as_its_user_does() -> None:
-    was_set = operation("set_", "torch.Tensor.set_", X, Ref("y"))
-    lowered = operation("low", "torch._dynamo.variables.builtin._lower_version_count_by_1", Ref("set_"))
-    added = operation("z", "torch.add", Ref("set_"), 1)
-    case = case_of([tensor("x", 2), tensor("y", 2)], [was_set, lowered, added], [Ref("z")])
+    was_set = operation("set_", "torch.Tensor.set_", X, ResultRef("y"))
+    lowered = operation("low", "torch._dynamo.variables.builtin._lower_version_count_by_1", ResultRef("set_"))
+    added = operation("z", "torch.add", ResultRef("set_"), 1)
+    case = case_of([tensor("x", 2), tensor("y", 2)], [was_set, lowered, added], [ResultRef("z")])
     x, y = torch.zeros(2), torch.ones(2)
     (result,) = defined(case)["Repro"]()(x, y)
     assert torch.equal(result, y + 1)
@@ -247,40 +263,44 @@ TRITON = "torch.ops.higher_order.triton_kernel_wrapper_"
 
 
 def test_what_dynamo_cannot_capture_again_is_written_as_its_user_would() -> None:
-    inner = Graph(("y",), (operation("sin", "torch.sin", Ref("y")),), (Ref("sin"),))
-    region, checkpoint = (Operation(name, "get_attr", name, ()) for name in ("region", "checkpointed"))
-    called = operation("a", "torch.ops.higher_order.invoke_subgraph", Ref("region"), "region", X)
+    inner = CaseGraph(("y",), (operation("sin", "torch.sin", ResultRef("y")),), (ResultRef("sin"),))
+    region, checkpoint = (CaseOperation(name, "get_attr", name, ()) for name in ("region", "checkpointed"))
+    called = operation("a", "torch.ops.higher_order.invoke_subgraph", ResultRef("region"), "region", X)
     kept = operation(
-        "b", "torch.ops.higher_order.tag_activation_checkpoint", Ref("checkpointed"), X, use_reentrant=False
+        "b",
+        "torch.ops.higher_order.tag_activation_checkpoint",
+        ResultRef("checkpointed"),
+        X,
+        use_reentrant=False,
     )
     subgraphs = (("region", inner), ("checkpointed", inner))
-    whole = Graph(("x",), (region, called, checkpoint, kept), (Ref("a"), Ref("b")), subgraphs)
-    text = repro.program(Case("dynamo", "eager", whole, (tensor("x", 2),)))
+    whole = CaseGraph(("x",), (region, called, checkpoint, kept), (ResultRef("a"), ResultRef("b")), subgraphs)
+    text = repro.program(FailureCase("dynamo", "eager", whole, (tensor("x", 2),)))
     assert "a = self.region(x)\n" in text
     assert "b = torch.utils.checkpoint.checkpoint(self.checkpointed, x, use_reentrant=False)\n" in text
-    hook = Operation("held", "get_attr", "hook", ())
-    hooked = operation("c", "torch.ops.higher_order.register_hook", X, Ref("held"))
-    graph = Graph(("x",), (hook, hooked), (Ref("c"),), (("hook", inner),))
-    written = repro.program(Case("dynamo", "eager", graph, (tensor("x", 2),)))
+    hook = CaseOperation("held", "get_attr", "hook", ())
+    hooked = operation("c", "torch.ops.higher_order.register_hook", X, ResultRef("held"))
+    graph = CaseGraph(("x",), (hook, hooked), (ResultRef("c"),), (("hook", inner),))
+    written = repro.program(FailureCase("dynamo", "eager", graph, (tensor("x", 2),)))
     assert "c = (x.register_hook(self.hook), x)[1]\n" in written
     marked = "class Region(torch.nn.Module):\n    @torch.compiler.nested_compile_region\n    def forward("
     assert marked in text
     assert text.count("nested_compile_region") == 1
-    in_aten = repro.program(Case("aot", "inductor", whole, (tensor("x", 2),)))
+    in_aten = repro.program(FailureCase("aot", "inductor", whole, (tensor("x", 2),)))
     assert "a = torch.ops.higher_order.invoke_subgraph(self.region, 'region', x)\n" in in_aten
     assert "nested_compile_region" not in in_aten
 
 
 def test_a_triton_kernel_is_launched_as_its_user_would() -> None:
-    given = {"kernel": Code("add_one"), "grid": (4, 1, 1), "kwargs": {"out": X, "n": 4, "BLOCK": 16}}
+    given = {"kernel": ConstantCode("add_one"), "grid": (4, 1, 1), "kwargs": {"out": X, "n": 4, "BLOCK": 16}}
     launch = operation("launch", TRITON + "mutation", **given)
     assert lines(case_of([tensor("x", 4)], [launch], [X])) == [
         "add_one[(4, 1, 1)](out=x, n=4, BLOCK=16)",
         "return [x]",
     ]
     launch = operation("launch", TRITON + "functional", **given, tensors_to_clone=["out"])
-    item = operation("item", "operator.getitem", Ref("launch"), "out")
-    assert lines(case_of([tensor("x", 4)], [launch, item], [Ref("item")], level="aot")) == [
+    item = operation("item", "operator.getitem", ResultRef("launch"), "out")
+    assert lines(case_of([tensor("x", 4)], [launch, item], [ResultRef("item")], level="aot")) == [
         "launch = {'out': torch.clone(x)}",
         "torch.library.wrap_triton(add_one)[(4, 1, 1)](out=launch['out'], n=4, BLOCK=16)",
         "item = launch['out']",
@@ -296,15 +316,15 @@ EXACT = [float(value) for value in range(12)]
 @pytest.mark.parametrize(
     ("shape", "stride", "value"),
     [
-        ((3, 4), (4, 1), Normal()),
-        ((3, 4), (1, 3), Normal(5.0, 0.1)),
-        ((3, 4), (8, 2), Integers(2, 9)),
-        ((3, 4), (0, 1), Normal(-1.0)),
-        ((3, 4), (1, 1), Exact(struct.pack("12f", *(i + j for i in range(3) for j in range(4))))),
-        ((3, 4), (1, 3), Exact(struct.pack("12f", *EXACT))),
-        ((0, 3), (3, 1), Normal()),
-        ((), (), Normal()),
-        ((2, 50), (50, 1), Exact(struct.pack("100f", *range(100)))),
+        ((3, 4), (4, 1), NormalValues()),
+        ((3, 4), (1, 3), NormalValues(5.0, 0.1)),
+        ((3, 4), (8, 2), IntegerValues(2, 9)),
+        ((3, 4), (0, 1), NormalValues(-1.0)),
+        ((3, 4), (1, 1), ExactValues(struct.pack("12f", *(i + j for i in range(3) for j in range(4))))),
+        ((3, 4), (1, 3), ExactValues(struct.pack("12f", *EXACT))),
+        ((0, 3), (3, 1), NormalValues()),
+        ((), (), NormalValues()),
+        ((2, 50), (50, 1), ExactValues(struct.pack("100f", *range(100)))),
     ],
 )
 @pytest.mark.parametrize("grad", [False, True])
@@ -317,7 +337,7 @@ def test_a_tensor_is_what_its_spec_says(
     assert (tuple(x.shape), x.stride(), x.dtype, x.requires_grad) == (shape, stride, torch.float32, grad)
     assert x.is_leaf
     assert torch.equal(x, again)
-    if isinstance(value, Exact):
+    if isinstance(value, ExactValues):
         assert x.flatten().tolist() == list(struct.unpack(f"{x.numel()}f", value.data))
 
 
@@ -336,10 +356,10 @@ def test_a_tensor_is_what_its_spec_says(
         "complex64",
     ],
 )
-@pytest.mark.parametrize("value", [Normal(1.0, 0.5), Integers(0, 1), None])
+@pytest.mark.parametrize("value", [NormalValues(1.0, 0.5), IntegerValues(0, 1), None])
 def test_every_dtype_can_be_made(dtype: str, value: Any) -> None:
     size = torch.empty(0, dtype=getattr(torch, dtype)).element_size()
-    made = value or Exact(b"\1" * 3 * size)
+    made = value or ExactValues(b"\1" * 3 * size)
     (x,) = defined(case_of([tensor("x", 3, dtype=dtype, value=made)], [], [X]))["inputs"]()
     assert x.dtype is getattr(torch, dtype)
     if value is None:
@@ -347,8 +367,8 @@ def test_every_dtype_can_be_made(dtype: str, value: Any) -> None:
 
 
 def test_a_few_numbers_are_written_as_such() -> None:
-    numbers = Exact(struct.pack("3f", 0.1, -math.inf, -0.0))
-    text = repro.program(case_of([tensor("x", 3, value=numbers), Input("n", None, 5)], [], [X]))
+    numbers = ExactValues(struct.pack("3f", 0.1, -math.inf, -0.0))
+    text = repro.program(case_of([tensor("x", 3, value=numbers), CaseInput("n", None, 5)], [], [X]))
     assert "torch.tensor([0.1, -math.inf, -0.0]),  # x\n        5,  # n\n" in text
     assert "manual_seed" not in text
 
@@ -365,7 +385,7 @@ def test_a_tensor_that_others_make_up_is_not_read_as_a_plain_one() -> None:
 
 def test_an_input_with_a_gradient_may_be_written_to() -> None:
     add = operation("add_", "add_", X, 1)
-    module = defined(case_of([tensor("x", 3, grad=True)], [add], [Ref("add_")]))
+    module = defined(case_of([tensor("x", 3, grad=True)], [add], [ResultRef("add_")]))
     (x,) = module["inputs"]()
     assert module["Repro"]()(x)[0].requires_grad
 
@@ -377,7 +397,7 @@ def test_what_must_come_before_does() -> None:
     case = case_of(
         [tensor("x", 3)],
         [operation("y", "torch.sin", X)],
-        [Ref("y")],
+        [ResultRef("y")],
         backend="wrap(mine)",
         backend_is_code=True,
         dynamic=True,
@@ -406,7 +426,7 @@ def fault(failure: Failure) -> FaultLocated:
     return FaultLocated(1, "aot_eager", "eager", failure, "0/0")
 
 
-def ran(case: Case, failure: Failure, folder: Path, *args: str) -> tuple[int, str]:
+def ran(case: FailureCase, failure: Failure, folder: Path, *args: str) -> tuple[int, str]:
     """The exit code of the file, run by a fresh interpreter, and what it prints."""
     file = folder / "repro.py"
     file.write_text(repro.write(case, fault(failure), "torch 0.0"), encoding="utf-8")
@@ -414,7 +434,7 @@ def ran(case: Case, failure: Failure, folder: Path, *args: str) -> tuple[int, st
     return done.returncode, done.stdout
 
 
-def checked(case: Case, failure: Failure, *args: str) -> tuple[int, str]:
+def checked(case: FailureCase, failure: Failure, *args: str) -> tuple[int, str]:
     """The same in a forked child, which is faster. An exception counts as printed."""
 
     def call() -> tuple[int, str]:
@@ -433,13 +453,13 @@ def checked(case: Case, failure: Failure, *args: str) -> tuple[int, str]:
     return code, text
 
 
-def failing(backend: str, grad: bool = False) -> Case:
+def failing(backend: str, grad: bool = False) -> FailureCase:
     """A case with a backend of its own."""
     preamble = ("import os", "import time", f"def mine(graph, inputs):\n    {backend}\n    return graph")
     return case_of(
         [tensor("x", 2, 3, grad=grad)],
         [operation("y", "torch.relu", X, calls=(StackFrame("model.py", 3, "forward"),))],
-        [Ref("y")],
+        [ResultRef("y")],
         backend="mine",
         backend_is_code=True,
         preamble=preamble,
@@ -510,7 +530,7 @@ def header(text: str) -> str:
 
 
 def test_a_repro_says_what_it_holds_before_it_is_shared() -> None:
-    case = case_of([tensor("x", 2)], [operation("a", "operator.add", X, 1)], [Ref("a")])
+    case = case_of([tensor("x", 2)], [operation("a", "operator.add", X, 1)], [ResultRef("a")])
     text = repro.write(case, fault(Failure("error", "Error", "no")), "torch 0.0")
     assert "Before you share this file: it contains code of your program, and may contain values" in header(
         text

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from fullgraph_compiler.facts import CacheKeyPart, CacheLookup, Fact, GraphNode, SizesRemembered, StackFrame
-from fullgraph_compiler.trace import Interpreter, TraceRecord
+from fullgraph_compiler.trace import TraceInterpreter, TraceRecord
 
 COMPONENTS = [
     "[ha] gm: GraphModule()\n\ndef forward(self, a):\n    relu = torch.ops.aten.relu.default(a)",
@@ -33,7 +33,7 @@ def looked_up(state: str, key: str = "fkey", **more: Any) -> TraceRecord:
 
 
 def facts(records: Iterable[TraceRecord], *, findings_only: bool = False) -> list[Fact]:
-    interpreter = Interpreter(findings_only=findings_only)
+    interpreter = TraceInterpreter(findings_only=findings_only)
     found = [fact for item in records for fact in interpreter.feed(item)]
     return [*found, *interpreter.finish()]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler import facts as f
-from fullgraph_compiler.trace import Interpreter, TraceRecord, read_log
+from fullgraph_compiler.trace import TraceInterpreter, TraceRecord, read_log
 from fullgraph_compiler.trace.export.texts import (
     parse_assigned,
     parse_ranges,
@@ -35,7 +35,7 @@ The error above occurred when calling torch.export.export."""
 
 
 def facts_of(name: str) -> list[f.Fact]:
-    interpreter = Interpreter()
+    interpreter = TraceInterpreter()
     facts = [fact for record in read_log(TRACES / f"{name}.log.gz") for fact in interpreter.feed(record)]
     return [*facts, *interpreter.finish()]
 
@@ -45,7 +45,7 @@ def record(name: str, payload: str = "", compile_id: str = "", **body: object) -
 
 
 def fed(*records: TraceRecord) -> list[f.Fact]:
-    interpreter = Interpreter()
+    interpreter = TraceInterpreter()
     return [*(fact for item in records for fact in interpreter.feed(item)), *interpreter.finish()]
 
 

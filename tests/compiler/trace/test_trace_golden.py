@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler import facts as f
-from fullgraph_compiler.trace import Interpreter, read_log
+from fullgraph_compiler.trace import TraceInterpreter, read_log
 
 TRACES = Path(__file__).parents[1] / "traces"
 LOGS = sorted(TRACES.glob("*.log.gz"))
 
 
 def interpret(path: Path) -> list[f.Fact]:
-    interpreter = Interpreter()
+    interpreter = TraceInterpreter()
     facts = [fact for record in read_log(path) for fact in interpreter.feed(record)]
     return [*facts, *interpreter.finish()]
 
@@ -144,7 +144,7 @@ def test_all_facts_survive_json() -> None:
 
 
 def test_after_a_reset_torch_counts_from_zero_and_we_count_on() -> None:
-    interpreter = Interpreter()
+    interpreter = TraceInterpreter()
     log = TRACES / "torch-2.13.log.gz"
     first, second = ([fact for item in read_log(log) for fact in interpreter.feed(item)] for _ in range(2))
     ids = [fact.compile_id for fact in first if isinstance(fact, f.FrameStarted)]

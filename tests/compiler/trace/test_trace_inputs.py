@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 from fullgraph_compiler.facts import FrameInputs, InputTensor
-from fullgraph_compiler.trace import Interpreter, TraceRecord, read_log
+from fullgraph_compiler.trace import TraceInterpreter, TraceRecord, read_log
 from fullgraph_compiler.trace.inputs import TENSOR_RECORDS, InputReader
 
 TRACES = Path(__file__).parents[1] / "traces"
 
 
 def interpreted(version: str) -> dict[str, FrameInputs]:
-    interpreter = Interpreter()
+    interpreter = TraceInterpreter()
     log = read_log(TRACES / f"torch-{version}.log.gz")
     facts = [fact for record in log for fact in interpreter.feed(record)]
     return {fact.compile_id: fact for fact in facts if isinstance(fact, FrameInputs)}

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 from fullgraph_compiler.facts import CodeGenerated, Kernel, KernelNode, StackFrame
-from fullgraph_compiler.trace import Interpreter, TraceRecord
+from fullgraph_compiler.trace import TraceInterpreter, TraceRecord
 from fullgraph_compiler.trace.graphs import parse_nodes, parse_operators
 from fullgraph_compiler.trace.inductor.kernels import (
-    Launches,
+    CodeLaunches,
     called,
     parse_launches,
     parse_nodes_of,
@@ -93,7 +93,7 @@ def test_sources_of_a_launch_are_those_of_its_own_comment() -> None:
 
 
 def test_code_that_is_not_python_has_no_launches() -> None:
-    assert parse_launches("#include <torch/csrc/inductor/cpp_prefix.h>") == Launches(())
+    assert parse_launches("#include <torch/csrc/inductor/cpp_prefix.h>") == CodeLaunches(())
 
 
 SUBGRAPHS = """\
@@ -227,7 +227,7 @@ def test_a_wrapper_in_cpp_has_its_kernels_and_the_pass_of_its_graph() -> None:
         TraceRecord("inductor_post_grad_graph", {}, "0/0", 0, ""),
         TraceRecord("inductor_output_code", {}, "0/0", 0, CPP_WRAPPER),
     ]
-    interpreter = Interpreter()
+    interpreter = TraceInterpreter()
     facts = [fact for item in told for fact in interpreter.feed(item)] + [*interpreter.finish()]
     (code,) = (fact for fact in facts if isinstance(fact, CodeGenerated))
     assert (code.phase, code.language, code.unread) == ("forward", "python", ())
@@ -317,7 +317,7 @@ def test_code_of_which_nothing_more_is_told_is_not_lost() -> None:
     def record(name: str, payload: str) -> TraceRecord:
         return TraceRecord(name, {}, "0/0", 0, payload)
 
-    interpreter = Interpreter()
+    interpreter = TraceInterpreter()
     frames = [{"filename": 1, "line": 1, "name": "f"}]
     told = [
         TraceRecord("str", ["/m.py", 1], "", 0, ""),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 from fullgraph_compiler.facts import CompilePhase, PhasesTimed
-from fullgraph_compiler.trace import Interpreter, TraceRecord
+from fullgraph_compiler.trace import TraceInterpreter, TraceRecord
 
 
 def told(*events: tuple[str, str, float]) -> list[PhasesTimed]:
     """The facts of events ``(B, E or i; name; seconds)``."""
-    interpreter = Interpreter()
+    interpreter = TraceInterpreter()
     records = (
         TraceRecord("chromium_event", {}, "0/0", 0, json.dumps({"ph": kind, "name": name, "ts": time * 1e6}))
         for kind, name, time in events

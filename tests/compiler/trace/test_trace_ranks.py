@@ -14,7 +14,7 @@ from fullgraph_compiler.facts import (
     RuntimeEstimated,
     StackFrame,
 )
-from fullgraph_compiler.trace import Interpreter, TraceRecord
+from fullgraph_compiler.trace import TraceInterpreter, TraceRecord
 
 START = {"stack": [{"line": 3, "name": "f", "filename": 0}]}
 GRAPH = """\
@@ -38,7 +38,7 @@ def record(name: str, payload: Any = "", compile_id: str = "0/0", body: Any = No
 
 
 def facts(*records: TraceRecord, findings_only: bool = True) -> list[Fact]:
-    interpreter = Interpreter(findings_only=findings_only)
+    interpreter = TraceInterpreter(findings_only=findings_only)
     strings = TraceRecord("str", ["/project/a.py", 0], "", 0, "")
     started = record("dynamo_start", body=START)
     return [fact for item in (strings, started, *records) for fact in interpreter.feed(item)][1:]

@@ -18,10 +18,10 @@ from fullgraph_compiler.facts import (
     as_object,
     from_json,
 )
-from fullgraph_compiler.verify.calls import Call
-from fullgraph_compiler.verify.resizing import Form, Maker, Slot, UnmadeError, arguments
+from fullgraph_compiler.verify.calls import CompiledCall
+from fullgraph_compiler.verify.resizing import ArgumentMaker, ArgumentSizeError, CallForm, SizeSlot, arguments
 from fullgraph_compiler.verify.running import run_recorded
-from fullgraph_compiler.verify.state import Kept
+from fullgraph_compiler.verify.state import CallState
 from in_child import in_child
 
 HEAD = "import os, torch\n\n"
@@ -240,9 +240,9 @@ def takes(a: Any, *rest: Any, **named: Any) -> None:
 # -- arguments -----------------------------------------------------------------------------------------
 
 
-def form(function: Any, *args: Any, **kwargs: Any) -> Form:
-    call = Call(1, function, args, kwargs, {}, function)
-    made = Form(call, arguments(call))
+def form(function: Any, *args: Any, **kwargs: Any) -> CallForm:
+    call = CompiledCall(1, function, args, kwargs, {}, function)
+    made = CallForm(call, arguments(call))
     made.add(call, made.given)
     return made
 
@@ -251,7 +251,7 @@ def test_arguments_are_made_anew_as_they_were_given() -> None:
     x = torch.arange(12.0).view(3, 4).t()
     made = form(takes, x, [x, 2], (x[0], None), key={"t": torch.ones(3, dtype=torch.int32)})
     assert list(made.given) == ["a", "rest[0]", "rest[1]", "key"]
-    args, kwargs = Maker(made, {Slot("a", 0): 6, Slot("key['t']", 0): 5}).make()
+    args, kwargs = ArgumentMaker(made, {SizeSlot("a", 0): 6, SizeSlot("key['t']", 0): 5}).make()
     assert (args[0].shape, args[0].stride()) == ((6, 3), (1, 6))
     assert args[1][0] is args[0]
     assert (args[1][1], args[2][1]) == (2, None)
@@ -260,14 +260,14 @@ def test_arguments_are_made_anew_as_they_were_given() -> None:
 
 
 def test_a_tensor_that_would_be_too_large_is_not_made() -> None:
-    with pytest.raises(UnmadeError, match="`a` would have"):
-        Maker(form(takes, torch.ones(3, 4)), {Slot("a", 0): 1 << 40}).make()
+    with pytest.raises(ArgumentSizeError, match="`a` would have"):
+        ArgumentMaker(form(takes, torch.ones(3, 4)), {SizeSlot("a", 0): 1 << 40}).make()
 
 
 def test_marks_stay() -> None:
     x = torch.ones(4)
     torch._dynamo.mark_dynamic(x, 0)
-    (made,), _ = Maker(form(takes, x), {Slot("a", 0): 9}).make()
+    (made,), _ = ArgumentMaker(form(takes, x), {SizeSlot("a", 0): 9}).make()
     assert made._dynamo_dynamic_indices == {0}
 
 
@@ -275,7 +275,7 @@ def test_what_a_call_changes_is_put_back() -> None:
     def work() -> list[Any]:  # in a child: threads of this process would be lost in later forks of it
         module = torch.nn.BatchNorm1d(2)
         module.items = [1]  # type: ignore[assignment]
-        kept = Kept(Call(1, module.forward, (), {}, {}, module.forward))
+        kept = CallState(CompiledCall(1, module.forward, (), {}, {}, module.forward))
         before = module.running_mean.clone()  # type: ignore[union-attr]
         module(torch.randn(5, 2))
         module.items.append(2)  # type: ignore[operator, union-attr]

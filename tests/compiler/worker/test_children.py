@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="children are fo
 
 if sys.platform == "linux":
     from fullgraph_compiler.processes import processes
-    from fullgraph_compiler.processes.children import Child, run_child, wait_for
+    from fullgraph_compiler.processes.children import ForkedChild, run_child, wait_for
 
 
 def _wait_for_ever() -> None:
@@ -83,7 +83,7 @@ def test_what_a_child_has_started_ends_with_it() -> None:
 
 
 def test_the_first_that_is_done_comes_first() -> None:
-    slow, quick = Child(_wait_for_ever, None), Child(lambda: "quick", None)
+    slow, quick = ForkedChild(_wait_for_ever, None), ForkedChild(lambda: "quick", None)
     assert wait_for({slow, quick}) is quick
     assert quick.end().answer == "quick"
     slow.deadline = 0.0

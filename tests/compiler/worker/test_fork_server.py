@@ -20,8 +20,8 @@ from at_risk import covered, folder
 from fullgraph_compiler.facts import Fact, ModulesLoaded, PhasesTimed, RunFinished, RunRequest, Script
 from fullgraph_compiler.processes.children import run_child
 from fullgraph_compiler.worker import fork_server
-from fullgraph_compiler.worker.imported import Imported
-from fullgraph_server.runs.program_run import Run
+from fullgraph_compiler.worker.imported import ImportedFiles
+from fullgraph_server.runs.program_run import WorkerRun
 from fullgraph_server.workers.pool import WorkerPool
 from fullgraph_server.workers.settings import RunSettings
 from worker_client import TOY
@@ -55,7 +55,7 @@ def observe(
     async def one(workers: WorkerPool) -> tuple[list[Fact], str]:
         facts: list[Fact] = []
         output: list[str] = []
-        run = Run(workers, settings, RunRequest(1, Script(str(file))), libraries, output.append)
+        run = WorkerRun(workers, settings, RunRequest(1, Script(str(file))), libraries, output.append)
         await asyncio.wait_for(run.execute(facts.extend), 120)
         assert isinstance(facts[-1], RunFinished)
         assert facts[-1].status == "finished", "".join(output)
@@ -76,7 +76,7 @@ def test_a_program_reads_the_input_of_its_pool_and_not_the_connection(tmp_path: 
         workers, output, facts = WorkerPool(fork=fork, stdin=stdin), list[str](), list[Fact]()
         settings = RunSettings(sys.executable, tmp_path, dict(os.environ))
         try:
-            run = Run(workers, settings, RunRequest(1, Script(str(program))), (), output.append)
+            run = WorkerRun(workers, settings, RunRequest(1, Script(str(program))), (), output.append)
             await asyncio.wait_for(run.execute(facts.extend), 120)
         finally:
             await workers.close()
@@ -236,7 +236,7 @@ def test_what_was_imported_is_outdated_after_a_change(
     monkeypatch.setattr("sys.modules", dict(sys.modules))
     importlib.import_module("used")
     importlib.import_module("package")
-    imported = Imported()
+    imported = ImportedFiles()
     (tmp_path / "result.txt").write_text("")
     assert not imported.is_outdated()
     change(tmp_path)
@@ -248,7 +248,7 @@ def test_a_module_that_was_edited_while_it_was_imported_is_outdated(
 ) -> None:
     monkeypatch.setattr("sys.path", [*sys.path, str(tmp_path)])
     monkeypatch.setattr("sys.modules", dict(sys.modules))
-    imported = Imported()
+    imported = ImportedFiles()
     (tmp_path / "used_now.py").write_text("A = 1\n")
     importlib.import_module("used_now")
     imported.note()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler.facts import CodeGenerated
-from fullgraph_compiler.trace import Interpreter, read_log
+from fullgraph_compiler.trace import TraceInterpreter, read_log
 from fullgraph_compiler.trace.graphs import parse_operators
 from fullgraph_compiler.trace.inductor.kernels import parse_launches
 
@@ -106,7 +106,7 @@ def test_everything_in_the_debug_folder_is_a_document_that_says_the_same(theirs:
 
 def _is_read_as_a_trace(file: Path, ours: Path) -> None:
     """The log for tlparse holds records that the one interpreter of Fullgraph knows."""
-    interpreter = Interpreter()
+    interpreter = TraceInterpreter()
     facts = [fact for record in read_log(file) for fact in interpreter.feed(record)]
     for code in (fact for fact in facts if isinstance(fact, CodeGenerated)):
         own = ours / f"0_0_{code.phase}" / "output_code.py"

@@ -18,7 +18,7 @@ from forked import observe
 from fullgraph_compiler.facts import Script
 from fullgraph_server.cli.formats import json as json_format
 from fullgraph_server.cli.formats import sarif
-from fullgraph_server.cli.formats.checked import Checked
+from fullgraph_server.cli.formats.checked import CheckedReport
 from fullgraph_server.report.fold import fold
 from fullgraph_server.workspace.targets import Target
 from fullgraph_server.workspace.workspace import Workspace
@@ -234,7 +234,7 @@ async def test_formats_tell_what_torch_counts(folder: Path, name: str, tmp_path:
     assert len(_LOGGED.findall(log.read_text())) - program.limits == program.recompilations
     workspace = Workspace(folder)
     report = fold(f"{name}.py", 1, torch.__version__, facts, workspace)
-    checked = Checked(Target(name, name, "script", script.filename, script, folder), report, workspace)
+    checked = CheckedReport(Target(name, name, "script", script.filename, script, folder), report, workspace)
     told = json_format.report_object(checked)
     findings, kinds = told["findings"], [finding["kind"] for finding in told["findings"]]
     assert total(findings, "recompile") == program.recompilations

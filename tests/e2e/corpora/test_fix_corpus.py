@@ -14,11 +14,11 @@ import torch
 from fullgraph_server.fixes.changes import fixable
 from fullgraph_server.fixes.editing import edited
 from fullgraph_server.fixes.model import Edit, Fix
-from fullgraph_server.fixes.prover import Prover
+from fullgraph_server.fixes.prover import EditProver
 from fullgraph_server.fixes.rules.catalogue import candidates
-from fullgraph_server.fixes.search import Tried, try_finding
+from fullgraph_server.fixes.search import FindingTries, try_finding
 from fullgraph_server.report.model import Finding, Report
-from fullgraph_server.workspace.drift import Drift
+from fullgraph_server.workspace.drift import TextDrift
 from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.source import SourceFile
 from proving import Proving
@@ -58,18 +58,18 @@ def test_what_is_verified_holds(
         written = tmp_path / path.name
         written.write_text(text)
         after = proving.run(written, _report)
-        place = Drift(source, SourceFile(str(path), text)).span(item.finding.span).span
+        place = TextDrift(source, SourceFile(str(path), text)).span(item.finding.span).span
         left = [(found.kind, found.code, found.span.row) for found in after.findings]
         assert (item.finding.kind, item.finding.code, place.row) not in left, best.fix.rule
     if path.stem in FEW:
         assert any(item.best() for item in tried)
 
 
-async def _report(prover: Prover) -> Report:
+async def _report(prover: EditProver) -> Report:
     return (await prover.as_it_is()).report
 
 
-async def _searched(prover: Prover, source: SourceFile) -> tuple[Report, Sequence[Tried], bool]:
+async def _searched(prover: EditProver, source: SourceFile) -> tuple[Report, Sequence[FindingTries], bool]:
     """What was tried for each finding, and whether the program's own other text has the same results."""
     base = await prover.as_it_is()
     found = [item for item in fixable(base.report) if item.span.filename == source.filename]
@@ -78,7 +78,7 @@ async def _searched(prover: Prover, source: SourceFile) -> tuple[Report, Sequenc
     return base.report, tried, bool(missing) and await _can_be_avoided(prover, source, missing[0])
 
 
-async def _can_be_avoided(prover: Prover, source: SourceFile, finding: Finding) -> bool:
+async def _can_be_avoided(prover: EditProver, source: SourceFile, finding: Finding) -> bool:
     if Path(source.filename).parent.name != "recompiles":
         return False
     fixed = Case.read(source.text, torch.__version__).fixed

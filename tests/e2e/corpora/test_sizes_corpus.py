@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 import torch
 from fullgraph_compiler.facts import AddedSizes
-from fullgraph_server.fixes.experiments import State
-from fullgraph_server.fixes.prover import Prover
-from fullgraph_server.fixes.sizes import Sizes, find_sizes, times_compiled
+from fullgraph_server.fixes.experiments import ExperimentState
+from fullgraph_server.fixes.prover import EditProver
+from fullgraph_server.fixes.sizes import SizePlan, find_sizes, times_compiled
 from proving import Proving
 from test_recompile_cases import Case
 
@@ -70,7 +70,7 @@ def test_sizes_that_are_added_are_compiled_once_too(proving: Proving) -> None:
 
 @pytest.mark.parametrize("path", few(DROPPED))
 def test_a_condition_that_was_dropped_is_caught(path: Path, proving: Proving) -> None:
-    async def run(prover: Prover) -> State:
+    async def run(prover: EditProver) -> ExperimentState:
         prover.added = ()
         return await prover.as_it_is()
 
@@ -84,11 +84,11 @@ def test_there_are_as_many_as_promised() -> None:
     assert len(DROPPED) >= 20
 
 
-def planned(proving: Proving, path: Path, *added: AddedSizes) -> Sizes:
+def planned(proving: Proving, path: Path, *added: AddedSizes) -> SizePlan:
     return proving.run(path, lambda prover: find_sizes(prover, added))
 
 
-def compiled_once(state: State) -> bool:
+def compiled_once(state: ExperimentState) -> bool:
     return max(times_compiled(frame)[0] for frame in state.report.frames) == 1
 
 

@@ -12,9 +12,9 @@ from textwrap import dedent
 
 import pytest
 from fullgraph_server.fixes.editing import edited
-from fullgraph_server.fixes.prover import Prover
+from fullgraph_server.fixes.prover import EditProver
 from fullgraph_server.fixes.rules.catalogue import candidates
-from fullgraph_server.fixes.search import Try, try_finding
+from fullgraph_server.fixes.search import CandidateVerdict, try_finding
 from fullgraph_server.workspace.source import SourceFile
 from proving import Proving
 
@@ -404,7 +404,7 @@ def _written(opaque: Opaque, folder: Path, binaries: Path) -> Path:
     return path
 
 
-async def _tries(prover: Prover) -> list[tuple[list[Try], str]]:
+async def _tries(prover: EditProver) -> list[tuple[list[CandidateVerdict], str]]:
     base = await prover.as_it_is()
     assert base.report.status == "finished", base.report.findings
     assert not await prover.nondeterminism(base)
@@ -456,7 +456,7 @@ def _becomes_an_operator(opaque: Opaque, proving: Proving, binaries: Path, tmp_p
     assert ("torch.autograd.grad" in text) == opaque.gradient
 
 
-def _edited(path: Path, item: Try) -> str:
+def _edited(path: Path, item: CandidateVerdict) -> str:
     return edited(SourceFile(str(path), path.read_text()), item.fix.edits)
 
 

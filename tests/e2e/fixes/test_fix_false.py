@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from fullgraph_compiler.facts import CallSeen, CallsSeen, TensorSeen, ValueSeen
 from fullgraph_server.fixes.changes import fixable
-from fullgraph_server.fixes.experiments import State
-from fullgraph_server.fixes.model import Context, Edit, Fix, Operator
+from fullgraph_server.fixes.experiments import ExperimentState
+from fullgraph_server.fixes.model import Edit, Fix, OperatorDefinition, RuleContext
 from fullgraph_server.fixes.operators.rule import calls_wanted, operators
 from fullgraph_server.report.model import Finding
 from fullgraph_server.workspace.positions import Span
@@ -134,11 +134,11 @@ def test_wrong_edits_are_not_verified(
     path.write_text(text)
     span = Span(str(path), first, 1, last + 1, 1)
 
-    def finding(state: State) -> Finding:
+    def finding(state: ExperimentState) -> Finding:
         found = [found for found in fixable(state.report) if found.span.filename == str(path)]
         return found[0] if found else Finding("graph-break", "GB0000", "warning", "none", span)
 
-    def fixes(_: State) -> list[Fix]:
+    def fixes(_: ExperimentState) -> list[Fix]:
         return [
             Fix(new, "", "", "safe", "", (Edit(span, textwrap.indent(new, indent) + "\n"),))
             for new in wrong_texts(item)
@@ -182,7 +182,7 @@ def test_an_edit_after_which_the_program_leaves_something_else_is_not_verified(
         Edit(Span(str(path), row, 1, row + 1, 1), "    LEDGER.extend([1, 1])\n"),
     )
 
-    def fixes(_: State) -> list[Fix]:
+    def fixes(_: ExperimentState) -> list[Fix]:
         return [Fix("rule", "", "", "unsafe", "", edits, prints_differ=True, replaces=False)]
 
     [(_, verdict)] = proving.prove(path, lambda state: fixable(state.report)[0], fixes)
@@ -244,11 +244,11 @@ def test_what_tracing_would_fix_is_not_verified(
     path.write_text(text)
     source = SourceFile(str(path), text)
 
-    def finding(state: State) -> Finding:
+    def finding(state: ExperimentState) -> Finding:
         return fixable(state.report)[0]
 
-    def fixes(state: State) -> list[Fix]:
-        context = Context(state.report, state.report.files)
+    def fixes(state: ExperimentState) -> list[Fix]:
+        context = RuleContext(state.report, state.report.files)
         found = finding(state)
         [wanted] = calls_wanted(found, context)[-1:]
         seen = CallsSeen(1, (CallSeen((_TENSOR,), ValueSeen("other", text="dict")),), is_python=True)
@@ -260,7 +260,7 @@ def test_what_tracing_would_fix_is_not_verified(
         assert source.line(row)[11:17] == "opaque"
         made = "traced = torch._dynamo.nonstrict_trace(opaque)\n"
         edits = Edit(at_head, made), Edit(at_call, "traced")
-        return [Fix("nonstrict-trace", "", "", "unsafe", "", edits, operator=Operator("", made))]
+        return [Fix("nonstrict-trace", "", "", "unsafe", "", edits, operator=OperatorDefinition("", made))]
 
     [(_, verdict)] = proving.prove(path, finding, fixes)
     record_property("ratio: wrong edits called verified", (int(verdict.verified), 1))

@@ -10,7 +10,15 @@ from typing import Any
 import pytest
 import pytest_lsp
 from dap_client import Stop, debugging
-from fullgraph_compiler.cases.case import Case, Graph, Input, Normal, Operation, Ref, TensorSpec
+from fullgraph_compiler.cases.case import (
+    CaseGraph,
+    CaseInput,
+    CaseOperation,
+    FailureCase,
+    NormalValues,
+    ResultRef,
+    TensorSpec,
+)
 from fullgraph_compiler.cases.repro import write
 from fullgraph_compiler.facts import Failure, FaultLocated
 from lsp_session import CONFIG, Editor, uri_of
@@ -47,7 +55,7 @@ if __name__ == "__main__":
 TWO = "tensor([2., 2., 2., 2.])"
 
 SPEC = TensorSpec((4,), (1,), "float32", "cpu")
-NEG = Operation("neg", "call_function", "torch.ops.aten.neg.default", (Ref("x"),), spec=SPEC)
+NEG = CaseOperation("neg", "call_function", "torch.ops.aten.neg.default", (ResultRef("x"),), spec=SPEC)
 WRONG_NUMBERS = Failure("accuracy", "Numbers", "output 0: off by 2")
 """How a case fails whose lowering of ``neg`` is that of another operator."""
 
@@ -140,8 +148,8 @@ def write_repro(folder: Path, lowering: str, failure: Failure) -> Path:
         definition,
         "lowerings[torch.ops.aten.neg.default] = lower",
     )
-    graph = Graph(("x",), (NEG,), (Ref("neg"),))
-    case = Case("aot", "inductor", graph, (Input("x", SPEC, Normal(2.0, 0.0)),), preamble)
+    graph = CaseGraph(("x",), (NEG,), (ResultRef("neg"),))
+    case = FailureCase("aot", "inductor", graph, (CaseInput("x", SPEC, NormalValues(2.0, 0.0)),), preamble)
     fault = FaultLocated(1, "inductor", "aot_eager_decomp_partition", failure, "0/0")
     file = folder / ".fullgraph" / "repros" / "program-1.py"
     file.parent.mkdir(parents=True)

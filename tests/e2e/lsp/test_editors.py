@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fullgraph_server.client.configuration import Settings
+from fullgraph_server.client.configuration import EditorSettings
 from fullgraph_server.workspace.config import tomllib
 
 ROOT = Path(__file__).parents[3]
@@ -114,5 +114,5 @@ def test_the_files_for_helix_and_zed_start_the_server_with_settings_that_it_know
     (language,) = zed["language_servers"]["fullgraph"]["languages"]
     assert "fullgraph" in told["languages"][language]["language_servers"]
 
-    known = {field.name for field in fields(Settings)}
+    known = {field.name for field in fields(EditorSettings)}
     assert {*server["config"]["fullgraph"], *told["lsp"]["fullgraph"]["settings"]} <= known

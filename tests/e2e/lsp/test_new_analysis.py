@@ -21,8 +21,8 @@ SERVER_HALF = '''\
 from __future__ import annotations
 
 from ..shapes.report import REPORT
-from ..shapes.shape import Key
-from .analysis import Analysis, InEditor, OnCommandLine
+from ..shapes.shape import JsonKey
+from .analysis import Analysis, EditorAnalysis, CommandLineAnalysis
 from .shown import line
 
 
@@ -38,9 +38,9 @@ ANALYSIS = Analysis(
     verdict=_verdict,
     lines=lambda shown: iter([line(_verdict(shown.report), "bold")]),
     shape=lambda _: REPORT.with_keys(
-        Key("functions", value=lambda report, _: len(report.frames), type=int)
+        JsonKey("functions", value=lambda report, _: len(report.frames), type=int)
     ),
-    in_editor=InEditor(
+    in_editor=EditorAnalysis(
         command="fullgraph.census",
         client="countFunctions",
         title="Count Compiled Functions",
@@ -48,7 +48,7 @@ ANALYSIS = Analysis(
         group="graph breaks, guards, recompilations",
         announced=True,
     ),
-    on_command_line=OnCommandLine(
+    on_command_line=CommandLineAnalysis(
         name="census", answer="How many functions are compiled?", help="Count the functions of TARGET."
     ),
 )
@@ -61,9 +61,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..capture.run import run
-from .entry import Entry
+from .entry import WorkerEntry
 
-ENTRY = Entry(run=lambda request, sink, speak: run(replace(request, depth="graph"), sink), forks=False)
+ENTRY = WorkerEntry(run=lambda request, sink, speak: run(replace(request, depth="graph"), sink), forks=False)
 '''
 
 

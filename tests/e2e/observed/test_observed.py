@@ -22,7 +22,7 @@ from fullgraph_compiler.compat import backend_compat
 from fullgraph_compiler.facts import Script
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report
-from fullgraph_server.traces.reading import Reading
+from fullgraph_server.traces.reading import ReadOptions
 from fullgraph_server.traces.trace import read_trace
 from fullgraph_server.workspace.workspace import Workspace
 from in_child import in_child
@@ -69,7 +69,7 @@ def test_the_log_tells_what_a_live_run_knows(name: str, tmp_path: Path) -> None:
     path = CASES / name
     live = fold("t", 1, torch.__version__, observe(Script(str(path)), tmp_path), Workspace(path.parent))
     in_child(lambda: observed_here(path, tmp_path / "trace"))
-    log = read_trace(tmp_path / "trace", Reading(path.parent), "t")
+    log = read_trace(tmp_path / "trace", ReadOptions(path.parent), "t")
     assert log.findings or log.tensors
     assert shown(log) == shown(live)
 
@@ -277,7 +277,7 @@ def test_what_cannot_be_seen_is_told_once_and_left_out(tmp_path: Path) -> None:
         "the program goes on.\n"
     )
     assert (tmp_path / "stderr").read_text() == words
-    log = read_trace(tmp_path / "trace", Reading(path.parent), "t")
+    log = read_trace(tmp_path / "trace", ReadOptions(path.parent), "t")
     assert [item.code for item in log.findings] == ["GB0059"]
     assert not log.tensors
 

@@ -21,7 +21,7 @@ from fullgraph_compiler.facts import (
     Recompile,
     TargetProblem,
 )
-from fullgraph_compiler.trace import Interpreter, read_log
+from fullgraph_compiler.trace import TraceInterpreter, read_log
 from fullgraph_server.report.model import Report
 from fullgraph_server.traces.seen_calls import example_lines, seen_calls
 from fullgraph_server.workspace.examples import find_examples
@@ -264,7 +264,7 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Fact]]:
     command = [sys.executable, "train.py"]
     subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
     (log,) = (folder / "trace").glob("*.log")
-    interpreter = Interpreter()
+    interpreter = TraceInterpreter()
     facts: list[Fact] = []
     for record in read_log(log):
         facts += interpreter.feed(record)

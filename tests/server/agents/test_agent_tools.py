@@ -24,14 +24,14 @@ from click.testing import CliRunner
 from fullgraph_compiler.facts import Script
 from fullgraph_server.agents import editing, patching
 from fullgraph_server.agents.patching import PatchError, edits, parse
-from fullgraph_server.agents.tool_calls import AgentRuns, Call, ToolError, refusal_text, refuse_odd
+from fullgraph_server.agents.tool_calls import AgentRuns, ToolCall, ToolError, refusal_text, refuse_odd
 from fullgraph_server.agents.tools import TOOLS
 from fullgraph_server.cli import main
 from fullgraph_server.cli.mcp import _plan
 from fullgraph_server.fixes.editing import edited
-from fullgraph_server.fixes.prover import Prover
-from fullgraph_server.runs.effective_settings import Overrides
-from fullgraph_server.runs.plan import Plan
+from fullgraph_server.fixes.prover import EditProver
+from fullgraph_server.runs.effective_settings import SettingOverrides
+from fullgraph_server.runs.plan import RunPlan
 from fullgraph_server.workspace.launch.configurations import launch_target
 from fullgraph_server.workspace.source import SourceFile
 
@@ -205,8 +205,10 @@ def workspace(tmp_path: Path) -> Path:
     return folder
 
 
-def call(*folders: Path) -> Call:
-    return Call(AgentRuns(), folders, partial(_plan, Overrides(folders[0]), folders), lambda _: None)
+def call(*folders: Path) -> ToolCall:
+    return ToolCall(
+        AgentRuns(), folders, partial(_plan, SettingOverrides(folders[0]), folders), lambda _: None
+    )
 
 
 @pytest.mark.parametrize(
@@ -280,10 +282,10 @@ async def test_a_launch_configuration_of_another_place_is_refused(workspace: Pat
     (workspace / ".vscode" / "launch.json").write_text(launch)
     plan = await call(workspace).plan("own")
 
-    async def planned(name: str) -> Plan:
+    async def planned(name: str) -> RunPlan:
         return replace(plan, target=launch_target(workspace, name))
 
-    tools = Call(AgentRuns(), (workspace,), planned, lambda _: None)
+    tools = ToolCall(AgentRuns(), (workspace,), planned, lambda _: None)
     for name in "012":
         with pytest.raises(ToolError):
             await tools.plan(name)
@@ -323,16 +325,16 @@ async def test_a_search_that_is_cancelled_while_it_ends_leaves_no_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    closing, plan = asyncio.Event(), cast("Plan", None)
+    closing, plan = asyncio.Event(), cast("RunPlan", None)
 
-    async def close(_prover: Prover) -> None:
+    async def close(_prover: EditProver) -> None:
         closing.set()
         await asyncio.Event().wait()
 
-    async def search(_prover: Prover) -> None:
+    async def search(_prover: EditProver) -> None:
         assert os.listdir(tmp_path)
 
-    monkeypatch.setattr(Prover, "close", close)
+    monkeypatch.setattr(EditProver, "close", close)
     engine = AgentRuns()
     call = asyncio.ensure_future(engine.prove(plan, lambda _message: None, search))
     await closing.wait()

@@ -34,7 +34,7 @@ from fullgraph_server.cli import sizes as sizes_module
 from fullgraph_server.cli.formats.fixes import FIX_FORMATS
 from fullgraph_server.cli.formats.sizes import SIZES_FORMATS
 from fullgraph_server.workers.pool import WorkerPool
-from fullgraph_server.workspace.config import Config
+from fullgraph_server.workspace.config import ProjectConfig
 from fullgraph_server.workspace.targets import console_script_target
 
 EXAMPLE = "# fullgraph: f(f32[2])\ndef f(x): ...\n# fullgraph: g(f32[2])\ndef g(x): ...\n"
@@ -367,6 +367,6 @@ def test_a_console_script_is_one_of_the_environment(fake: type[FakeRun], folder:
 
 
 def test_debugpy_starts_no_console_script(folder: Path) -> None:
-    target = console_script_target("my-train", Config(folder), folder)
+    target = console_script_target("my-train", ProjectConfig(folder), folder)
     assert unsuited(target, "debug").startswith("debugpy cannot start the console script my-train")
     assert not unsuited(target, "stages")

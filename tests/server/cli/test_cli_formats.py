@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler.facts import FilesDiscarded
-from fullgraph_server.cli.formats import FORMATS, Checked
+from fullgraph_server.cli.formats import FORMATS, CheckedReport
 from fullgraph_server.cli.formats.checked import BaselineMatch
 from fullgraph_server.cli.formats.text import sums
 from fullgraph_server.report.model import Finding, FrameReport, Guard, Report
 from fullgraph_server.text.devices import files_words
-from fullgraph_server.workspace.positions import Call, Span
+from fullgraph_server.workspace.positions import Span, StackCall
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.targets import script_target
 from fullgraph_server.workspace.workspace import Workspace
@@ -37,13 +37,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def checked(
     folder: Path, *findings: Finding, frames: tuple[FrameReport, ...] = (), **fields: object
-) -> Checked:
+) -> CheckedReport:
     filename = str(folder / "toy.py")
     report = Report(filename, 1, "2.13.0", "finished", 0.61, findings, frames)
     for name, value in fields.items():
         object.__setattr__(report, name, value)
     workspace = Workspace(folder, {filename: SourceFile(filename, TOY)}.get)
-    return Checked(script_target(filename, folder), report, workspace)
+    return CheckedReport(script_target(filename, folder), report, workspace)
 
 
 def frame(folder: Path, graphs: int = 1) -> FrameReport:
@@ -66,12 +66,12 @@ def graph_break(folder: Path, span: tuple[int, int, int, int] = (6, 8, 6, 19), *
         "explanation": "It depends.",
         "hints": ("Use `torch.cond`.",),
         "url": "https://example.org/gb0170.html",
-        "stack": (Call(filename, 9, "<module>"), Call(filename, span[0], "toy")),
+        "stack": (StackCall(filename, 9, "<module>"), StackCall(filename, span[0], "toy")),
     }
     return Finding(span=Span(filename, *span), **(values | fields))  # type: ignore[arg-type]
 
 
-def written(name: str, *reports: Checked) -> str:
+def written(name: str, *reports: CheckedReport) -> str:
     out = io.StringIO()
     FORMATS[name](iter(reports), len(reports), out)
     return out.getvalue()
@@ -123,9 +123,9 @@ def test_text_underlines_every_row_of_a_range(folder: Path) -> None:
 
 def test_text_tells_the_calls_only_where_they_add_something(folder: Path) -> None:
     stack = (
-        Call(str(folder / "train.py"), 3, "main"),
-        Call(str(folder / "toy.py"), 6, "toy"),
-        Call("/lib/a.py", 1, "f"),
+        StackCall(str(folder / "train.py"), 3, "main"),
+        StackCall(str(folder / "toy.py"), 6, "toy"),
+        StackCall("/lib/a.py", 1, "f"),
     )
     text = written("text", checked(folder, graph_break(folder, stack=stack)))
     assert "   = called from: train.py:3 in main\n   = docs:" in text
@@ -134,7 +134,7 @@ def test_text_tells_the_calls_only_where_they_add_something(folder: Path) -> Non
 
 def test_text_without_a_source_has_no_excerpt(folder: Path) -> None:
     finding = graph_break(folder, message="broken\x1b[31m")
-    elsewhere = Checked(
+    elsewhere = CheckedReport(
         script_target("/x/a.py", folder), Report("x", 1, findings=(finding,)), Workspace(folder, {}.get)
     )
     text = written("text", elsewhere)
@@ -373,7 +373,9 @@ def test_what_is_wrong_with_a_run_is_a_notification_in_sarif(folder: Path) -> No
 def test_sarif_is_valid(folder: Path) -> None:
     import sarif_pydantic as model
 
-    outside = graph_break(folder, stack=(Call("/lib/a b.py", 1, "f"), Call(str(folder / "ü.py"), 6, "toy")))
+    outside = graph_break(
+        folder, stack=(StackCall("/lib/a b.py", 1, "f"), StackCall(str(folder / "ü.py"), 6, "toy"))
+    )
     text = written("sarif", checked(folder, outside))
     assert len(model.Sarif.model_validate_json(text).runs[0].results) == 1
     assert '"file:///lib/a%20b.py"' in text
@@ -381,14 +383,14 @@ def test_sarif_is_valid(folder: Path) -> None:
 
 
 @pytest.fixture
-def half_known(folder: Path) -> Checked:
+def half_known(folder: Path) -> CheckedReport:
     """A report with a finding that is in the baseline, and one that is not."""
     known, new = graph_break(folder), graph_break(folder, code="GB0059", hints=(), url="")
     report = checked(folder, known, new, frames=(frame(folder),))
     return replace(report, known=BaselineMatch("ci/known.json", frozenset({known})))
 
 
-def test_text_counts_what_is_in_the_baseline_and_shows_what_is_new(half_known: Checked) -> None:
+def test_text_counts_what_is_in_the_baseline_and_shows_what_is_new(half_known: CheckedReport) -> None:
     text = written("text", half_known)
     assert "GB0059" in text
     assert "GB0170" not in text
@@ -398,21 +400,21 @@ def test_text_counts_what_is_in_the_baseline_and_shows_what_is_new(half_known: C
     )
 
 
-def test_text_of_several_targets_says_whose_findings_are_in_the_baseline(half_known: Checked) -> None:
+def test_text_of_several_targets_says_whose_findings_are_in_the_baseline(half_known: CheckedReport) -> None:
     assert "\ntoy.py: 1 finding is in the baseline" in written("text", half_known, half_known)
 
 
-def test_json_marks_what_is_in_the_baseline(half_known: Checked) -> None:
+def test_json_marks_what_is_in_the_baseline(half_known: CheckedReport) -> None:
     findings = json.loads(written("json", half_known))["findings"]
     assert [(item["code"], item["baseline"]) for item in findings] == [("GB0170", True), ("GB0059", False)]
 
 
-def test_github_annotates_what_is_new(half_known: Checked) -> None:
+def test_github_annotates_what_is_new(half_known: CheckedReport) -> None:
     (line,) = written("github", half_known).splitlines()
     assert "title=fullgraph GB0059" in line
 
 
-def test_sarif_tells_the_state_against_the_baseline(half_known: Checked, folder: Path) -> None:
+def test_sarif_tells_the_state_against_the_baseline(half_known: CheckedReport, folder: Path) -> None:
     import sarif_pydantic as model
 
     text = written("sarif", half_known)
@@ -423,7 +425,7 @@ def test_sarif_tells_the_state_against_the_baseline(half_known: Checked, folder:
     assert "baselineState" not in without[0]
 
 
-def test_sarif_lists_what_does_not_count_as_suppressed(half_known: Checked, folder: Path) -> None:
+def test_sarif_lists_what_does_not_count_as_suppressed(half_known: CheckedReport, folder: Path) -> None:
     import sarif_pydantic as model
 
     ignored = graph_break(folder, (3, 1, 3, 2), code="GB0099")

@@ -21,7 +21,7 @@ from fullgraph_server.cli.exports.page import TRACE_ITEM
 from fullgraph_server.cli.formats import (
     COMPARISON_FORMATS,
     FORMATS,
-    Checked,
+    CheckedReport,
     capabilities,
     kernels,
 )
@@ -34,7 +34,7 @@ from fullgraph_server.commands.report import GUARD, LAYER, REPORT_ITEM
 from fullgraph_server.protocol.lines import LineEntry, LineSection
 from fullgraph_server.protocol.wire import MESSAGES
 from fullgraph_server.report.fold import fold
-from fullgraph_server.shapes.shape import Key, Shape
+from fullgraph_server.shapes.shape import JsonKey, JsonShape
 from fullgraph_server.text.visible import visible, visible_lines
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.targets import script_target
@@ -47,10 +47,10 @@ from rich.text import Text
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
 COMMAND = re.compile(r"^\s*::|##\[|##vso\[")
 
-Write = Callable[[Checked, io.StringIO], None]
+Write = Callable[[CheckedReport, io.StringIO], None]
 
 
-def checked(text: str, folder: Path) -> Checked:
+def checked(text: str, folder: Path) -> CheckedReport:
     filename = re.sub("[/\0\ud800]", "", f"{text}.py")  # which no path can have
     line = "".join(text.splitlines())
     source = SourceFile(filename, f"import torch\n{line}\nx = y; '{line}'\n{line}\n")
@@ -62,7 +62,7 @@ def checked(text: str, folder: Path) -> Checked:
     ]
     told.append(RunFinished("finished", 1.0))
     report = fold(filename, 1, text, told, workspace, filename, "recompiles")
-    return Checked(script_target(filename, folder), report, workspace)
+    return CheckedReport(script_target(filename, folder), report, workspace)
 
 
 def writers() -> dict[str, Write]:
@@ -224,7 +224,7 @@ def _texts(value: Any) -> Iterator[str]:
         yield from _texts(item)
 
 
-def _keys(shape: Shape) -> Iterator[tuple[Key, Any]]:
+def _keys(shape: JsonShape) -> Iterator[tuple[JsonKey, Any]]:
     for key in shape.keys:
         yield key, shape.annotation(key)
         if key.shape is not None:

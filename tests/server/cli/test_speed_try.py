@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from fullgraph_compiler.facts import CallsTimed, VariantMeasured
 from fullgraph_server.cli import main
-from fullgraph_server.cli.formats import Checked
+from fullgraph_server.cli.formats import CheckedReport
 from fullgraph_server.cli.formats.variants import write, write_json
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.measured.best_variant import Goal, advice, best_for
@@ -114,9 +114,9 @@ def test_how_to_write_it() -> None:
     ]
 
 
-def report(*variants: VariantMeasured) -> Checked:
+def report(*variants: VariantMeasured) -> CheckedReport:
     told: Report = fold("/w/model.py", 1, "2.13.0", variants, WORKSPACE, depth="speed")
-    return Checked(None, told, WORKSPACE)  # type: ignore[arg-type]
+    return CheckedReport(None, told, WORKSPACE)  # type: ignore[arg-type]
 
 
 def text(*variants: VariantMeasured) -> list[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from fullgraph_server.client.notebook_protocol import diagnostics_of_cells, in_cells
-from fullgraph_server.client.notebooks import Notebook, ShownCell
+from fullgraph_server.client.notebooks import OpenNotebook, ShownCell
 
 URI = "file:///w/model.ipynb"
 FIRST, SECOND, LAST = (f"vscode-notebook-cell:/w/model.ipynb#W{number}" for number in range(3))
-NOTEBOOK = Notebook(
+NOTEBOOK = OpenNotebook(
     URI,
     7,
     (

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 from fullgraph_server.client.findings import Drifts, newest_first, shown_findings
-from fullgraph_server.client.projection import View, project
-from fullgraph_server.features.guard_text import Links
+from fullgraph_server.client.projection import FileView, project
+from fullgraph_server.features.guard_text import GuardLinks
 from fullgraph_server.features.hover import describe
 from fullgraph_server.report.model import Finding, FrameReport, GraphLines, Guard, Report
 from fullgraph_server.text.messages import guard_words
-from fullgraph_server.workspace.drift import Drift
+from fullgraph_server.workspace.drift import TextDrift
 from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.source import SourceFile
 
@@ -44,24 +44,24 @@ def report(
     return Report(FILE, generation, status="finished", frames=frames, findings=findings, files=files)
 
 
-def nested(*reports: Report, now: str = NESTED) -> View:
+def nested(*reports: Report, now: str = NESTED) -> FileView:
     """What reports say about the file with the text that it has now."""
     newest = newest_first(reports)
-    return View(FILE, [project(report, FILE) for report in newest], drifts(now))
+    return FileView(FILE, [project(report, FILE) for report in newest], drifts(now))
 
 
 def drifts(now: str) -> Drifts:
     source = SourceFile(FILE, now)
-    return lambda report, filename: Drift(report.files.get(filename), source)
+    return lambda report, filename: TextDrift(report.files.get(filename), source)
 
 
-def hovered(view: View, row: int, column: int, now: str = NESTED) -> str:
+def hovered(view: FileView, row: int, column: int, now: str = NESTED) -> str:
     """The hover text at a 1-based place, empty for none."""
     found = describe(view, now.splitlines()[row - 1], row, column)
     return found[0] if found else ""
 
 
-def functions(view: View) -> list[tuple[str, int]]:
+def functions(view: FileView) -> list[tuple[str, int]]:
     return [(function.frame.function, row) for function, row in view.functions()]
 
 
@@ -163,7 +163,7 @@ def test_a_finding_is_told_once_with_what_its_diagnostic_has_not() -> None:
     )
     twice = nested(report(findings=(finding,)), report(findings=(finding,), generation=2))
     assert hovered(twice, 6, 18) == "**broke** ([GB1](https://x/gb1), 3 times)\n\nand how\n\n- or that"
-    linked = describe(twice, NESTED.splitlines()[5], 6, 18, Links(lambda _uri: "the link"))
+    linked = describe(twice, NESTED.splitlines()[5], 6, 18, GuardLinks(lambda _uri: "the link"))
     assert linked is not None
     assert linked[0] == "the link"
 

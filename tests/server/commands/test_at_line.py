@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fullgraph_compiler.facts import NamedTensor, StackFrame, Symbol
-from fullgraph_server.client.projection import View, project
-from fullgraph_server.commands.at_line import Line
+from fullgraph_server.client.projection import FileView, project
+from fullgraph_server.commands.at_line import LineView
 from fullgraph_server.commands.graph_lines import placed
 from fullgraph_server.protocol.lines import AtLineItem, LineEntry
 from fullgraph_server.report.model import (
-    Compilation,
     Finding,
+    FrameCompilation,
     FrameReport,
     GraphLines,
     Guard,
@@ -22,7 +22,7 @@ from fullgraph_server.report.model import (
     SizeCondition,
     TensorName,
 )
-from fullgraph_server.workspace.drift import Drift
+from fullgraph_server.workspace.drift import TextDrift
 from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.source import SourceFile
 from lsprotocol import types
@@ -71,8 +71,8 @@ STEP = FrameReport(
     recompiles=1,
 )
 HISTORY = (
-    Compilation("0/0", "step", span(2), 0, 0.5, "", span(7)),
-    Compilation("0/1", "step", span(2), 0, 0.25, "size of `x` at dimension 0 was 8, is now 9", span(8)),
+    FrameCompilation("0/0", "step", span(2), 0, 0.5, "", span(7)),
+    FrameCompilation("0/1", "step", span(2), 0, 0.25, "size of `x` at dimension 0 was 8, is now 9", span(8)),
 )
 REPORT = Report(
     "model.py",
@@ -93,11 +93,11 @@ REPORT = Report(
 
 def at(row: int, *reports: Report, text: str = TEXT) -> AtLineItem:
     """Everything that reports say of a row of a text that the one that ran has become."""
-    drift = Drift(SourceFile(FILE, TEXT), SourceFile(FILE, text))
-    view = View(FILE, [project(report, FILE) for report in reports], lambda *_: drift)
+    drift = TextDrift(SourceFile(FILE, TEXT), SourceFile(FILE, text))
+    view = FileView(FILE, [project(report, FILE) for report in reports], lambda *_: drift)
     lines = placed(FILE, reports, lambda *_: drift)
     ran = next((item for first, last, item in lines if first <= row <= last), None)
-    return Line(view, row, text.splitlines()[row - 1], ran, (), located).item()
+    return LineView(view, row, text.splitlines()[row - 1], ran, (), located).item()
 
 
 def located(_report: Report, place: Span) -> types.Location:

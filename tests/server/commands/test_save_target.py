@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from fullgraph_compiler.facts import Example, Examples
 from fullgraph_server.commands.save_target import addition, entry_of
-from fullgraph_server.workspace.config import Config, read_config
+from fullgraph_server.workspace.config import ProjectConfig, read_config
 from fullgraph_server.workspace.targets import (
     Target,
-    Torchrun,
+    TorchrunJob,
     configured_targets,
     console_script_target,
     module_target,
@@ -32,7 +32,7 @@ def example(name: str) -> Target:
 
 def torchrun() -> Target:
     target = script_target("/w/train.py", ROOT, ("-n", "2"))
-    return replace(target, label="all", kind="torchrun", program=Torchrun(target.program, 4))
+    return replace(target, label="all", kind="torchrun", program=TorchrunJob(target.program, 4))
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def torchrun() -> Target:
             module_target("pkg.train", ROOT, ("-n", "2")),
             {"name": "-m pkg.train", "module": "pkg.train", "args": ["-n", "2"]},
         ),
-        (console_script_target("my-train", Config(ROOT), ROOT), {"console-script": "my-train"}),
+        (console_script_target("my-train", ProjectConfig(ROOT), ROOT), {"console-script": "my-train"}),
         (pytest_target("tests/test_a.py::test_b", ROOT), {"pytest": "tests/test_a.py::test_b"}),
         (example("::Net"), {"example": "model.py::Net"}),
         (example(""), {"example": "model.py"}),

@@ -25,7 +25,7 @@ from fullgraph_server.compare.baseline import (
     without_known,
     write_baseline,
 )
-from fullgraph_server.compare.fingerprint import Fingerprint, Fingerprinted, fingerprinted
+from fullgraph_server.compare.fingerprint import Fingerprint, FingerprintedFinding, fingerprinted
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report
 from fullgraph_server.workspace.source import SourceFile
@@ -37,7 +37,7 @@ FILE = "/w/sub/toy.py"
 
 def found(
     *facts: Fact, text: str = TOY, root: str = "/w", torch: str = "2.13.0"
-) -> tuple[Fingerprinted, ...]:
+) -> tuple[FingerprintedFinding, ...]:
     filename = FILE.replace("/w", root, 1)
     workspace = Workspace(Path(root), {filename: SourceFile(filename, text)}.get)
     return fingerprinted(fold("sub/toy.py", 1, torch, facts, workspace), Path(root))

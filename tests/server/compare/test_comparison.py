@@ -24,9 +24,9 @@ from fullgraph_compiler.facts import (
     RunFinished,
     StackFrame,
 )
-from fullgraph_server.cli.formats import COMPARISON_FORMATS, Checked
+from fullgraph_server.cli.formats import COMPARISON_FORMATS, CheckedReport
 from fullgraph_server.cli.formats.comparison import compared, markdown
-from fullgraph_server.compare.comparison import Amount, Comparison, FunctionChange
+from fullgraph_server.compare.comparison import AmountChange, FunctionChange, ReportComparison
 from fullgraph_server.report.fold import fold
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.targets import script_target
@@ -39,11 +39,11 @@ URL = "https://docs.pytorch.org/gb0059.html"
 
 def ran(
     *facts: Fact, text: str = TOY, root: str = "/w", torch: str = "2.13.0", depth: Depth = "kernels"
-) -> Checked:
+) -> CheckedReport:
     filename = f"{root}/toy.py"
     workspace = Workspace(Path(root), {filename: SourceFile(filename, text)}.get)
     report = fold("toy.py", 1, torch, (*facts, RunFinished("finished", 1.0)), workspace, depth=depth)
-    return Checked(script_target(filename, Path(root)), report, workspace)
+    return CheckedReport(script_target(filename, Path(root)), report, workspace)
 
 
 def started(compile_id: str = "0/0", row: int = 1, name: str = "toy", root: str = "/w") -> FrameStarted:
@@ -75,16 +75,16 @@ def timed(*steps: tuple[str, float, float]) -> PhasesTimed:
     return PhasesTimed(tuple(CompilePhase(name, start, seconds) for name, start, seconds in steps))
 
 
-def differing(amounts: tuple[Amount, ...]) -> dict[str, tuple[float, float]]:
+def differing(amounts: tuple[AmountChange, ...]) -> dict[str, tuple[float, float]]:
     return {amount.name: (amount.before, amount.after) for amount in amounts if amount.difference}
 
 
-def only(comparison: Comparison) -> FunctionChange:
+def only(comparison: ReportComparison) -> FunctionChange:
     (function,) = comparison.functions
     return function
 
 
-def told(output: str, before: Checked, after: Checked) -> str:
+def told(output: str, before: CheckedReport, after: CheckedReport) -> str:
     out = io.StringIO()
     COMPARISON_FORMATS[output](compared(before, after), after, out)
     return out.getvalue()
@@ -157,7 +157,7 @@ def test_functions_are_compared_by_file_and_name() -> None:
     change = only(compared(before, after))
     assert (change.path, change.name, change.compiled) == ("toy.py", "toy", (True, True))
     assert differing(change.counts) == {"graphs": (1, 2), "graph breaks": (0, 1)}
-    assert Amount("guards", 1, 1) in change.counts
+    assert AmountChange("guards", 1, 1) in change.counts
 
 
 def test_methods_of_one_name_are_told_apart_by_their_class() -> None:
@@ -175,7 +175,7 @@ def test_recompilations_of_a_function_are_told_by_cause() -> None:
     first = (started(), started("0/1"), compiled(), compiled("0/1"), changed("0/1", 12))
     second = (*first, started("0/2"), compiled("0/2"), changed("0/2", 14))
     comparison = compared(ran(*first), ran(*second))
-    assert only(comparison).causes == (Amount("size of `a` at dimension 0", 1, 2),)
+    assert only(comparison).causes == (AmountChange("size of `a` at dimension 0", 1, 2),)
     assert differing(comparison.counts)["recompilations"] == (1, 2)
     assert comparison.new == ()
 
@@ -208,9 +208,9 @@ def test_time_is_told_by_part_and_step_the_biggest_change_first() -> None:
     before = ran(started(), timed(("compile", 0.0, 3.0), ("compile_fx", 1.0, 1.0)))
     after = ran(started(), timed(("compile", 0.0, 6.0), ("compile_fx", 1.0, 3.5)))
     comparison = compared(before, after)
-    assert comparison.seconds == Amount("compile time", 3.0, 6.0)
-    assert comparison.parts == (Amount("inductor", 1.0, 3.5), Amount("dynamo", 2.0, 2.5))
-    assert comparison.phases == (Amount("compile_fx", 1.0, 3.5), Amount("compile", 2.0, 2.5))
+    assert comparison.seconds == AmountChange("compile time", 3.0, 6.0)
+    assert comparison.parts == (AmountChange("inductor", 1.0, 3.5), AmountChange("dynamo", 2.0, 2.5))
+    assert comparison.phases == (AmountChange("compile_fx", 1.0, 3.5), AmountChange("compile", 2.0, 2.5))
     assert not comparison.differs
     assert told("text", before, after) == (
         "Nothing differs but compile time: 3.00 s, then 6.00 s - torch 2.13.0\n"
@@ -231,18 +231,20 @@ def test_what_only_a_deeper_run_tells_is_not_compared() -> None:
 
 
 @pytest.fixture
-def before() -> Checked:
+def before() -> CheckedReport:
     return ran(started(), broke(), compiled(graphs=2), wrote("cpp_fused_add_0"), timed(("compile", 0.0, 1.0)))
 
 
 @pytest.fixture
-def after() -> Checked:
+def after() -> CheckedReport:
     facts = (started(row=3), broke(4), compiled(), wrote("cpp_fused_mul_0"), timed(("compile", 0.0, 1.5)))
     text = MOVED.replace('    print("woo")\n', "")
     return ran(*facts, text=text, torch="2.15.0")
 
 
-def test_text_tells_what_is_new_then_what_is_gone_then_numbers(before: Checked, after: Checked) -> None:
+def test_text_tells_what_is_new_then_what_is_gone_then_numbers(
+    before: CheckedReport, after: CheckedReport
+) -> None:
     assert told("text", before, after) == (
         "New\n"
         "/w/toy.py:4:5 warning GB0059 print called\n"
@@ -281,7 +283,7 @@ def test_text_tells_what_is_new_then_what_is_gone_then_numbers(before: Checked, 
     )
 
 
-def test_markdown_says_the_same(before: Checked, after: Checked) -> None:
+def test_markdown_says_the_same(before: CheckedReport, after: CheckedReport) -> None:
     text = markdown(compared(before, after))
     assert text == told("markdown", before, after)
     assert text.startswith(
@@ -293,7 +295,7 @@ def test_markdown_says_the_same(before: Checked, after: Checked) -> None:
     assert "| cpp_fused_mul | 0 | 1 | +1 |\n" in text
 
 
-def test_json_has_all_of_it(before: Checked, after: Checked) -> None:
+def test_json_has_all_of_it(before: CheckedReport, after: CheckedReport) -> None:
     told_as = json.loads(told("json", before, after))
     assert (told_as["version"], told_as["worse"]) == (1, True)
     assert told_as["torch"] == {"before": "2.13.0", "after": "2.15.0"}
@@ -310,7 +312,7 @@ def test_json_has_all_of_it(before: Checked, after: Checked) -> None:
 
 
 @pytest.mark.parametrize("output", ["text", "markdown"])
-def test_one_line_where_nothing_differs(before: Checked, output: str) -> None:
+def test_one_line_where_nothing_differs(before: CheckedReport, output: str) -> None:
     assert told(output, before, before).strip("*\n") == "Nothing differs - torch 2.13.0"
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from fullgraph_server.compare.ranks import RankReport, merged
 from fullgraph_server.report.model import Finding, Report
-from fullgraph_server.traces.reading import Reading
+from fullgraph_server.traces.reading import ReadOptions
 from fullgraph_server.traces.trace import read_trace
 from rank_logs import PROGRAM, Edit, again, both, graph_lines, replaced, row, with_json, without, write
 from traces import read
@@ -458,7 +458,7 @@ def test_tlparse_tells_the_same_ranks_where_it_tells_any(folder: Path, name: str
 def test_a_damaged_log_is_not_compared_and_says_so(folder: Path) -> None:
     damaged = graph("0/0", '"dynamo_output_graph": {', '"dynamo_output_graph": {{')
     traces = write(folder / "traces", 8, [(ONE, damaged)])
-    report = read_trace(traces, Reading(folder), f"trace:{traces}")
+    report = read_trace(traces, ReadOptions(folder), f"trace:{traces}")
     assert differences(report) == []
     (problem,) = [item for item in report.findings if item.kind == "target-error"]
     assert (problem.ranks, problem.hints[-1]) == (

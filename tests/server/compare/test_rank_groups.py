@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fullgraph_server.compare.rank_groups import Groups, by_signature, groups
+from fullgraph_server.compare.rank_groups import RankGroups, by_signature, groups
 from fullgraph_server.compare.rank_words import group_words, rank_words, rest_words
 
 
@@ -11,27 +11,29 @@ from fullgraph_server.compare.rank_words import group_words, rank_words, rest_wo
     ("values", "behind", "found"),
     [
         (["ab", "ab", "ab"], {}, []),
-        (["ab", "ac", "ab"], {}, [Groups(1, ((0, 2), (1,)))]),
-        (["ab", "a", "ab"], {}, [Groups(1, ((0, 2), (1,)))]),
+        (["ab", "ac", "ab"], {}, [RankGroups(1, ((0, 2), (1,)))]),
+        (["ab", "a", "ab"], {}, [RankGroups(1, ((0, 2), (1,)))]),
         (["ab", "a", "ab"], {1}, []),
         (["ab", "", "ab"], {1}, []),
-        (["ab", "abc", "ab"], {1}, [Groups(2, ((0, 2), (1,)))]),
-        (["ab", "b", "ab"], {1}, [Groups(0, ((0, 2), (1,)))]),
-        (["a", "abc", "ab", "x"], {0, 1, 2, 3}, [Groups(0, ((0, 1, 2), (3,)))]),
-        (["ab", "ac", "xb", "ab"], {}, [Groups(0, ((0, 1, 3), (2,))), Groups(1, ((0, 3), (1,)))]),
-        (["ab", "ab", "ac", "ac", "ac", "ad"], {}, [Groups(1, ((2, 3, 4), (0, 1), (5,)))]),
-        (["ab", "a", "ac"], {1}, [Groups(1, ((0,), (2,)))]),
+        (["ab", "abc", "ab"], {1}, [RankGroups(2, ((0, 2), (1,)))]),
+        (["ab", "b", "ab"], {1}, [RankGroups(0, ((0, 2), (1,)))]),
+        (["a", "abc", "ab", "x"], {0, 1, 2, 3}, [RankGroups(0, ((0, 1, 2), (3,)))]),
+        (["ab", "ac", "xb", "ab"], {}, [RankGroups(0, ((0, 1, 3), (2,))), RankGroups(1, ((0, 3), (1,)))]),
+        (["ab", "ab", "ac", "ac", "ac", "ad"], {}, [RankGroups(1, ((2, 3, 4), (0, 1), (5,)))]),
+        (["ab", "a", "ac"], {1}, [RankGroups(1, ((0,), (2,)))]),
     ],
 )
-def test_the_groups_at_the_first_difference(values: list[str], behind: set[int], found: list[Groups]) -> None:
+def test_the_groups_at_the_first_difference(
+    values: list[str], behind: set[int], found: list[RankGroups]
+) -> None:
     given = {rank: tuple(items) for rank, items in enumerate(values)}
     assert [*groups(given, frozenset(behind))] == found
 
 
 def test_a_smaller_number_of_a_rank_that_is_behind_is_no_difference() -> None:
     assert not [*groups({0: (3,), 1: (2,), 2: (3,)}, {1}, counts=True)]
-    assert [*groups({0: (3,), 1: (4,), 2: (3,)}, {1}, counts=True)] == [Groups(0, ((0, 2), (1,)))]
-    assert [*groups({0: (3,), 1: (2,), 2: (3,)}, frozenset(), counts=True)] == [Groups(0, ((0, 2), (1,)))]
+    assert [*groups({0: (3,), 1: (4,), 2: (3,)}, {1}, counts=True)] == [RankGroups(0, ((0, 2), (1,)))]
+    assert [*groups({0: (3,), 1: (2,), 2: (3,)}, frozenset(), counts=True)] == [RankGroups(0, ((0, 2), (1,)))]
 
 
 def test_of_many_places_the_first_are_told_and_all_ranks_are_counted() -> None:
@@ -43,7 +45,7 @@ def test_of_many_places_the_first_are_told_and_all_ranks_are_counted() -> None:
 
 
 def test_groups_are_numbered_from_the_largest() -> None:
-    found = [Groups(0, ((0, 2, 3, 4), (1,))), Groups(1, ((0, 4), (2, 3)))]
+    found = [RankGroups(0, ((0, 2, 3, 4), (1,))), RankGroups(1, ((0, 4), (2, 3)))]
     assert by_signature(found, range(5)) == {0: 0, 4: 0, 2: 1, 3: 1, 1: 2}
 
 

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from fullgraph_server.client.documents import Documents
+from fullgraph_server.client.documents import ClientDocuments
 from fullgraph_server.features import completion
-from fullgraph_server.features.seen_calls import SeenCalls
+from fullgraph_server.features.seen_calls import SeenCallActions
 from fullgraph_server.report.model import Report, SeenCall
 from lsprotocol import types
 from pygls import uris
@@ -63,8 +63,8 @@ async def completed(
     text = textwrap.dedent(text).lstrip("\n")
     before = text.partition("|")[0]
     client = Client(text.replace("|", ""), snippets=snippets)
-    documents = Documents(client)
-    seen = SeenCalls(documents, lambda: [Report("train.py", 1, calls=calls)])
+    documents = ClientDocuments(client)
+    seen = SeenCallActions(documents, lambda: [Report("train.py", 1, calls=calls)])
     context: Any = SimpleNamespace(server=client, documents=documents)
     completion.register(context, seen, lambda _, row: codes if row == before.count("\n") + 1 else ())
     place = types.Position(before.count("\n"), len(before) - before.rfind("\n") - 1)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler.facts import Fact, NamedTensor, StackFrame, Symbol, TensorsNamed
-from fullgraph_server.client.projection import View, project
+from fullgraph_server.client.projection import FileView, project
 from fullgraph_server.features.inlay_hint import by_place, labels, tooltip
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report
-from fullgraph_server.workspace.drift import Drift
+from fullgraph_server.workspace.drift import TextDrift
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
 
@@ -49,8 +49,8 @@ def folded(*facts: Fact) -> Report:
 
 def hints(*reports: Report, text: str = TEXT) -> list[tuple[int, int, str]]:
     """The row, the column and the label of each hint in a text that the one that ran has become."""
-    drift = Drift(SOURCE, SourceFile(FILE, text))
-    view = View(FILE, [project(report, FILE) for report in reports], lambda *_: drift)
+    drift = TextDrift(SOURCE, SourceFile(FILE, text))
+    view = FileView(FILE, [project(report, FILE) for report in reports], lambda *_: drift)
     shown = by_place(view.tensors(1, text.count("\n") + 1))
     return [(same[0].row, same[0].name.span.end_column, labels(same)) for same in shown]
 

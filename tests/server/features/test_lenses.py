@@ -12,8 +12,8 @@ import pytest
 from fullgraph_compiler.facts import Examples
 from fullgraph_server.client import refresh
 from fullgraph_server.client.compiled_files import CompiledFiles
-from fullgraph_server.client.documents import Documents
-from fullgraph_server.client.targets import NoTarget, Targets
+from fullgraph_server.client.documents import ClientDocuments
+from fullgraph_server.client.targets import NoTargetReason, TargetRegistry
 from fullgraph_server.features import code_lens
 from fullgraph_server.runs.slot import TargetState
 from lsprotocol import types
@@ -65,8 +65,8 @@ def client(tmp_path: Path) -> Client:
 
 
 def calls(client: Client, name: str) -> int:
-    target = Targets(Documents(client), CompiledFiles()).find(name)
-    assert not isinstance(target, NoTarget), target.message
+    target = TargetRegistry(ClientDocuments(client), CompiledFiles()).find(name)
+    assert not isinstance(target, NoTargetReason), target.message
     assert isinstance(target.program, Examples)
     return sum(len(example.calls) for example in target.program.examples)
 
@@ -86,9 +86,9 @@ def test_a_line_that_is_being_typed_takes_no_target_away(client: Client) -> None
 async def test_lenses_of_a_text_that_does_not_parse_tell_what_its_target_does(client: Client) -> None:
     states = {"run": "running"}
     runs = SimpleNamespace(state=lambda _: SimpleNamespace(**states), report=lambda _: None)
-    documents = Documents(client)
+    documents = ClientDocuments(client)
     projections = SimpleNamespace(of=lambda _: SimpleNamespace(functions=list))
-    targets = Targets(documents, CompiledFiles())
+    targets = TargetRegistry(documents, CompiledFiles())
     context: Any = SimpleNamespace(
         server=client, documents=documents, targets=targets, runs=runs, projections=projections
     )
@@ -113,7 +113,7 @@ async def test_a_run_that_begins_does_not_put_off_the_lens_of_one_that_has_ended
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(refresh, "_LONG_SECONDS", 3600.0)
-    lenses = refresh.Refresh(client, "code_lens")
+    lenses = refresh.RefreshRequests(client, "code_lens")
     lenses.changed("first", TargetState("running"))
     lenses.changed("first", TargetState("cancelled"))
     lenses.changed("second", TargetState("running"))
@@ -122,7 +122,7 @@ async def test_a_run_that_begins_does_not_put_off_the_lens_of_one_that_has_ended
 
 async def test_a_run_that_goes_on_gets_its_lens(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refresh, "_LONG_SECONDS", 0.01)
-    lenses = refresh.Refresh(client, "code_lens")
+    lenses = refresh.RefreshRequests(client, "code_lens")
     for _ in range(2):
         client.refreshed.clear()
         lenses.changed("first", TargetState("queued"))

@@ -7,13 +7,13 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from fullgraph_server.client.documents import Documents
+from fullgraph_server.client.documents import ClientDocuments
 from fullgraph_server.client.messages import RunMessages
-from fullgraph_server.features.diagnostics import Diagnostics
-from fullgraph_server.features.explanation import Explanations, explain, explanation_uri
+from fullgraph_server.features.diagnostics import DiagnosticPublisher
+from fullgraph_server.features.explanation import ExplanationDocuments, explain, explanation_uri
 from fullgraph_server.report.model import Finding, Report
-from fullgraph_server.runs.choice import Choice
-from fullgraph_server.workspace.positions import Call, Span
+from fullgraph_server.runs.choice import TargetChoice
+from fullgraph_server.workspace.positions import Span, StackCall
 from fullgraph_server.workspace.source import SourceFile
 from lsprotocol import types
 from pygls import uris
@@ -60,8 +60,8 @@ def client() -> Client:
 
 
 @pytest.fixture
-def diagnostics(client: Client) -> Diagnostics:
-    return Diagnostics(client, Documents(client))
+def diagnostics(client: Client) -> DiagnosticPublisher:
+    return DiagnosticPublisher(client, ClientDocuments(client))
 
 
 def found(message: str, row: int = 2, filename: str = FILE, **changes: object) -> Finding:
@@ -75,7 +75,7 @@ def report(generation: int, *findings: Finding, target: str = FILE) -> Report:
 
 
 async def test_nothing_of_an_older_run_is_shown_once_a_newer_one_began(
-    client: Client, diagnostics: Diagnostics
+    client: Client, diagnostics: DiagnosticPublisher
 ) -> None:
     diagnostics.reported(report(1, found("first")))
     assert client.told() == ["first"]
@@ -86,7 +86,7 @@ async def test_nothing_of_an_older_run_is_shown_once_a_newer_one_began(
 
 
 async def test_a_message_has_the_title_the_reason_and_one_advice_on_short_lines(
-    client: Client, diagnostics: Diagnostics
+    client: Client, diagnostics: DiagnosticPublisher
 ) -> None:
     long = f"Do {'this ' * 40}(e.g. here)."
     hints = (f"{long} And then `that`.", "Or wait.")
@@ -95,8 +95,8 @@ async def test_a_message_has_the_title_the_reason_and_one_advice_on_short_lines(
     assert client.told() == [f"`f` breaks the graph\nNot supported. The `f` is\nhelp: {long}"]
 
 
-async def test_findings_follow_edits_after_a_pause(client: Client, diagnostics: Diagnostics) -> None:
-    calls = (Call(FILE, 3, "f"), Call(FILE, 2, "g"))
+async def test_findings_follow_edits_after_a_pause(client: Client, diagnostics: DiagnosticPublisher) -> None:
+    calls = (StackCall(FILE, 3, "f"), StackCall(FILE, 2, "g"))
     diagnostics.reported(report(1, found("here", stack=calls), found("there", row=3)))
     client.publishes.clear()
     for version in (2, 3, 4):
@@ -111,7 +111,7 @@ async def test_findings_follow_edits_after_a_pause(client: Client, diagnostics: 
 
 
 async def test_a_finding_on_an_edited_line_is_faded_on_the_whole_of_it(
-    client: Client, diagnostics: Diagnostics
+    client: Client, diagnostics: DiagnosticPublisher
 ) -> None:
     diagnostics.reported(report(1, found("here", count=3), found("there", row=3)))
     assert client.told() == ["here (3 times)", "there"]
@@ -126,7 +126,7 @@ async def test_a_finding_on_an_edited_line_is_faded_on_the_whole_of_it(
     assert (there.message, there.tags) == ("there", None)
 
 
-async def test_a_client_without_tags_gets_none(client: Client, diagnostics: Diagnostics) -> None:
+async def test_a_client_without_tags_gets_none(client: Client, diagnostics: DiagnosticPublisher) -> None:
     client.client_capabilities = types.ClientCapabilities()
     client.show(2, TEXT.replace("x = 1", "x = 100"))
     diagnostics.reported(report(1, found("here")))
@@ -135,9 +135,9 @@ async def test_a_client_without_tags_gets_none(client: Client, diagnostics: Diag
 
 
 async def test_another_files_findings_that_point_to_an_edited_line_follow_it(
-    client: Client, diagnostics: Diagnostics
+    client: Client, diagnostics: DiagnosticPublisher
 ) -> None:
-    calls = (Call(FILE, 3, "f"), Call(HELPER, 2, "g"))
+    calls = (StackCall(FILE, 3, "f"), StackCall(HELPER, 2, "g"))
     diagnostics.reported(report(1, found("elsewhere", filename=HELPER, stack=calls)))
     client.publishes.clear()
     client.show(2, "\n" + TEXT)
@@ -148,7 +148,9 @@ async def test_another_files_findings_that_point_to_an_edited_line_follow_it(
     assert item.related_information[0].location.range.start.line == 3
 
 
-async def test_what_several_targets_found_is_shown_once(client: Client, diagnostics: Diagnostics) -> None:
+async def test_what_several_targets_found_is_shown_once(
+    client: Client, diagnostics: DiagnosticPublisher
+) -> None:
     diagnostics.reported(report(1, found("same"), found("one", row=3), target="one"))
     diagnostics.reported(report(2, found("same"), found("two", row=3), target="two"))
     assert sorted(client.told()) == ["one [one]", "same", "two [two]"]
@@ -160,8 +162,8 @@ async def test_what_several_targets_found_is_shown_once(client: Client, diagnost
 
 
 async def test_the_results_of_one_target_can_be_chosen(client: Client) -> None:
-    choice = Choice()
-    diagnostics = Diagnostics(client, Documents(client), choice)
+    choice = TargetChoice()
+    diagnostics = DiagnosticPublisher(client, ClientDocuments(client), choice)
     diagnostics.reported(report(1, found("one"), target="one"))
     diagnostics.reported(report(2, found("two"), target="two"))
     choice.target = "one"
@@ -176,7 +178,7 @@ def of_run(message: str, severity: str = "error", hints: tuple[str, ...] = ()) -
     return found(message, 1, kind="target-error", severity=severity, hints=hints, of_run=True)
 
 
-async def test_what_is_of_the_run_is_no_diagnostic(client: Client, diagnostics: Diagnostics) -> None:
+async def test_what_is_of_the_run_is_no_diagnostic(client: Client, diagnostics: DiagnosticPublisher) -> None:
     diagnostics.reported(report(1, of_run("no Python")))
     assert client.published == []
     diagnostics.reported(report(1, of_run("no Python"), found("broke")))
@@ -184,10 +186,10 @@ async def test_what_is_of_the_run_is_no_diagnostic(client: Client, diagnostics: 
 
 
 def test_an_explanation_says_when_its_finding_is_gone(client: Client) -> None:
-    documents = Documents(client)
+    documents = ClientDocuments(client)
     results: list[Report] = []
     runs = SimpleNamespace(results=lambda _: tuple(results))
-    explanations = Explanations(client)  # type: ignore[arg-type]
+    explanations = ExplanationDocuments(client)  # type: ignore[arg-type]
 
     def read() -> str | None:
         return explanations.read(explanation_uri(FILE, found("broke")), documents, runs)  # type: ignore[arg-type]
@@ -237,12 +239,12 @@ def test_a_client_that_says_why_a_target_did_not_start_is_not_told_twice(client:
 
 
 def test_the_explanation_of_what_is_of_the_run_names_no_line(client: Client) -> None:
-    text = explain(report(1, of_run("no Python")), of_run("no Python"), Documents(client))  # type: ignore[arg-type]
+    text = explain(report(1, of_run("no Python")), of_run("no Python"), ClientDocuments(client))  # type: ignore[arg-type]
     assert text.split() == ["#", "GB1:", "no", "Python", "Error,", "torch", "2.13"]
 
 
 async def test_a_mistake_in_an_example_call_is_told_without_a_run_until_it_is_mended(
-    client: Client, diagnostics: Diagnostics
+    client: Client, diagnostics: DiagnosticPublisher
 ) -> None:
     for version, (text, told) in enumerate(
         [
@@ -260,7 +262,7 @@ async def test_a_mistake_in_an_example_call_is_told_without_a_run_until_it_is_me
 
 
 async def test_a_mistake_that_a_run_has_found_too_is_told_once(
-    client: Client, diagnostics: Diagnostics
+    client: Client, diagnostics: DiagnosticPublisher
 ) -> None:
     text = "# fullgraph:\ndef f(x): ...\n"
     client.show(2, text)
@@ -271,7 +273,7 @@ async def test_a_mistake_that_a_run_has_found_too_is_told_once(
 
 
 async def test_a_mistake_in_a_file_that_is_not_open_waits_for_a_run(
-    client: Client, diagnostics: Diagnostics
+    client: Client, diagnostics: DiagnosticPublisher
 ) -> None:
     client.show(2, "# fullgraph:\ndef f(x): ...\n")
     client.workspace.remove_text_document(URI)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fullgraph_server.client.documents import Documents
-from fullgraph_server.features.seen_calls import SeenCalls
+from fullgraph_server.client.documents import ClientDocuments
+from fullgraph_server.features.seen_calls import SeenCallActions
 from fullgraph_server.report.model import Report, SeenCall
 from lsprotocol import types
 from pygls import uris
@@ -59,7 +59,7 @@ def actions(
         types.TextDocumentIdentifier(URI), types.Range(place, place), types.CodeActionContext(found)
     )
     told = reports or (Report("log", 1, calls=CALLS),)
-    return list(SeenCalls(Documents(Client(text)), lambda: told).actions(params))
+    return list(SeenCallActions(ClientDocuments(Client(text)), lambda: told).actions(params))
 
 
 def edited(action: types.CodeAction, text: str = TEXT) -> str:

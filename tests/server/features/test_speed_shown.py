@@ -23,8 +23,8 @@ from fullgraph_compiler.facts import (
     TimePart,
 )
 from fullgraph_server.analyses.registry import command_of, layer_label, verdict
-from fullgraph_server.client.documents import Documents
-from fullgraph_server.client.projection import View, project
+from fullgraph_server.client.documents import ClientDocuments
+from fullgraph_server.client.projection import FileView, project
 from fullgraph_server.commands import performance
 from fullgraph_server.commands import run as commands
 from fullgraph_server.features import inlay_hint
@@ -34,7 +34,7 @@ from fullgraph_server.protocol.report import ReportParams
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report
 from fullgraph_server.runs.layers import with_layers
-from fullgraph_server.workspace.drift import Drift
+from fullgraph_server.workspace.drift import TextDrift
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.targets import Target
 from fullgraph_server.workspace.workspace import Workspace
@@ -106,9 +106,9 @@ class Client:
 async def hints(told: Report, text: str = TEXT) -> list[tuple[int, int, str, str]]:
     """The row, the column, the label and the tooltip of each hint in a text."""
     client = Client(text)
-    documents = Documents(client)  # type: ignore[arg-type]
-    view = View(
-        FILE, [project(told, FILE)], lambda seen, name: Drift(seen.files[name], SourceFile(FILE, text))
+    documents = ClientDocuments(client)  # type: ignore[arg-type]
+    view = FileView(
+        FILE, [project(told, FILE)], lambda seen, name: TextDrift(seen.files[name], SourceFile(FILE, text))
     )
     projections = SimpleNamespace(of=lambda _: view)
     context: Any = SimpleNamespace(server=client, documents=documents, projections=projections)
@@ -162,7 +162,7 @@ async def performance_of(told: Report) -> dict[str, Any]:
     client = Client()
     context: Any = SimpleNamespace(
         server=client,
-        documents=Documents(client),  # type: ignore[arg-type]
+        documents=ClientDocuments(client),  # type: ignore[arg-type]
         targets=SimpleNamespace(find=lambda name: SimpleNamespace(id=name)),
         runs=SimpleNamespace(report=lambda *_: told),
     )

@@ -8,8 +8,8 @@ import pytest
 from fullgraph_compiler.facts import Severity
 from fullgraph_server.fixes.trying.advising import (
     Outcome,
-    Outcomes,
     RemedyOutcome,
+    RemedyOutcomes,
     can_be_tried,
     with_outcomes,
 )
@@ -41,7 +41,7 @@ def left(told: Report, mark: Outcome = "unknown", dynamic: Outcome = "unknown") 
     (finding,) = told.findings
     key = finding.kind, finding.code, finding.message, finding.span
     became = {(key, MARK): RemedyOutcome(mark), (key, DYNAMIC): RemedyOutcome(dynamic)}
-    (found,) = with_outcomes(told, Outcomes(became)).findings
+    (found,) = with_outcomes(told, RemedyOutcomes(became)).findings
     assert found.hints[0] == "Of a library."
     assert found.hints[1:] == sentences(found.advice)
     return found.hints[1:]
@@ -102,7 +102,7 @@ def test_what_was_shown_takes_the_place_of_hints_that_say_the_same(
     finding = Finding("capture-error", "GB0059", "error", "it failed", SPAN, hints=HINTS, text=text)
     run = Report("/w/a.py", 1, findings=(finding,), status="raised")
     key = finding.kind, finding.code, finding.message, finding.span
-    (left,) = with_outcomes(run, Outcomes(ways_out={key: tuple(told)})).findings
+    (left,) = with_outcomes(run, RemedyOutcomes(ways_out={key: tuple(told)})).findings
     assert left.hints == hints
 
 
@@ -111,10 +111,10 @@ def test_what_has_to_be_so_stays_where_nothing_else_helps() -> None:
     (finding,) = told.findings
     key = finding.kind, finding.code, finding.message, finding.span
     raising = RemedyOutcome("fails", "line 9 raises TypeError: no")
-    outcomes = Outcomes({(key, remedy): raising for remedy in (MARK, DYNAMIC)})
+    outcomes = RemedyOutcomes({(key, remedy): raising for remedy in (MARK, DYNAMIC)})
     hints = with_outcomes(told, outcomes).findings[0].hints[1:]
     assert hints == ("Mark `x`. With it, line 9 raises TypeError: no.", REASON.sentence)
-    helping = Outcomes({(key, MARK): RemedyOutcome("helps"), (key, DYNAMIC): RemedyOutcome("fails")})
+    helping = RemedyOutcomes({(key, MARK): RemedyOutcome("helps"), (key, DYNAMIC): RemedyOutcome("fails")})
     assert with_outcomes(told, helping).findings[0].hints[1:] == ("Mark `x`.",)
 
 

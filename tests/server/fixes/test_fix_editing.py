@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from fullgraph_server.fixes.editing import Replaced, edited, is_across, replaced
+from fullgraph_server.fixes.editing import ReplacedBlock, edited, is_across, replaced
 from fullgraph_server.fixes.model import Edit
 from fullgraph_server.fixes.widening import replaced_widely
 from fullgraph_server.fixes.words import unified_diff
@@ -52,18 +52,18 @@ def test_lines_of_other_systems_are_counted_as_they_are(end: str) -> None:
 @pytest.mark.parametrize(
     ("edits", "expected"),
     [
-        ([edit(7, 13, 7, 18, "3")], [Replaced(7, 7, "        y = 3\n")]),
-        ([edit(6, 5, 9, 15, "y = -y")], [Replaced(6, 9, "    y = -y\n")]),
-        ([edit(6, 1, 10, 1, "    y = -y\n")], [Replaced(6, 9, "    y = -y\n")]),
-        ([edit(11, 20, 11, 28, "x")], [Replaced(11, 11, "        a = 1; b = x\n")]),
+        ([edit(7, 13, 7, 18, "3")], [ReplacedBlock(7, 7, "        y = 3\n")]),
+        ([edit(6, 5, 9, 15, "y = -y")], [ReplacedBlock(6, 9, "    y = -y\n")]),
+        ([edit(6, 1, 10, 1, "    y = -y\n")], [ReplacedBlock(6, 9, "    y = -y\n")]),
+        ([edit(11, 20, 11, 28, "x")], [ReplacedBlock(11, 11, "        a = 1; b = x\n")]),
         ([edit(11, 1, 13, 1, "        a = 1\n    return y + x\n")], [
-            Replaced(10, 12, "    for _ in range(2):\n        a = 1\n    return y + x\n"),
+            ReplacedBlock(10, 12, "    for _ in range(2):\n        a = 1\n    return y + x\n"),
         ]),
-        ([edit(12, 1, 14, 1, "    return x\n")], [Replaced(12, 12, "    return x\n")]),
+        ([edit(12, 1, 14, 1, "    return x\n")], [ReplacedBlock(12, 12, "    return x\n")]),
         ([edit(1, 1, 1, 1, "import math\n")], []),
         ([edit(6, 8, 6, 9, "z"), edit(12, 12, 12, 13, "x")], [
-            Replaced(6, 9, TEXT[TEXT.index("    if") : TEXT.index("    for")].replace("x.sum", "z.sum")),
-            Replaced(12, 12, "    return x\n"),
+            ReplacedBlock(6, 9, TEXT[TEXT.index("    if") : TEXT.index("    for")].replace("x.sum", "z.sum")),
+            ReplacedBlock(12, 12, "    return x\n"),
         ]),
     ],
     ids=[
@@ -72,7 +72,7 @@ def test_lines_of_other_systems_are_counted_as_they_are(end: str) -> None:
     ],
 )  # fmt: skip
 def test_what_edits_replace_are_the_innermost_whole_statements(
-    edits: list[Edit], expected: list[Replaced]
+    edits: list[Edit], expected: list[ReplacedBlock]
 ) -> None:
     assert replaced(SourceFile(FILE, TEXT), edits) == expected
 
@@ -96,7 +96,7 @@ def test_of_an_edit_of_signature_and_body_the_whole_body_is_tried() -> None:
     text = "def f(x, z):\n    # why\n    if z:\n        y = z\n    else:\n"
     (found,) = replaced_widely(SourceFile(FILE, TEXT), [edit(4, 1, 9, 1, text)])
     rest = "        y = -y\n    for _ in range(2):\n        a = 1; b = x.item()\n    return y\n"
-    assert found == Replaced(6, 12, f"    if z:\n        y = z\n    else:\n{rest}")
+    assert found == ReplacedBlock(6, 12, f"    if z:\n        y = z\n    else:\n{rest}")
 
 
 def test_files_keep_their_line_ends_their_mark_and_their_encoding(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 import pytest
 from fixing import FILE
 from fullgraph_server.fixes.effects.reading import effects_of, is_fresh
-from fullgraph_server.fixes.rules.syntax import Code, Function, code_of
+from fullgraph_server.fixes.rules.syntax import Function, ParsedFile, code_of
 from fullgraph_server.workspace.source import SourceFile
 
 HEAD = """\
@@ -134,7 +134,7 @@ EFFECTS: dict[str, dict[str, object]] = {
 }
 
 
-def _function(body: str) -> tuple[Code, Function, dict[str, SourceFile | None]]:
+def _function(body: str) -> tuple[ParsedFile, Function, dict[str, SourceFile | None]]:
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     files: dict[str, SourceFile | None] = {
         FILE: SourceFile(FILE, f"{HEAD}def function(x, y):\n{lines}"),

@@ -11,13 +11,13 @@ import pytest
 from fixing import FILE, body, span_of
 from fullgraph_compiler.facts import CallSeen, CallsSeen, TensorSeen, ValueSeen
 from fullgraph_server.fixes.editing import edited
-from fullgraph_server.fixes.experiments import State
-from fullgraph_server.fixes.model import Context, Counts, Fix, Verdict
+from fullgraph_server.fixes.experiments import ExperimentState
+from fullgraph_server.fixes.model import Fix, RuleContext, RunCounts, Verdict
 from fullgraph_server.fixes.operators.result_sizes import UnknownSizeError, made_result
 from fullgraph_server.fixes.operators.rule import calls_wanted, operators, refusal
 from fullgraph_server.fixes.search import try_finding
-from fullgraph_server.report.model import Compilation, Finding, Report
-from fullgraph_server.workspace.positions import Call, Span
+from fullgraph_server.report.model import Finding, FrameCompilation, Report
+from fullgraph_server.workspace.positions import Span, StackCall
 from fullgraph_server.workspace.source import SourceFile
 
 NONE = ValueSeen("none")
@@ -143,10 +143,12 @@ SWAPPED = CallsSeen(1, tuple(CallSeen(item.arguments[::-1], item.result, item.ma
 """The same calls with the arguments in the order of ``ranked(k=3, x=y)``."""
 
 
-def context_of(text: str, at: str, *stack: tuple[str, str], compiled: str = "f") -> tuple[Finding, Context]:
+def context_of(
+    text: str, at: str, *stack: tuple[str, str], compiled: str = "f"
+) -> tuple[Finding, RuleContext]:
     """A finding at a text; the stack has a text of the row of each frame, and its function."""
     source = SourceFile(FILE, text)
-    frames = tuple(Call(FILE, span_of(source, row).row, function) for row, function in stack)
+    frames = tuple(StackCall(FILE, span_of(source, row).row, function) for row, function in stack)
     finding = Finding(
         "graph-break",
         "GB0007",
@@ -157,8 +159,8 @@ def context_of(text: str, at: str, *stack: tuple[str, str], compiled: str = "f")
         compile_ids=frozenset({"0/0"}),
     )
     name = Span(FILE, 1, 1, 1, 1)
-    compilations = (Compilation("0/0", compiled, name, 0.0, 0.0, ""),)
-    return finding, Context(Report(FILE, 1, compilations=compilations), {FILE: source})
+    compilations = (FrameCompilation("0/0", compiled, name, 0.0, 0.0, ""),)
+    return finding, RuleContext(Report(FILE, 1, compilations=compilations), {FILE: source})
 
 
 def offered(
@@ -167,7 +169,7 @@ def offered(
     """The fixes where only the first call is come to, and why there are none."""
     finding, context = context_of(text, at, *stack)
     first, *_ = calls_wanted(finding, context)
-    context = Context(context.report, context.files, {first: seen})
+    context = RuleContext(context.report, context.files, {first: seen})
     return list(operators(finding, context)), refusal(finding, context)
 
 
@@ -191,7 +193,7 @@ def test_an_operator_stands_behind_the_function_and_its_calls_call_it() -> None:
         "y = ranked",
         "return y +",
     ]
-    context = Context(context.report, context.files, dict(zip(wanted, (SEEN, SWAPPED), strict=True)))
+    context = RuleContext(context.report, context.files, dict(zip(wanted, (SEEN, SWAPPED), strict=True)))
     (fix,) = operators(finding, context)
     assert edited(SourceFile(FILE, text), fix.edits) == text.replace(
         "slow(x)[:k]\n",
@@ -218,7 +220,7 @@ def _(x, k):
 def test_a_call_that_the_program_does_not_come_to_stays() -> None:
     finding, context = context_of(TEXT, "ranked(x + 1, 2)")
     first, second = calls_wanted(finding, context)
-    context = Context(context.report, context.files, {first: SEEN, second: CallsSeen(2)})
+    context = RuleContext(context.report, context.files, {first: SEEN, second: CallsSeen(2)})
     (fix,) = [item for item in operators(finding, context) if item.rule == "custom-operator"]
     assert "+ ranked(k=3" in edited(SourceFile(FILE, TEXT), fix.edits)
 
@@ -372,7 +374,7 @@ def test_an_operator_that_others_can_tell_is_unsafe(old: str, new: str, reason: 
     text = TEXT.replace(old, new).replace("import torch\n", head, 1)
     finding, context = context_of(text, "ranked(x + 1, 2)")
     wanted = calls_wanted(finding, context)
-    context = Context(context.report, context.files, dict(zip(wanted, (SEEN, SWAPPED), strict=True)))
+    context = RuleContext(context.report, context.files, dict(zip(wanted, (SEEN, SWAPPED), strict=True)))
     (fix,) = [item for item in operators(finding, context) if item.rule == "custom-operator"]
     assert fix.safety == "unsafe"
     assert reason in fix.change
@@ -469,20 +471,20 @@ class _Prover:
         self._verified = verified
         self.asked: list[Span] = []
 
-    async def calls(self, _: State, places: Sequence[Span]) -> dict[Span, CallsSeen]:
+    async def calls(self, _: ExperimentState, places: Sequence[Span]) -> dict[Span, CallsSeen]:
         self.asked += places
         return {places[0]: SEEN}
 
     async def prove(
-        self, _: State, __: State, fix: Fix, ___: Finding, *, whole: bool
+        self, _: ExperimentState, __: ExperimentState, fix: Fix, ___: Finding, *, whole: bool
     ) -> tuple[Verdict, None]:
-        counts = Counts(0, 0, 0)
+        counts = RunCounts(0, 0, 0)
         return Verdict(fix.rule == self._verified and not whole, "", counts, counts), None
 
-    async def with_fixes(self, state: State, _: Sequence[Fix]) -> State:
+    async def with_fixes(self, state: ExperimentState, _: Sequence[Fix]) -> ExperimentState:
         return state
 
-    async def confirmed(self, _: State, __: State, ___: Fix, verdict: Verdict) -> Verdict:
+    async def confirmed(self, _: ExperimentState, __: ExperimentState, ___: Fix, verdict: Verdict) -> Verdict:
         return verdict
 
 
@@ -491,10 +493,10 @@ async def test_calls_are_observed_only_where_nothing_else_is_verified(verified: 
     finding, context = context_of(TEXT, "ranked(x + 1, 2)")
     report = Report(FILE, 1, compilations=context.report.compilations, files=context.files)
 
-    def candidates(finding: Finding, context: Context) -> list[Fix]:
+    def candidates(finding: Finding, context: RuleContext) -> list[Fix]:
         return [Fix("first", "", "", "safe", "", ()), *operators(finding, context)]
 
-    prover, state = _Prover(verified), State({}, report, "", Path())
+    prover, state = _Prover(verified), ExperimentState({}, report, "", Path())
     tried = await try_finding(prover, state, state, finding, candidates)  # type: ignore[arg-type]
     best = tried.best()
     assert best is not None

@@ -19,12 +19,12 @@ from fullgraph_compiler.facts import (
     TargetProblem,
 )
 from fullgraph_server.fixes.editing import replaced
-from fullgraph_server.fixes.experiments import State
+from fullgraph_server.fixes.experiments import ExperimentState
 from fullgraph_server.fixes.model import Fix
-from fullgraph_server.fixes.prover import Prover, _of_trials
+from fullgraph_server.fixes.prover import EditProver, _of_trials
 from fullgraph_server.fixes.words import verdict_words
 from fullgraph_server.report.model import Finding, Report
-from fullgraph_server.runs.plan import Plan
+from fullgraph_server.runs.plan import RunPlan
 from fullgraph_server.workers.crash import REPORT_IT
 from fullgraph_server.workers.settings import RunSettings
 from fullgraph_server.workspace.positions import Span
@@ -38,7 +38,7 @@ ALONE = StatementsTried(1, 0, problem="They need what is elsewhere.")
 UNTAKEN = StatementsTried(1, 9, untaken=("line 7: `x > 0` was never true",))
 NOTHING = StatementsTried(1, 0)
 FIX = Fix("rule", "", "", "safe", "", ())
-STATE = State({}, Report("", 1), "", Path())
+STATE = ExperimentState({}, Report("", 1), "", Path())
 
 
 @pytest.mark.parametrize(
@@ -64,11 +64,11 @@ async def test_the_rest_of_a_function_decides_only_where_values_do_not(
     expected: list[StatementsTried],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def tried(_: Prover, __: State, ___: Fix, parts: Any) -> list[StatementsTried]:
+    async def tried(_: EditProver, __: ExperimentState, ___: Fix, parts: Any) -> list[StatementsTried]:
         return narrow if parts is replaced else wide
 
-    monkeypatch.setattr(Prover, "_tried_of", tried)
-    prover = Prover(None, None, Path())  # type: ignore[arg-type]
+    monkeypatch.setattr(EditProver, "_tried_of", tried)
+    prover = EditProver(None, None, Path())  # type: ignore[arg-type]
     assert await prover._try(STATE, FIX) == expected
 
 
@@ -99,18 +99,18 @@ FAILED: list[Fact] = [
 ]
 
 
-def _prover(tmp_path: Path, answers: Mapping[type, list[list[Fact]]]) -> tuple[Prover, list[Any]]:
+def _prover(tmp_path: Path, answers: Mapping[type, list[list[Fact]]]) -> tuple[EditProver, list[Any]]:
     """A prover whose workers answer by the kind of the request, and what they are asked."""
     path = tmp_path / "program.py"
     path.write_text("x = 1\n")
     settings = RunSettings(sys.executable, tmp_path, {})
-    plan = Plan(script_target(str(path), tmp_path), settings, Workspace(tmp_path))
+    plan = RunPlan(script_target(str(path), tmp_path), settings, Workspace(tmp_path))
     asked: list[Any] = []
 
-    def start(_: Plan, request: Any, __: Any) -> Any:
+    def start(_: RunPlan, request: Any, __: Any) -> Any:
         return _Worker(answers[type(request)], asked, request)
 
-    return Prover(plan, start, tmp_path), asked
+    return EditProver(plan, start, tmp_path), asked
 
 
 EDIT = Fix("rule", "", "", "safe", "", (), replaces=False)
@@ -161,7 +161,8 @@ async def test_an_edit_is_verified_only_with_a_run_of_the_whole_compiler(
     prover, asked = _prover(tmp_path, {CompareRequest: compared, RunRequest: runs})
     report = Report("", 1, status="finished")
     base, after = (
-        State({"f": text}, report, "", tmp_path / text, left_out=("TorchInductor",)) for text in "ab"
+        ExperimentState({"f": text}, report, "", tmp_path / text, left_out=("TorchInductor",))
+        for text in "ab"
     )
     found, basis = await prover._alone(base, after, EDIT)
     assert reason in found

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from fixing import FILE, body, fixes, results, span_of
 from fullgraph_server.fixes.editing import edited
-from fullgraph_server.fixes.model import Context
+from fullgraph_server.fixes.model import RuleContext
 from fullgraph_server.fixes.rules.catalogue import candidates
 from fullgraph_server.report.model import Finding, Report
-from fullgraph_server.workspace.positions import Call
+from fullgraph_server.workspace.positions import StackCall
 from fullgraph_server.workspace.source import SourceFile
 
 HEAD = "import torch\n\n"
@@ -427,10 +427,10 @@ def test_a_break_in_a_library_has_a_setting_in_the_program(
 ) -> None:
     text = "import torch\nfrom own import blocks\n\n\ndef f(x):\n    return blocks(x) + 1\n"
     source = SourceFile(FILE, text)
-    stack = (Call(FILE, 6, "f"), Call("/site-packages/own/blocks.py", 3, "blocks"))
+    stack = (StackCall(FILE, 6, "f"), StackCall("/site-packages/own/blocks.py", 3, "blocks"))
     span = span_of(source, "blocks(x)")
     finding = Finding("graph-break", code, "warning", "", span, stack=stack, text=said)
-    [fix] = candidates(finding, Context(Report(FILE, 1), {FILE: source}))[:1]
+    [fix] = candidates(finding, RuleContext(Report(FILE, 1), {FILE: source}))[:1]
     assert fix.rule == rule
     assert fix.prints_differ is (code in ("GB0059", "GB0007", "GB0291"))
     added = [line for line in edited(source, fix.edits).split("\n") if line not in source.text.split("\n")]

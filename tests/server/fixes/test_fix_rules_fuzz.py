@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 from fullgraph_server.fixes.editing import edited
-from fullgraph_server.fixes.model import Context
+from fullgraph_server.fixes.model import RuleContext
 from fullgraph_server.fixes.rules import catalogue
-from fullgraph_server.report.model import Compilation, Finding, Report
+from fullgraph_server.report.model import Finding, FrameCompilation, Report
 from fullgraph_server.text.remedies import Advice, Remedy
 from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.ranges import node_span
@@ -74,7 +74,7 @@ def reports(source: SourceFile, chance: random.Random) -> Iterator[tuple[Finding
         place = Span(span.filename, row, 1, row, 1)
         parameters = [item.arg for item in around[-1].args.args] if around else []
         compilations = tuple(
-            Compilation(f"0/{i}", name, place, 0.0, 0.0, "", node_span(source, call))
+            FrameCompilation(f"0/{i}", name, place, 0.0, 0.0, "", node_span(source, call))
             for i, call in enumerate(made)
         )
         report = Report(span.filename, 1, compilations=compilations)
@@ -110,7 +110,7 @@ def test_every_edit_parses_wherever_a_finding_stands(paths: list[Path], share: f
         if source is None or source.tree is None or len(source.text) > MOST:
             continue
         for finding, report in reports(source, chance):
-            for fix in catalogue.candidates(finding, Context(report, {source.filename: source})):
+            for fix in catalogue.candidates(finding, RuleContext(report, {source.filename: source})):
                 text = edited(source, fix.edits)
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
@@ -145,7 +145,7 @@ def test_odd_texts(name: str, ending: str) -> None:
     chance = random.Random(1)
     for _ in range(20):
         for finding, report in reports(source, chance):
-            for fix in catalogue.candidates(finding, Context(report, {source.filename: source})):
+            for fix in catalogue.candidates(finding, RuleContext(report, {source.filename: source})):
                 text = edited(source, fix.edits)
                 ast.parse(text)
                 assert ending == "\n" or "\n" not in text.replace("\r\n", "")

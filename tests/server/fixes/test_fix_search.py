@@ -10,14 +10,22 @@ from typing import Any, Literal
 
 import pytest
 from fullgraph_server.fixes.changes import counts_of, fixable, gone, gone_along, revealed, worse
-from fullgraph_server.fixes.experiments import State
-from fullgraph_server.fixes.model import Context, Counts, Edit, Fix, Safety, Verdict
-from fullgraph_server.fixes.plans import Plan, _minimal, shortest
-from fullgraph_server.fixes.prover import Prover
-from fullgraph_server.fixes.search import Candidates, Tried, Try, fix_first, gain, root_of, try_all
+from fullgraph_server.fixes.experiments import ExperimentState
+from fullgraph_server.fixes.model import Edit, Fix, RuleContext, RunCounts, Safety, Verdict
+from fullgraph_server.fixes.plans import FixPlan, _minimal, shortest
+from fullgraph_server.fixes.prover import EditProver
+from fullgraph_server.fixes.search import (
+    Candidates,
+    CandidateVerdict,
+    FindingTries,
+    fix_first,
+    gain,
+    root_of,
+    try_all,
+)
 from fullgraph_server.fixes.words import removal_words, verdict_words
 from fullgraph_server.report.model import Finding, FrameReport, GraphLines, NumberedGraph, Report
-from fullgraph_server.workspace.drift import Drift
+from fullgraph_server.workspace.drift import TextDrift
 from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.source import SourceFile
 
@@ -52,7 +60,7 @@ def report(source: SourceFile, *findings: Finding, graphs: int = 1, compiled: Se
 
 
 def drifts(before: Report, after: Report) -> Any:
-    return lambda name: Drift(before.files[name], after.files[name])
+    return lambda name: TextDrift(before.files[name], after.files[name])
 
 
 BEFORE = text_of("a", "b", "c")
@@ -149,13 +157,13 @@ def test_what_goes_with_a_fix_belongs_to_its_root() -> None:
     verdict = Verdict(True, "", counts_of(before), counts_of(after), along=along)
     one, same, own = fix("one"), fix("one"), fix("own")
     group = [
-        Tried(root, (Try(one, verdict),)),
-        Tried(other, ()),
-        Tried(apart, (Try(own, replace(verdict, along=())),)),
-        Tried(left, ()),
+        FindingTries(root, (CandidateVerdict(one, verdict),)),
+        FindingTries(other, ()),
+        FindingTries(apart, (CandidateVerdict(own, replace(verdict, along=())),)),
+        FindingTries(left, ()),
     ]
     assert [root_of(item, group) for item in group] == [None, group[0], None, None]
-    group[2] = Tried(apart, (Try(same, replace(verdict, along=(root, other))),))
+    group[2] = FindingTries(apart, (CandidateVerdict(same, replace(verdict, along=(root, other))),))
     assert [root_of(item, group) for item in group] == [None, group[0], group[0], None]
 
 
@@ -173,19 +181,19 @@ class Programs:
     def fixable(self, report: Report) -> list[Finding]:
         return fixable(report)
 
-    def _state(self, findings: Sequence[Finding]) -> State:
-        return State({}, report(BEFORE, *findings, graphs=len(findings) + 1), "", Path())
+    def _state(self, findings: Sequence[Finding]) -> ExperimentState:
+        return ExperimentState({}, report(BEFORE, *findings, graphs=len(findings) + 1), "", Path())
 
-    async def with_fixes(self, _: State, fixes: Sequence[Fix]) -> State:
+    async def with_fixes(self, _: ExperimentState, fixes: Sequence[Fix]) -> ExperimentState:
         return self._state(self._outcomes[fixes[0].rule][1])
 
-    async def confirmed(self, _: State, __: State, fix: Fix, verdict: Verdict) -> Verdict:
+    async def confirmed(self, _: ExperimentState, __: ExperimentState, fix: Fix, verdict: Verdict) -> Verdict:
         self.confirming.append(fix.rule)
         return verdict
 
     async def prove(
-        self, _: State, before: State, fix: Fix, __: Finding, *, whole: bool
-    ) -> tuple[Verdict, State]:
+        self, _: ExperimentState, before: ExperimentState, fix: Fix, __: Finding, *, whole: bool
+    ) -> tuple[Verdict, ExperimentState]:
         assert not whole, "the whole compiler runs for the best one alone"
         what, left = self._outcomes[fix.rule]
         counts = counts_of(before.report), counts_of(self._state(left).report)
@@ -200,7 +208,7 @@ def fix(rule: str, safety: Safety = "safe") -> Fix:
 
 
 def candidates(table: Mapping[int, Sequence[Fix]]) -> Any:
-    def of(finding: Finding, _: Context) -> Sequence[Fix]:
+    def of(finding: Finding, _: RuleContext) -> Sequence[Fix]:
         return table.get(finding.span.row, ())
 
     return of
@@ -224,7 +232,7 @@ async def test_a_safe_fix_ends_the_tries_for_a_finding_and_comes_first() -> None
     assert (other.finding, other.tries, other.best()) == (graph_break(2), (), None)
 
 
-async def plan_of(programs: Any, table: Candidates, safety: Sequence[Safety]) -> Plan:
+async def plan_of(programs: Any, table: Candidates, safety: Sequence[Safety]) -> FixPlan:
     tried = fix_first([item async for item in try_all(programs, programs.base, table)])
     return await shortest(programs, programs.base, tried, table, safety)
 
@@ -240,7 +248,7 @@ async def test_fixes_are_made_one_upon_the_other_and_those_that_went_along_are_n
     plan = await plan_of(programs, candidates(table), ["safe"])
     assert [step.fix.rule for _, step in plan.steps] == ["both", "third"]
     assert plan.left == ()
-    assert counts_of(plan.last.report) == Counts(0, 1, 0)
+    assert counts_of(plan.last.report) == RunCounts(0, 1, 0)
 
 
 async def test_what_removes_most_is_fixed_first() -> None:
@@ -261,15 +269,15 @@ async def test_what_removes_most_is_fixed_first() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        (Counts(7, 8, 0), Counts(2, 3, 0), "removes 5 of 7 breaks"),
-        (Counts(1, 2, 0), Counts(0, 1, 0), "removes the break"),
-        (Counts(3, 4, 1), Counts(0, 1, 0), "removes all 3 breaks and the recompilation"),
-        (Counts(0, 4, 4), Counts(0, 1, 1), "removes 3 of 4 recompilations"),
-        (Counts(1, 2, 0), Counts(1, 2, 0), ""),
-        (Counts(1, 2, 0), Counts(2, 2, 0), ""),
+        (RunCounts(7, 8, 0), RunCounts(2, 3, 0), "removes 5 of 7 breaks"),
+        (RunCounts(1, 2, 0), RunCounts(0, 1, 0), "removes the break"),
+        (RunCounts(3, 4, 1), RunCounts(0, 1, 0), "removes all 3 breaks and the recompilation"),
+        (RunCounts(0, 4, 4), RunCounts(0, 1, 1), "removes 3 of 4 recompilations"),
+        (RunCounts(1, 2, 0), RunCounts(1, 2, 0), ""),
+        (RunCounts(1, 2, 0), RunCounts(2, 2, 0), ""),
     ],
 )
-def test_a_verdict_says_what_is_removed(before: Counts, after: Counts, words: str) -> None:
+def test_a_verdict_says_what_is_removed(before: RunCounts, after: RunCounts, words: str) -> None:
     assert removal_words(Verdict(True, "", before, after)) == words
 
 
@@ -310,22 +318,22 @@ class Overlapping:
     def fixable(self, report: Report) -> list[Finding]:
         return fixable(report)
 
-    def _state(self, made: frozenset[str]) -> State:
+    def _state(self, made: frozenset[str]) -> ExperimentState:
         rows = self._rows | set[int]().union(*(self._revealed[rule] for rule in made))
         rows -= set[int]().union(*(self._removed[rule] for rule in made))
         texts = dict.fromkeys(made, "")
         found = report(BEFORE, *map(graph_break, sorted(rows)), graphs=len(rows) + 1)
-        return State(texts, found, "", Path())
+        return ExperimentState(texts, found, "", Path())
 
-    async def with_fixes(self, state: State, fixes: Sequence[Fix]) -> State:
+    async def with_fixes(self, state: ExperimentState, fixes: Sequence[Fix]) -> ExperimentState:
         return self._state(frozenset({*state.texts, *(item.rule for item in fixes)}))
 
-    async def confirmed(self, _: State, __: State, ___: Fix, verdict: Verdict) -> Verdict:
+    async def confirmed(self, _: ExperimentState, __: ExperimentState, ___: Fix, verdict: Verdict) -> Verdict:
         return verdict
 
     async def prove(
-        self, _: State, before: State, fix: Fix, finding: Finding, **__: bool
-    ) -> tuple[Verdict, State]:
+        self, _: ExperimentState, before: ExperimentState, fix: Fix, finding: Finding, **__: bool
+    ) -> tuple[Verdict, ExperimentState]:
         after = await self.with_fixes(before, [fix])
         was, now = before.report.findings, after.report.findings
         counts = counts_of(before.report), counts_of(after.report)
@@ -366,12 +374,12 @@ async def test_a_step_that_the_others_make_needless_is_left_out_of_a_plan() -> N
     steps, state = [], base
     for step, finding in zip((first, whole), base.report.findings, strict=True):
         verdict, state = await programs.prove(base, state, step, finding)
-        steps.append((finding, Try(step, verdict)))
-    plan = await _minimal(programs, Plan(base, state, tuple(steps), ()))  # type: ignore[arg-type]
+        steps.append((finding, CandidateVerdict(step, verdict)))
+    plan = await _minimal(programs, FixPlan(base, state, tuple(steps), ()))  # type: ignore[arg-type]
     assert [step.fix.rule for _, step in plan.steps] == ["whole"]
     programs._removed["whole"] = {2}  # then both are needed
     last = programs._state(frozenset({"first", "whole"}))
-    plan = await _minimal(programs, Plan(base, last, tuple(steps), ()))  # type: ignore[arg-type]
+    plan = await _minimal(programs, FixPlan(base, last, tuple(steps), ()))  # type: ignore[arg-type]
     assert [step.fix.rule for _, step in plan.steps] == ["first", "whole"]
 
 
@@ -385,8 +393,8 @@ async def test_what_changes_the_program_is_made_only_if_asked_for() -> None:
 
 
 def test_a_verdict_says_what_was_gained_and_what_is_against_it() -> None:
-    assert gain(Counts(2, 3, 0), Counts(0, 1, 0)) == "2 breaks → 0, 3 graphs → 1"
-    verified = Verdict(True, "", Counts(1, 2, 1), Counts(0, 1, 1))
+    assert gain(RunCounts(2, 3, 0), RunCounts(0, 1, 0)) == "2 breaks → 0, 3 graphs → 1"
+    verified = Verdict(True, "", RunCounts(1, 2, 1), RunCounts(0, 1, 1))
     assert verdict_words(verified, fix("a")) == "verified: 1 break → 0, 2 graphs → 1, results equal"
     lost = replace(verified, verified=False, tried=False, reason="The worker failed: EOFError")
     assert verdict_words(lost, fix("a")) == "not tried: The worker failed: EOFError"
@@ -398,11 +406,13 @@ def test_a_verdict_says_what_was_gained_and_what_is_against_it() -> None:
 
 async def test_the_whole_compiler_waits_for_somebody_who_asks() -> None:
     nothing: Any = None  # no run is made
-    prover = Prover(nothing, nothing, Path(), is_asked=False)
+    prover = EditProver(nothing, nothing, Path(), is_asked=False)
     fix = Fix("setting", "", "", "unsafe", "", (), replaces=False)
-    verdict = Verdict(True, "", Counts(1, 2, 0), Counts(0, 1, 0))
+    verdict = Verdict(True, "", RunCounts(1, 2, 0), RunCounts(0, 1, 0))
     waiting = await prover.confirmed(nothing, nothing, fix, verdict)
     assert (waiting.verified, waiting.tried) == (False, False)
     assert verdict_words(waiting, fix).startswith("not tried: the run with the whole compiler waits")
-    assert Tried(graph_break(1), (Try(fix, waiting),)).waits
-    assert not Tried(graph_break(1), (Try(fix, verdict), Try(fix, waiting))).waits
+    assert FindingTries(graph_break(1), (CandidateVerdict(fix, waiting),)).waits
+    assert not FindingTries(
+        graph_break(1), (CandidateVerdict(fix, verdict), CandidateVerdict(fix, waiting))
+    ).waits

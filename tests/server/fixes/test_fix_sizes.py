@@ -12,21 +12,21 @@ import click
 import pytest
 from fixing import span_of
 from fullgraph_compiler.facts import AddedSizes, SizeTried
-from fullgraph_server.cli.formats.sizes import Sized, summary, tried_words, write
+from fullgraph_server.cli.formats.sizes import TargetSizes, summary, tried_words, write
 from fullgraph_server.cli.sizes import parse_sizes
 from fullgraph_server.fixes.editing import edited
-from fullgraph_server.fixes.experiments import State
-from fullgraph_server.fixes.model import Context, Fix
+from fullgraph_server.fixes.experiments import ExperimentState
+from fullgraph_server.fixes.model import Fix, RuleContext
 from fullgraph_server.fixes.sizes import (
-    Mark,
-    Sizes,
+    SizeMark,
+    SizePlan,
     dynamic_sources,
     find_sizes,
     size_candidates,
     times_compiled,
     written,
 )
-from fullgraph_server.report.model import Compilation, Finding, FrameReport, Report
+from fullgraph_server.report.model import Finding, FrameCompilation, FrameReport, Report
 from fullgraph_server.text.remedies import Advice, Remedy
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.targets import script_target
@@ -55,7 +55,9 @@ def report_of(text: str, recompiles: int) -> Report:
         advice=(Advice("", (Remedy("mark", (f"{X0}",)), Remedy("dynamic"))),), compile_ids=frozenset({"0/1"}),
     )  # fmt: skip
     calls = tuple(
-        Compilation(f"0/{number}", "f", span_of(source, "def f"), 0.0, 0.0, "", span_of(source, "f(x, y)", 1))
+        FrameCompilation(
+            f"0/{number}", "f", span_of(source, "def f"), 0.0, 0.0, "", span_of(source, "f(x, y)", 1)
+        )
         for number in range(2)
     )
     ids = tuple(f"0/{number}" for number in range(recompiles + 1))
@@ -77,7 +79,7 @@ class Programs:
         self.works_with = ""
         self.breaks: Callable[[str], bool] = lambda _: False
 
-    def state(self, text: str) -> State:
+    def state(self, text: str) -> ExperimentState:
         report = report_of(text, self._recompiles(text))
         if self.breaks(text):
             broken = replace(report.frames[0], breaks=1)
@@ -85,31 +87,31 @@ class Programs:
                 "graph-break", "GB0170", "warning", "breaks", span_of(report.files[FILE], "x * 2")
             )
             report = replace(report, frames=(broken,), findings=(*report.findings, breaking))
-        return State({FILE: text} if text != TEXT else {}, report, "", Path(), self._sizes)
+        return ExperimentState({FILE: text} if text != TEXT else {}, report, "", Path(), self._sizes)
 
-    async def as_it_is(self) -> State:
+    async def as_it_is(self) -> ExperimentState:
         return self.state(TEXT)
 
-    async def nondeterminism(self, state: State) -> str:  # noqa: ARG002
+    async def nondeterminism(self, state: ExperimentState) -> str:  # noqa: ARG002
         return ""
 
-    async def with_fixes(self, state: State, fixes: list[Fix]) -> State:
+    async def with_fixes(self, state: ExperimentState, fixes: list[Fix]) -> ExperimentState:
         source = state.report.files[FILE]
         assert source is not None
         text = edited(source, [edit for fix in fixes for edit in fix.edits])
         self.ran.append(text)
         return self.state(text)
 
-    async def run(self, texts: Mapping[str, str], variables: Mapping[str, str]) -> State:
+    async def run(self, texts: Mapping[str, str], variables: Mapping[str, str]) -> ExperimentState:
         self.environments.append(variables)
         recompiles = 0 if self.works_with in variables.values() else 1
-        return State(texts, report_of(TEXT, recompiles), "", Path())
+        return ExperimentState(texts, report_of(TEXT, recompiles), "", Path())
 
-    async def differences(self, base: State, state: State) -> str:  # noqa: ARG002
+    async def differences(self, base: ExperimentState, state: ExperimentState) -> str:  # noqa: ARG002
         return "results differ" if "mark_unbacked" in "".join(state.texts.values()) else ""
 
 
-def found(programs: Programs) -> Sizes:
+def found(programs: Programs) -> SizePlan:
     return asyncio.run(find_sizes(programs, ()))  # type: ignore[arg-type]
 
 
@@ -185,7 +187,7 @@ def test_sources_are_told_only_if_a_run_with_them_did_the_same(works: str, value
 
 def test_marks_of_sizes_that_are_no_parameters_are_not_written() -> None:
     report = report_of(TEXT, 1)
-    fixes = size_candidates(report.findings[0], Context(report, report.files), ("z.0", "x.1", "n"))
+    fixes = size_candidates(report.findings[0], RuleContext(report, report.files), ("z.0", "x.1", "n"))
     source = report.files[FILE]
     assert source is not None
     texts = [edited(source, fix.edits) for fix in fixes]
@@ -201,7 +203,7 @@ def test_marks_of_sizes_that_are_no_parameters_are_not_written() -> None:
 def test_a_function_that_only_example_calls_call_is_compiled_with_dynamic_sizes() -> None:
     report = report_of(TEXT, 1)
     report = replace(report, compilations=tuple(replace(item, caller=None) for item in report.compilations))
-    [fix] = size_candidates(report.findings[0], Context(report, report.files), ("x.0",))
+    [fix] = size_candidates(report.findings[0], RuleContext(report, report.files), ("x.0",))
     source = report.files[FILE]
     assert source is not None
     assert edited(source, fix.edits) == TEXT.replace("@torch.compile", "@torch.compile(dynamic=True)")
@@ -217,7 +219,7 @@ def test_parts_behind_graph_breaks_are_no_compilations_again(
 
 
 def test_marks_of_one_tensor_are_one_statement() -> None:
-    marks = [Mark("y", 0), Mark("x", 2), Mark("x", 0)]
+    marks = [SizeMark("y", 0), SizeMark("x", 2), SizeMark("x", 0)]
     assert written("mark", marks) == ("torch._dynamo.mark_dynamic(x, (0, 2))", Y0)
 
 
@@ -282,11 +284,11 @@ def test_outcomes_are_told_by_size() -> None:
 )
 def test_the_summary_tells_what_matters(sizes: tuple[SizeTried, ...], status: str, words: str) -> None:
     marked = TEXT.replace("    f(x, y)", f"    {X0}\n    f(x, y)")
-    base = State({}, report_of(TEXT, 1), "", Path())
-    last = State({FILE: marked}, report_of(marked, 0), "", Path(), sizes)
+    base = ExperimentState({}, report_of(TEXT, 1), "", Path())
+    last = ExperimentState({FILE: marked}, report_of(marked, 0), "", Path(), sizes)
     if status == "raised":
-        base = last = State({}, Report(FILE, 1, status="raised"), "", Path())
-    sized = Sized(script_target(FILE, Path("/w")), Sizes(base, last), "L['x']:0")
+        base = last = ExperimentState({}, Report(FILE, 1, status="raised"), "", Path())
+    sized = TargetSizes(script_target(FILE, Path("/w")), SizePlan(base, last), "L['x']:0")
     assert summary(sized).startswith(words)
     out = io.StringIO()
     write(sized, out)

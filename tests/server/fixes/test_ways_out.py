@@ -9,11 +9,11 @@ from textwrap import dedent
 import pytest
 from fixing import FILE, span_of
 from fullgraph_server.fixes.editing import edited
-from fullgraph_server.fixes.model import Context
+from fullgraph_server.fixes.model import RuleContext
 from fullgraph_server.fixes.trying.ways_out import WayOut, unwrapped, ways_out
 from fullgraph_server.kinds import FindingKind
-from fullgraph_server.report.model import Compilation, Finding, Report
-from fullgraph_server.workspace.positions import Call, Span
+from fullgraph_server.report.model import Finding, FrameCompilation, Report
+from fullgraph_server.workspace.positions import Span, StackCall
 from fullgraph_server.workspace.source import SourceFile
 
 PROGRAM = dedent("""
@@ -45,13 +45,13 @@ def offered(
 ) -> dict[str, str]:
     """What is tried against an error at a text, with the program that it makes; ``stack`` has functions."""
     source = SourceFile(FILE, text)
-    calls = tuple(Call(FILE, span_of(source, where).row, function) for where, function in stack)
+    calls = tuple(StackCall(FILE, span_of(source, where).row, function) for where, function in stack)
     finding = Finding(
         kind, kind, "error", "it failed", span_of(source, at), stack=calls, compile_ids=frozenset({"0/0"})
     )
-    compilation = Compilation("0/0", "outer", Span(FILE, 1, 1, 1, 1), 0.0, 0.0, "")
+    compilation = FrameCompilation("0/0", "outer", Span(FILE, 1, 1, 1, 1), 0.0, 0.0, "")
     report = Report(FILE, 1, compilations=(compilation,), status="raised")
-    ways = ways_out(replace(finding, **changes), Context(report, {FILE: source}))  # type: ignore[arg-type]
+    ways = ways_out(replace(finding, **changes), RuleContext(report, {FILE: source}))  # type: ignore[arg-type]
     return {way.change: written(source, way) for way in ways}
 
 
@@ -181,7 +181,7 @@ def test_a_line_of_another_file_is_named_with_it() -> None:
     main = SourceFile("/w/main.py", "import torch\nf = torch.compile(g, fullgraph=True)\n")
     finding = Finding("capture-error", "capture-error", "error", "it failed", span_of(failing, "strange()"))
     report = Report(main.filename, 1)
-    ways = ways_out(finding, Context(report, {item.filename: item for item in (failing, main)}))
+    ways = ways_out(finding, RuleContext(report, {item.filename: item for item in (failing, main)}))
     assert "Without `fullgraph=True` (main.py:2)" in [way.change for way in ways]
 
 
@@ -254,7 +254,7 @@ def test_only_settings_that_torch_has_are_made() -> None:
     source = SourceFile(FILE, PROGRAM)
     report = Report(FILE, 1)
     finding = Finding("compile-error", "compile-error", "error", "it failed", span_of(source, "strange(x)"))
-    (known,) = [way for way in ways_out(finding, Context(report, {FILE: source})) if way.parts]
+    (known,) = [way for way in ways_out(finding, RuleContext(report, {FILE: source})) if way.parts]
     for part in known.parts:
         name = part.names[0]
         config, _, option = name.rpartition(".")
@@ -284,5 +284,5 @@ def test_lines_of_other_files_are_named_with_them() -> None:
     source = SourceFile("/w/nets.py", text)
     span = replace(span_of(source, "print(x)"), filename=source.filename)
     finding = Finding("graph-break", "GB0059", "warning", "it broke", span)
-    (first, *_) = ways_out(finding, Context(Report("/w/main.py", 1), {source.filename: source}))
+    (first, *_) = ways_out(finding, RuleContext(Report("/w/main.py", 1), {source.filename: source}))
     assert first.change.endswith("reorderable_logging_functions.add(print)` (line 2)")

@@ -20,7 +20,7 @@ from fullgraph_compiler.facts import (
     Stack,
     StackFrame,
 )
-from fullgraph_pytest.limits import Limits, limits_of
+from fullgraph_pytest.limits import CompileLimits, limits_of
 from fullgraph_pytest.verdict import LimitExceededError, verdict
 from fullgraph_server.workspace.targets import pytest_target
 from fullgraph_server.workspace.workspace import Workspace
@@ -86,7 +86,7 @@ def test_arguments_that_cannot_be_are_told(
 
 
 def test_arguments_have_defaults() -> None:
-    assert limits_of((), {}) == Limits(breaks=0, recompiles=0, graphs=None, own_code=False)
+    assert limits_of((), {}) == CompileLimits(breaks=0, recompiles=0, graphs=None, own_code=False)
 
 
 def test_a_break_is_told_as_by_check_on_its_line(model: str) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 from fullgraph_compiler.facts import CacheLookup, Fact, FrameStarted, RunFinished
-from fullgraph_compiler.trace import Interpreter, TraceRecord
-from fullgraph_server.analyses.shown import Line, Shown
+from fullgraph_compiler.trace import TraceInterpreter, TraceRecord
+from fullgraph_server.analyses.shown import ReportView, StyledLine
 from fullgraph_server.analyses.times import ANALYSIS
 from fullgraph_server.cli.fail_on import FAIL_ON
-from fullgraph_server.cli.formats.checked import Checked
+from fullgraph_server.cli.formats.checked import CheckedReport
 from fullgraph_server.cli.formats.json import report_object
 from fullgraph_server.compare.comparison import compare
 from fullgraph_server.compare.comparison_texts import keys
@@ -79,7 +79,7 @@ class Log:
         self.path = folder / "model.py"
         self.path.write_text(PROGRAM)
         self.facts: list[Fact] = [FrameStarted("0/0", "forward", str(self.path), 3)]
-        self._interpreter = Interpreter()
+        self._interpreter = TraceInterpreter()
 
     def lookup(self, state: str, compile_id: str = "0/0", cache: str = "fx_graph", **body: Any) -> None:
         self.feed(f"{cache}_cache_{state}", {"cache_status_detailed": "full_miss", **body}, compile_id)
@@ -395,9 +395,9 @@ def missing(log: Log) -> Report:
 
 def test_a_table_and_the_reasons_are_lines_of_text(log: Log) -> None:
     workspace = Workspace(log.path.parent)
-    shown = Shown(missing(log), workspace, "model.py", None, lambda name, row: f"{name}:{row}", "")
+    shown = ReportView(missing(log), workspace, "model.py", None, lambda name, row: f"{name}:{row}", "")
     assert ANALYSIS.lines is not None
-    items = [item for item in ANALYSIS.lines(shown) if isinstance(item, Line)]
+    items = [item for item in ANALYSIS.lines(shown) if isinstance(item, StyledLine)]
     lines = ["".join(text for text, _ in item.parts) for item in items]
     assert lines[:2] == ["in the caches   found  missed  left out", "FX graph cache      1       1         0"]
     assert lines[3].partition("model.py:3 ")[2] == (
@@ -408,7 +408,7 @@ def test_a_table_and_the_reasons_are_lines_of_text(log: Log) -> None:
 
 def test_json_has_each_look(log: Log) -> None:
     report = missing(log)
-    checked = Checked(SimpleNamespace(id="model.py"), report, Workspace(log.path.parent))  # type: ignore[arg-type]
+    checked = CheckedReport(SimpleNamespace(id="model.py"), report, Workspace(log.path.parent))  # type: ignore[arg-type]
     caches = report_object(checked)["caches"]
     assert caches["counts"] == {"fx-graph": {"hits": 1, "misses": 1, "bypasses": 0}}
     hit, miss = caches["graphs"]

@@ -135,7 +135,7 @@ def test_what_was_tried_without_caches_is_no_advice() -> None:
 def test_the_advice_fits_what_is_read(text: str, advice: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from fullgraph_server.report.answers import causes
 
-    monkeypatch.setattr(causes._Words, "code", lambda *_: text)
+    monkeypatch.setattr(causes._CauseWords, "code", lambda *_: text)
     assert advice in only(folded(fault("branch", Evidence("", "True", "False", RELU)))).hints[0]
 
 

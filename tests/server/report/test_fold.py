@@ -34,7 +34,7 @@ from fullgraph_compiler.trace.reasons import FREED
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Finding, Report
 from fullgraph_server.text.messages import WANTS_ARGUMENTS
-from fullgraph_server.workspace.positions import Call, Span
+from fullgraph_server.workspace.positions import Span, StackCall
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
 
@@ -121,7 +121,7 @@ def test_a_graph_break_stands_on_its_expression() -> None:
         explanation="print called. why",
         hints=("do this",),
         url=URL,
-        stack=(Call(FILE, 16, "<module>"), Call(FILE, 7, "toy")),
+        stack=(StackCall(FILE, 16, "<module>"), StackCall(FILE, 7, "toy")),
         count=1,
         text="all",
         compile_ids=frozenset({"0/0"}),
@@ -219,9 +219,9 @@ def test_a_break_in_a_library_stands_on_the_line_that_led_there() -> None:
     call = '`rearrange(self.linear(x), "a b -> b a")`'
     assert finding.message == f"{call} breaks the graph (in `reduce`, einops/einops.py:523)"
     assert finding.stack == (
-        Call(FILE, 16, "<module>"),
-        Call(FILE, 14, "forward"),
-        Call(EINOPS, 523, "reduce"),
+        StackCall(FILE, 16, "<module>"),
+        StackCall(FILE, 14, "forward"),
+        StackCall(EINOPS, 523, "reduce"),
     )
 
 
@@ -233,7 +233,7 @@ def test_a_library_frame_that_the_user_called_eagerly_is_led_back_to_the_call() 
 
 def test_calls_that_the_stack_already_has_are_not_repeated() -> None:
     finding = only(folded(started("0/0"), broke("0/0", MODULE, PRINT)))
-    assert finding.stack == (Call(FILE, 16, "<module>"), Call(FILE, 7, "toy"))
+    assert finding.stack == (StackCall(FILE, 16, "<module>"), StackCall(FILE, 7, "toy"))
 
 
 def test_without_any_frame_of_the_users_own_the_innermost_is_taken() -> None:
@@ -256,7 +256,7 @@ def test_resume_functions_are_joined_to_their_function() -> None:
         compiled("1/0", "toy", 4, ops=1),
         broke("1/0", StackFrame(FILE, 8, "toy", 7, None, 18)),
     )
-    assert only(report).stack == (Call(FILE, 16, "<module>"), Call(FILE, 8, "toy"))
+    assert only(report).stack == (StackCall(FILE, 16, "<module>"), StackCall(FILE, 8, "toy"))
     assert [(frame.function, frame.row, frame.compile_ids) for frame in report.frames] == [
         ("toy", 5, ("0/0", "1/0"))
     ]
@@ -369,7 +369,7 @@ def test_what_a_function_of_an_operator_returns_is_named_with_what_to_write() ->
 def test_a_failure_without_a_stack_stands_on_the_function_name() -> None:
     finding = only(folded(started("0/0"), CompileFailure("0/0", "backend", "E", "bad", ())))
     assert (finding.span.row, text_at(finding.span)) == (5, "toy")
-    assert finding.stack == (Call(FILE, 16, "<module>"), Call(FILE, 5, "toy"))
+    assert finding.stack == (StackCall(FILE, 16, "<module>"), StackCall(FILE, 5, "toy"))
 
 
 def test_a_skipped_frame_is_told_only_where_nothing_explains_it() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler.facts import Recompile
-from fullgraph_compiler.trace import Interpreter, read_log
+from fullgraph_compiler.trace import TraceInterpreter, read_log
 from fullgraph_server.report.fold import fold
 from fullgraph_server.workspace.workspace import Workspace
 
@@ -16,7 +16,7 @@ PROJECT = Path("/home/user/project")
 
 @pytest.mark.parametrize("name", ["torch-2.11-gpu-toy", "torch-2.11-gpu-train"])
 def test_each_recompilation_has_a_line_and_a_cause(name: str) -> None:
-    interpreter = Interpreter()
+    interpreter = TraceInterpreter()
     facts = [fact for record in read_log(LOGS / f"{name}.log.gz") for fact in interpreter.feed(record)]
     facts += interpreter.finish()
     report = fold("make_traces.py", 1, "2.11.0", facts, Workspace(PROJECT, lambda _: None))

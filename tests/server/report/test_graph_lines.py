@@ -20,7 +20,7 @@ from fullgraph_server.commands.graph_lines import shown_lines
 from fullgraph_server.protocol.lines import GraphLinesItem
 from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report
-from fullgraph_server.workspace.drift import Drift
+from fullgraph_server.workspace.drift import TextDrift
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
 
@@ -76,7 +76,7 @@ def folded(*facts: Fact, target: str = "model.py", generation: int = 1) -> Repor
 
 def items(*reports: Report, filename: str = FILE, text: str | None = None) -> list[GraphLinesItem]:
     ran = SOURCES[filename]
-    drift = Drift(ran, ran if text is None else SourceFile(filename, text))
+    drift = TextDrift(ran, ran if text is None else SourceFile(filename, text))
     return shown_lines(filename, reports, lambda *_: drift)
 
 
@@ -218,7 +218,7 @@ def test_a_line_with_two_statements_tells_of_both() -> None:
     source = SourceFile(FILE, "def f(x):\n    y = x + 1; z = (\n        helper(y))\n")
     facts = (started("0/0"), graph("0/0", at(2)), broke("0/0", at(3)))
     report = fold("model.py", 1, "2.13.0", facts, Workspace(Path("/w"), {FILE: source}.get))
-    found = shown_lines(FILE, [report], lambda *_: Drift(source, source))
+    found = shown_lines(FILE, [report], lambda *_: TextDrift(source, source))
     assert [(item.start_line, item.end_line, item.graphs, item.eager) for item in found] == [
         (1, 2, [1], True)
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from fullgraph_server.report.lines.kernel_lines import lines_of
-from fullgraph_server.report.model import Launch, Operation
+from fullgraph_server.report.model import KernelLaunch, LoweredOperation
 
 OPERATORS = (
     "aten.abs",
@@ -27,8 +27,8 @@ OPERATORS = (
 
 
 def computed(line: str) -> list[str]:
-    operations = tuple(Operation(name, name, None) for name in OPERATORS)
-    launch = Launch("k", "triton", "", f"first\n{line}\n", (1, 1), None, operations, ())
+    operations = tuple(LoweredOperation(name, name, None) for name in OPERATORS)
+    launch = KernelLaunch("k", "triton", "", f"first\n{line}\n", (1, 1), None, operations, ())
     return [
         item.operator.rpartition(".")[2] for row, found in lines_of([launch]) for item in found if row == 2
     ]

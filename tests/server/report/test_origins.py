@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from fullgraph_server.report.model import FrameReport, Guard
-from fullgraph_server.report.origins import Origin, is_ambient, origin_of
+from fullgraph_server.report.origins import ValueOrigin, is_ambient, origin_of
 from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.source import SourceFile
 
@@ -156,14 +156,14 @@ def test_globals_of_another_one_of_the_users_modules() -> None:
     other = "/project/tools/helpers.py"
     files = {FILE: SourceFile(FILE, TEXT), other: SourceFile(other, "import math\nSCALE = 2\n")}
 
-    def found(source: str) -> Origin | None:
+    def found(source: str) -> ValueOrigin | None:
         return origin_of(guard(source), FORWARD, files)
 
     own = "G['__import_tools_dot_helpers']"
-    assert found(f"{own}.SCALE") == Origin("global", Span(other, 2, 1, 2, 6))
-    assert found(f"{own}.math.pi") == Origin("attribute", None)
-    assert found(own) == Origin("module", None)
-    assert found("G['__import_torch_dot_nn'].functional") == Origin("part of a library", None)
+    assert found(f"{own}.SCALE") == ValueOrigin("global", Span(other, 2, 1, 2, 6))
+    assert found(f"{own}.math.pi") == ValueOrigin("attribute", None)
+    assert found(own) == ValueOrigin("module", None)
+    assert found("G['__import_torch_dot_nn'].functional") == ValueOrigin("part of a library", None)
 
 
 def test_ambient_state_has_no_origin() -> None:

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from fullgraph_compiler.facts import Depth, Fact, RunFinished
 from fullgraph_server.cli.exports.page import TRACE_ITEM, _PageEdge
-from fullgraph_server.cli.formats.checked import Checked
+from fullgraph_server.cli.formats.checked import CheckedReport
 from fullgraph_server.cli.formats.json import write
 from fullgraph_server.commands.performance import PERFORMANCE_ITEM
 from fullgraph_server.commands.report import LAYER
 from fullgraph_server.features.artifacts import ArtifactDocuments
 from fullgraph_server.protocol.wire import camel_case
 from fullgraph_server.report.fold import fold
-from fullgraph_server.shapes.shape import Shape, members, replaced
+from fullgraph_server.shapes.shape import JsonShape, members, replaced
 from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.targets import script_target
@@ -39,7 +39,7 @@ def test_the_schemas_are_those_of_the_shapes() -> None:
         assert path.read_text(encoding="utf-8") == text, "run `python scripts/json_schema.py`"
 
 
-def reported(depth: Depth, *, has_run: bool) -> Checked:
+def reported(depth: Depth, *, has_run: bool) -> CheckedReport:
     source = SourceFile(FILE, "import torch\nx = y\n")
     workspace = Workspace(Path("/w"), {FILE: source}.get)
     told: list[Fact] = []
@@ -47,7 +47,7 @@ def reported(depth: Depth, *, has_run: bool) -> Checked:
         told = [item for item in facts("x", FILE, "0/0", "0/1") if not isinstance(item, RunFinished)]
         told.append(RunFinished("finished", 1.0))
     report = fold(FILE, 1, "2.13.0", told, workspace, FILE, depth)
-    return Checked(script_target(FILE, Path("/w")), report, workspace)
+    return CheckedReport(script_target(FILE, Path("/w")), report, workspace)
 
 
 @pytest.mark.parametrize(
@@ -62,13 +62,13 @@ def test_a_report_is_as_its_schema_says(depth: Depth, schema: str, has_run: bool
 
 @pytest.mark.parametrize("shape", [TRACE_ITEM, PERFORMANCE_ITEM, LAYER], ids=lambda shape: shape.name)
 @pytest.mark.parametrize("has_run", [True, False])
-def test_the_client_gets_what_its_types_say(shape: Shape, has_run: bool) -> None:
+def test_the_client_gets_what_its_types_say(shape: JsonShape, has_run: bool) -> None:
     checked = reported("speed", has_run=has_run)
     edge = _PageEdge(checked.report, ArtifactDocuments(), checked.workspace)
     check_types(shape, shape.object(checked.report, edge))
 
 
-def check_types(shape: Shape, told: dict[str, Any]) -> None:
+def check_types(shape: JsonShape, told: dict[str, Any]) -> None:
     for key in shape.keys:
         of, value = shape.annotation(key), told.get(camel_case(key.name))
         if value is None:

@@ -30,7 +30,7 @@ import json
 from pathlib import Path
 from fullgraph_compiler.facts import GraphCaptured, RunFinished, StackFrame
 from fullgraph_server.analyses.registry import analyses
-from fullgraph_server.cli.formats import FORMATS, Checked
+from fullgraph_server.cli.formats import FORMATS, CheckedReport
 from fullgraph_server.cli.formats.analysed import formats_of
 from fullgraph_server.report.fold import fold
 from fullgraph_server.workspace.targets import script_target
@@ -39,7 +39,7 @@ from fullgraph_server.workspace.workspace import Workspace
 name, workspace = str(Path("a.py").resolve()), Workspace(Path.cwd())
 stack = (StackFrame(name, 1, "f", 1, 1, 2),)
 facts = (GraphCaptured("0/0", (), "", stack), RunFinished("finished", 0.5, 0))
-checked = Checked(script_target(name, Path.cwd()), fold(name, 1, "", facts, workspace, name), workspace)
+checked = CheckedReport(script_target(name, Path.cwd()), fold(name, 1, "", facts, workspace, name), workspace)
 outs = {"json": io.StringIO(), "text": io.StringIO(), "times": io.StringIO()}
 formats = {**FORMATS, "times": formats_of(analyses()["times"])["text"]}
 for name, out in outs.items():

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from fullgraph_compiler.facts import Script, Switches
 from fullgraph_server.cli.trace import TraceOptions
-from fullgraph_server.client.configuration import Settings
-from fullgraph_server.runs.effective_settings import Overrides, choose_interpreter, resolve
-from fullgraph_server.workers.interpreter import Interpreter
-from fullgraph_server.workspace.config import Config
+from fullgraph_server.client.configuration import EditorSettings
+from fullgraph_server.runs.effective_settings import SettingOverrides, choose_interpreter, resolve
+from fullgraph_server.workers.interpreter import PythonInterpreter
+from fullgraph_server.workspace.config import ProjectConfig
 from fullgraph_server.workspace.targets import Target, Trace, trace_target
 
-NOTHING = Overrides(Path("/elsewhere"))
+NOTHING = SettingOverrides(Path("/elsewhere"))
 
 
 @pytest.fixture
@@ -24,9 +24,9 @@ def target(tmp_path: Path) -> Target:
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> Config:
+def config(tmp_path: Path) -> ProjectConfig:
     switches = Switches(dynamic="on", files="keep")
-    return Config(
+    return ProjectConfig(
         tmp_path,
         python="/project/python",
         timeout=3.0,
@@ -37,7 +37,7 @@ def config(tmp_path: Path) -> Config:
     )
 
 
-def test_the_project_sets_what_nobody_overrides(target: Target, config: Config) -> None:
+def test_the_project_sets_what_nobody_overrides(target: Target, config: ProjectConfig) -> None:
     same, settings = resolve(target, config, NOTHING, 60.0)
     assert same == target
     assert (settings.python, settings.preview_python) == ("/project/python", "/project/preview")
@@ -46,15 +46,15 @@ def test_the_project_sets_what_nobody_overrides(target: Target, config: Config) 
     assert dict(settings.env) == {**os.environ, "A": "1"}
 
 
-def test_a_target_comes_before_its_project(target: Target, config: Config) -> None:
+def test_a_target_comes_before_its_project(target: Target, config: ProjectConfig) -> None:
     own = replace(target, timeout=5.0, switches=Switches(only="f"))
     _, settings = resolve(own, config, NOTHING)
     assert (settings.timeout, settings.switches) == (5.0, Switches(only="f"))
 
 
-def test_an_override_comes_before_the_target(target: Target, config: Config) -> None:
+def test_an_override_comes_before_the_target(target: Target, config: ProjectConfig) -> None:
     own = replace(target, timeout=5.0, switches=Switches(only="f", files="keep"))
-    overrides = Overrides(
+    overrides = SettingOverrides(
         Path("/elsewhere"),
         interpreter="./python",
         preview_python="./preview",
@@ -69,30 +69,30 @@ def test_an_override_comes_before_the_target(target: Target, config: Config) -> 
 
 
 def test_the_default_timeout_is_no_patience(target: Target, tmp_path: Path) -> None:
-    empty = Config(tmp_path)
+    empty = ProjectConfig(tmp_path)
     settings = [resolve(target, empty, NOTHING, timeout)[1] for timeout in (60.0, None)]
     assert [(item.timeout, item.patience) for item in settings] == [(60.0, 300.0), (None, 300.0)]
 
 
-def test_a_trace_gets_the_folders_of_both(config: Config, tmp_path: Path) -> None:
+def test_a_trace_gets_the_folders_of_both(config: ProjectConfig, tmp_path: Path) -> None:
     overrides = replace(NOTHING, trace_paths={"/there": "/here"})
     target, _ = resolve(trace_target(tmp_path / "log", tmp_path), config, overrides)
     assert isinstance(target.program, Trace)
     assert dict(target.program.folders) == {"/there": "/here", "/data": "/mnt"}
 
 
-def test_the_interpreter_is_the_set_one_then_the_projects_then_the_editors(config: Config) -> None:
+def test_the_interpreter_is_the_set_one_then_the_projects_then_the_editors(config: ProjectConfig) -> None:
     active = replace(NOTHING, active_interpreter="/active/python")
-    assert choose_interpreter(config, replace(active, interpreter="/set/python")) == Interpreter(
+    assert choose_interpreter(config, replace(active, interpreter="/set/python")) == PythonInterpreter(
         "/set/python", "the setting fullgraph.interpreter"
     )
-    assert choose_interpreter(config, active) == Interpreter("/project/python", "pyproject.toml")
-    assert choose_interpreter(replace(config, python=None), active) == Interpreter(
+    assert choose_interpreter(config, active) == PythonInterpreter("/project/python", "pyproject.toml")
+    assert choose_interpreter(replace(config, python=None), active) == PythonInterpreter(
         "/active/python", "the Python extension"
     )
 
 
-def test_the_python_of_a_target_comes_before_the_projects(config: Config, tmp_path: Path) -> None:
+def test_the_python_of_a_target_comes_before_the_projects(config: ProjectConfig, tmp_path: Path) -> None:
     target = Target("name", "name", "script", "a.py", Script("a.py"), tmp_path, python="/its/python")
     pythons = [
         resolve(target, config, over)[1].python for over in (NOTHING, replace(NOTHING, interpreter="/set"))
@@ -108,25 +108,25 @@ def test_a_relative_interpreter_is_one_of_the_project_or_of_the_current_folder(
         python.parent.mkdir(parents=True)
         python.touch()
     monkeypatch.chdir(tmp_path / "current")
-    config = Config(tmp_path / "project", python="env", preview_python="env")
+    config = ProjectConfig(tmp_path / "project", python="env", preview_python="env")
     nothing = replace(NOTHING, folder=tmp_path / "current")
     target = Target("name", "name", "script", "a.py", Script("a.py"), tmp_path)
     expected = str(tmp_path / "project" / "env" / "bin" / "python")
     _, settings = resolve(target, config, nothing)
     assert settings.python == settings.preview_python == expected
-    editor = Settings(interpreter="env", preview_python="env").overrides(tmp_path / "project")
-    _, settings = resolve(target, Config(tmp_path / "project"), editor)
+    editor = EditorSettings(interpreter="env", preview_python="env").overrides(tmp_path / "project")
+    _, settings = resolve(target, ProjectConfig(tmp_path / "project"), editor)
     assert settings.python == settings.preview_python == expected
     expected = str(tmp_path / "current" / "env" / "bin" / "python")
-    _, settings = resolve(target, config, Overrides(Path.cwd(), "env", preview_python="env"))
+    _, settings = resolve(target, config, SettingOverrides(Path.cwd(), "env", preview_python="env"))
     assert settings.python == settings.preview_python == expected
     assert choose_interpreter(config, TraceOptions(python="env").overrides).path == expected
 
 
 def test_settings_and_options_override_the_same(tmp_path: Path) -> None:
-    settings = Settings(timeout=7.0, memory=1.0, trace_paths={"/a": "/b"}, files="discard")
-    editors = Overrides(tmp_path, tries_fixes=True)
+    settings = EditorSettings(timeout=7.0, memory=1.0, trace_paths={"/a": "/b"}, files="discard")
+    editors = SettingOverrides(tmp_path, tries_fixes=True)
     expected = replace(editors, timeout=7.0, memory=1.0, switches={"files": "discard"})
     assert settings.overrides(tmp_path) == replace(expected, trace_paths={"/a": "/b"})
-    assert Settings().overrides(tmp_path) == editors
-    assert Settings(try_fixes="asked").overrides(tmp_path) == Overrides(tmp_path)
+    assert EditorSettings().overrides(tmp_path) == editors
+    assert EditorSettings(try_fixes="asked").overrides(tmp_path) == SettingOverrides(tmp_path)

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from fullgraph_compiler.facts import CacheLookup, Depth, RanDry, TimesMeasured
 from fullgraph_server.analyses.registry import layer_label, verdict
-from fullgraph_server.report.caches.model import Caches, CacheUse
+from fullgraph_server.report.caches.model import CacheUse, CacheUses
 from fullgraph_server.report.model import Finding, Layer, Report
 from fullgraph_server.runs import target as target_module
 from fullgraph_server.runs.layers import as_layer, with_layers
-from fullgraph_server.workspace.positions import Call, Span
+from fullgraph_server.workspace.positions import Span, StackCall
 from fullgraph_server.workspace.source import SourceFile
 from test_slot import Place
 
@@ -42,7 +42,7 @@ def test_a_layer_that_failed_puts_nothing_on_the_first_line() -> None:
     (told,) = as_layer(failed, "preview").findings
     assert told.of_run
     assert not as_layer(failed, "").findings[0].of_run
-    raised = report(finding("target-error", "ValueError", stack=(Call(FILE, 1, "f"),)))
+    raised = report(finding("target-error", "ValueError", stack=(StackCall(FILE, 1, "f"),)))
     assert not as_layer(raised, "preview").findings[0].of_run, "the program did, on a line"
 
 
@@ -94,7 +94,7 @@ def test_what_a_layer_saw_in_another_text_is_on_no_line() -> None:
             replace(
                 report(layer="times"),
                 results=(TimesMeasured("cold", 2.0, 1.0), TimesMeasured("warm", 2.0, 1.0)),
-                caches=Caches((MISSED,)),
+                caches=CacheUses((MISSED,)),
             ),
             "Compile times",
             "2.0 s with cold caches, 2.0 s with warm caches; 1 graph compiled anew",

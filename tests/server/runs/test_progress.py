@@ -24,7 +24,7 @@ from fullgraph_compiler.facts import (
     WrittenGraph,
 )
 from fullgraph_server.runs.progress import RunProgress
-from fullgraph_server.workspace.targets import Target, Torchrun, Trace
+from fullgraph_server.workspace.targets import Target, TorchrunJob, Trace
 
 SCRIPT = Script("/project/toy.py")
 PROJECT = Path("/project")
@@ -133,7 +133,7 @@ def test_other_runs_say_how_far_they_are(depth: Depth, fact: Fact, expected: lis
 def test_what_is_run_or_read_is_named() -> None:
     assert messages([], switches=Switches(dry_run=True)) == ["dry run of toy.py"]
     assert messages([], "speed") == ["measuring the speed of toy.py"]
-    ranks = Target("train", "train", "torchrun", SCRIPT.filename, Torchrun(SCRIPT, 4), PROJECT)
+    ranks = Target("train", "train", "torchrun", SCRIPT.filename, TorchrunJob(SCRIPT, 4), PROJECT)
     assert messages([], target=ranks) == ["running train on 4 ranks"]
     trace = Target("trace:/job", "job", "trace", "/job", Trace("/job"), PROJECT)
     assert messages([], target=trace) == ["reading job"]

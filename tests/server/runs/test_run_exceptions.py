@@ -22,12 +22,12 @@ from fullgraph_server.runs import partial_reports, schedule, torchrun
 from fullgraph_server.runs import target as target_module
 from fullgraph_server.runs.execution import failed_report
 from fullgraph_server.runs.observers import RunObserver
-from fullgraph_server.runs.plan import Job, Plan
-from fullgraph_server.runs.program_run import Run
-from fullgraph_server.runs.schedule import Runs
+from fullgraph_server.runs.plan import RunJob, RunPlan
+from fullgraph_server.runs.program_run import WorkerRun
+from fullgraph_server.runs.schedule import RunSchedule
 from fullgraph_server.workers import fork_server, process
 from fullgraph_server.workers.settings import RunSettings
-from fullgraph_server.workspace.targets import Target, Torchrun
+from fullgraph_server.workspace.targets import Target, TorchrunJob
 from fullgraph_server.workspace.workspace import Workspace
 from injected import Fault, Injector, Moment
 
@@ -82,12 +82,12 @@ class Place:
         self.mark = ("FULLGRAPH_TEST_MARK", uuid.uuid4().hex)
         settings = RunSettings(sys.executable, folder, {**os.environ, self.mark[0]: self.mark[1]})
         script = Script(str(self.file), ("finish",))
-        self.plan = Plan(
+        self.plan = RunPlan(
             Target("target", "target", "script", str(self.file), script, folder), settings, Workspace(folder)
         )
-        self.runs = Runs(self._planned, (self.watcher, self.other))
+        self.runs = RunSchedule(self._planned, (self.watcher, self.other))
 
-    async def _planned(self, *_: object) -> Plan:
+    async def _planned(self, *_: object) -> RunPlan:
         assert self.plan is not None
         return self.plan
 
@@ -230,14 +230,14 @@ async def test_what_a_run_told_stays_when_its_last_report_cannot_be_made(
 ) -> None:
     os.mkfifo(tmp_path / "gate")
     place.script("gates", str(tmp_path / "gate"), str(tmp_path / "gate"))
-    folded = Job.fold
+    folded = RunJob.fold
 
-    def fold(job: Job, torch: str, facts: Sequence[Fact]) -> Report:
+    def fold(job: RunJob, torch: str, facts: Sequence[Fact]) -> Report:
         if any(isinstance(fact, RunFinished) for fact in facts):
             raise RecursionError("too deep")
         return folded(job, torch, facts)
 
-    monkeypatch.setattr(Job, "fold", fold)
+    monkeypatch.setattr(RunJob, "fold", fold)
     run = place.runs.start("target")
     await open_gate(tmp_path / "gate")
     await place.other.first_report()
@@ -257,16 +257,16 @@ async def test_a_report_of_partial_facts_that_cannot_be_made_does_not_lose_the_r
 ) -> None:
     os.mkfifo(tmp_path / "gate")
     place.script("gates", str(tmp_path / "gate"), str(tmp_path / "gate"))
-    folded, failed = Job.fold, asyncio.Event()
+    folded, failed = RunJob.fold, asyncio.Event()
     loop = asyncio.get_running_loop()
 
-    def fold(job: Job, torch: str, facts: Sequence[Fact]) -> Report:
+    def fold(job: RunJob, torch: str, facts: Sequence[Fact]) -> Report:
         if not any(isinstance(fact, RunFinished) for fact in facts):
             loop.call_soon_threadsafe(failed.set)
             raise RecursionError("too deep")
         return folded(job, torch, facts)
 
-    monkeypatch.setattr(Job, "fold", fold)
+    monkeypatch.setattr(RunJob, "fold", fold)
     run = place.runs.start("target")
     await open_gate(tmp_path / "gate")
     await asyncio.wait_for(failed.wait(), SECONDS)
@@ -319,7 +319,7 @@ async def test_a_plan_that_cannot_be_made_is_answered(place: Place) -> None:
 
 
 async def test_a_plan_that_is_cancelled_is_answered(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def cancelled(*_: object) -> Plan:
+    async def cancelled(*_: object) -> RunPlan:
         raise asyncio.CancelledError
 
     monkeypatch.setattr(place.runs, "_shared", replace(place.runs._shared, plan=cancelled))
@@ -347,14 +347,14 @@ async def test_output_that_cannot_be_passed_on_holds_no_program_up(
 
 async def test_the_other_ranks_end_when_one_fails(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     script = Script(str(place.file), ("hang",))
-    place.plan = replace(place.plan, target=replace(place.plan.target, program=Torchrun(script, 2)))
-    execute = Run.execute
+    place.plan = replace(place.plan, target=replace(place.plan.target, program=TorchrunJob(script, 2)))
+    execute = WorkerRun.execute
 
     async def fail_once(*_: object) -> None:
-        monkeypatch.setattr(Run, "execute", execute)
+        monkeypatch.setattr(WorkerRun, "execute", execute)
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(Run, "execute", fail_once)
+    monkeypatch.setattr(WorkerRun, "execute", fail_once)
     monkeypatch.setattr(torchrun, "_GRACE_SECONDS", 0.0)
     report = await place.run()
     assert (report.status, len(problems(report))) == ("crashed", 1)

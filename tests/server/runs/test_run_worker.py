@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 from fullgraph_compiler.facts import CHANNEL_LOST, Fact, RunFinished, RunRequest, Script, TargetProblem
 from fullgraph_server.runs import program_run as run_module
-from fullgraph_server.runs.program_run import Run
+from fullgraph_server.runs.program_run import WorkerRun
 from fullgraph_server.workers import fork_server, process, warm_pool
 from fullgraph_server.workers.pool import WorkerPool
 from fullgraph_server.workers.settings import RunSettings
@@ -26,7 +26,7 @@ FAKE = Path(__file__).parents[1] / "support" / "fake_worker.py"
 class Seen:
     """What a run gave."""
 
-    run: Run
+    run: WorkerRun
     facts: list[Fact] = field(default_factory=list)
     output: str = ""
 
@@ -95,7 +95,7 @@ def prepare(
 
     workers.expect(settings, [])
     request = RunRequest(7, Script("toy.py", (scenario, *details)))
-    seen.run = Run(workers, settings, request, on_output=on_output)
+    seen.run = WorkerRun(workers, settings, request, on_output=on_output)
     return seen
 
 

@@ -13,8 +13,8 @@ from fullgraph_compiler.facts import Depth, Script
 from fullgraph_server.report.model import Report
 from fullgraph_server.runs.engine import settings_at
 from fullgraph_server.runs.observers import RunObserver
-from fullgraph_server.runs.plan import Plan
-from fullgraph_server.runs.schedule import Runs
+from fullgraph_server.runs.plan import RunPlan
+from fullgraph_server.runs.schedule import RunSchedule
 from fullgraph_server.workers import fork_server, process
 from fullgraph_server.workers.settings import RunSettings
 from fullgraph_server.workspace.targets import Target
@@ -55,17 +55,19 @@ def depths() -> Depths:
 
 
 @pytest.fixture
-async def runs(program: Path, depths: Depths, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Runs]:
+async def runs(program: Path, depths: Depths, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[RunSchedule]:
     for module in (process, fork_server):
         monkeypatch.setattr(module, "worker_script", lambda: str(FAKE))
     folder = program.parent
     settings = RunSettings(sys.executable, folder, dict(os.environ))
 
-    async def plan(name: str, _: object = None, /) -> Plan:
+    async def plan(name: str, _: object = None, /) -> RunPlan:
         script = Script(str(program), ("depth", str(folder / "gate")))
-        return Plan(Target(name, name, "script", str(program), script, folder), settings, Workspace(folder))
+        return RunPlan(
+            Target(name, name, "script", str(program), script, folder), settings, Workspace(folder)
+        )
 
-    runs = Runs(plan, (depths,))
+    runs = RunSchedule(plan, (depths,))
     yield runs
     await runs.close()
 
@@ -80,7 +82,7 @@ async def depth_of(run: asyncio.Future[Report | None]) -> str:
     return report.findings[0].message
 
 
-async def test_a_run_goes_as_deep_as_it_is_asked_for(runs: Runs, program: Path) -> None:
+async def test_a_run_goes_as_deep_as_it_is_asked_for(runs: RunSchedule, program: Path) -> None:
     for depth in ("graph", "stages", "graph"):
         run = runs.start("target", depth)  # type: ignore[arg-type]
         await go_on(program)
@@ -88,7 +90,9 @@ async def test_a_run_goes_as_deep_as_it_is_asked_for(runs: Runs, program: Path) 
 
 
 @pytest.mark.parametrize("first", ["graph", "kernels"])
-async def test_requests_that_share_a_run_get_the_deeper_one(runs: Runs, program: Path, first: str) -> None:
+async def test_requests_that_share_a_run_get_the_deeper_one(
+    runs: RunSchedule, program: Path, first: str
+) -> None:
     second = {"graph": "kernels", "kernels": "graph"}[first]
     run, same = runs.start("target", first), runs.start("target", second)  # type: ignore[arg-type]
     await go_on(program)
@@ -97,7 +101,7 @@ async def test_requests_that_share_a_run_get_the_deeper_one(runs: Runs, program:
 
 @pytest.mark.parametrize(("depth", "device"), [("stages", None), ("kernels", "h100")])
 async def test_what_a_layer_looks_for_is_a_run_of_its_own(
-    runs: Runs, program: Path, depth: Depth, device: str | None
+    runs: RunSchedule, program: Path, depth: Depth, device: str | None
 ) -> None:
     layer = runs.start("target", depth, {"device": device} if device else None)
     ordinary = runs.start("target")
@@ -108,7 +112,7 @@ async def test_what_a_layer_looks_for_is_a_run_of_its_own(
     assert (runs.report("target"), beside) == (await ordinary, await layer)
 
 
-async def test_kernels_that_were_asked_for_are_shown_by_later_runs(runs: Runs, program: Path) -> None:
+async def test_kernels_that_were_asked_for_are_shown_by_later_runs(runs: RunSchedule, program: Path) -> None:
     async def run(depth: Depth | None = None) -> str:
         begun = runs.start("target", depth)
         await go_on(program)
@@ -120,7 +124,7 @@ async def test_kernels_that_were_asked_for_are_shown_by_later_runs(runs: Runs, p
     assert [await run("graph"), await run()] == ["graph", "graph"]
 
 
-async def test_switches_hold_for_one_run(runs: Runs, program: Path) -> None:
+async def test_switches_hold_for_one_run(runs: RunSchedule, program: Path) -> None:
     async def run(depth: Depth | None = None, **switches: object) -> str:
         begun = runs.start("target", depth, switches)
         await go_on(program)
@@ -133,7 +137,7 @@ async def test_switches_hold_for_one_run(runs: Runs, program: Path) -> None:
 
 
 async def test_a_save_ends_a_preview_but_who_asked_for_it_gets_it(
-    runs: Runs, program: Path, depths: Depths
+    runs: RunSchedule, program: Path, depths: Depths
 ) -> None:
     run = runs.start("target", "kernels", {"device": "h100"})
     assert await depths.next() == "kernels h100"
@@ -145,7 +149,7 @@ async def test_a_save_ends_a_preview_but_who_asked_for_it_gets_it(
 
 
 async def test_a_save_ends_a_run_but_who_asked_for_the_stages_gets_them(
-    runs: Runs, program: Path, depths: Depths
+    runs: RunSchedule, program: Path, depths: Depths
 ) -> None:
     run = runs.start("target", "stages")
     assert await depths.next() == "stages"
@@ -156,7 +160,7 @@ async def test_a_save_ends_a_run_but_who_asked_for_the_stages_gets_them(
     assert await depths.next() == "graph", "the program as it is"
 
 
-async def test_a_deep_run_keeps_its_kernels_in_the_workspace(runs: Runs, program: Path) -> None:
+async def test_a_deep_run_keeps_its_kernels_in_the_workspace(runs: RunSchedule, program: Path) -> None:
     run = runs.start("target", "stages")
     await go_on(program)
     report = await asyncio.wait_for(run, 30)

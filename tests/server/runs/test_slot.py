@@ -13,9 +13,9 @@ from fullgraph_compiler.facts import Fact, Script
 from fullgraph_server.report.model import Report
 from fullgraph_server.runs import target as target_module
 from fullgraph_server.runs.observers import RunObserver
-from fullgraph_server.runs.plan import Job, Plan
-from fullgraph_server.runs.schedule import Runs
-from fullgraph_server.runs.slot import Phase, RunOptions, RunState, Slot, TargetState
+from fullgraph_server.runs.plan import RunJob, RunPlan
+from fullgraph_server.runs.schedule import RunSchedule
+from fullgraph_server.runs.slot import Phase, RunOptions, RunState, TargetSlot, TargetState
 from fullgraph_server.workers.settings import RunSettings
 from fullgraph_server.workspace.targets import Target
 from fullgraph_server.workspace.workspace import Workspace
@@ -26,7 +26,7 @@ class Execution:
 
     facts: Sequence[Fact] = ()
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: RunJob) -> None:
         self.job = job
         self.is_cancelled = False
         self._ends: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
@@ -61,21 +61,21 @@ class Execution:
 # -- one slot ----------------------------------------------------------------------------------
 
 
-def begin(slot: Slot) -> None:
+def begin(slot: TargetSlot) -> None:
     assert slot.take() is not None
     slot.begin(RunOptions(), 1, "a.py")
 
 
-def end(slot: Slot) -> None:
+def end(slot: TargetSlot) -> None:
     slot.end("finished")
 
 
-EVENTS: dict[str, Callable[[Slot], object]] = {
+EVENTS: dict[str, Callable[[TargetSlot], object]] = {
     "ask": lambda slot: slot.ask(RunOptions()),
     "begin": begin,
-    "supersede": Slot.supersede,
-    "stop": Slot.stop,
-    "clear": Slot.clear,
+    "supersede": TargetSlot.supersede,
+    "stop": TargetSlot.stop,
+    "clear": TargetSlot.clear,
     "end": end,
 }
 
@@ -110,14 +110,14 @@ EVENTS: dict[str, Callable[[Slot], object]] = {
     ],
 )
 async def test_the_phases_of_a_target(events: str, phase: Phase, shown: RunState | None) -> None:
-    slot = Slot()
+    slot = TargetSlot()
     for event in events.split():
         EVENTS[event](slot)
     assert (slot.phase, slot.run_state) == (phase, shown)
 
 
 async def test_who_waits_for_a_request_that_is_dropped_is_answered() -> None:
-    slot = Slot()
+    slot = TargetSlot()
     answers = [slot.ask(RunOptions()), slot.ask(RunOptions("stages"))]
     slot.stop()
     assert [answer.result() for answer in answers] == [None, None]
@@ -154,21 +154,21 @@ class Place:
         self.goes_deeper = False
         self._target, self._workspace = target, Workspace(folder)
         self.printed: list[tuple[str, int, str]] = []
-        self.runs = Runs(self._planned, (self.shown,), on_output=self._print)
+        self.runs = RunSchedule(self._planned, (self.shown,), on_output=self._print)
 
     def _print(self, target: Target, generation: int, text: str) -> None:
         self.printed.append((target.id, generation, text))
 
-    async def _planned(self, name: str, *_: object) -> Plan:
+    async def _planned(self, name: str, *_: object) -> RunPlan:
         held: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._held.append(held)
         self._plans.put_nowait(held)
         await held
-        return Plan(
+        return RunPlan(
             replace(self._target, id=name), self.settings, self._workspace, goes_deeper=self.goes_deeper
         )
 
-    def execution_of(self, job: Job) -> Execution:
+    def execution_of(self, job: RunJob) -> Execution:
         execution = Execution(job)
         self.executions.put_nowait(execution)
         return execution

@@ -24,14 +24,14 @@ from fullgraph_compiler.facts import (
 from fullgraph_server.compare.ranks import RankReport
 from fullgraph_server.report.model import Report
 from fullgraph_server.runs import torchrun
-from fullgraph_server.runs.engine import Engine
-from fullgraph_server.runs.execution import Execution, execution_of
-from fullgraph_server.runs.plan import Job, Plan
+from fullgraph_server.runs.engine import RunEngine
+from fullgraph_server.runs.execution import TargetExecution, execution_of
+from fullgraph_server.runs.plan import RunJob, RunPlan
 from fullgraph_server.runs.rank_failures import with_consequences
 from fullgraph_server.workers import fork_server, process
 from fullgraph_server.workers.pool import WorkerPool
 from fullgraph_server.workers.settings import RunSettings
-from fullgraph_server.workspace.targets import Target, Torchrun
+from fullgraph_server.workspace.targets import Target, TorchrunJob
 from fullgraph_server.workspace.workspace import Workspace
 
 FAKE = Path(__file__).parents[1] / "support" / "fake_worker.py"
@@ -50,15 +50,15 @@ class Ranks:
         for module in (process, fork_server):
             monkeypatch.setattr(module, "worker_script", lambda: str(FAKE))
 
-    def work(self, *scenarios: str, timeout: float | None = None) -> Execution:
+    def work(self, *scenarios: str, timeout: float | None = None) -> TargetExecution:
         filename = str(self._folder / "train.py")
         script = Script(filename, ("ranks", *scenarios))
-        target = Target("t", "t", "torchrun", filename, Torchrun(script, len(scenarios)), self._folder)
+        target = Target("t", "t", "torchrun", filename, TorchrunJob(script, len(scenarios)), self._folder)
         env = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
         settings = RunSettings(sys.executable, self._folder, env, timeout)
-        plan = Plan(target, settings, Workspace(self._folder))
+        plan = RunPlan(target, settings, Workspace(self._folder))
         return execution_of(
-            Job(plan, 7, "graph", Engine(self.workers), (), lambda _: self._changed.set(), self._write)
+            RunJob(plan, 7, "graph", RunEngine(self.workers), (), lambda _: self._changed.set(), self._write)
         )
 
     async def changed(self) -> None:
@@ -106,7 +106,7 @@ async def ranks(
     await ranks.workers.close()
 
 
-async def execute(work: Execution) -> Report:
+async def execute(work: TargetExecution) -> Report:
     return await asyncio.wait_for(work.execute(), 60)
 
 

@@ -69,7 +69,7 @@ def enter_project(monkeypatch: pytest.MonkeyPatch, folder: Path, program: str) -
 
 def fake_runs(monkeypatch: pytest.MonkeyPatch) -> type[FakeRun]:
     """Put fake runs in the place of real ones; they begin with nothing to tell."""
-    monkeypatch.setattr(engine, "Run", FakeRun)
+    monkeypatch.setattr(engine, "WorkerRun", FakeRun)
     for name, value in {
         "facts": (),
         "writes": "",

@@ -7,9 +7,9 @@ import re
 from textwrap import dedent
 
 from fullgraph_server.fixes.editing import edited
-from fullgraph_server.fixes.model import Context, Edit, Fix
+from fullgraph_server.fixes.model import Edit, Fix, RuleContext
 from fullgraph_server.fixes.rules.catalogue import candidates
-from fullgraph_server.report.model import Compilation, Finding, Report
+from fullgraph_server.report.model import Finding, FrameCompilation, Report
 from fullgraph_server.text.remedies import Advice, Remedy
 from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.source import SourceFile
@@ -51,11 +51,11 @@ def fixes(
     finding = Finding(kind, code, "warning", "", span, advice=(Advice("", remedies),), compile_ids=seen)
     name = span_of(source, f"def {compiled}") if compiled else Span(FILE, 1, 1, 1, 1)
     compilations = tuple(
-        Compilation(f"0/{index}", compiled, name, 0.0, 0.0, "", span_of(source, call))
+        FrameCompilation(f"0/{index}", compiled, name, 0.0, 0.0, "", span_of(source, call))
         for index, call in enumerate(calls)
     )
     report = Report(FILE, 1, compilations=compilations)
-    return source, candidates(finding, Context(report, {FILE: source}))
+    return source, candidates(finding, RuleContext(report, {FILE: source}))
 
 
 def results(*arguments: object, **options: object) -> dict[str, str]:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from fullgraph_server.report.model import Report
-from fullgraph_server.traces.reading import Detail, Reading
+from fullgraph_server.traces.reading import Detail, ReadOptions
 from fullgraph_server.traces.trace import read_trace
 
 RECORDED = Path(__file__).parents[2] / "compiler" / "traces"
@@ -40,7 +40,7 @@ def records(log: bytes) -> list[bytes]:
 
 def read(path: Path, root: Path, detail: Detail = "graphs", **more: object) -> Report:
     """The report of a log about the files below a folder."""
-    return read_trace(path, Reading(root, detail, **more), "t")  # type: ignore[arg-type]
+    return read_trace(path, ReadOptions(root, detail, **more), "t")  # type: ignore[arg-type]
 
 
 def places(report: Report) -> list[tuple[str, str, int]]:

@@ -18,19 +18,19 @@ from fullgraph_compiler.facts import (
     RunFinished,
     StackFrame,
 )
-from fullgraph_server.client.documents import Documents
+from fullgraph_server.client.documents import ClientDocuments
 from fullgraph_server.client.findings import newest_first
-from fullgraph_server.client.projection import View, project
-from fullgraph_server.commands.at_line import Line
+from fullgraph_server.client.projection import FileView, project
+from fullgraph_server.commands.at_line import LineView
 from fullgraph_server.commands.graph_lines import shown_lines
 from fullgraph_server.commands.traces import read_comparison
 from fullgraph_server.compare.comparison import compare
 from fullgraph_server.compare.comparison_texts import markdown
 from fullgraph_server.features.artifacts import ArtifactDocuments
 from fullgraph_server.features.explanation import explain, explanation_link
-from fullgraph_server.features.guard_text import Links
+from fullgraph_server.features.guard_text import GuardLinks
 from fullgraph_server.features.hover import describe, source_text
-from fullgraph_server.features.kernels import Kernels
+from fullgraph_server.features.kernels import CodeMap
 from fullgraph_server.features.profile import profile_uri, read_profile
 from fullgraph_server.protocol.names import COMPARISON_SCHEME, SHOW_EXPLANATION
 from fullgraph_server.report.fold import fold
@@ -47,7 +47,7 @@ from fullgraph_server.text.markdown import (
     torch_page,
 )
 from fullgraph_server.text.visible import visible
-from fullgraph_server.workspace.drift import Drift
+from fullgraph_server.workspace.drift import TextDrift
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
 from hostile import MARKDOWN, facts
@@ -151,17 +151,19 @@ def _causes() -> list[tuple[str, str]]:
 def written(report: Report, other: Report) -> Iterator[tuple[str, str]]:
     """All Markdown that the server makes of a report, with what it is."""
     client = Client()
-    documents = Documents(client)  # type: ignore[arg-type]
-    links = Links(lambda uri: explanation_link(client, uri), documents.line_uri)  # type: ignore[arg-type]
+    documents = ClientDocuments(client)  # type: ignore[arg-type]
+    links = GuardLinks(lambda uri: explanation_link(client, uri), documents.line_uri)  # type: ignore[arg-type]
     filename = report.findings[0].span.filename
     source = report.files[filename]
     assert source is not None
-    view = View(filename, [project(report, filename)], lambda seen, name: Drift(seen.files.get(name), source))
+    view = FileView(
+        filename, [project(report, filename)], lambda seen, name: TextDrift(seen.files.get(name), source)
+    )
     for row, line in enumerate(source.lines, 1):
         for word in re.finditer(r"\w+", line):
             if (found := describe(view, line, row, word.start() + 1, links)) is not None:
                 yield f"hover {row}:{word.start() + 1}", found[0]
-        for section in Line(view, row, line, None, (), documents.location).item().sections:
+        for section in LineView(view, row, line, None, (), documents.location).item().sections:
             for entry in section.entries:
                 yield f"line {section.kind}", entry.details
     for finding in report.findings:
@@ -177,7 +179,7 @@ def written(report: Report, other: Report) -> Iterator[tuple[str, str]]:
         yield "graphs", item.label
         yield "eager", item.reason
     artifacts = ArtifactDocuments()
-    kernels = Kernels(documents, runs, artifacts)  # type: ignore[arg-type]
+    kernels = CodeMap(documents, runs, artifacts)  # type: ignore[arg-type]
     for shown in artifacts.of_report(report):
         for row in range(1, shown.document.text.count("\n") + 2):
             yield "kernel", source_text(documents, kernels, shown.uri, row)

@@ -14,7 +14,7 @@ from faked_run import fullgraph
 from fullgraph_server.report.model import Report
 from fullgraph_server.traces import spread
 from fullgraph_server.traces.logs import LogFile, NoTraceError, find_logs
-from fullgraph_server.traces.ranks import RankRead
+from fullgraph_server.traces.ranks import RankResult
 from fullgraph_server.traces.spread import read_in_processes
 from traces import LOG, SHORT, project_of, read, recorded
 
@@ -113,7 +113,7 @@ def test_of_a_job_with_every_tenth_log_unreadable_the_rest_is_told(project: Path
 def test_a_job_of_which_nothing_can_be_read_is_told_in_a_sentence(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    problem = RankRead(None, problem="the log cannot be read: Input/output error")
+    problem = RankResult(None, problem="the log cannot be read: Input/output error")
     monkeypatch.setattr("fullgraph_server.traces.trace.read_rank", lambda *_, **__: problem)
     with pytest.raises(NoTraceError, match=r"job cannot be read: Input/output error\.$"):
         read(project / "job", project)
@@ -122,13 +122,13 @@ def test_a_job_of_which_nothing_can_be_read_is_told_in_a_sentence(
 # -- processes ---------------------------------------------------------------------------------
 
 
-def deadly(log: LogFile) -> RankRead:
+def deadly(log: LogFile) -> RankResult:
     """Read no log, and die of that of rank 2; another fails."""
     if log.rank == 2:
         os.kill(os.getpid(), signal.SIGKILL)
     if log.rank == 1:
         raise RuntimeError("odd")
-    return RankRead(None, problem=f"{log.rank} in {os.getpid()}")
+    return RankResult(None, problem=f"{log.rank} in {os.getpid()}")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")

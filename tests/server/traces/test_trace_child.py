@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from fullgraph_server.traces import child
-from fullgraph_server.traces.child import Child, ChildDiedError
+from fullgraph_server.traces.child import ChildDiedError, FunctionProcess
 
 
 @pytest.fixture
@@ -30,17 +30,17 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
 
 
 async def test_a_function_is_called_in_another_process() -> None:
-    assert await Child().call(os.getpid) != os.getpid()
-    assert await Child().call(sorted, [2, 1]) == [1, 2]
+    assert await FunctionProcess().call(os.getpid) != os.getpid()
+    assert await FunctionProcess().call(sorted, [2, 1]) == [1, 2]
 
 
 async def test_what_raises_has_no_answer() -> None:
     with pytest.raises(ChildDiedError, match="exit code 1"):
-        await Child().call(int, "x")
+        await FunctionProcess().call(int, "x")
 
 
 async def test_one_that_is_killed_ends_at_once(begun: asyncio.Event) -> None:
-    waiting = Child()
+    waiting = FunctionProcess()
     call = asyncio.create_task(waiting.call(select.select, [], [], []))
     await begun.wait()
     waiting.kill()
@@ -49,14 +49,14 @@ async def test_one_that_is_killed_ends_at_once(begun: asyncio.Event) -> None:
 
 
 async def test_one_that_is_killed_before_it_begins_does_not_begin() -> None:
-    waiting = Child()
+    waiting = FunctionProcess()
     waiting.kill()
     with pytest.raises(ChildDiedError):
         await waiting.call(select.select, [], [], [])
 
 
 async def test_a_call_that_nobody_waits_for_ends(begun: asyncio.Event) -> None:
-    waiting = Child()
+    waiting = FunctionProcess()
     call = asyncio.create_task(waiting.call(select.select, [], [], []))
     await begun.wait()
     call.cancel()

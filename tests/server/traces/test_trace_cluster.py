@@ -14,7 +14,7 @@ from distributed import Client, LocalCluster
 from faked_run import fullgraph
 from fullgraph_server.traces import spread
 from fullgraph_server.traces.logs import LogFile, NoTraceError, find_logs
-from fullgraph_server.traces.ranks import RankRead
+from fullgraph_server.traces.ranks import RankResult
 from traces import LOG, SHORT, project_of
 
 
@@ -54,7 +54,7 @@ def test_a_log_that_workers_do_not_see_is_told_of_its_rank(
     assert "on 2 ranks" in result.output.splitlines()[-1]
 
 
-def lost(log: LogFile, **more: object) -> RankRead:
+def lost(log: LogFile, **more: object) -> RankResult:
     """Read a log as a worker would that does not see those of ranks 0 and 3."""
     from dataclasses import replace
 
@@ -145,11 +145,11 @@ def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch)
 # -- workers that die --------------------------------------------------------------------------
 
 
-def deadly(log: LogFile) -> RankRead:
+def deadly(log: LogFile) -> RankResult:
     """Read no log, and die of that of rank 2."""
     if log.rank == 2:
         os.kill(os.getpid(), signal.SIGKILL)
-    return RankRead(None, problem=str(log.rank))
+    return RankResult(None, problem=str(log.rank))
 
 
 @pytest.mark.slow

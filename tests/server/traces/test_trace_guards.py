@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fullgraph_compiler.trace.guards import Place, parse_tree, split_place
+from fullgraph_compiler.trace.guards import GuardPlace, parse_tree, split_place
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from fullgraph_compiler.trace.guards import Place, parse_tree, split_place
 def test_the_place_of_a_guard_is_no_part_of_its_code(path: str, line: str) -> None:
     hint = '(HINT: guard on "heads")'
     text = f"L['self'].heads == 4  # {line}  # {path}:22 in forward {hint}"
-    assert split_place(text) == ("L['self'].heads == 4", Place(path, 22, "forward"))
+    assert split_place(text) == ("L['self'].heads == 4", GuardPlace(path, 22, "forward"))
 
 
 def test_a_leaf_expects_what_its_code_compares_with() -> None:
@@ -29,4 +29,4 @@ def test_a_leaf_expects_what_its_code_compares_with() -> None:
     )
     [leaf] = parse_tree(tree)
     assert (leaf.source, leaf.expected) == ("L['self'].heads", "4")
-    assert leaf.place == Place("mp/a b/block.py", 22, "forward")
+    assert leaf.place == GuardPlace("mp/a b/block.py", 22, "forward")

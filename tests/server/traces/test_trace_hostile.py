@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler.trace import read_head
-from fullgraph_server.cli.formats import FORMATS, Checked
+from fullgraph_server.cli.formats import FORMATS, CheckedReport
 from fullgraph_server.compare.fingerprint import fingerprinted
 from fullgraph_server.report.model import Report
 from fullgraph_server.traces import reading
 from fullgraph_server.traces.logs import find_logs
 from fullgraph_server.traces.present import as_it_is_now
-from fullgraph_server.traces.reading import Detail, Reading
+from fullgraph_server.traces.reading import Detail, ReadOptions
 from fullgraph_server.traces.trace import read_trace
 from fullgraph_server.workspace.targets import trace_target
 from fullgraph_server.workspace.workspace import Workspace
@@ -53,7 +53,7 @@ def shown(path: Path, project: Path, number: int = 2) -> Report:
     report = read(path, project, DETAILS[number % 3])
     workspace = Workspace(project)
     now = as_it_is_now(report, workspace)
-    checked = Checked(trace_target(path, project), now, Workspace(project, now.files.get))
+    checked = CheckedReport(trace_target(path, project), now, Workspace(project, now.files.get))
     for write in FORMATS.values():
         write([checked], 1, io.StringIO())
     fingerprinted(report, project)
@@ -154,9 +154,9 @@ SIZE = 2 << 20
 MEASURE = """
 import sys
 from pathlib import Path
-from fullgraph_server.traces.reading import Detail, Reading
+from fullgraph_server.traces.reading import Detail, ReadOptions
 from fullgraph_server.traces.trace import report_or_problem
-report = report_or_problem(Path(sys.argv[1]), Reading(Path(sys.argv[2]), "graphs"), "trace:x", 1, None)
+report = report_or_problem(Path(sys.argv[1]), ReadOptions(Path(sys.argv[2]), "graphs"), "trace:x", 1, None)
 print(*(int(line.split()[1]) // 1024 for line in open("/proc/self/status") if line.startswith("VmHWM:")))
 print(*(item.message for item in getattr(report, "findings", ())), sep="\\n")
 """
@@ -307,10 +307,10 @@ def test_a_path_of_a_log_is_never_looked_up(
 
         monkeypatch.setattr(module, function, noted)
     libraries = (str(project.parent),)
-    wanted = Reading(project, "code", {"/mapped": "."}, libraries)
+    wanted = ReadOptions(project, "code", {"/mapped": "."}, libraries)
     report = read_trace(path, wanted, f"trace:{path}")
     now = as_it_is_now(report, Workspace(project))
-    checked = Checked(trace_target(path, project), now, Workspace(project, now.files.get))
+    checked = CheckedReport(trace_target(path, project), now, Workspace(project, now.files.get))
     for write in FORMATS.values():
         write([checked], 1, io.StringIO())
     fingerprinted(report, project)

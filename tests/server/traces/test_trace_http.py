@@ -287,7 +287,7 @@ def test_no_name_of_a_target_has_secrets_of_its_arguments() -> None:
 
 
 def test_no_bug_report_has_secrets_of_urls() -> None:
-    failure = bug_report._Failure("It fails.", "", "pip install https://us3r:ssw0rd@host/a.whl", "")
+    failure = bug_report._FailureReport("It fails.", "", "pip install https://us3r:ssw0rd@host/a.whl", "")
     text = bug_report._text(failure, "torch @ git+https://us3r:ssw0rd@host/torch?s1gn")
     assert "pip install https://host/a.whl" in text
     assert "torch @ git+https://host/torch" in text
@@ -366,9 +366,9 @@ def test_a_slow_server_is_waited_for_while_enough_comes(
 ) -> None:
     """Each part comes once the reader has looked and found that enough of the one before has come."""
     looked = threading.Semaphore(0)
-    check = remote._Copy.check
+    check = remote._LocalCopy.check
 
-    def seen(copy: remote._Copy) -> int:
+    def seen(copy: remote._LocalCopy) -> int:
         number = check(copy)
         looked.release()
         return number
@@ -381,7 +381,7 @@ def test_a_slow_server_is_waited_for_while_enough_comes(
 
     monkeypatch.setattr(remote, "_PATIENCE", 0.2)
     monkeypatch.setattr(remote, "_LEAST", 1)
-    monkeypatch.setattr(remote._Copy, "check", seen)
+    monkeypatch.setattr(remote._LocalCopy, "check", seen)
     server.bodies["/a.log"] = slow
     assert "program.py:14:5" in fullgraph("trace", server.url("a.log")).output
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from fullgraph_server.report.artifacts import Document, documents_of
+from fullgraph_server.report.artifacts import CompilerDocument, documents_of
 from fullgraph_server.report.model import Report
 from logged import KINDS, logs
 from traces import RECORDED, read
@@ -220,7 +220,7 @@ def assert_same_failures(theirs: Told, report: Report) -> None:
     assert {name for name, kind in ours if kind in ("compile-error", "capture-error")} <= failed
 
 
-def missing_documents(theirs: Told, documents: Sequence[Document]) -> dict[str, set[str]]:
+def missing_documents(theirs: Told, documents: Sequence[CompilerDocument]) -> dict[str, set[str]]:
     """The texts of tlparse that are not among ours, by compile id."""
     texts = defaultdict(set)
     for item in documents:

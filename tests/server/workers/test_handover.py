@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 from fullgraph_compiler.facts import Fact, RunRequest, Script, TargetProblem
-from fullgraph_server.runs.program_run import Run
+from fullgraph_server.runs.program_run import WorkerRun
 from fullgraph_server.workers import fork_server
 from fullgraph_server.workers import handover as handover_module
 from fullgraph_server.workers.handover import Handover, _end, _key, handover_of_user
@@ -50,7 +50,7 @@ class Terminal:
         facts: list[Fact] = []
         settings = RunSettings(self.settings.python, self.settings.cwd, {**self.settings.env, **env})
         try:
-            run = Run(workers, settings, RunRequest(1, Script("toy.py", ("parent",))))
+            run = WorkerRun(workers, settings, RunRequest(1, Script("toy.py", ("parent",))))
             await asyncio.wait_for(run.execute(facts.extend), 30)
         finally:
             await workers.close()

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 from fullgraph_server.workers.interpreter import (
-    Interpreter,
+    PythonInterpreter,
     find_interpreter,
     known_interpreters,
     named_interpreter,
 )
-from fullgraph_server.workers.probe import Probe, probe
+from fullgraph_server.workers.probe import InterpreterProbe, probe
 
 
 def environment(folder: Path) -> str:
@@ -30,12 +30,12 @@ def environment(folder: Path) -> str:
 def test_the_active_environment_comes_before_the_projects_own(tmp_path: Path) -> None:
     project = tmp_path / "project"
     second = environment(project / "venv")
-    assert find_interpreter(project, {}) == Interpreter(second, "venv")
+    assert find_interpreter(project, {}) == PythonInterpreter(second, "venv")
     first = environment(project / ".venv")
-    assert find_interpreter(project, {}) == Interpreter(first, ".venv")
+    assert find_interpreter(project, {}) == PythonInterpreter(first, ".venv")
     active = environment(tmp_path / "active")
     env = {"VIRTUAL_ENV": str(tmp_path / "active")}
-    assert find_interpreter(project, env) == Interpreter(active, "VIRTUAL_ENV")
+    assert find_interpreter(project, env) == PythonInterpreter(active, "VIRTUAL_ENV")
 
 
 @pytest.mark.parametrize("has_torch", [True, False])
@@ -48,7 +48,7 @@ def test_without_an_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     env = {"PATH": str(program.parent), "VIRTUAL_ENV": str(tmp_path / "gone")}
     assert find_interpreter(tmp_path, env).path == (sys.executable if has_torch else str(program))
     if not has_torch:
-        assert find_interpreter(tmp_path, {"PATH": str(tmp_path)}) == Interpreter(
+        assert find_interpreter(tmp_path, {"PATH": str(tmp_path)}) == PythonInterpreter(
             "python3", "python3 on PATH"
         )
 
@@ -70,8 +70,8 @@ def test_a_part_of_a_project_has_the_projects_environment(tmp_path: Path) -> Non
     assert find_interpreter(part, {}).origin != ".venv", "a folder that marks no project has no parts"
     (project / "pyproject.toml").touch()
     python = environment(project / ".venv")
-    assert find_interpreter(part, {}) == Interpreter(python, os.path.join("..", "..", ".venv"))
-    assert find_interpreter(project, {}) == Interpreter(python, ".venv")
+    assert find_interpreter(part, {}) == PythonInterpreter(python, os.path.join("..", "..", ".venv"))
+    assert find_interpreter(project, {}) == PythonInterpreter(python, ".venv")
 
 
 def test_known_interpreters_are_those_of_the_project_of_conda_of_pyenv_and_on_path(
@@ -88,12 +88,12 @@ def test_known_interpreters_are_those_of_the_project_of_conda_of_pyenv_and_on_pa
         program = tmp_path / "bin" / name
         program.parent.mkdir(exist_ok=True)
         program.touch(0o755)
-    chosen = Interpreter(older, "the setting fullgraph.interpreter")
+    chosen = PythonInterpreter(older, "the setting fullgraph.interpreter")
     assert known_interpreters(project, [chosen], {"PATH": str(tmp_path / "bin")}) == [
         chosen,
-        Interpreter(own, ".venv"),
-        Interpreter(conda, "conda"),
-        Interpreter(str(tmp_path / "bin" / "python3"), "PATH"),
+        PythonInterpreter(own, ".venv"),
+        PythonInterpreter(conda, "conda"),
+        PythonInterpreter(str(tmp_path / "bin" / "python3"), "PATH"),
     ]
 
 
@@ -102,7 +102,7 @@ def test_an_environment_is_another_interpreter_than_the_one_it_was_made_with(tmp
     os.remove(python)
     os.symlink(sys.executable, python)
     (tmp_path / ".venv" / "pyvenv.cfg").touch()
-    known = known_interpreters(tmp_path, [Interpreter(sys.executable, "mine")], {})
+    known = known_interpreters(tmp_path, [PythonInterpreter(sys.executable, "mine")], {})
     assert [item.path for item in known[:2]] == [sys.executable, python]
 
 
@@ -114,7 +114,7 @@ async def test_probe_tells_versions_without_importing_torch(tmp_path: Path) -> N
     # The package of some builds leaves out which device they are for.
     assert own.torch is not None
     assert own.torch.startswith(metadata.version("torch"))
-    assert own == Probe(platform.python_version(), own.torch)
+    assert own == InterpreterProbe(platform.python_version(), own.torch)
     venv.create(tmp_path / "env", symlinks=True)
     python = str(tmp_path / "env" / "bin" / "python")
     found = await probe(python)

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from fullgraph_compiler.facts import Fact, RunFinished, RunRequest, Script, TargetProblem
-from fullgraph_server.runs.program_run import Run
+from fullgraph_server.runs.program_run import WorkerRun
 from fullgraph_server.workers import fork_server
 from fullgraph_server.workers import pool as workers_module
 from fullgraph_server.workers.pool import WorkerPool
@@ -42,7 +42,7 @@ async def run(
     facts: list[Fact] = []
     settings = RunSettings(sys.executable, cwd, dict(os.environ), memory=memory)
     request = RunRequest(1, Script("toy.py", (scenario,)))
-    await asyncio.wait_for(Run(workers, settings, request, libraries).execute(facts.extend), 30)
+    await asyncio.wait_for(WorkerRun(workers, settings, request, libraries).execute(facts.extend), 30)
     finished = facts.pop()
     assert isinstance(finished, RunFinished)
     return [fact for fact in facts if isinstance(fact, TargetProblem)], finished
@@ -88,7 +88,7 @@ async def test_a_fork_server_that_is_killed_takes_its_runs_along(workers: Worker
 
     settings = RunSettings(sys.executable, tmp_path, dict(os.environ))
     request = RunRequest(1, Script("toy.py", ("fork-and-hang",)))
-    await asyncio.wait_for(Run(workers, settings, request).execute(on_facts), 30)
+    await asyncio.wait_for(WorkerRun(workers, settings, request).execute(on_facts), 30)
     child, crash, finished = facts
     assert isinstance(child, TargetProblem)
     assert isinstance(crash, TargetProblem)

@@ -6,7 +6,7 @@ import itertools
 import random
 
 import pytest
-from fullgraph_server.workspace.drift import Drift, Moved
+from fullgraph_server.workspace.drift import MovedSpan, TextDrift
 from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.source import SourceFile
 
@@ -41,11 +41,11 @@ def source(text: str) -> SourceFile:
     return SourceFile(FILE, text)
 
 
-def drift(after: str, before: str = TEXT) -> Drift:
-    return Drift(source(before), source(after))
+def drift(after: str, before: str = TEXT) -> TextDrift:
+    return TextDrift(source(before), source(after))
 
 
-def fate(found: Drift, before: str = TEXT) -> list[str]:
+def fate(found: TextDrift, before: str = TEXT) -> list[str]:
     """What became of each line but the blank ones: ``3`` for one at row 3, ``~3`` edited, ``-`` deleted."""
     marks = {"same": "", "edited": "~"}
     lines = enumerate(before.splitlines(), 1)
@@ -104,42 +104,45 @@ def test_non_ascii_lines_are_the_same() -> None:
 
 def test_undoing_an_edit_brings_everything_back() -> None:
     ran, spans = source(TEXT), [Span(FILE, row, 5, row, 9) for row in range(1, 10)]
-    assert Drift(ran, source("x" + TEXT.replace("y = x", "x"))).span(spans[3]).change == "edited"
-    undone = Drift(ran, source(TEXT))
-    assert [undone.span(span) for span in spans] == [Moved(span, "same") for span in spans]
+    assert TextDrift(ran, source("x" + TEXT.replace("y = x", "x"))).span(spans[3]).change == "edited"
+    undone = TextDrift(ran, source(TEXT))
+    assert [undone.span(span) for span in spans] == [MovedSpan(span, "same") for span in spans]
 
 
 @pytest.mark.parametrize(
     ("after", "moved"),
     [
-        (TEXT, Moved(Span(FILE, 4, 5, 5, 13), "same")),
-        ("\n" + TEXT, Moved(Span(FILE, 5, 5, 6, 13), "same")),
-        (TEXT.replace("x + 1", "x - 1"), Moved(Span(FILE, 4, 5, 4, 14), "edited")),
-        (TEXT.replace("    return y", "    # note\n    return y"), Moved(Span(FILE, 4, 5, 4, 14), "edited")),
-        (TEXT.replace("    y = x + 1\n", ""), Moved(Span(FILE, 4, 5, 4, 13), "edited")),
-        (TEXT.replace("    y = x + 1\n    return y\n", ""), Moved(Span(FILE, 4, 1, 4, 1), "deleted")),
+        (TEXT, MovedSpan(Span(FILE, 4, 5, 5, 13), "same")),
+        ("\n" + TEXT, MovedSpan(Span(FILE, 5, 5, 6, 13), "same")),
+        (TEXT.replace("x + 1", "x - 1"), MovedSpan(Span(FILE, 4, 5, 4, 14), "edited")),
+        (
+            TEXT.replace("    return y", "    # note\n    return y"),
+            MovedSpan(Span(FILE, 4, 5, 4, 14), "edited"),
+        ),
+        (TEXT.replace("    y = x + 1\n", ""), MovedSpan(Span(FILE, 4, 5, 4, 13), "edited")),
+        (TEXT.replace("    y = x + 1\n    return y\n", ""), MovedSpan(Span(FILE, 4, 1, 4, 1), "deleted")),
     ],
 )
-def test_a_span_of_several_lines_is_the_same_only_as_a_whole(after: str, moved: Moved) -> None:
+def test_a_span_of_several_lines_is_the_same_only_as_a_whole(after: str, moved: MovedSpan) -> None:
     assert drift(after).span(Span(FILE, 4, 5, 5, 13)) == moved
 
 
 def test_an_edited_line_is_marked_from_its_first_character_to_its_last() -> None:
     after = TEXT.replace("    y = x + 1\n", "  größe = x  \n")
-    assert drift(after).span(Span(FILE, 4, 9, 4, 10)) == Moved(Span(FILE, 4, 3, 4, 12), "edited")
+    assert drift(after).span(Span(FILE, 4, 9, 4, 10)) == MovedSpan(Span(FILE, 4, 3, 4, 12), "edited")
 
 
 def test_the_files_start_stands_for_the_file() -> None:
     whole = Span(FILE, 1, 1, 1, 1)
     for after in ("\n\n" + TEXT, TEXT.replace("import", "from"), ""):
-        assert drift(after).span(whole) == Moved(whole, "same")
+        assert drift(after).span(whole) == MovedSpan(whole, "same")
 
 
 def test_of_an_unknown_text_everything_stays() -> None:
     span = Span(FILE, 40, 1, 41, 5)
-    for found in (Drift(None, source(TEXT)), Drift(source(TEXT), None)):
+    for found in (TextDrift(None, source(TEXT)), TextDrift(source(TEXT), None)):
         assert (found.span(span), found.line(40), found.earlier(40)) == (
-            Moved(span, "same"),
+            MovedSpan(span, "same"),
             (40, "same"),
             40,
         )

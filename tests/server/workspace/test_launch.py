@@ -13,7 +13,7 @@ from faked_run import FakeRun, fake_runs, fullgraph
 from fullgraph_compiler.facts import Script
 from fullgraph_server.client.compiled_files import CompiledFiles
 from fullgraph_server.client.findings import names_of
-from fullgraph_server.client.targets import NoTarget, Targets
+from fullgraph_server.client.targets import NoTargetReason, TargetRegistry
 from fullgraph_server.workspace.launch.configurations import LaunchError, launch_target, launch_targets
 from fullgraph_server.workspace.launch.env_file import read_env_file
 from fullgraph_server.workspace.launch.jsonc import without_comments
@@ -225,12 +225,12 @@ def test_a_finding_names_the_configuration_as_the_user_did() -> None:
 def test_an_editor_is_told_why_a_name_is_no_target(tmp_path: Path, name: str, message: str) -> None:
     write_all(tmp_path, TRAIN, FILE, NODE)
     documents: Any = SimpleNamespace(workspaces=lambda: [Workspace(tmp_path)])
-    targets = Targets(documents, CompiledFiles())
+    targets = TargetRegistry(documents, CompiledFiles())
     found = targets.find("launch:Train")
     assert isinstance(found, Target)
     assert found.filename == str(tmp_path / "train.py")
     refused = targets.find(name)
-    assert isinstance(refused, NoTarget)
+    assert isinstance(refused, NoTargetReason)
     assert message in refused.message
 
 

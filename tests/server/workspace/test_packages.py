@@ -7,7 +7,12 @@ import hashlib
 from pathlib import Path
 
 import pytest
-from fullgraph_server.workspace.packages import Package, installed_package, is_installed, package_name
+from fullgraph_server.workspace.packages import (
+    InstalledPackage,
+    installed_package,
+    is_installed,
+    package_name,
+)
 from fullgraph_server.workspace.workspace import Workspace
 
 TEXT = "def f(x):\n    return x\n"
@@ -43,10 +48,10 @@ def test_a_file_belongs_to_its_outermost_package(tmp_path: Path, folder: str) ->
 def test_a_package_has_its_version_and_the_files_that_were_edited(tmp_path: Path) -> None:
     module = install(tmp_path)
     files = (str(module),)
-    assert installed_package(files[0], "layers", files) == Package("layers", tmp_path, "1.2")
+    assert installed_package(files[0], "layers", files) == InstalledPackage("layers", tmp_path, "1.2")
     module.write_text(f"{TEXT}# edited\n")
     assert installed_package(files[0], "layers", files).edited == files
-    assert installed_package(files[0], "others", files) == Package("others", tmp_path)
+    assert installed_package(files[0], "others", files) == InstalledPackage("others", tmp_path)
 
 
 def test_a_workspace_may_have_the_files_of_one_package(tmp_path: Path) -> None:

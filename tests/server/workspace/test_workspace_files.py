@@ -9,7 +9,7 @@ from counting import operations
 from fullgraph_server.client.targets import target_place
 from fullgraph_server.workspace.examples import FileExamples, find_examples, unknown_names
 from fullgraph_server.workspace.ignores import ignore_comments
-from fullgraph_server.workspace.notebooks.program import Cell, NotebookError, program
+from fullgraph_server.workspace.notebooks.program import NotebookCell, NotebookError, program
 from fullgraph_server.workspace.own_folder import kernel_cache, own_folder
 from fullgraph_server.workspace.source import SourceFile, SourceReader, read_source
 from fullgraph_server.workspace.targets import file_target, file_targets
@@ -161,7 +161,7 @@ def test_a_document_of_9_mb_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> No
     assert file_targets(source, Path("/w")) == ()
     assert file_target(source, Path("/w")).kind == "script"  # it can still be run
     with pytest.raises(NotebookError, match="its code is longer than 1,000,000 characters"):
-        program([Cell("python", source.text)])
+        program([NotebookCell("python", source.text)])
 
 
 @pytest.mark.parametrize(

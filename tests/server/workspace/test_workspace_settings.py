@@ -11,8 +11,8 @@ from typing import Any, cast
 
 import pytest
 from fullgraph_compiler.facts import Switches
-from fullgraph_server.client.configuration import Configuration, Settings
-from fullgraph_server.workspace.config import Config, TargetConfig
+from fullgraph_server.client.configuration import EditorSettings, SettingsReader
+from fullgraph_server.workspace.config import ProjectConfig, TargetConfig
 from fullgraph_server.workspace.setting_types import Setting
 from fullgraph_server.workspace.settings_schema import EDITOR, PROGRAMS, PROJECT, SWITCHES, TARGET
 from pygls.lsp.server import LanguageServer
@@ -31,10 +31,10 @@ class Client:
         self.shown.append(params.message)
 
 
-async def settings_of(section: Any) -> tuple[Settings, list[str]]:
+async def settings_of(section: Any) -> tuple[EditorSettings, list[str]]:
     """What the server makes of a section, and what it tells the user."""
     client = Client()
-    configuration = Configuration(cast(LanguageServer, client))
+    configuration = SettingsReader(cast(LanguageServer, client))
     configuration.initialize({"fullgraph": section})
     return await configuration.settings("file:///w/a.py"), client.shown
 
@@ -42,9 +42,9 @@ async def settings_of(section: Any) -> tuple[Settings, list[str]]:
 @pytest.mark.parametrize(
     ("section", "settings"),
     [
-        (None, Settings()),
-        ({}, Settings()),
-        ({"graphMarks": "no", "trace": 1}, Settings()),
+        (None, EditorSettings()),
+        ({}, EditorSettings()),
+        ({"graphMarks": "no", "trace": 1}, EditorSettings()),
         (
             {
                 "interpreter": "/python",
@@ -56,13 +56,16 @@ async def settings_of(section: Any) -> tuple[Settings, list[str]]:
                 "previewPython": "/preview",
                 "files": "keep",
             },
-            Settings("/python", "/active", 2.0, 1.5, "type", {"/there": ""}, "/preview", "keep"),
+            EditorSettings("/python", "/active", 2.0, 1.5, "type", {"/there": ""}, "/preview", "keep"),
         ),
-        (dict.fromkeys(("interpreter", "timeout", "memory", "runOn", "tracePaths", "files")), Settings()),
-        ({"interpreter": "", "activeInterpreter": [], "previewPython": [""]}, Settings()),
+        (
+            dict.fromkeys(("interpreter", "timeout", "memory", "runOn", "tracePaths", "files")),
+            EditorSettings(),
+        ),
+        ({"interpreter": "", "activeInterpreter": [], "previewPython": [""]}, EditorSettings()),
     ],
 )
-async def test_what_an_editor_has_set(section: Any, settings: Settings) -> None:
+async def test_what_an_editor_has_set(section: Any, settings: EditorSettings) -> None:
     assert await settings_of(section) == (settings, [])
 
 
@@ -92,7 +95,7 @@ async def test_what_an_editor_has_set(section: Any, settings: Settings) -> None:
     ],
 )
 async def test_a_wrong_value_in_an_editor_is_told_in_one_sentence(section: Any, message: str) -> None:
-    assert await settings_of(section) == (Settings(), [f"The setting {message}: it is ignored."])
+    assert await settings_of(section) == (EditorSettings(), [f"The setting {message}: it is ignored."])
 
 
 @pytest.mark.parametrize("name", ["package.json", "package.nls.json", "docs/configuration.md"])
@@ -106,8 +109,8 @@ def test_what_is_written_of_the_settings_is_up_to_date(name: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "read_into", "others"),
     [
-        ([setting for setting in EDITOR if not setting.client_only], Settings, set()),
-        (PROJECT, Config, {"root", "switches", "problems", "console_scripts"}),
+        ([setting for setting in EDITOR if not setting.client_only], EditorSettings, set()),
+        (PROJECT, ProjectConfig, {"root", "switches", "problems", "console_scripts"}),
         (
             [setting for setting in TARGET if setting.key not in PROGRAMS],
             TargetConfig,

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from counting import operations
 from fullgraph_compiler.facts import Examples, PytestNode, Script, Switches
-from fullgraph_server.workspace.config import Config, read_config
+from fullgraph_server.workspace.config import ProjectConfig, read_config
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.targets import (
-    Torchrun,
+    TorchrunJob,
     configured_targets,
     file_target,
     file_targets,
@@ -169,8 +169,8 @@ args = ["--steps", "3"]
     two, many = configured_targets(config)
     filename = str(tmp_path / "train.py")
     assert (two.id, two.kind, two.filename) == ("train.py", "torchrun", filename)
-    assert two.program == Torchrun(Script(filename), 2)
-    assert many.program == Torchrun(Script(filename, ("--steps", "3")), 4)
+    assert two.program == TorchrunJob(Script(filename), 2)
+    assert many.program == TorchrunJob(Script(filename, ("--steps", "3")), 4)
 
 
 def test_a_module_runs_from_its_folder_on(tmp_path: Path) -> None:
@@ -191,9 +191,9 @@ def test_a_module_runs_from_its_folder_on(tmp_path: Path) -> None:
 
 
 def test_a_project_without_configuration_has_none(tmp_path: Path) -> None:
-    assert read_config(tmp_path) == Config(tmp_path)
+    assert read_config(tmp_path) == ProjectConfig(tmp_path)
     write(tmp_path / "pyproject.toml", "[tool.other]\n")
-    assert read_config(tmp_path) == Config(tmp_path)
+    assert read_config(tmp_path) == ProjectConfig(tmp_path)
 
 
 @pytest.mark.parametrize(

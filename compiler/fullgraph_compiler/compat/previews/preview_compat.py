@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import torch
 
-from ..patches import Patch, Pretence
+from ..patches import AbsentGpu, Patch
 from . import preview_device_compat, preview_driver_compat, preview_inductor_compat
 
 _log = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ PATCHES: Final = (
 """All patches, in the order in which they are applied."""
 
 
-def stand_in(pretence: Pretence) -> tuple[Patch, ...]:
+def stand_in(pretence: AbsentGpu) -> tuple[Patch, ...]:
     """Make this process see an absent device; return the patches that do not fit."""
     failed: list[Patch] = []
     for patch in PATCHES:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import torch
 
 from ...facts import Device
-from ..patches import Patch, Pretence, do_nothing, patch_into
+from ..patches import AbsentGpu, Patch, do_nothing, patch_into
 
 PATCHES: Final[list[Patch]] = []
 """In the order in which they are applied."""
@@ -28,7 +28,7 @@ REGISTERS: Final = 65536
     why="torch recognizes by it that its `cuda` devices are ROCm devices; code generation is the same",
     needed_for="AMD GPUs",
 )
-def _hip_version(pretence: Pretence) -> None:
+def _hip_version(pretence: AbsentGpu) -> None:
     device = pretence.device
     if device.architecture:
         torch.version.hip = _ROCM
@@ -40,7 +40,7 @@ def _hip_version(pretence: Pretence) -> None:
     why="programs and heuristics query these first, and choose other paths for a CPU",
     needed_for="kernels",
 )
-def _device_queries(pretence: Pretence) -> None:
+def _device_queries(pretence: AbsentGpu) -> None:
     device = pretence.device
     properties = _properties(device)
     _replace(
@@ -62,7 +62,7 @@ def _device_queries(pretence: Pretence) -> None:
     why="they open the device",
     needed_for="kernels",
 )
-def _device_initialization(_: Pretence) -> None:
+def _device_initialization(_: AbsentGpu) -> None:
     _replace(
         torch.cuda,
         _lazy_init=do_nothing,
@@ -79,7 +79,7 @@ def _device_initialization(_: Pretence) -> None:
     )
 
 
-class _Idle:
+class _IdleStream:
     """A stream, or an event of a stream, on which nothing happens."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
@@ -90,7 +90,7 @@ class _Idle:
             raise AttributeError(name)
         return do_nothing
 
-    def __enter__(self) -> _Idle:
+    def __enter__(self) -> _IdleStream:
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -100,7 +100,7 @@ class _Idle:
         """Whether all work is done."""
         return True
 
-    def elapsed_time(self, _: _Idle) -> float:
+    def elapsed_time(self, _: _IdleStream) -> float:
         """Return NaN, since nothing was measured."""
         return float("nan")
 
@@ -110,12 +110,12 @@ class _Idle:
     why="programs use them to copy during computations and to measure time, through the driver",
     needed_for="streams and events",
 )
-def _streams_and_events(_: Pretence) -> None:
-    idle = _Idle()
+def _streams_and_events(_: AbsentGpu) -> None:
+    idle = _IdleStream()
     _replace(
         torch.cuda,
-        Stream=_Idle,
-        Event=_Idle,
+        Stream=_IdleStream,
+        Event=_IdleStream,
         stream=lambda _: idle,
         current_stream=lambda _=None: idle,
         default_stream=lambda _=None: idle,
@@ -127,7 +127,7 @@ def _streams_and_events(_: Pretence) -> None:
     why="compiled code sets the device. Both must be separate functions: Dynamo compares identities",
     needed_for="kernels",
 )
-def _exchange_device(_: Pretence) -> None:
+def _exchange_device(_: AbsentGpu) -> None:
     torch.cuda._exchange_device = lambda _: 0
     torch.cuda._maybe_exchange_device = lambda _: 0
 
@@ -137,7 +137,7 @@ def _exchange_device(_: Pretence) -> None:
     why="TorchInductor asks its own interface to the device, and Dynamo guards on the answers",
     needed_for="kernels",
 )
-def _cuda_interface(pretence: Pretence) -> None:
+def _cuda_interface(pretence: AbsentGpu) -> None:
     device = pretence.device
     from torch._dynamo import device_interface
 
@@ -154,7 +154,7 @@ def _cuda_interface(pretence: Pretence) -> None:
     why="if CUDA seems to be available, a tensor without data opens its device",
     needed_for="kernels",
 )
-def _fake_tensor_initialization(_: Pretence) -> None:
+def _fake_tensor_initialization(_: AbsentGpu) -> None:
     from torch._subclasses import fake_tensor
 
     fake_tensor.FakeTensorMode.avoid_device_init = property(lambda _: True)
@@ -166,7 +166,7 @@ def _fake_tensor_initialization(_: Pretence) -> None:
     why="autograd calls it for each device; CUDA's function raises for a device without a driver",
     needed_for="backward passes",
 )
-def _has_primary_context(_: Pretence) -> None:
+def _has_primary_context(_: AbsentGpu) -> None:
     deny_primary_context()
 
 

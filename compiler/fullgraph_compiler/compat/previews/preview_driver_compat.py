@@ -9,7 +9,7 @@ from typing import Final
 import torch
 
 from ...facts import Device
-from ..patches import Patch, Pretence, do_nothing, patch_into
+from ..patches import AbsentGpu, Patch, do_nothing, patch_into
 from .preview_device_compat import REGISTERS
 
 PATCHES: Final[list[Patch]] = []
@@ -22,14 +22,14 @@ _patch = partial(patch_into, PATCHES)
     why="the GPU's driver needs libcuda; Triton needs nothing else to compile",
     needed_for="kernels",
 )
-def _active_driver(pretence: Pretence) -> None:
+def _active_driver(pretence: AbsentGpu) -> None:
     device = pretence.device
     from triton.runtime import driver
 
-    driver.set_active(_Driver(device))
+    driver.set_active(_PreviewDriver(device))
 
 
-class _Driver:
+class _PreviewDriver:
     """A stand-in for Triton's ``CudaDriver``.
 
     ``triton/backends/nvidia/driver.py``: Triton 3.6 to 3.9.
@@ -67,7 +67,7 @@ class _Driver:
     why="it searches for a driver that reports itself as active",
     needed_for="PTX",
 )
-def _set_driver_to_gpu(_: Pretence) -> None:
+def _set_driver_to_gpu(_: AbsentGpu) -> None:
     from torch._inductor.runtime import triton_helpers
 
     triton_helpers.set_driver_to_gpu = do_nothing
@@ -78,7 +78,7 @@ def _set_driver_to_gpu(_: Pretence) -> None:
     why="they have cached that there is no GPU",
     needed_for="kernels",
 )
-def _caches_of_devices(_: Pretence) -> None:
+def _caches_of_devices(_: AbsentGpu) -> None:
     import torch._inductor.utils
     import torch.utils._triton
     from torch._inductor.codecache import CacheBase

@@ -15,7 +15,7 @@ import torch
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ..patches import Patch, Pretence, patch_into
+from ..patches import AbsentGpu, Patch, patch_into
 
 PATCHES: Final[list[Patch]] = []
 """In the order in which they are applied."""
@@ -27,7 +27,7 @@ _patch = partial(patch_into, PATCHES)
     why="each graph is compiled for the device, forward and backward, but runs uncompiled",
     needed_for="kernels",
 )
-def _compile_fx(pretence: Pretence) -> None:
+def _compile_fx(pretence: AbsentGpu) -> None:
     from torch._inductor import compile_fx
 
     compile_graph = compile_fx.compile_fx
@@ -59,7 +59,7 @@ def _compile_fx(pretence: Pretence) -> None:
     "TorchInductor recognizes; calls of the program are replaced as their graph is compiled",
     needed_for="attention",
 )
-def _fused_attention(pretence: Pretence) -> None:
+def _fused_attention(pretence: AbsentGpu) -> None:
     from torch._inductor.fx_passes import fuse_attention
 
     fuse_attention._scaled_dot_product_attention = pretence.attend
@@ -70,7 +70,7 @@ def _fused_attention(pretence: Pretence) -> None:
     why="if step() is compiled, Dynamo creates the state with data even for parameters without data",
     needed_for="optimizers",
 )
-def _init_group_of_optimizers(_: Pretence) -> None:
+def _init_group_of_optimizers(_: AbsentGpu) -> None:
     for name in torch.optim.__all__:
         optimizer = getattr(torch.optim, name)
         if "_init_group" in vars(optimizer):
@@ -89,7 +89,7 @@ def _init_group_without_data(make: Callable[..., Any]) -> Callable[..., Any]:
     return make_without_data
 
 
-class _OnCpu(TorchDispatchMode):  # type: ignore[misc]
+class _CpuMode(TorchDispatchMode):  # type: ignore[misc]
     """A mode in which tensors are created on the CPU instead of the GPU."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -106,13 +106,13 @@ def _cpu_for_gpu(value: Any) -> Any:
     why="it computes small constants on the device that the graph names",
     needed_for="kernels",
 )
-def _uniform_value_constant_folder(_: Pretence) -> None:
+def _uniform_value_constant_folder(_: AbsentGpu) -> None:
     from torch._inductor.fx_passes.joint_graph import UniformValueConstantFolder
 
     run = UniformValueConstantFolder.run
 
     def run_on_cpu(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with _OnCpu():
+        with _CpuMode():
             return run(self, *args, **kwargs)
 
     UniformValueConstantFolder.run = run_on_cpu
@@ -123,14 +123,14 @@ def _uniform_value_constant_folder(_: Pretence) -> None:
     why="make_fx computes tensors of one element, such as torch.tensor([1.0], device='cuda')",
     needed_for="kernels",
 )
-def _unset_fake_temporarily(_: Pretence) -> None:
+def _unset_fake_temporarily(_: AbsentGpu) -> None:
     from torch.fx.experimental import proxy_tensor
 
     unset = proxy_tensor.unset_fake_temporarily
 
     @contextlib.contextmanager
     def unset_on_cpu(*args: Any, **kwargs: Any) -> Iterator[Any]:
-        with unset(*args, **kwargs) as modes, _OnCpu():
+        with unset(*args, **kwargs) as modes, _CpuMode():
             yield modes
 
     proxy_tensor.unset_fake_temporarily = unset_on_cpu
@@ -142,7 +142,7 @@ def _unset_fake_temporarily(_: Pretence) -> None:
     why="TorchInductor measures which template to use and whether to fuse; here it uses the first template",
     needed_for="max-autotune",
 )
-def _autotuning(_: Pretence) -> None:
+def _autotuning(_: AbsentGpu) -> None:
     from torch._inductor import select_algorithm
     from torch._inductor.codegen.triton import TritonScheduling
 
@@ -162,7 +162,7 @@ def _autotuning(_: Pretence) -> None:
     why="TorchInductor measures whether a matrix product is faster with padding; here it does not pad",
     needed_for="matrix products with sizes that are not multiples of eight",
 )
-def _should_pad(_: Pretence) -> None:
+def _should_pad(_: AbsentGpu) -> None:
     from torch._inductor.fx_passes import pad_mm
 
     def not_padded(*_: Any, **__: Any) -> bool:
@@ -181,7 +181,7 @@ unmeasured: Final[list[str]] = []
     why="a static launcher loads the kernel onto the device, and does not keep its PTX",
     needed_for="PTX",
 )
-def _static_cuda_launcher(_: Pretence) -> None:
+def _static_cuda_launcher(_: AbsentGpu) -> None:
     import torch._inductor.config as config
 
     config.use_static_cuda_launcher = False
@@ -192,7 +192,7 @@ def _static_cuda_launcher(_: Pretence) -> None:
     why="else a backward graph with dynamic shapes is compiled at its first run, and here it runs uncompiled",
     needed_for="backward passes",
 )
-def _lazy_backward_lowering(_: Pretence) -> None:
+def _lazy_backward_lowering(_: AbsentGpu) -> None:
     import torch._functorch.config as config
 
     config.force_non_lazy_backward_lowering = True

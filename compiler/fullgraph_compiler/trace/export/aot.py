@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Final
 
 from ...facts import Kernel
-from ..inductor.kernels import Launch, Launches, launch_comments, triton_traits
+from ..inductor.kernels import CodeLaunch, CodeLaunches, launch_comments, triton_traits
 
 WRAPPER: Final = "inductor_aot_wrapper_code"
 KERNELS: Final = "inductor_aot_kernel_code"
@@ -38,7 +38,7 @@ _LONGEST: Final = 40
 """The limit on the lines of a statement."""
 
 
-def parse_aot_launches(code: str) -> Launches:
+def parse_aot_launches(code: str) -> CodeLaunches:
     """Read the launches in a wrapper that has its kernels below it."""
     lines = code.splitlines()
     kernels = {kernel.name: kernel for kernel in _kernels(lines)}
@@ -63,9 +63,9 @@ def parse_aot_launches(code: str) -> Launches:
             arguments = statement.partition(f"{name}(")[2].rpartition(")")[0]
             kernel = kernels.get(name) or Kernel(handle.rpartition(":")[0] or name, "extern")
             launched = replace(kernel, launch=(row, last), arguments=(arguments,))
-            launches.append(Launch(launched, handle, sources))
+            launches.append(CodeLaunch(launched, handle, sources))
     known = {launch.kernel.name for launch in launches}
-    return Launches(tuple(launches), tuple(name for name in kernels if name not in known))
+    return CodeLaunches(tuple(launches), tuple(name for name in kernels if name not in known))
 
 
 def _called(line: str, kernels: Container[str]) -> str:

@@ -84,7 +84,7 @@ _NAME: Final = re.compile(r"\bz?u[f]?\d+\b")
 
 
 @dataclass
-class _Export:
+class _ExportState:
     """The state of an export; it is not ``begun`` if its beginning is not in the log."""
 
     compile_id: str
@@ -114,7 +114,7 @@ class ExportReader:
         self._source = source
         self._structured = structured
         self._count = 0
-        self._open: _Export | None = None
+        self._open: _ExportState | None = None
         self._last = ""
         self._programs: dict[str, frozenset[tuple[str, int]]] = {}
         """The places of operations in exported programs that were not compiled yet, by program."""
@@ -159,10 +159,10 @@ class ExportReader:
 
     # -- an export -------------------------------------------------------------------------------
 
-    def _export(self) -> _Export:
+    def _export(self) -> _ExportState:
         """Return the current export, or a new one whose beginning is not in the log."""
         if self._open is None:
-            self._open = _Export(f"export/{self._count}", ShapeReader(self._structured))
+            self._open = _ExportState(f"export/{self._count}", ShapeReader(self._structured))
             self._count += 1
         return self._open
 
@@ -192,7 +192,7 @@ class ExportReader:
         failed = going_on.failed or ExportFailed(going_on.compile_id)
         yield failed if failed.error else replace(failed, cause=going_on.undecided)
 
-    def _about(self, going_on: _Export) -> Iterator[Placed]:
+    def _about(self, going_on: _ExportState) -> Iterator[Placed]:
         yield from going_on.problems.values()
         for fact in going_on.shapes.take():
             yield replace(fact, compile_id=going_on.compile_id)
@@ -215,7 +215,7 @@ class ExportReader:
         if going_on.function:
             yield _completed(going_on.function, graph, float(record.seen.get("seconds", 0.0)))
 
-    def _begin_at(self, going_on: _Export, frame: StackFrame | None) -> Iterator[Fact]:
+    def _begin_at(self, going_on: _ExportState, frame: StackFrame | None) -> Iterator[Fact]:
         """Begin at the function of the first operation, if the log does not name the exported function."""
         if going_on.function is None and frame is not None:
             going_on.function = FrameStarted(going_on.compile_id, frame.function, frame.filename, frame.row)
@@ -256,7 +256,9 @@ class ExportReader:
             )
         yield from self._close()
 
-    def _problem_of(self, going_on: _Export, error: str, message: str, stack: Stack) -> ExportProblem | None:
+    def _problem_of(
+        self, going_on: _ExportState, error: str, message: str, stack: Stack
+    ) -> ExportProblem | None:
         """Return the problem that the message of an exception is about."""
         if expression := parse_undecided(message):
             return self._undecided_at(going_on, expression, stack)
@@ -277,7 +279,7 @@ class ExportReader:
         going_on.problems.setdefault((problem.kind, expression), problem)
         going_on.undecided = expression
 
-    def _undecided_at(self, going_on: _Export, expression: str, stack: Stack) -> ExportProblem:
+    def _undecided_at(self, going_on: _ExportState, expression: str, stack: Stack) -> ExportProblem:
         return ExportProblem(
             going_on.compile_id,
             "data-dependent",
@@ -321,7 +323,7 @@ class ExportReader:
             problem = ExportProblem(going_on.compile_id, "assigned-attribute", attribute)
             going_on.problems.setdefault((problem.kind, attribute), problem)
 
-    def _place_operators(self, going_on: _Export, text: str) -> None:
+    def _place_operators(self, going_on: _ExportState, text: str) -> None:
         """Add the places of operators from the program, since the records of problems lack them."""
         places = {
             node.operator.replace(".", "::", 1): node.frame for node in reversed([*parse_operators(text)])

@@ -45,7 +45,7 @@ def calls_of(tree: ast.Module) -> list[tuple[CodeFunction, ast.Call]]:
     A function that is called several times is read only once, at its first call.
     """
     written = _functions(tree)
-    reader = _Reader({name: _calls(function) for name, function in written.items()})
+    reader = _FunctionReader({name: _calls(function) for name, function in written.items()})
     times = reader.times()
     functions = {
         name: CodeFunction(name, written[name].lineno, times.get(name, 1)) for name in reader.finished
@@ -53,7 +53,7 @@ def calls_of(tree: ast.Module) -> list[tuple[CodeFunction, ast.Call]]:
     return [(functions[name], call) for name, call in reader.found]
 
 
-class _Reader:
+class _FunctionReader:
     """A depth-first reader of functions, without recursion: a log may nest them to any depth."""
 
     def __init__(self, calls: Mapping[str, list[tuple[ast.Call, bool]]]) -> None:

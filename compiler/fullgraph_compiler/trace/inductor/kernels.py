@@ -33,7 +33,7 @@ _LANGUAGES = {"cpp_pybinding": "cpp"}
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class CodeLaunch:
     """A launch in the code; ``sources`` are the nodes of Dynamo's graph that it computes."""
 
     kernel: Kernel
@@ -42,10 +42,10 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
-class Launches:
+class CodeLaunches:
     """The launches in a piece of code, in order, and the kernels whose launch was not found."""
 
-    found: tuple[Launch, ...]
+    found: tuple[CodeLaunch, ...]
     unread: tuple[str, ...] = ()
 
 
@@ -76,11 +76,11 @@ def is_cpp_wrapper(code: str) -> bool:
     return _CPP_WRAPPER in code
 
 
-def parse_launches(code: str) -> Launches:
+def parse_launches(code: str) -> CodeLaunches:
     """Read the launches of kernels and library functions; there are none if the code is not Python."""
     tree = parse_code(code)
     if tree is None:
-        return Launches((), tuple(dict.fromkeys(_DEFINED.findall(code))))
+        return CodeLaunches((), tuple(dict.fromkeys(_DEFINED.findall(code))))
     kernels = {kernel.name: kernel for kernel in map(_definition, tree.body) if kernel is not None}
     choices = _choices(tree, kernels)
     for name, others in choices.items():
@@ -106,9 +106,9 @@ def parse_launches(code: str) -> Launches:
             function=function.name if function.is_called else "",
             times=function.times,
         )
-        launches.append(Launch(launched, handle, sources))
+        launches.append(CodeLaunch(launched, handle, sources))
     known = {launch.kernel.name for launch in launches}.union(*choices.values())
-    return Launches(tuple(launches), tuple(name for name in kernels if name not in known))
+    return CodeLaunches(tuple(launches), tuple(name for name in kernels if name not in known))
 
 
 def parse_nodes_of(payload: str) -> dict[str, tuple[str, ...]]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from fullgraph_compiler.trace import TraceLog
 
-from ..formats.checked import Checked
+from ..formats.checked import CheckedReport
 from ..formats.kernels import INDEX, INDEX_HEAD, write_files
 from ..output import write_object
 from .page import BUNDLE, HEAD, page
@@ -39,7 +39,7 @@ def problem_with(folder: Path) -> str:
     return ""
 
 
-def write_folder(checked: Checked, log: Path, folder: Path) -> None:
+def write_folder(checked: CheckedReport, log: Path, folder: Path) -> None:
     """Write the page, documents and records of a trace, and replace those of an earlier one.
 
     With several ranks, ``log`` is the log of the rank whose graphs the report has. Raises ``OSError``.

@@ -21,13 +21,13 @@ from ...commands.report import FINDING, REPORT_ITEM
 from ...features.artifacts import ArtifactDocuments, ShownDocument
 from ...protocol.wire import create_converter
 from ...report.model import Finding, Report
-from ...shapes.shape import Key, shape, whole
+from ...shapes.shape import JsonKey, shape, whole
 from ...text.urls import without_secrets
 from ...text.visible import visible
 from ...workspace.positions import TRACE, Span
 from ...workspace.source import SourceFile
 from ...workspace.workspace import Workspace
-from ..formats.checked import Checked, shown_path
+from ..formats.checked import CheckedReport, shown_path
 from ..formats.places import shown_place
 from ..formats.text import labelled_notes
 
@@ -42,7 +42,7 @@ _AROUND: Final = 2
 """Limits on quoted lines: those of a finding, and those above and below it."""
 
 
-def page(checked: Checked) -> str:
+def page(checked: CheckedReport) -> str:
     """Return the page of a trace as HTML. Raises ``OSError`` if its program was not built."""
     # An absolute path means nothing to the recipient of the page.
     report = replace(checked.report, target=f"{TRACE}/{checked.target.label}")
@@ -91,7 +91,7 @@ def _texts(shown: list[ShownDocument]) -> Iterator[tuple[str, str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Excerpt:
+class _SourceExcerpt:
     """Source lines from line ``start`` on; a finding is at lines ``first`` to ``last``."""
 
     start: int
@@ -101,7 +101,7 @@ class _Excerpt:
 
 
 @dataclass(frozen=True, slots=True)
-class _Note:
+class _FindingNote:
     """A note on a finding, such as its reason."""
 
     label: str
@@ -111,28 +111,28 @@ class _Note:
 # A finding with everything that an editor shows about it elsewhere.
 TOLD: Final = shape(
     Finding,
-    Key("finding", value=lambda finding, _: finding, type=Finding, shape=FINDING),
-    Key("place", value=lambda finding, _: _place(finding), type=str),
-    Key(
+    JsonKey("finding", value=lambda finding, _: finding, type=Finding, shape=FINDING),
+    JsonKey("place", value=lambda finding, _: _place(finding), type=str),
+    JsonKey(
         "notes",
-        value=lambda finding, _: list(starmap(_Note, labelled_notes(finding))),
-        type=list[_Note],
-        shape=whole(_Note, name="NoteItem"),
+        value=lambda finding, _: list(starmap(_FindingNote, labelled_notes(finding))),
+        type=list[_FindingNote],
+        shape=whole(_FindingNote, name="NoteItem"),
     ),
-    Key(
+    JsonKey(
         "excerpt",
         value=lambda finding, edge: _excerpt(finding, edge.workspace),
-        type=_Excerpt | None,
-        shape=whole(_Excerpt, name="ExcerptItem"),
+        type=_SourceExcerpt | None,
+        shape=whole(_SourceExcerpt, name="ExcerptItem"),
     ),
     name="ToldFindingItem",
 )
 TRACE_ITEM: Final = shape(
     Report,
-    Key("report", value=lambda report, _: report, type=Report, shape=REPORT_ITEM),
-    Key("findings", shape=TOLD),
+    JsonKey("report", value=lambda report, _: report, type=Report, shape=REPORT_ITEM),
+    JsonKey("findings", shape=TOLD),
     # The text of each document, by URI.
-    Key("texts", value=lambda _, edge: dict(_texts(edge.documents)), type=dict[str, str]),
+    JsonKey("texts", value=lambda _, edge: dict(_texts(edge.documents)), type=dict[str, str]),
     # With several ranks, the rank whose graphs, kernels and times are shown.
     "rank=usual_rank",
     name="TraceItem",
@@ -144,7 +144,7 @@ def _place(finding: Finding) -> str:
     return "" if finding.of_run else without_secrets(shown_place(finding))
 
 
-def _excerpt(finding: Finding, workspace: Workspace) -> _Excerpt | None:
+def _excerpt(finding: Finding, workspace: Workspace) -> _SourceExcerpt | None:
     span = finding.span
     source = None if finding.of_run else workspace.source(span.filename)
     if source is None:
@@ -152,7 +152,7 @@ def _excerpt(finding: Finding, workspace: Workspace) -> _Excerpt | None:
     last = min(span.end_row, span.row + _MOST_ROWS - 1)
     start, end = max(span.row - _AROUND, 1), min(last + _AROUND, len(source.lines))
     lines = [source.line(row) for row in range(start, end + 1)]
-    return _Excerpt(start, lines, span.row, last) if lines else None
+    return _SourceExcerpt(start, lines, span.row, last) if lines else None
 
 
 def _html(title: str, data: dict[str, Any]) -> str:

@@ -21,11 +21,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TextIO, TypeAlias
 
-from ...compare.comparison import Comparison
+from ...compare.comparison import ReportComparison
 from . import comparison, devices, github, json, sarif, text
-from .checked import Checked
+from .checked import CheckedReport
 
-Format: TypeAlias = Callable[[Iterable[Checked], int, TextIO], None]
+Format: TypeAlias = Callable[[Iterable[CheckedReport], int, TextIO], None]
 """A function that writes the reports of a number of targets to a stream."""
 
 FORMATS: Mapping[str, Format] = {
@@ -35,7 +35,7 @@ FORMATS: Mapping[str, Format] = {
     "sarif": sarif.write,
 }
 
-ComparisonFormat: TypeAlias = Callable[[Comparison, Checked, TextIO], None]
+ComparisonFormat: TypeAlias = Callable[[ReportComparison, CheckedReport, TextIO], None]
 """A function that writes a comparison to a stream; it also gets the newer report, for its code."""
 
 COMPARISON_FORMATS: Mapping[str, ComparisonFormat] = {
@@ -55,7 +55,7 @@ __all__ = [
     "COMPARISON_FORMATS",
     "DEVICES_FORMATS",
     "FORMATS",
-    "Checked",
+    "CheckedReport",
     "ComparisonFormat",
     "Format",
 ]

@@ -8,12 +8,12 @@ from typing import TextIO
 from rich.text import Text
 
 from ...analyses.analysis import Analysis
-from ...analyses.shown import Line, Shown
+from ...analyses.shown import ReportView, StyledLine
 from ...report.model import Finding
 from ..output import clean_console
 from ..resolve import as_typed
 from . import FORMATS, Format, json
-from .checked import Checked
+from .checked import CheckedReport
 from .places import shown_row
 from .text import print_finding, run_words, sizes_command
 
@@ -24,7 +24,7 @@ def formats_of(analysis: Analysis) -> Mapping[str, Format]:
     if lines is None:
         return FORMATS
 
-    def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
+    def write(reports: Iterable[CheckedReport], targets: int, out: TextIO) -> None:  # noqa: ARG001
         """Write each report as soon as it is complete."""
         _write_lines(lines, reports, out)
 
@@ -32,15 +32,17 @@ def formats_of(analysis: Analysis) -> Mapping[str, Format]:
 
 
 def _write_lines(
-    lines: Callable[[Shown], Iterator[Line | Finding]], reports: Iterable[Checked], out: TextIO
+    lines: Callable[[ReportView], Iterator[StyledLine | Finding]],
+    reports: Iterable[CheckedReport],
+    out: TextIO,
 ) -> None:
     console = clean_console(out)
     width = console.width if console.is_terminal else None
     for checked in reports:
         report = checked.report
         typed, end, sizes = as_typed(checked.target), run_words(report), sizes_command(checked)
-        for item in lines(Shown(report, checked.workspace, typed, width, shown_row, end, sizes)):
-            if isinstance(item, Line):
+        for item in lines(ReportView(report, checked.workspace, typed, width, shown_row, end, sizes)):
+            if isinstance(item, StyledLine):
                 console.print(Text.assemble(*item.parts))
             else:
                 print_finding(console, checked, item)

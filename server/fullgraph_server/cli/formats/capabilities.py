@@ -8,10 +8,10 @@ from typing import TextIO
 from ...report.model import FrameReport, Report
 from ...text.tables import aligned
 from ..output import write_line
-from . import Checked
+from . import CheckedReport
 
 
-def write(checked: Iterable[Checked], _: int, out: TextIO) -> None:
+def write(checked: Iterable[CheckedReport], _: int, out: TextIO) -> None:
     """Write for each function whether it can be previewed, or why it cannot."""
     for item in checked:
         report = item.report

@@ -19,7 +19,7 @@ class BaselineMatch:
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedReport:
     """The report of one target's run, and the workspace that its files are in."""
 
     target: Target

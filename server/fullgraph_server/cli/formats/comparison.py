@@ -7,22 +7,22 @@ from typing import Any, TextIO
 
 from rich.text import Text
 
-from ...compare.comparison import Amount, Comparison, FunctionChange, compare
+from ...compare.comparison import AmountChange, FunctionChange, ReportComparison, compare
 from ...compare.comparison_texts import KEYS, keys, lists, markdown, place, sentence, tables
-from ...compare.fingerprint import Fingerprinted
+from ...compare.fingerprint import FingerprintedFinding
 from ...shapes.report import FINDING, VERSION
 from ...text.tables import aligned
 from ..output import clean_console, write_line, write_object
-from .checked import Checked
+from .checked import CheckedReport
 from .text import print_finding
 
 
-def compared(before: Checked, after: Checked) -> Comparison:
+def compared(before: CheckedReport, after: CheckedReport) -> ReportComparison:
     """Compare two reports, each with its own workspace."""
     return compare(before.report, after.report, before.workspace.root, after.workspace.root)
 
 
-def write(comparison: Comparison, after: Checked, out: TextIO) -> None:
+def write(comparison: ReportComparison, after: CheckedReport, out: TextIO) -> None:
     """Write text: new findings with their code, findings that are gone, then numbers."""
     console = clean_console(out)
     if comparison.new:
@@ -47,18 +47,18 @@ def write(comparison: Comparison, after: Checked, out: TextIO) -> None:
     console.print(Text(sentence(comparison), "bold"))
 
 
-def write_markdown(comparison: Comparison, after: Checked, out: TextIO) -> None:  # noqa: ARG001
+def write_markdown(comparison: ReportComparison, after: CheckedReport, out: TextIO) -> None:  # noqa: ARG001
     """Write Markdown."""
     for line in markdown(comparison).splitlines():
         write_line(out, line)
 
 
-def write_json(comparison: Comparison, after: Checked, out: TextIO) -> None:  # noqa: ARG001
+def write_json(comparison: ReportComparison, after: CheckedReport, out: TextIO) -> None:  # noqa: ARG001
     """Write one object."""
     write_object(out, comparison_object(comparison), indent=2)
 
 
-def comparison_object(comparison: Comparison) -> dict[str, Any]:
+def comparison_object(comparison: ReportComparison) -> dict[str, Any]:
     """Return the comparison as JSON values; ``both`` has the newer report's findings with both counts."""
     return {
         "version": VERSION,
@@ -84,7 +84,7 @@ def comparison_object(comparison: Comparison) -> dict[str, Any]:
 # -- parts of JSON -----------------------------------------------------------------------------
 
 
-def _finding(item: Fingerprinted) -> dict[str, Any]:
+def _finding(item: FingerprintedFinding) -> dict[str, Any]:
     return {**FINDING.object(item.finding), "path": item.fingerprint.path, "line": item.fingerprint.line}
 
 
@@ -100,9 +100,9 @@ def _function(function: FunctionChange) -> dict[str, Any]:
     }
 
 
-def _object(amounts: Iterable[Amount]) -> dict[str, Any]:
+def _object(amounts: Iterable[AmountChange]) -> dict[str, Any]:
     return {amount.name: _values(amount) for amount in amounts}
 
 
-def _values(amount: Amount) -> dict[str, float]:
+def _values(amount: AmountChange) -> dict[str, float]:
     return {"before": round(amount.before, 3), "after": round(amount.after, 3)}

@@ -10,18 +10,18 @@ from typing import Any, Final, TextIO, TypeAlias
 from rich.text import Text
 
 from ...fixes.changes import counts_of
-from ...fixes.experiments import State
-from ...fixes.model import Counts, Edit
+from ...fixes.experiments import ExperimentState
+from ...fixes.model import Edit, RunCounts
 from ...fixes.patches import library_of, patch
-from ...fixes.plans import Plan
-from ...fixes.search import Tried, Try, gain, root_of
+from ...fixes.plans import FixPlan
+from ...fixes.search import CandidateVerdict, FindingTries, gain, root_of
 from ...fixes.sizes import refused_mark
 from ...fixes.words import removal_words, safety_words, unified_diff, verdict_words
 from ...report.model import Finding
-from ...shapes.shape import Key, shape
+from ...shapes.shape import JsonKey, shape
 from ...text.messages import ENDINGS, counted
 from ...text.visible import visible
-from ...workspace.packages import Package
+from ...workspace.packages import InstalledPackage
 from ...workspace.targets import Target
 from ...workspace.workspace import Workspace
 from ..output import clean_console, print_diff, tell, write_line, write_object
@@ -29,28 +29,28 @@ from .places import in_cells, shown_place
 
 
 @dataclass(frozen=True)
-class Fixed:
+class TargetFixes:
     """The result of ``fullgraph fix`` for a target: tried edits of each finding, and the plan."""
 
     target: Target
     workspace: Workspace
-    base: State
+    base: ExperimentState
     nondeterminism: str
     """How two runs of the unmodified target differ, as a sentence; empty if they are equal."""
-    tried: tuple[Tried, ...]
-    plan: Plan
-    package: Package | None = None
+    tried: tuple[FindingTries, ...]
+    plan: FixPlan
+    package: InstalledPackage | None = None
     """The installed package that the edits change; ``None`` if they change the user's own files."""
     applied: bool = False
     refusal: str = ""
     """Why nothing was written despite ``--apply``."""
 
 
-FixFormat: TypeAlias = Callable[[Fixed, TextIO], None]
+FixFormat: TypeAlias = Callable[[TargetFixes, TextIO], None]
 """A function that writes the result for a target to a stream."""
 
 
-def write(fixed: Fixed, out: TextIO) -> None:
+def write(fixed: TargetFixes, out: TextIO) -> None:
     """Write each finding with its best edit and the verdict, then the plan as a diff."""
     console = clean_console(out)
     for tried in fixed.tried:
@@ -66,14 +66,14 @@ def write(fixed: Fixed, out: TextIO) -> None:
     console.print(Text(summary(fixed), "bold"))
 
 
-def write_diff(fixed: Fixed, out: TextIO) -> None:
+def write_diff(fixed: TargetFixes, out: TextIO) -> None:
     """Write the edits of the plan as a unified diff for ``git apply``."""
     for line in _lines(fixed):
         write_line(out, line)
     tell(summary(fixed))
 
 
-def write_json(fixed: Fixed, out: TextIO) -> None:
+def write_json(fixed: TargetFixes, out: TextIO) -> None:
     """Write one object."""
     write_object(out, in_cells(SHAPE.object(fixed)))
 
@@ -81,7 +81,7 @@ def write_json(fixed: Fixed, out: TextIO) -> None:
 FIX_FORMATS: Final[Mapping[str, FixFormat]] = {"text": write, "json": write_json, "diff": write_diff}
 
 
-def summary(fixed: Fixed) -> str:
+def summary(fixed: TargetFixes) -> str:
     """Return in one line what the edits of the plan achieve together."""
     report, plan = fixed.base.report, fixed.plan
     if report.status == "not-started":
@@ -103,18 +103,18 @@ def summary(fixed: Fixed) -> str:
     return f"{edits} together: {gained} - {_left(plan)} - {ending}"
 
 
-def _lines(fixed: Fixed) -> Iterator[str]:
+def _lines(fixed: TargetFixes) -> Iterator[str]:
     if fixed.package is None:
         return unified_diff(fixed.plan.texts, os.getcwd())
     report = fixed.base.report
     return patch(fixed.plan, fixed.package, fixed.target.label, report.torch)
 
 
-def _left(plan: Plan) -> str:
+def _left(plan: FixPlan) -> str:
     return f"{counted(len(plan.left), 'finding is', 'findings are')} left" if plan.left else "nothing is left"
 
 
-def _finding(tried: Tried, root: Tried | None, library: str) -> Iterator[Text]:
+def _finding(tried: FindingTries, root: FindingTries | None, library: str) -> Iterator[Text]:
     finding, best = tried.finding, tried.best()
     place, code = (shown_place(finding), "bold"), (finding.code, "yellow")
     yield Text.assemble(place, " ", code, " ", (finding.message, "bold"))
@@ -139,14 +139,14 @@ def _finding(tried: Tried, root: Tried | None, library: str) -> Iterator[Text]:
             yield Text(f"       also removes: {along}")
 
 
-def _steps(fixed: Fixed) -> list[dict[str, Any]]:
+def _steps(fixed: TargetFixes) -> list[dict[str, Any]]:
     return [
         {"code": finding.code, "message": finding.message, **_TRY.object(step)}
         for finding, step in fixed.plan.steps
     ]
 
 
-_COUNTS: Final = shape(Counts, "breaks", "graphs", "recompiles")
+_COUNTS: Final = shape(RunCounts, "breaks", "graphs", "recompiles")
 _EDIT: Final = shape(
     Edit,
     "file=span.filename",
@@ -157,7 +157,7 @@ _EDIT: Final = shape(
     "text",
 )
 _TRY: Final = shape(
-    Try,
+    CandidateVerdict,
     "rule=fix.rule",
     "title=fix.title",
     "change=fix.change",
@@ -168,38 +168,38 @@ _TRY: Final = shape(
     "reason=verdict.reason",
     "basis=verdict.basis",
     "untaken=verdict.untaken",
-    Key("along", "verdict.along", shape(Finding, "code", "file=span.filename", "row=span.row")),
-    Key("before", "verdict.before", _COUNTS),
-    Key("after", "verdict.after", _COUNTS),
-    Key("edits", "fix.edits", _EDIT),
+    JsonKey("along", "verdict.along", shape(Finding, "code", "file=span.filename", "row=span.row")),
+    JsonKey("before", "verdict.before", _COUNTS),
+    JsonKey("after", "verdict.after", _COUNTS),
+    JsonKey("edits", "fix.edits", _EDIT),
 )
 _TRIED: Final = shape(
-    Tried,
+    FindingTries,
     "code=finding.code",
     "message=finding.message",
     "file=finding.span.filename",
     "row=finding.span.row",
     "column=finding.span.column",
-    Key(
+    JsonKey(
         "removes",
         value=lambda tried, _: dict(zip(("breaks", "recompiles"), tried.removes, strict=True)),
         type=dict[str, int],
     ),
-    Key("tries", shape=_TRY),
+    JsonKey("tries", shape=_TRY),
     "refused",
 )
 SHAPE: Final = shape(
-    Fixed,
+    TargetFixes,
     "target=target.id",
     "torch=base.report.torch",
     "status=base.report.status",
-    Key("before", value=lambda fixed, _: counts_of(fixed.base.report), type=Counts, shape=_COUNTS),
-    Key("after", value=lambda fixed, _: counts_of(fixed.plan.last.report), type=Counts, shape=_COUNTS),
+    JsonKey("before", value=lambda fixed, _: counts_of(fixed.base.report), type=RunCounts, shape=_COUNTS),
+    JsonKey("after", value=lambda fixed, _: counts_of(fixed.plan.last.report), type=RunCounts, shape=_COUNTS),
     "nondeterminism",
-    Key("findings", "tried", _TRIED),
-    Key("plan", value=lambda fixed, _: _steps(fixed), type=list[dict[str, Any]]),
-    Key("left", "plan.left", shape(Tried, "code=finding.code", "message=finding.message")),
-    Key(
+    JsonKey("findings", "tried", _TRIED),
+    JsonKey("plan", value=lambda fixed, _: _steps(fixed), type=list[dict[str, Any]]),
+    JsonKey("left", "plan.left", shape(FindingTries, "code=finding.code", "message=finding.message")),
+    JsonKey(
         "files",
         value=lambda fixed, _: {name: after for name, (_, after) in fixed.plan.texts.items()},
         type=dict[str, str],

@@ -12,13 +12,13 @@ from ...report.model import Finding
 from ...text import devices
 from ...text.visible import visible
 from ...workspace.positions import Span
-from .checked import Checked, notes, shown_path
+from .checked import CheckedReport, notes, shown_path
 from .places import cell_of
 
 _COMMANDS = {"error": "error", "warning": "warning", "information": "notice"}
 
 
-def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
+def write(reports: Iterable[CheckedReport], targets: int, out: TextIO) -> None:  # noqa: ARG001
     """Write a command for each finding that is not in the baseline, and a notice for a dry run."""
     for checked in reports:
         if checked.report.dry is not None:

@@ -20,13 +20,13 @@ from ...report.kernels import (
     spans_of,
     total_cost,
 )
-from ...report.model import Code, Launch, Report
+from ...report.model import GeneratedCode, KernelLaunch, Report
 from ...text import devices
 from ...text.markdown import escaped, link
 from ...text.tables import aligned
 from ...workspace.positions import Span
 from ..output import clean_console
-from .checked import Checked, shown_path
+from .checked import CheckedReport, shown_path
 from .places import cell_of, shown_row
 from .text import print_finding
 
@@ -39,7 +39,7 @@ _MOST_SETTINGS = 4
 """How many of autotuning's rejected candidates are shown; the files list all of them."""
 
 
-def write(reports: Iterable[Checked], targets: int, out: TextIO, folder: Path | None = None) -> None:  # noqa: ARG001
+def write(reports: Iterable[CheckedReport], targets: int, out: TextIO, folder: Path | None = None) -> None:  # noqa: ARG001
     """Write each report as soon as it is complete, and its code into ``folder``, if given."""
     console = clean_console(out)
     for checked in reports:
@@ -127,7 +127,7 @@ def _title(report: Report, compile_id: str, phase: str) -> str:
     return f"Graph {compile_id}{at}" + (f", {phase}" if phase else "")
 
 
-def _lines(code: Code, report: Report) -> Iterator[str]:
+def _lines(code: GeneratedCode, report: Report) -> Iterator[str]:
     """Yield a line for each launch, and below a kernel's first launch the result of its build, if any.
 
     In a preview, calls of library functions show their cost.
@@ -146,7 +146,7 @@ def _lines(code: Code, report: Report) -> Iterator[str]:
         yield from (f"{indent}{line}" for line in words)
 
 
-def _row(launch: Launch) -> tuple[str, str, str]:
+def _row(launch: KernelLaunch) -> tuple[str, str, str]:
     names = operators([launch]).split(", ")
     more = f", and {len(names) - _MOST_OPERATORS} more" if len(names) > _MOST_OPERATORS else ""
     return (

@@ -14,9 +14,9 @@ from urllib.parse import quote
 from ... import __version__
 from ...report.model import Finding
 from ...text import devices
-from ...workspace.positions import Call, Span
+from ...workspace.positions import Span, StackCall
 from ..output import write_object
-from .checked import Checked, notes, shown_path
+from .checked import CheckedReport, notes, shown_path
 from .places import cell_of
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -24,12 +24,12 @@ _LEVELS = {"error": "error", "warning": "warning", "information": "note"}
 _ROOT = "SRCROOT"
 
 
-def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:  # noqa: ARG001
+def write(reports: Iterable[CheckedReport], targets: int, out: TextIO) -> None:  # noqa: ARG001
     """Write one log once all targets have run."""
     write_object(out, log(list(reports)), indent=2)
 
 
-def log(reports: list[Checked]) -> dict[str, Any]:
+def log(reports: list[CheckedReport]) -> dict[str, Any]:
     """Return the log as JSON values."""
     findings = [
         (checked, finding)
@@ -62,7 +62,7 @@ def log(reports: list[Checked]) -> dict[str, Any]:
     }
 
 
-def _invocation(reports: list[Checked]) -> dict[str, Any]:
+def _invocation(reports: list[CheckedReport]) -> dict[str, Any]:
     """Describe how the targets ran: findings of a run without a line, and dry runs, as notifications.
 
     They cannot be results: GitHub rejects files with a result that has no location.
@@ -84,7 +84,7 @@ def _invocation(reports: list[Checked]) -> dict[str, Any]:
     }
 
 
-def _notification(checked: Checked, level: str, text: str) -> dict[str, Any]:
+def _notification(checked: CheckedReport, level: str, text: str) -> dict[str, Any]:
     return {"level": level, "message": {"text": f"{checked.target.label}: {text}"}}
 
 
@@ -95,7 +95,7 @@ def _rule(finding: Finding) -> dict[str, Any]:
     return rule
 
 
-def _result(checked: Checked, finding: Finding, rule: int) -> dict[str, Any]:
+def _result(checked: CheckedReport, finding: Finding, rule: int) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": rule,
@@ -122,7 +122,7 @@ def _result(checked: Checked, finding: Finding, rule: int) -> dict[str, Any]:
     return result
 
 
-def _suppressions(checked: Checked, finding: Finding) -> Iterator[str]:
+def _suppressions(checked: CheckedReport, finding: Finding) -> Iterator[str]:
     """Yield why a finding does not count: a comment in the source, or the baseline."""
     if finding in checked.report.ignored:
         yield "inSource"
@@ -140,7 +140,7 @@ def _region(span: Span) -> dict[str, int]:
     }
 
 
-def _frame(call: Call) -> dict[str, Any]:
+def _frame(call: StackCall) -> dict[str, Any]:
     _, row = cell_of(call.filename, call.row)
     location = {"artifactLocation": _artifact(call.filename), "region": {"startLine": row}}
     message = {"text": call.function}

@@ -11,10 +11,10 @@ from fullgraph_compiler.facts import SizeOutcome, SizeTried
 from rich.text import Text
 
 from ...fixes.model import Fix
-from ...fixes.sizes import SOURCES, Sizes, refused_mark, times_compiled
+from ...fixes.sizes import SOURCES, SizePlan, refused_mark, times_compiled
 from ...fixes.words import unified_diff
 from ...report.model import Finding, FrameReport, Report
-from ...shapes.shape import Key, shape
+from ...shapes.shape import JsonKey, shape
 from ...text.messages import ENDINGS
 from ...text.visible import visible
 from ...workspace.targets import Target
@@ -37,11 +37,11 @@ _AT_ITS_END: Final = ("finished", "exited")
 
 
 @dataclass(frozen=True)
-class Sized:
+class TargetSizes:
     """The result of ``fullgraph sizes`` for a target: the plan, and the sizes that were tried."""
 
     target: Target
-    found: Sizes
+    found: SizePlan
     sources: str
     """The ``TORCH_COMPILE_DYNAMIC_SOURCES`` with the effect of the plan; empty if none is known."""
     applied: bool = False
@@ -58,16 +58,16 @@ class Sized:
         is_known = not self.found.nondeterminism and last.report.status in _AT_ITS_END
         return is_known and not self.found.left and not wrong
 
-    def with_writing(self, refusal: str) -> Sized:
+    def with_writing(self, refusal: str) -> TargetSizes:
         """Return a copy after writing; ``refusal`` is why nothing was written, empty if the plan was."""
         return replace(self, applied=not refusal, refusal=refusal)
 
 
-SizesFormat: TypeAlias = Callable[[Sized, TextIO], None]
+SizesFormat: TypeAlias = Callable[[TargetSizes, TextIO], None]
 """A function that writes the result for a target to a stream."""
 
 
-def write(sized: Sized, out: TextIO) -> None:
+def write(sized: TargetSizes, out: TextIO) -> None:
     """Write how often functions compile and why, the plan as a diff, and results with other sizes."""
     console = clean_console(out)
     found = sized.found
@@ -101,14 +101,14 @@ def write(sized: Sized, out: TextIO) -> None:
     console.print(Text(summary(sized), "bold"))
 
 
-def write_diff(sized: Sized, out: TextIO) -> None:
+def write_diff(sized: TargetSizes, out: TextIO) -> None:
     """Write the plan as a unified diff for ``git apply``."""
     for line in unified_diff(sized.found.texts, os.getcwd()):
         write_line(out, line)
     tell(summary(sized))
 
 
-def write_json(sized: Sized, out: TextIO) -> None:
+def write_json(sized: TargetSizes, out: TextIO) -> None:
     """Write one object."""
     write_object(out, in_cells(SHAPE.object(sized)))
 
@@ -116,7 +116,7 @@ def write_json(sized: Sized, out: TextIO) -> None:
 SIZES_FORMATS: Final[Mapping[str, SizesFormat]] = {"text": write, "json": write_json, "diff": write_diff}
 
 
-def summary(sized: Sized) -> str:
+def summary(sized: TargetSizes) -> str:
     """Return the result in one line."""
     found = sized.found
     if found.base.report.status == "not-started":
@@ -178,28 +178,28 @@ _FUNCTION: Final = shape(
     "name=qualname",
     "file=filename",
     "row",
-    Key("compilations", value=lambda frame, _: times_compiled(frame)[0], type=int),
-    Key("parts", value=lambda frame, _: times_compiled(frame)[1], type=int),
+    JsonKey("compilations", value=lambda frame, _: times_compiled(frame)[0], type=int),
+    JsonKey("parts", value=lambda frame, _: times_compiled(frame)[1], type=int),
 )
 _FINDING: Final = shape(Finding, "file=span.filename", "row=span.row", "column=span.column", "message")
 SHAPE: Final = shape(
-    Sized,
+    TargetSizes,
     "target=target.id",
     "torch=found.base.report.torch",
     "status=found.base.report.status",
-    Key(
+    JsonKey(
         "functions",
         value=lambda sized, _: _frames(sized.found.base.report),
         type=list[FrameReport],
         shape=_FUNCTION,
     ),
-    Key(
+    JsonKey(
         "functions_after",
         value=lambda sized, _: _frames(sized.found.last.report),
         type=list[FrameReport],
         shape=_FUNCTION,
     ),
-    Key(
+    JsonKey(
         "recompilations",
         value=lambda sized, _: [
             item for item in sized.found.base.report.findings if item.kind == "recompile"
@@ -208,16 +208,16 @@ SHAPE: Final = shape(
         shape=_FINDING,
     ),
     "nondeterminism=found.nondeterminism",
-    Key("plan", "found.fixes", shape(Fix, "rule", "title", "change")),
-    Key(
+    JsonKey("plan", "found.fixes", shape(Fix, "rule", "title", "change")),
+    JsonKey(
         "files",
         value=lambda sized, _: {name: after for name, (_, after) in sized.found.texts.items()},
         type=dict[str, str],
     ),
     "dynamic_sources=sources",
-    Key("left", "found.left", _FINDING),
+    JsonKey("left", "found.left", _FINDING),
     "reasons=found.reasons",
-    Key(
+    JsonKey(
         "sizes",
         "found.last.sizes",
         shape(

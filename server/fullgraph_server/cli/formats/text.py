@@ -22,11 +22,11 @@ from ...text.remedies import is_mended_by_dynamic
 from ...text.tables import wrapped
 from ...text.visible import visible
 from ...text.vllm import vllm_lines
-from ...workspace.positions import Call, Span
+from ...workspace.positions import Span, StackCall
 from ...workspace.source import SourceFile
 from ..output import clean_console
 from ..resolve import as_typed
-from .checked import Checked
+from .checked import CheckedReport
 from .places import shown_row
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "information": "bold blue"}
@@ -36,7 +36,7 @@ _MOST_ROWS = 6
 _MOST_CALLS = 8
 
 
-def write(reports: Iterable[Checked], targets: int, out: TextIO) -> None:
+def write(reports: Iterable[CheckedReport], targets: int, out: TextIO) -> None:
     """Write the new findings and the summary of each report when it is complete, then the sums of all."""
     console = clean_console(out)
     written: list[Report] = []
@@ -67,7 +67,7 @@ def exported(export: ExportedProgram) -> str:
     return f"exported {export.function or 'a program'}: {counted(export.ops, 'operation')}{sizes}"
 
 
-def sizes_command(checked: Checked) -> str:
+def sizes_command(checked: CheckedReport) -> str:
     """Return a line with ``fullgraph sizes``, if untried advice makes sizes dynamic; else ``""``.
 
     It is empty, too, for a target that cannot run again.
@@ -83,21 +83,21 @@ def sizes_command(checked: Checked) -> str:
     return f"Plan dynamic sizes: fullgraph sizes {as_typed(checked.target)}{arguments}"
 
 
-def print_finding(console: Console, checked: Checked, finding: Finding) -> None:
+def print_finding(console: Console, checked: CheckedReport, finding: Finding) -> None:
     """Print a finding, and an empty line."""
     for line in finding_lines(checked, finding, console.width if console.is_terminal else None):
         console.print(line)
     console.print()
 
 
-def print_failures(console: Console, checked: Checked) -> None:
+def print_failures(console: Console, checked: CheckedReport) -> None:
     """Print the findings that say why the program or the compiler stopped."""
     for finding in checked.report.findings:
         if KINDS[finding.kind].is_failure:
             print_finding(console, checked, finding)
 
 
-def finding_lines(checked: Checked, finding: Finding, width: int | None) -> Iterator[Text]:
+def finding_lines(checked: CheckedReport, finding: Finding, width: int | None) -> Iterator[Text]:
     """Yield the lines of one finding; its notes are wrapped to ``width`` columns, if given."""
     span, colour, severity = finding.span, _COLOURS[finding.severity], _SEVERITIES[finding.severity]
     if finding.of_run:
@@ -290,7 +290,7 @@ def _other_calls(finding: Finding) -> str:
     return "\n".join(itertools.chain.from_iterable(lines))
 
 
-def _call(call: Call) -> str:
+def _call(call: StackCall) -> str:
     return f"{shown_row(call.filename, call.row)} in {call.function}"
 
 

@@ -9,17 +9,17 @@ from typing import TextIO
 from fullgraph_compiler.facts import CallsTimed, VariantMeasured
 from rich.text import Text
 
-from ...report.measured.best_variant import LABELS, Best, Goal, advice
+from ...report.measured.best_variant import LABELS, BestVariant, Goal, advice
 from ...report.model import Report
 from ...text.durations import duration, size
 from ...text.messages import first_line
 from ...text.tables import aligned
 from ..output import clean_console, write_object
-from .checked import Checked
+from .checked import CheckedReport
 from .text import print_failures
 
 
-def write(checked: Checked, best: Best | None, goal: Goal, out: TextIO) -> None:  # noqa: ARG001
+def write(checked: CheckedReport, best: BestVariant | None, goal: Goal, out: TextIO) -> None:  # noqa: ARG001
     """Write the best variant, the table of all, and how to write the best one in code."""
     console = clean_console(out)
     print_failures(console, checked)
@@ -33,7 +33,7 @@ def write(checked: Checked, best: Best | None, goal: Goal, out: TextIO) -> None:
         console.print(Text(line))
 
 
-def write_json(checked: Checked, best: Best | None, goal: Goal, out: TextIO) -> None:
+def write_json(checked: CheckedReport, best: BestVariant | None, goal: Goal, out: TextIO) -> None:
     """Write one object; times of calls are seconds for one call."""
     report: Report = checked.report
     write_object(
@@ -96,7 +96,7 @@ def _notes(variants: tuple[VariantMeasured, ...]) -> Iterator[str]:
         yield f"Not tried: {'; '.join(left)}."
 
 
-def _code(best: Best) -> Iterator[str]:
+def _code(best: BestVariant) -> Iterator[str]:
     lines = advice(best.variant)
     if lines:
         yield ""

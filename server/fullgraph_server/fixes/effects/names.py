@@ -10,66 +10,70 @@ from functools import lru_cache
 from ...workspace.source import SourceFile
 from ...workspace.syntax import dotted, nodes_of
 from ..rules.calls import BUILTINS, is_compile
-from ..rules.syntax import Code, Function, code_of, defined
+from ..rules.syntax import Function, ParsedFile, code_of, defined
 
 Files = Mapping[str, SourceFile | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Defined:
+class WorkspaceDefinition:
     """A function or class of the workspace, with its file."""
 
-    code: Code
+    code: ParsedFile
     node: Function | ast.ClassDef
 
 
 @dataclass(frozen=True)
-class Outer:
+class LibraryFunction:
     """A function of a library, or a builtin, by its full name ``numpy.random.rand``; a builtin has no dot."""
 
     path: str
 
 
 @dataclass(frozen=True)
-class Variable:
+class ModuleVariable:
     """A variable of a module, or a part of it (``LEDGER.entries``); ``value`` is the assigned expression."""
 
     path: str
     value: ast.expr | None = None
-    code: Code | None = None
+    code: ParsedFile | None = None
 
 
-Meaning = Defined | Outer | Variable
+Meaning = WorkspaceDefinition | LibraryFunction | ModuleVariable
 
 
-def meaning_of(code: Code, path: str, files: Files, imports: Mapping[str, str] | None = None) -> Meaning:
+def meaning_of(
+    code: ParsedFile, path: str, files: Files, imports: Mapping[str, str] | None = None
+) -> Meaning:
     """Return the meaning of a dotted name; ``imports`` are the imports of the function around it."""
     root, _, rest = path.partition(".")
     if imports and root in imports:
         return _imported(".".join(filter(None, (imports[root], rest))), files, code)
     for statement in code.tree.body:
         if isinstance(statement, (Function, ast.ClassDef)) and statement.name == root:
-            return Defined(code, statement) if not rest else _of_class(code, statement, rest, path)
+            return (
+                WorkspaceDefinition(code, statement) if not rest else _of_class(code, statement, rest, path)
+            )
     values = _variables(code).get(root, ())
     if values:
-        return Variable(path, values[0] if len(values) == 1 else None, code)
+        return ModuleVariable(path, values[0] if len(values) == 1 else None, code)
     if root in code.imports:
         return _imported(".".join(filter(None, (code.imports[root], rest))), files, code)
-    return Outer(path) if root in BUILTINS else Variable(path)
+    return LibraryFunction(path) if root in BUILTINS else ModuleVariable(path)
 
 
-def function_here(code: Code, path: str, files: Files) -> Function | None:
+def function_here(code: ParsedFile, path: str, files: Files) -> Function | None:
     """Return the function of the same file that a dotted name refers to, compiled or not, or ``None``."""
     meaning = meaning_of(code, path, files)
-    value = meaning.value if isinstance(meaning, Variable) else None
+    value = meaning.value if isinstance(meaning, ModuleVariable) else None
     if is_compile(value) and value.args:
         meaning = meaning_of(code, dotted(value.args[0]), files)
-    is_here = isinstance(meaning, Defined) and meaning.code is code
+    is_here = isinstance(meaning, WorkspaceDefinition) and meaning.code is code
     return meaning.node if is_here and isinstance(meaning.node, Function) else None  # type: ignore[union-attr]
 
 
 @lru_cache(maxsize=64)
-def _variables(code: Code) -> Mapping[str, Sequence[ast.expr | None]]:
+def _variables(code: ParsedFile) -> Mapping[str, Sequence[ast.expr | None]]:
     """Return the expressions that a module assigns to each variable; ``None`` for other bindings."""
     found: dict[str, list[ast.expr | None]] = {}
     for statement in code.all(ast.stmt):
@@ -87,12 +91,12 @@ def _variables(code: Code) -> Mapping[str, Sequence[ast.expr | None]]:
     return found
 
 
-def _of_class(code: Code, cls: Function | ast.ClassDef, member: str, path: str) -> Meaning:
+def _of_class(code: ParsedFile, cls: Function | ast.ClassDef, member: str, path: str) -> Meaning:
     found = defined(cls.body, member) if isinstance(cls, ast.ClassDef) else None
-    return Defined(code, found) if found is not None else Variable(path)
+    return WorkspaceDefinition(code, found) if found is not None else ModuleVariable(path)
 
 
-def _imported(path: str, files: Files, code: Code) -> Meaning:
+def _imported(path: str, files: Files, code: ParsedFile) -> Meaning:
     """Return the meaning of an imported name, from the workspace's file if a file is that module."""
     parts = path.lstrip(".").split(".")
     for length in range(len(parts), 0, -1):
@@ -101,8 +105,8 @@ def _imported(path: str, files: Files, code: Code) -> Meaning:
         if found is None or found is code:
             continue
         rest = ".".join(parts[length:])
-        return meaning_of(found, rest, files) if rest else Variable(path)
-    return Outer(path.lstrip("."))
+        return meaning_of(found, rest, files) if rest else ModuleVariable(path)
+    return LibraryFunction(path.lstrip("."))
 
 
 @lru_cache(maxsize=256)

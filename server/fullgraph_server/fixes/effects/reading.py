@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from ...workspace.syntax import called, dotted, imports, names, nodes_of
 from ..rules.calls import root_of
-from ..rules.syntax import Code, Function, defined, parameters
+from ..rules.syntax import Function, ParsedFile, defined, parameters
 from .known import NUMBERS, OUTSIDE_MODULES, PLAIN_DECORATORS, Effect, of_builtin, of_library, of_method
-from .names import Defined, Files, Outer, Variable, meaning_of
+from .names import Files, LibraryFunction, ModuleVariable, WorkspaceDefinition, meaning_of
 
 Origins = frozenset[str]
 """The owners of the memory of a value: names of parameters, and ``@name`` for variables of modules."""
@@ -20,7 +20,7 @@ _MOST_DEPTH = 12
 
 
 @dataclass
-class Effects:
+class FunctionEffects:
     """The effects that a function may have on some path.
 
     ``changes`` are the parameters that it changes in place, ``returns`` the parameters whose memory its
@@ -37,46 +37,50 @@ class Effects:
     draws: bool = False
 
 
-def effects_of(code: Code, function: Function, files: Files) -> Effects:
+def effects_of(code: ParsedFile, function: Function, files: Files) -> FunctionEffects:
     """Return the effects of a function of a file."""
-    return _Reader(code, function, files, {}).effects()
+    return _EffectReader(code, function, files, {}).effects()
 
 
-def changes_before(code: Code, function: Function, node: ast.AST, names: set[str]) -> bool:
+def changes_before(code: ParsedFile, function: Function, node: ast.AST, names: set[str]) -> bool:
     """Tell whether a function may change some of its arguments in place before it reaches a node."""
     first = next(item for item in code.around(node) if item in function.body)
-    reader = _Reader(code, function, {}, {})
+    reader = _EffectReader(code, function, {}, {})
     values = {name: frozenset({name}) for name in parameters(function)}
     reader.block(function.body[: function.body.index(first)], values)
     return bool(reader.found.changes & names)
 
 
-def is_fresh(code: Code, value: ast.expr, files: Files) -> bool:
+def is_fresh(code: ParsedFile, value: ast.expr, files: Files) -> bool:
     """Tell whether a value has its own memory: ``x * 2``, but not ``x`` or ``x.view(-1)``."""
     function = ast.parse("def f(): pass").body[0]
     assert isinstance(function, ast.FunctionDef)
     own = {item.name for item in code.tree.body if isinstance(item, (Function, ast.ClassDef))}
-    reader = _Reader(code, function, files, {})
+    reader = _EffectReader(code, function, files, {})
     origins = reader.value(
         value, {name: frozenset({name}) for name in names(value) - own - set(code.imports)}
     )
     return not origins and not reader.found.unknown
 
 
-class _Reader:
+class _EffectReader:
     """A reader that follows values through a function, with the possible origins of each variable."""
 
     def __init__(
-        self, code: Code, function: Function | ast.Lambda, files: Files, known: dict[ast.AST, Effects]
+        self,
+        code: ParsedFile,
+        function: Function | ast.Lambda,
+        files: Files,
+        known: dict[ast.AST, FunctionEffects],
     ) -> None:
-        self.found = Effects()
+        self.found = FunctionEffects()
         self._code, self._function, self._files, self._known = code, function, files, known
         self._imports = imports(function)
         self._globals = {name for node in nodes_of(ast.Global, function) for name in node.names}
         self._inner: dict[str, Function | ast.Lambda] = {}
         self._busy: list[ast.AST] = []
 
-    def effects(self) -> Effects:
+    def effects(self) -> FunctionEffects:
         """Return the effects of the function."""
         assert not isinstance(self._function, ast.Lambda)
         self._known[self._function] = self.found
@@ -238,11 +242,11 @@ class _Reader:
         if name in self._imports:
             return _FRESH
         meaning = meaning_of(self._code, name, self._files)
-        if isinstance(meaning, Outer) or (
-            isinstance(meaning, Defined) and isinstance(meaning.node, Function)
+        if isinstance(meaning, LibraryFunction) or (
+            isinstance(meaning, WorkspaceDefinition) and isinstance(meaning.node, Function)
         ):
             return _FRESH
-        if isinstance(meaning, Variable):
+        if isinstance(meaning, ModuleVariable):
             self.found.reads.add(name)
         return frozenset({f"@{name}"})
 
@@ -250,9 +254,9 @@ class _Reader:
         origins, root = self.value(node.value, values), root_of(node)
         if root is not None and root.id not in values:
             meaning = meaning_of(self._code, dotted(node), self._files, self._imports)
-            if isinstance(meaning, Outer) and meaning.path.startswith(("os.environ", "sys.")):
+            if isinstance(meaning, LibraryFunction) and meaning.path.startswith(("os.environ", "sys.")):
                 self.found.outside[f"reads `{dotted(node)}`"] = None
-            elif isinstance(meaning, Variable):
+            elif isinstance(meaning, ModuleVariable):
                 self.found.reads.add(root.id)
         return _FRESH if node.attr in NUMBERS else origins
 
@@ -290,9 +294,9 @@ class _Reader:
         if not path or (root in values and root not in self._globals):
             return self._method(node, given, every, values)
         meaning = meaning_of(self._code, path, self._files, self._imports)
-        if isinstance(meaning, Defined):
+        if isinstance(meaning, WorkspaceDefinition):
             return self._of_workspace(meaning, node, given, words)
-        if isinstance(meaning, Outer):
+        if isinstance(meaning, LibraryFunction):
             effect = of_library(meaning.path) if "." in meaning.path else of_builtin(meaning.path)
             return self._known_effect(effect, node, given, every)
         if "." in path:
@@ -304,9 +308,13 @@ class _Reader:
         if not isinstance(item, ast.Name) or item.id in values:
             return
         meaning = meaning_of(self._code, item.id, self._files, self._imports)
-        if isinstance(meaning, Defined) and isinstance(meaning.node, Function):
+        if isinstance(meaning, WorkspaceDefinition) and isinstance(meaning.node, Function):
             self._called(self._effects_of(meaning), meaning.node, {}, node, [], every, {None: every})
-        elif isinstance(meaning, Outer) and "." not in meaning.path and of_builtin(meaning.path) == "outside":
+        elif (
+            isinstance(meaning, LibraryFunction)
+            and "." not in meaning.path
+            and of_builtin(meaning.path) == "outside"
+        ):
             self.found.outside[f"calls `{item.id}`"] = None
 
     def _method(self, node: ast.Call, given: Sequence[Origins], every: Origins, values: _Values) -> Origins:
@@ -328,18 +336,18 @@ class _Reader:
         owner, _, name = path.rpartition(".")
         meaning = meaning_of(self._code, owner, self._files, self._imports)
         origins = self.value(node.func.value, values)  # type: ignore[attr-defined]
-        value = meaning.value if isinstance(meaning, Variable) else None
-        if isinstance(value, ast.Call) and isinstance(meaning, Variable) and meaning.code is not None:
+        value = meaning.value if isinstance(meaning, ModuleVariable) else None
+        if isinstance(value, ast.Call) and isinstance(meaning, ModuleVariable) and meaning.code is not None:
             path = dotted(value.func)
             method = meaning_of(meaning.code, f"{path}.{name}", self._files)
-            if isinstance(method, Defined) and isinstance(method.node, Function):
+            if isinstance(method, WorkspaceDefinition) and isinstance(method.node, Function):
                 first = (parameters(method.node) or ["self"])[0]
                 found = self._effects_of(method)
                 return self._called(found, method.node, {first: origins}, node, given, every)
             made = meaning_of(meaning.code, path, self._files)
-            if isinstance(made, Outer) and made.path in ("re.compile", "struct.Struct"):
+            if isinstance(made, LibraryFunction) and made.path in ("re.compile", "struct.Struct"):
                 return _FRESH
-            if isinstance(made, Outer) and made.path.partition(".")[0] in OUTSIDE_MODULES:
+            if isinstance(made, LibraryFunction) and made.path.partition(".")[0] in OUTSIDE_MODULES:
                 return self._known_effect("outside", node, given, every)
         effect = of_method(name, is_tensor=False)
         displays = (ast.Dict, ast.List, ast.Tuple, ast.Set, ast.Constant, ast.ListComp, ast.DictComp)
@@ -367,7 +375,11 @@ class _Reader:
         return every if effect == "holds" else first if effect == "views" else _FRESH
 
     def _of_workspace(
-        self, meaning: Defined, node: ast.Call, given: Sequence[Origins], words: Mapping[str | None, Origins]
+        self,
+        meaning: WorkspaceDefinition,
+        node: ast.Call,
+        given: Sequence[Origins],
+        words: Mapping[str | None, Origins],
     ) -> Origins:
         every = _FRESH.union(*given, *words.values())
         function = meaning.node
@@ -381,19 +393,19 @@ class _Reader:
                 return every if is_plain else self._unknown(node)
             function = own
             bound = {(parameters(function) or ["self"])[0]: _FRESH}
-        found = self._effects_of(Defined(meaning.code, function))
+        found = self._effects_of(WorkspaceDefinition(meaning.code, function))
         returned = self._called(found, function, bound, node, given, every, words)
         return every if bound else returned
 
-    def _effects_of(self, meaning: Defined) -> Effects:
+    def _effects_of(self, meaning: WorkspaceDefinition) -> FunctionEffects:
         if meaning.node not in self._known:
             assert isinstance(meaning.node, Function)
-            _Reader(meaning.code, meaning.node, self._files, self._known).effects()
+            _EffectReader(meaning.code, meaning.node, self._files, self._known).effects()
         return self._known[meaning.node]
 
     def _called(
         self,
-        found: Effects,
+        found: FunctionEffects,
         function: Function,
         bound: Mapping[str, Origins],
         node: ast.Call,

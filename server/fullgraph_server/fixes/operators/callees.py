@@ -12,11 +12,11 @@ from fullgraph_compiler.facts import CallsSeen
 from ...report.model import Finding
 from ...workspace.positions import Span
 from ...workspace.syntax import called, callee, covers, dotted, positional, stored
-from ..model import Context
+from ..model import RuleContext
 from ..rules.calls import BUILTINS
 from ..rules.offering import code_at
-from ..rules.syntax import Code, Function, code_of, defined, parameters, unused
-from .text import Called
+from ..rules.syntax import Function, ParsedFile, code_of, defined, parameters, unused
+from .text import WrittenCall
 
 _OWN = ("torch", "ctx", "results", "found", "item", "tuple", "len", "sum", "min")
 """The names that an operator's text uses itself."""
@@ -28,8 +28,8 @@ _MADE = ("compile", "custom_op", "triton_op")
 class Callee:
     """A function of a module, with its calls in one file that pass the same parameters."""
 
-    code: Code
-    written: Called
+    code: ParsedFile
+    written: WrittenCall
     calls: tuple[ast.Call, ...]
 
     @property
@@ -58,7 +58,7 @@ class Callee:
         return replace(seen, calls=tuple(calls))
 
 
-def functions(finding: Finding, context: Context) -> Iterator[Callee]:
+def functions(finding: Finding, context: RuleContext) -> Iterator[Callee]:
     """Yield the functions around a finding, the innermost first: the called function, then its callers."""
     for code, call in dict.fromkeys(_calls(finding, context)):
         names, definition = _names(code, call), defined(code.tree.body, dotted(call.func))
@@ -72,11 +72,11 @@ def functions(finding: Finding, context: Context) -> Iterator[Callee]:
         else:
             names = _names(code, call, [dotted(item).rpartition(".")[2] for item in call.args])
         same = [item for item in code.all(ast.Call) if _is_same(code, item, call, definition)]
-        written = Called(dotted(call.func), tuple(names), count, is_used=True)
+        written = WrittenCall(dotted(call.func), tuple(names), count, is_used=True)
         yield Callee(code, written, tuple(same))
 
 
-def method(finding: Finding, context: Context) -> str:
+def method(finding: Finding, context: RuleContext) -> str:
     """Return the method of ``self`` that is called at a finding, in source form; empty if there is none."""
     code, node = code_at(finding, context)
     own = [item for item in code.around(node) if isinstance(item, ast.Call)] if code and node else []
@@ -86,7 +86,7 @@ def method(finding: Finding, context: Context) -> str:
     return ""
 
 
-def _is_same(code: Code, item: ast.Call, call: ast.Call, definition: Function | None) -> bool:
+def _is_same(code: ParsedFile, item: ast.Call, call: ast.Call, definition: Function | None) -> bool:
     """Tell whether a call passes the same parameters to the same function, and is not a recursive call."""
     return (
         dotted(item.func) == dotted(call.func)
@@ -97,7 +97,7 @@ def _is_same(code: Code, item: ast.Call, call: ast.Call, definition: Function | 
     )
 
 
-def _names(code: Code, call: ast.Call, wanted_names: Sequence[str] = ()) -> list[str]:
+def _names(code: ParsedFile, call: ast.Call, wanted_names: Sequence[str] = ()) -> list[str]:
     """Return names of parameters for the arguments of a call, in source order."""
     function = dotted(call.func)
     definition = defined(code.tree.body, function)
@@ -112,7 +112,7 @@ def _names(code: Code, call: ast.Call, wanted_names: Sequence[str] = ()) -> list
     return names + [word.arg for word in call.keywords if word.arg]
 
 
-def _calls(finding: Finding, context: Context) -> Iterator[tuple[Code, ast.Call]]:
+def _calls(finding: Finding, context: RuleContext) -> Iterator[tuple[ParsedFile, ast.Call]]:
     """Yield the calls of functions of modules at a finding and above it, the innermost first."""
     code, node = code_at(finding, context)
     if code is None or node is None:
@@ -133,7 +133,7 @@ def _calls(finding: Finding, context: Context) -> Iterator[tuple[Code, ast.Call]
                 yield outer, call
 
 
-def _first_compiled(finding: Finding, context: Context) -> int:
+def _first_compiled(finding: Finding, context: RuleContext) -> int:
     """Return the index in the stack of the compiled function: calls of that function are not compiled."""
     names = {
         item.function.rpartition(".")[2]
@@ -144,7 +144,7 @@ def _first_compiled(finding: Finding, context: Context) -> int:
     return next(found, len(finding.stack))
 
 
-def _is_of_module(call: ast.AST, code: Code) -> TypeGuard[ast.Call]:
+def _is_of_module(call: ast.AST, code: ParsedFile) -> TypeGuard[ast.Call]:
     """Tell whether a node in a function calls a function of this or an imported module other than torch."""
     if not isinstance(call, ast.Call) or not (written := dotted(call.func)):
         return False

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class OperatorArgument:
     """A parameter of an operator; ``has_gradient`` can only be true for a tensor or a list of tensors."""
 
     name: str
@@ -36,7 +36,7 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class Gradient:
+class OperatorGradient:
     """The gradient of an operator ``{base}_op``.
 
     ``parameters`` is the text of its parameters, ``call`` the text of the call of the function. ``flowing``
@@ -47,7 +47,7 @@ class Gradient:
     base: str
     library_name: str
     parameters: str
-    arguments: tuple[Argument, ...]
+    arguments: tuple[OperatorArgument, ...]
     call: str
     flowing: tuple[int, ...]
     several: str

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ...workspace.syntax import nodes_of
 from ..rules.calls import BUILTINS
-from ..rules.syntax import Code, Function, defined, parameters
+from ..rules.syntax import Function, ParsedFile, defined, parameters
 
 _CONSTANT_MODULES = ("torch", "math", "numpy", "np")
 """Modules whose values do not change."""
@@ -16,7 +16,7 @@ _CHANGING_MODULES = ("os", "sys", "time", "datetime", "random", "secrets", "uuid
 _CHANGING_BUILTINS = ("open", "input", "globals", "vars")
 
 
-def reads_state(code: Code, name: str) -> bool:
+def reads_state(code: ParsedFile, name: str) -> bool:
     """Tell whether a function of a module reads a value that may change, itself or in a called function.
 
     Functions of other modules are not followed, and count as reading none.
@@ -45,7 +45,7 @@ def _read(function: Function) -> Iterator[ast.Name]:
     yield from (node for node in names if node.id not in own)
 
 
-def _stays(code: Code, node: ast.Name) -> bool:
+def _stays(code: ParsedFile, node: ast.Name) -> bool:
     """Tell whether a name has the same value in every call, such as a function or a constant."""
     outer: ast.expr = node
     while isinstance(parent := code.parent(outer), ast.Attribute):

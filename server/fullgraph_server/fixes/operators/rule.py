@@ -15,13 +15,13 @@ from ...report.model import Finding
 from ...text.messages import counted
 from ...workspace.positions import Span
 from ...workspace.syntax import bound, dotted, last_row, stored
-from ..model import Context, Edit, Fix, Operator
-from ..rules.syntax import Code, unused
+from ..model import Edit, Fix, OperatorDefinition, RuleContext
+from ..rules.syntax import ParsedFile, unused
 from .callees import Callee, functions, method
 from .gradient import names_of
 from .reads import reads_state
 from .result_sizes import sizes_seen
-from .source import Source, read
+from .source import FunctionSource, read
 from .text import NoOperatorError, operator_text
 
 _OPERATOR = Fix(
@@ -49,7 +49,7 @@ _SKIPPED = frozenset(["GB0007", "GB0008", "GB0009", "GB0098", "GB0099", "GB0147"
 """Breaks at functions whose Python code Dynamo does not trace."""
 
 
-def calls_wanted(finding: Finding, context: Context) -> tuple[Span, ...]:
+def calls_wanted(finding: Finding, context: RuleContext) -> tuple[Span, ...]:
     """Return the calls to observe in a run, to tell whether the called functions can be operators."""
     if finding.kind != "graph-break" or finding.code in _OTHERS:
         return ()
@@ -57,7 +57,7 @@ def calls_wanted(finding: Finding, context: Context) -> tuple[Span, ...]:
 
 
 @dataclass(frozen=True)
-class _Offer:
+class _OperatorOffer:
     """The fixes for one function: tracing its tensor operations, and an operator, or why there is none."""
 
     traced: Fix | None
@@ -65,7 +65,7 @@ class _Offer:
     refused: str = ""
 
 
-def operators(finding: Finding, context: Context) -> Iterator[Fix]:
+def operators(finding: Finding, context: RuleContext) -> Iterator[Fix]:
     """Offer to turn the innermost possible function into an operator, or to trace its tensor operations."""
     for offer in _offers(finding, context):
         if offer.traced is not None:
@@ -75,7 +75,7 @@ def operators(finding: Finding, context: Context) -> Iterator[Fix]:
             return
 
 
-def refusal(finding: Finding, context: Context) -> str:
+def refusal(finding: Finding, context: RuleContext) -> str:
     """Say why no function around a finding can be an operator; empty if unknown."""
     reasons = [offer.refused for offer in _offers(finding, context) if offer.refused]
     if reasons:
@@ -84,7 +84,7 @@ def refusal(finding: Finding, context: Context) -> str:
     return f"`{written}` works on an object, which a custom operator cannot take" if written else ""
 
 
-def _offers(finding: Finding, context: Context) -> Iterator[_Offer]:
+def _offers(finding: Finding, context: RuleContext) -> Iterator[_OperatorOffer]:
     """Yield the fixes for each function that the run called."""
     for function in functions(finding, context):
         told = ((call, context.calls.get(function.code.span(call))) for call in function.calls)
@@ -94,22 +94,22 @@ def _offers(finding: Finding, context: Context) -> Iterator[_Offer]:
             continue
         calls, found = list(reached), list(itertools.starmap(function.ordered, reached.items()))
         if problem := next((seen.problem for seen in found if seen.problem), ""):
-            yield _Offer(None, None, f"`{function.name}` {problem}")
+            yield _OperatorOffer(None, None, f"`{function.name}` {problem}")
             continue
         seen = replace(found[0], calls=tuple(_telling([call for item in found for call in item.calls])))
         is_skipped = finding.code in _SKIPPED
         traced = _traced(function, calls) if is_skipped and _can_be_traced(function, calls, seen) else None
         try:
             source = read(function, calls, seen, context.files)
-            yield _Offer(traced, _operator(function, calls, source))
+            yield _OperatorOffer(traced, _operator(function, calls, source))
         except NoOperatorError as problem:
-            yield _Offer(traced, None, f"`{function.name}` {problem}")
+            yield _OperatorOffer(traced, None, f"`{function.name}` {problem}")
 
 
 # -- edits ---------------------------------------------------------------------------------------------
 
 
-def _operator(function: Callee, calls: list[ast.Call], source: Source) -> Fix:
+def _operator(function: Callee, calls: list[ast.Call], source: FunctionSource) -> Fix:
     seen = source.seen
     code, base_name = function.code, function.name.rpartition(".")[2]
     base = unused(base_name, lambda name: any(map(code.mentions, names_of(name))))
@@ -128,7 +128,7 @@ def _operator(function: Callee, calls: list[ast.Call], source: Source) -> Fix:
             *_edits(function, calls, f"{base}_op", text, blank=2),
             *(edit for call in calls if is_array for edit in _as_array(code, call)),
         ),
-        operator=Operator(f"{base}_op", text, _basis(seen), _changes(seen)),
+        operator=OperatorDefinition(f"{base}_op", text, _basis(seen), _changes(seen)),
     )
 
 
@@ -137,7 +137,7 @@ def _traced(function: Callee, calls: list[ast.Call]) -> Fix:
     traced = code.new_name(f"{function.name.rpartition('.')[2]}_traced")
     text = code.of_torch(f"{traced} = torch._dynamo.nonstrict_trace({function.name})\n")
     edits = _edits(function, calls, traced, text, blank=1)
-    return replace(_NONSTRICT, edits=edits, operator=Operator("", text))
+    return replace(_NONSTRICT, edits=edits, operator=OperatorDefinition("", text))
 
 
 def _can_be_traced(function: Callee, calls: list[ast.Call], seen: CallsSeen) -> bool:
@@ -151,7 +151,7 @@ def _can_be_traced(function: Callee, calls: list[ast.Call], seen: CallsSeen) -> 
     )
 
 
-def _is_used(code: Code, calls: list[ast.Call]) -> bool:
+def _is_used(code: ParsedFile, calls: list[ast.Call]) -> bool:
     return not all(isinstance(code.parent(call), ast.Expr) for call in calls)
 
 
@@ -174,7 +174,7 @@ def _edits(function: Callee, calls: list[ast.Call], name: str, text: str, blank:
     )
 
 
-def _as_array(code: Code, call: ast.Call) -> tuple[Edit, ...]:
+def _as_array(code: ParsedFile, call: ast.Call) -> tuple[Edit, ...]:
     """Convert the operator's tensor to a NumPy array, or remove the conversion back that follows."""
     statement = code.statement(call)
     following = code.following(statement)[:1] if statement is not None else []
@@ -198,7 +198,7 @@ def _basis(seen: CallsSeen) -> str:
     return f"{counted(ran, 'call')} of it and {counted(len(seen.calls) - ran, 'other')} with other values"
 
 
-def _library_name(code: Code, name: str) -> str:
+def _library_name(code: ParsedFile, name: str) -> str:
     """Return a qualified operator name that the file does not have yet."""
     stem = re.sub(r"\W", "_", Path(code.source.filename).stem, flags=re.ASCII)
     space = stem if stem[:1].isalpha() and stem not in _TAKEN else f"own_{stem}"

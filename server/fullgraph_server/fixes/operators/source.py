@@ -10,17 +10,17 @@ from fullgraph_compiler.facts import CallSeen, CallsSeen, ValueSeen
 
 from ...workspace.syntax import dotted, stored
 from ..effects.known import of_builtin, of_library
-from ..effects.names import Defined, Files, Outer, meaning_of
-from ..effects.reading import Effects, effects_of, is_fresh
+from ..effects.names import Files, LibraryFunction, WorkspaceDefinition, meaning_of
+from ..effects.reading import FunctionEffects, effects_of, is_fresh
 from ..rules.calls import root_of
-from ..rules.syntax import Code, Function, code_of
+from ..rules.syntax import Function, ParsedFile, code_of
 from .callees import Callee
 
 _LOST = "torch removes an operator call whose result is unused, and may reuse the result of an equal call"
 
 
 @dataclass(frozen=True)
-class Source:
+class FunctionSource:
     """The facts about a function that becomes an operator, from its source and from its calls."""
 
     seen: CallsSeen
@@ -31,7 +31,7 @@ class Source:
     """What other code can notice once the function is an operator, as sentences; empty for a safe fix."""
 
 
-def read(function: Callee, calls: Sequence[ast.Call], seen: CallsSeen, files: Files) -> Source:
+def read(function: Callee, calls: Sequence[ast.Call], seen: CallsSeen, files: Files) -> FunctionSource:
     """Return the facts about a function from its source and its observed calls."""
     effects, own = _effects(function, files)
     names = function.written.names
@@ -47,16 +47,16 @@ def read(function: Callee, calls: Sequence[ast.Call], seen: CallsSeen, files: Fi
         *_moved(effects, own, files),
     )
     refused = f"{outside[0]}, and {_LOST}" if outside else ""
-    return Source(replace(seen, calls=merged), refused, doubts)
+    return FunctionSource(replace(seen, calls=merged), refused, doubts)
 
 
-def _effects(function: Callee, files: Files) -> tuple[Effects, Code]:
+def _effects(function: Callee, files: Files) -> tuple[FunctionEffects, ParsedFile]:
     """Return the effects of a called function, and the file that has its source."""
     meaning = meaning_of(function.code, function.name, files)
-    if isinstance(meaning, Defined) and isinstance(meaning.node, Function):
+    if isinstance(meaning, WorkspaceDefinition) and isinstance(meaning.node, Function):
         return effects_of(meaning.code, meaning.node, files), meaning.code
-    found = Effects()
-    if isinstance(meaning, Outer):
+    found = FunctionEffects()
+    if isinstance(meaning, LibraryFunction):
         effect = of_library(meaning.path) if "." in meaning.path else of_builtin(meaning.path)
         if effect == "outside":
             found.outside["works on files, the clock or the state of the process"] = None
@@ -68,7 +68,7 @@ def _effects(function: Callee, files: Files) -> tuple[Effects, Code]:
     return found, function.code
 
 
-def _merged(call: CallSeen, changed: Sequence[bool], effects: Effects) -> CallSeen:
+def _merged(call: CallSeen, changed: Sequence[bool], effects: FunctionEffects) -> CallSeen:
     """Return an observed call with all effects that the source shows."""
     arguments = zip(call.arguments, changed, strict=False)
     result = call.result
@@ -86,14 +86,18 @@ def _changed(value: ValueSeen) -> ValueSeen:
     return replace(value, tensors=tuple(replace(item, changed=True) for item in value.tensors))
 
 
-def _unread(effects: Effects) -> Iterator[str]:
+def _unread(effects: FunctionEffects) -> Iterator[str]:
     if effects.unknown:
         name = next(iter(effects.unknown))
         yield f"The source of `{name}` was not read: its side effects, if it has any, may be lost."
 
 
 def _shared(
-    function: Callee, calls: Sequence[ast.Call], effects: Effects, seen: Sequence[CallSeen], files: Files
+    function: Callee,
+    calls: Sequence[ast.Call],
+    effects: FunctionEffects,
+    seen: Sequence[CallSeen],
+    files: Files,
 ) -> Iterator[str]:
     """Yield that the operator returns a copy, if the function's result shares memory with other values."""
     if not any(item.aliases for call in seen for item in call.result.tensors):
@@ -112,18 +116,18 @@ def _shared(
         yield "Its result is a copy, but the function may return a variable of its module."
 
 
-def _moved(effects: Effects, code: Code, files: Files) -> Iterator[str]:
+def _moved(effects: FunctionEffects, code: ParsedFile, files: Files) -> Iterator[str]:
     """Yield that an operator reads a variable that compiled code may change only after its graph."""
     sources = [*filter(None, map(code_of, files.values()))]
     for name in sorted(effects.reads):
         meaning = meaning_of(code, name, files)
-        is_variable = not isinstance(meaning, Outer)
+        is_variable = not isinstance(meaning, LibraryFunction)
         if is_variable and any(_changes(item, name) for item in sources):
             yield f"It reads `{name}`, which compiled code may change only after the graph."
             return
 
 
-def _changes(code: Code, name: str) -> bool:
+def _changes(code: ParsedFile, name: str) -> bool:
     """Tell whether a function of a file changes a variable of a module."""
     for function in code.functions():
         declared = {item for node in code.all(ast.Global, function) for item in node.names}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fullgraph_compiler.facts import CallSeen, CallsSeen, TensorSeen, ValueKind
 
-from .gradient import Argument, Gradient, listed, no_gradient
+from .gradient import OperatorArgument, OperatorGradient, listed, no_gradient
 from .result_sizes import UnknownSizeError, made_result
 
 _TYPES: dict[ValueKind, str] = {
@@ -31,7 +31,7 @@ class NoOperatorError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class WrittenCall:
     """The form of a call in the source: the function, and the names of parameters for its arguments.
 
     Arguments after the first ``positional`` are keywords. ``is_used`` says that the program uses the result.
@@ -49,16 +49,16 @@ class Called:
         return f"{self.function}({', '.join([*first, *words])})"
 
 
-def operator_text(called: Called, seen: CallsSeen, base: str, library_name: str) -> str:
+def operator_text(called: WrittenCall, seen: CallsSeen, base: str, library_name: str) -> str:
     """Return the definitions of the operator ``{base}_op``, which torch knows as ``library_name``.
 
     Raises :class:`NoOperatorError`.
     """
-    return _Operator(called, seen.calls, base, library_name).text()
+    return _OperatorText(called, seen.calls, base, library_name).text()
 
 
-class _Operator:
-    def __init__(self, called: Called, calls: Sequence[CallSeen], base: str, library_name: str) -> None:
+class _OperatorText:
+    def __init__(self, called: WrittenCall, calls: Sequence[CallSeen], base: str, library_name: str) -> None:
         self._called = called
         self._calls = calls
         self._base, self._operator = base, f"{base}_op"
@@ -222,7 +222,7 @@ class _Operator:
         if "torch.Tensor | None" in self._kinds or lists > 1:
             raise NoOperatorError("has gradients for a varying number of arguments")
         several = ("tuple" if self._is_tuple else "list") if self._result == "tensors" else ""
-        gradient = Gradient(
+        gradient = OperatorGradient(
             self._base,
             self._library_name,
             self._parameters(),
@@ -233,9 +233,9 @@ class _Operator:
         )
         return gradient.texts()
 
-    def _argument(self, name: str, kind: str) -> Argument:
+    def _argument(self, name: str, kind: str) -> OperatorArgument:
         is_list = kind == _TYPES["tensors"]
         is_tensor = is_list or kind == _TYPES["tensor"]
         tensors = [tensor for value in self._given[name] for tensor in value.tensors]
         is_floating = all(tensor.dtype.startswith(_FLOATING) for tensor in tensors)
-        return Argument(name, is_tensor, is_list, is_tensor and is_floating)
+        return OperatorArgument(name, is_tensor, is_list, is_tensor and is_floating)

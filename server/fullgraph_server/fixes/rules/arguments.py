@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from ...workspace.syntax import called, dotted, free
 from ..model import Edit, Fix
-from .calls import BUILTINS, Compiled, before_calls
+from .calls import BUILTINS, CompiledFunction, before_calls
 from .expressions import is_pure
-from .syntax import Code
+from .syntax import ParsedFile
 
 _NEUTRAL = Fix(
     "neutral-tensor",
@@ -34,7 +34,7 @@ _WHOLE = Fix(
 )
 
 
-def neutral_tensors(made: Compiled, name: str) -> Iterator[Fix]:
+def neutral_tensors(made: CompiledFunction, name: str) -> Iterator[Fix]:
     """Pass ones or zeros, shaped like the tensor of another call, where some calls pass ``None``."""
     code, kind = made.code, _neutral(made, name)
     passed = [made.arguments(call).get(name) for call in made.calls]
@@ -54,7 +54,7 @@ def neutral_tensors(made: Compiled, name: str) -> Iterator[Fix]:
         yield replace(_NEUTRAL, edits=tuple(edits))
 
 
-def neutral_entries(made: Compiled, name: str) -> Iterator[Fix]:
+def neutral_entries(made: CompiledFunction, name: str) -> Iterator[Fix]:
     """Add missing keys to the dicts that calls pass, with neutral tensors as values."""
     code = made.code
     dicts = [made.arguments(call).get(name) for call in made.calls]
@@ -86,7 +86,7 @@ def neutral_entries(made: Compiled, name: str) -> Iterator[Fix]:
         yield replace(_NEUTRAL, edits=tuple(edits))
 
 
-def stacked(made: Compiled, name: str) -> Iterator[Fix]:
+def stacked(made: CompiledFunction, name: str) -> Iterator[Fix]:
     """Pass a list as one tensor, if the code only sums over the list."""
     code, function = made.code, made.function
     if function is None:
@@ -112,7 +112,7 @@ def stacked(made: Compiled, name: str) -> Iterator[Fix]:
         yield replace(_STACK, edits=(*edits, *added, *code.importing_torch()))
 
 
-def whole_tensors(made: Compiled, dynamic: Sequence[Edit]) -> Iterator[Fix]:
+def whole_tensors(made: CompiledFunction, dynamic: Sequence[Edit]) -> Iterator[Fix]:
     """Compute a sum or mean over all rows of a tensor at once, instead of row by row."""
     code, function = made.code, made.function
     edits: list[Edit] = []
@@ -144,7 +144,7 @@ def _rows(generator: ast.GeneratorExp) -> ast.expr | None:
     return value if ast.unparse(part.iter) in sizes else None
 
 
-def _neutral(made: Compiled, name: str) -> str:
+def _neutral(made: CompiledFunction, name: str) -> str:
     """Return the function that makes a neutral tensor, from how the function computes with a parameter."""
     kinds: set[str] = set()
     for node in made.code.all(ast.BinOp, made.function) if made.function is not None else ():
@@ -155,7 +155,7 @@ def _neutral(made: Compiled, name: str) -> str:
     return kinds.pop() if len(kinds) == 1 else ""
 
 
-def _is_known(code: Code, call: ast.Call, value: ast.expr) -> bool:
+def _is_known(code: ParsedFile, call: ast.Call, value: ast.expr) -> bool:
     """Tell whether the variables in an expression are bound where a call is made."""
     statement = code.statement(call)
     return statement is not None and all(

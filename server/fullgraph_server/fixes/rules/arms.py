@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...workspace.syntax import dotted, free, last_row, names
-from .syntax import Code, bracketed
+from .syntax import ParsedFile, bracketed
 
 _SIGNS = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
@@ -17,7 +17,7 @@ _NO_TENSORS = (ast.List, ast.Dict, ast.Set, ast.JoinedStr, ast.Lambda, ast.Tuple
 
 
 @dataclass(frozen=True)
-class Step:
+class ArmAssignment:
     """An assignment to a variable, or to an attribute with a dotted name."""
 
     target: str
@@ -26,7 +26,7 @@ class Step:
     sign: str = ""
     """The operator of an assignment like ``x += 1``."""
 
-    def text(self, code: Code, renamed: Mapping[str, str] | None = None) -> str:
+    def text(self, code: ParsedFile, renamed: Mapping[str, str] | None = None) -> str:
         """Return the value as text, with other names for some variables."""
         names = renamed or {}
         target, value = names.get(self.target, self.target), code.renamed(self.value, names)
@@ -42,31 +42,31 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Arm:
+class BranchArm:
     """The assignments of one arm, and the values that it returns; ``None`` if it returns nothing."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[ArmAssignment, ...]
     returned: tuple[ast.expr, ...] | None = None
     is_tuple: bool = False
 
-    def of(self, target: str) -> Step | None:
+    def of(self, target: str) -> ArmAssignment | None:
         """Return the last assignment to a name."""
         return next((step for step in reversed(self.steps) if step.target == target), None)
 
 
 @dataclass(frozen=True)
-class Chosen:
+class BranchChoice:
     """A rewritten branch: its two arms, and the targets that are used later (``carried``)."""
 
-    code: Code
-    arms: tuple[Arm, Arm]
+    code: ParsedFile
+    arms: tuple[BranchArm, BranchArm]
     carried: tuple[str, ...]
     is_inline: bool
     taken: str
     """The variable for the condition; empty if the condition needs none."""
     in_place: bool = False
 
-    def ways(self) -> Iterator[Chosen]:
+    def ways(self) -> Iterator[BranchChoice]:
         """Yield the ways to write the branch; the first is in-place if the arms are, as in ``x += 1``."""
         steps = [step for arm in self.arms for step in arm.steps if step.target in self.carried]
         if self.is_inline and steps and all(step.sign for step in steps):
@@ -104,9 +104,9 @@ class Chosen:
         return lines
 
 
-def read_arm(block: Sequence[ast.stmt]) -> Arm | None:
+def read_arm(block: Sequence[ast.stmt]) -> BranchArm | None:
     """Read the assignments of an arm; ``None`` if the arm has any other statement."""
-    steps: list[Step] = []
+    steps: list[ArmAssignment] = []
     for statement in block:
         if isinstance(statement, ast.Pass):
             continue
@@ -115,15 +115,15 @@ def read_arm(block: Sequence[ast.stmt]) -> Arm | None:
             values = statement.value.elts if isinstance(statement.value, ast.Tuple) else [statement.value]
             if any(isinstance(value, ast.Starred) or is_no_tensor(value) for value in values):
                 return None
-            return Arm(tuple(steps), tuple(values), is_tuple)
+            return BranchArm(tuple(steps), tuple(values), is_tuple)
         step = _step(statement)
         if step is None:
             return None
         steps.append(step)
-    return Arm(tuple(steps))
+    return BranchArm(tuple(steps))
 
 
-def _step(statement: ast.stmt) -> Step | None:
+def _step(statement: ast.stmt) -> ArmAssignment | None:
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         target, value, sign = statement.targets[0], statement.value, ""
     elif isinstance(statement, ast.AugAssign) and type(statement.op) in _SIGNS:
@@ -131,7 +131,7 @@ def _step(statement: ast.stmt) -> Step | None:
     else:
         return None
     name = dotted(target)
-    return Step(name, value, statement, sign) if name else None
+    return ArmAssignment(name, value, statement, sign) if name else None
 
 
 def is_no_tensor(node: ast.expr) -> bool:
@@ -140,7 +140,9 @@ def is_no_tensor(node: ast.expr) -> bool:
     return isinstance(node, _NO_TENSORS) or is_word
 
 
-def chosen(code: Code, owner: ast.stmt, last: ast.stmt, arms: tuple[Arm, Arm]) -> Chosen | None:
+def chosen(
+    code: ParsedFile, owner: ast.stmt, last: ast.stmt, arms: tuple[BranchArm, BranchArm]
+) -> BranchChoice | None:
     """Work out how to compute both arms and choose; ``None`` if that is not possible."""
     returned = [arm.returned for arm in arms]
     if (returned[0] is None) != (returned[1] is None):
@@ -173,10 +175,10 @@ def chosen(code: Code, owner: ast.stmt, last: ast.stmt, arms: tuple[Arm, Arm]) -
     temporary = set(targets) - set(carried)
     needs_name = len(carried) > 1 or bool(test_names & temporary) or len(returned[0] or ()) > 1
     needs_name = needs_name or (not inline and bool(test_names & set(targets)))
-    return Chosen(code, arms, carried, inline, code.new_name("taken") if needs_name else "")
+    return BranchChoice(code, arms, carried, inline, code.new_name("taken") if needs_name else "")
 
 
-def _reads_inside(code: Code, owner: ast.stmt, last: ast.stmt, target: str) -> bool:
+def _reads_inside(code: ParsedFile, owner: ast.stmt, last: ast.stmt, target: str) -> bool:
     """Tell whether a later iteration of the enclosing loop reads a target within these statements."""
     loops = (ast.For, ast.AsyncFor, ast.While)
     function = code.function(owner)
@@ -194,7 +196,7 @@ def _reads_inside(code: Code, owner: ast.stmt, last: ast.stmt, target: str) -> b
     )  # fmt: skip
 
 
-def _is_inline(arms: tuple[Arm, Arm], carried: Iterable[str]) -> bool:
+def _is_inline(arms: tuple[BranchArm, BranchArm], carried: Iterable[str]) -> bool:
     """Tell whether each value can be written inside its choice, without new variables."""
     targets = [{step.target for step in arm.steps} for arm in arms]
     wanted = list(carried)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 from ...workspace.syntax import called, dotted, last_row, nodes_of
 from ..model import Edit, Fix
-from .arms import Arm, chosen, is_no_tensor, read_arm
+from .arms import BranchArm, chosen, is_no_tensor, read_arm
 from .expressions import beside, condition, is_pure, may_run_twice, plain
 from .offering import node_rule
-from .syntax import Code, bracketed
+from .syntax import ParsedFile, bracketed
 
 _WHERE = Fix(
     "where",
@@ -56,14 +56,14 @@ _SKIP = Fix(
 
 
 @dataclass(frozen=True)
-class _Test:
+class _BranchTest:
     """A condition: ``guards`` are evaluated by Python first, ``text`` is the part on a tensor."""
 
     guards: tuple[ast.expr, ...]
     text: str
 
 
-def of_condition(code: Code, node: ast.expr) -> Iterator[Fix]:
+def of_condition(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
     """Offer replacements for a branch, loop or assertion that depends on the data of a tensor."""
     whole = _whole_test(code, node)
     owner = code.parent(whole)
@@ -79,13 +79,13 @@ def of_condition(code: Code, node: ast.expr) -> Iterator[Fix]:
     elif isinstance(owner, ast.While) and owner.test is whole:
         yield from _loop(code, owner)
     elif isinstance(owner, ast.Assert) and owner.test is whole:
-        yield from _assertion(code, owner, _Test((), condition(code, whole)), owner.msg)
+        yield from _assertion(code, owner, _BranchTest((), condition(code, whole)), owner.msg)
 
 
 branches = node_rule(ast.expr)(of_condition)
 
 
-def _whole_test(code: Code, node: ast.expr) -> ast.expr:
+def _whole_test(code: ParsedFile, node: ast.expr) -> ast.expr:
     """Return the whole condition that a value is a part of."""
     inner = node
     while True:
@@ -107,7 +107,7 @@ def _whole_test(code: Code, node: ast.expr) -> ast.expr:
             return inner
 
 
-def _test(code: Code, whole: ast.expr, node: ast.expr) -> _Test | None:
+def _test(code: ParsedFile, whole: ast.expr, node: ast.expr) -> _BranchTest | None:
     """Split a condition into the parts that Python evaluates first, and the part on a tensor."""
     if isinstance(whole, ast.BoolOp) and isinstance(whole.op, ast.And):
         index = next((i for i, value in enumerate(whole.values) if node in ast.walk(value)), 0)
@@ -115,15 +115,15 @@ def _test(code: Code, whole: ast.expr, node: ast.expr) -> _Test | None:
         if not all(parts):
             return None
         text = parts[0] if len(parts) == 1 else " & ".join(map(beside, parts))
-        return _Test(tuple(whole.values[:index]), text)
+        return _BranchTest(tuple(whole.values[:index]), text)
     text = condition(code, whole)
-    return _Test((), text) if text else None
+    return _BranchTest((), text) if text else None
 
 
 # -- if ------------------------------------------------------------------------------------------------
 
 
-def _statement(code: Code, owner: ast.If, test: _Test) -> Iterator[Fix]:
+def _statement(code: ParsedFile, owner: ast.If, test: _BranchTest) -> Iterator[Fix]:
     if len(owner.body) == 1 and isinstance(owner.body[0], ast.Raise) and not owner.orelse:
         error = owner.body[0].exc
         message = error.args[0] if isinstance(error, ast.Call) and len(error.args) == 1 else None
@@ -151,7 +151,7 @@ def _statement(code: Code, owner: ast.If, test: _Test) -> Iterator[Fix]:
     yield from _choice(code, owner, last, test, (arms[0], arms[1]))
 
 
-def _other_first(code: Code, owner: ast.If, test: _Test, arm: Arm) -> Iterator[Fix]:
+def _other_first(code: ParsedFile, owner: ast.If, test: _BranchTest, arm: BranchArm) -> Iterator[Fix]:
     """Compute the first arm, run the whole ``else``, then choose: for an ``else`` with further branches."""
     simple = (ast.Assign, ast.AugAssign, ast.If, ast.Pass)
     inside = [item for part in owner.orelse for item in nodes_of(ast.stmt, part)]
@@ -180,7 +180,9 @@ def _other_first(code: Code, owner: ast.If, test: _Test, arm: Arm) -> Iterator[F
     yield replace(_WHERE, edits=edits)
 
 
-def _choice(code: Code, owner: ast.If, last: ast.stmt, test: _Test, arms: tuple[Arm, Arm]) -> Iterator[Fix]:
+def _choice(
+    code: ParsedFile, owner: ast.If, last: ast.stmt, test: _BranchTest, arms: tuple[BranchArm, BranchArm]
+) -> Iterator[Fix]:
     values = [step.value for arm in arms for step in arm.steps]
     values += [value for arm in arms for value in arm.returned or ()]
     change = chosen(code, owner, last, arms)
@@ -211,7 +213,7 @@ def _fresh(text: str) -> str:
 
 
 def _replaced(
-    code: Code, owner: ast.stmt, last: ast.stmt, guards: Sequence[ast.expr], lines: Sequence[str]
+    code: ParsedFile, owner: ast.stmt, last: ast.stmt, guards: Sequence[ast.expr], lines: Sequence[str]
 ) -> tuple[Edit, ...]:
     """Replace statements by new lines under conditions of Python, and preserve the comments among them."""
     end_row = last_row(last)
@@ -230,7 +232,7 @@ def _replaced(
     return (edit, *code.importing_torch())
 
 
-def _asked(code: Code, guard: ast.expr) -> str:
+def _asked(code: ParsedFile, guard: ast.expr) -> str:
     text = code.text(guard)
     return f"({text})" if isinstance(guard, (ast.BoolOp, ast.IfExp, ast.Lambda)) or "\n" in text else text
 
@@ -238,7 +240,7 @@ def _asked(code: Code, guard: ast.expr) -> str:
 # -- others --------------------------------------------------------------------------------------------
 
 
-def _expression(code: Code, owner: ast.IfExp) -> Iterator[Fix]:
+def _expression(code: ParsedFile, owner: ast.IfExp) -> Iterator[Fix]:
     text = condition(code, owner.test)
     arms = (owner.body, owner.orelse)
     if not text or not all(map(may_run_twice, arms)) or any(map(is_no_tensor, arms)):
@@ -251,7 +253,7 @@ def _expression(code: Code, owner: ast.IfExp) -> Iterator[Fix]:
 
 
 @node_rule(ast.Call, is_value=True)
-def tensor_checks(code: Code, node: ast.Call) -> Iterator[Fix]:
+def tensor_checks(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
     """Replace ``torch._check_tensor_all(cond)``, which reads a number from the tensor, by an assertion."""
     if called(node) == "_check_tensor_all" and len(node.args) == 1 and not node.keywords:
         text = f"{dotted(node.func).rpartition('.')[0]}._assert_async({code.operand(node.args[0])}.all())"
@@ -259,7 +261,9 @@ def tensor_checks(code: Code, node: ast.Call) -> Iterator[Fix]:
         yield replace(_ASSERT, edits=(code.replaced(node, text),), replaces=False)
 
 
-def _assertion(code: Code, owner: ast.stmt, test: _Test, message: ast.expr | None) -> Iterator[Fix]:
+def _assertion(
+    code: ParsedFile, owner: ast.stmt, test: _BranchTest, message: ast.expr | None
+) -> Iterator[Fix]:
     if not test.text:
         return
     is_text = isinstance(message, ast.Constant) and isinstance(message.value, str)
@@ -271,7 +275,7 @@ def _assertion(code: Code, owner: ast.stmt, test: _Test, message: ast.expr | Non
         yield replace(_ASSERT, edits=_replaced(code, owner, owner, test.guards, [line]))
 
 
-def _loop(code: Code, owner: ast.While) -> Iterator[Fix]:
+def _loop(code: ParsedFile, owner: ast.While) -> Iterator[Fix]:
     """Rewrite a loop that repeatedly computes one tensor from itself."""
     arm = read_arm(owner.body)
     text = condition(code, owner.test)

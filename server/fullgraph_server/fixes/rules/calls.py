@@ -8,20 +8,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard, TypeVar
 
-from ...report.model import Compilation, Finding
+from ...report.model import Finding, FrameCompilation
 from ...workspace.syntax import dotted, last_row, nodes_of, positional, stored
-from ..model import Context, Edit, Fix, Rule
+from ..model import Edit, Fix, Rule, RuleContext
 from .offering import code_at
-from .syntax import Code, Function, Node, code_of, parameters
+from .syntax import Function, Node, ParsedFile, code_of, parameters
 
 _Node = TypeVar("_Node", bound=ast.AST)
 
 
 @dataclass(frozen=True)
-class Compiled:
+class CompiledFunction:
     """The compiled function of a finding, with the calls of it that the run recorded."""
 
-    code: Code
+    code: ParsedFile
     function: Function | None
     calls: tuple[ast.Call, ...]
 
@@ -62,7 +62,7 @@ class Compiled:
         return passed if len(passed) == len(values) else None
 
 
-def compiled(finding: Finding, context: Context) -> Compiled | None:
+def compiled(finding: Finding, context: RuleContext) -> CompiledFunction | None:
     """Return the compiled function of a finding; ``None`` unless its recorded calls are in one file."""
     found = _compilations(finding, context)
     files = {item.caller.filename for item in found if item.caller is not None}
@@ -75,23 +75,23 @@ def compiled(finding: Finding, context: Context) -> Compiled | None:
         node = node.value if isinstance(node, ast.Expr) else node
         if isinstance(node, ast.Call):
             calls[node] = None
-    return Compiled(code, _function(code, found), tuple(calls)) if calls else None
+    return CompiledFunction(code, _function(code, found), tuple(calls)) if calls else None
 
 
-def decorated(finding: Finding, context: Context) -> Compiled | None:
+def decorated(finding: Finding, context: RuleContext) -> CompiledFunction | None:
     """Return the compiled function of a finding without calls in code: example calls stand in comments."""
     found = _compilations(finding, context)
     code = code_of(context.files.get(found[0].span.filename)) if found else None
     function = _function(code, found) if code is not None else None
-    return Compiled(code, function, ()) if code is not None and function is not None else None
+    return CompiledFunction(code, function, ()) if code is not None and function is not None else None
 
 
-def _compilations(finding: Finding, context: Context) -> list[Compilation]:
+def _compilations(finding: Finding, context: RuleContext) -> list[FrameCompilation]:
     frames = {item.partition("/")[0] for item in finding.compile_ids}
     return [item for item in context.report.compilations if item.compile_id.partition("/")[0] in frames]
 
 
-def _function(code: Code, found: Sequence[Compilation]) -> Function | None:
+def _function(code: ParsedFile, found: Sequence[FrameCompilation]) -> Function | None:
     rows = {
         (item.span.row, item.function.rpartition(".")[2])
         for item in found
@@ -100,10 +100,10 @@ def _function(code: Code, found: Sequence[Compilation]) -> Function | None:
     return next((node for node in code.functions() if (node.lineno, node.name) in rows), None)
 
 
-def compiled_rule(rewrite: Callable[[Compiled, Node], Iterator[Fix]]) -> Rule:
+def compiled_rule(rewrite: Callable[[CompiledFunction, Node], Iterator[Fix]]) -> Rule:
     """Make a rule that passes on the compiled function and the finding's node, if both are in one file."""
 
-    def rule(finding: Finding, context: Context) -> Iterator[Fix]:
+    def rule(finding: Finding, context: RuleContext) -> Iterator[Fix]:
         code, node = code_at(finding, context)
         made = compiled(finding, context)
         if node is not None and made is not None and made.code is code:
@@ -112,7 +112,7 @@ def compiled_rule(rewrite: Callable[[Compiled, Node], Iterator[Fix]]) -> Rule:
     return rule
 
 
-def guarded_name(finding: Finding, made: Compiled) -> str:
+def guarded_name(finding: Finding, made: CompiledFunction) -> str:
     """Return the variable at the place of a finding; empty if the finding is in another file."""
     node = made.code.at(finding.span) if finding.span.filename == made.code.source.filename else None
     root = root_of(node) if isinstance(node, ast.expr) else None
@@ -126,7 +126,7 @@ def root_of(node: ast.expr) -> ast.Name | None:
     return node if isinstance(node, ast.Name) else None
 
 
-def before_calls(made: Compiled, lines: Mapping[ast.Call, list[str]]) -> list[Edit] | None:
+def before_calls(made: CompiledFunction, lines: Mapping[ast.Call, list[str]]) -> list[Edit] | None:
     """Insert statements before calls; ``None`` if that is impossible for a call."""
     edits: dict[tuple[int, str], Edit] = {}
     for call, written in lines.items():
@@ -140,7 +140,7 @@ def before_calls(made: Compiled, lines: Mapping[ast.Call, list[str]]) -> list[Ed
     return list(edits.values())
 
 
-def is_at_once(code: Code, call: ast.Call, statement: ast.stmt) -> bool:
+def is_at_once(code: ParsedFile, call: ast.Call, statement: ast.stmt) -> bool:
     """Tell whether a statement makes a call once: not in a lambda, comprehension or loop condition."""
     inner: ast.AST = call
     for outer in code.around(call):
@@ -154,7 +154,7 @@ def is_at_once(code: Code, call: ast.Call, statement: ast.stmt) -> bool:
     return not isinstance(statement, (ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
 
 
-def stable(code: Code, function: Function, names: set[str], until: ast.AST) -> bool:
+def stable(code: ParsedFile, function: Function, names: set[str], until: ast.AST) -> bool:
     """Tell whether names at a node still refer to the caller's arguments or to variables of the module."""
     given = set(parameters(function))
     if not names <= given | code.module_names | BUILTINS:
@@ -176,7 +176,7 @@ def stable(code: Code, function: Function, names: set[str], until: ast.AST) -> b
 BUILTINS = frozenset(dir(builtins))
 
 
-def all_calls(code: Code, function: Function) -> tuple[ast.Call, ...] | None:
+def all_calls(code: ParsedFile, function: Function) -> tuple[ast.Call, ...] | None:
     """Return all calls of a function in its file; ``None`` if the file uses the function without calling."""
     calls: list[ast.Call] = []
     for node in nodes_of(ast.Name, code.tree):
@@ -188,7 +188,9 @@ def all_calls(code: Code, function: Function) -> tuple[ast.Call, ...] | None:
     return tuple(calls)
 
 
-def compile_calls(code: Code, called: Sequence[ast.Call], function: Function | None) -> Iterator[ast.expr]:
+def compile_calls(
+    code: ParsedFile, called: Sequence[ast.Call], function: Function | None
+) -> Iterator[ast.expr]:
     """Yield the decorators and calls of ``torch.compile`` that compile the called function."""
     decorators = list(function.decorator_list) if function is not None else []
     for call in called:
@@ -209,7 +211,7 @@ def compile_calls(code: Code, called: Sequence[ast.Call], function: Function | N
             yield decorator
 
 
-def _named(code: Code, root: ast.expr) -> Iterator[Function | ast.Assign]:
+def _named(code: ParsedFile, root: ast.expr) -> Iterator[Function | ast.Assign]:
     """Yield what binds a variable or attribute; an attribute is matched by its last part."""
     name = dotted(root).rpartition(".")[2]
     if isinstance(root, ast.Name):
@@ -222,7 +224,7 @@ def _named(code: Code, root: ast.expr) -> Iterator[Function | ast.Assign]:
             yield statement
 
 
-def _visible(code: Code, call: ast.Call, named: Iterable[_Node]) -> list[_Node]:
+def _visible(code: ParsedFile, call: ast.Call, named: Iterable[_Node]) -> list[_Node]:
     """Choose what a name in a call refers to: the binding in the innermost function around the call.
 
     A parameter or an attribute may be bound anywhere: then the answer is sure only if all bindings of that
@@ -253,7 +255,7 @@ def _is_compile_name(name: str) -> bool:
     )
 
 
-def with_option(code: Code, node: ast.expr, name: str, value: str) -> Edit:
+def with_option(code: ParsedFile, node: ast.expr, name: str, value: str) -> Edit:
     """Set a keyword of ``torch.compile``, as a call or a bare decorator, or of any other call."""
     if not isinstance(node, ast.Call):
         return code.behind(node, f"({name}={value})")
@@ -261,7 +263,7 @@ def with_option(code: Code, node: ast.expr, name: str, value: str) -> Edit:
     return code.replaced(given, value) if given is not None else with_keyword(code, node, f"{name}={value}")
 
 
-def with_keyword(code: Code, call: ast.Call, text: str) -> Edit:
+def with_keyword(code: ParsedFile, call: ast.Call, text: str) -> Edit:
     """Add a keyword after the last argument of a call."""
     last = max((*call.args, *(word.value for word in call.keywords)), key=_end, default=None)
     if last is not None:
@@ -281,7 +283,7 @@ def with_keyword(code: Code, call: ast.Call, text: str) -> Edit:
     )
 
 
-def _tail(code: Code, call: ast.Call, last: ast.expr) -> tuple[int, int]:
+def _tail(code: ParsedFile, call: ast.Call, last: ast.expr) -> tuple[int, int]:
     """Return the place after the last argument and the brackets around it."""
     end, limit = code.span(last), code.span(call)
     row, column = end.end_row, end.end_column

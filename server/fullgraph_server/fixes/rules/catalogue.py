@@ -11,7 +11,7 @@ from dataclasses import replace
 from ...kinds import KINDS
 from ...report.model import Finding
 from ..editing import are_apart
-from ..model import Context, Edit, Fix, Rule
+from ..model import Edit, Fix, Rule, RuleContext
 from ..operators.rule import operators
 from ..reach import judged
 from . import (
@@ -88,12 +88,12 @@ _OTHER_BREAKS: tuple[Rule, ...] = (python.own_breaks, printing.prints, *_hoisted
 _RECOMPILES: tuple[Rule, ...] = (recompilations.recompilations,)
 
 
-def candidates(finding: Finding, context: Context) -> list[Fix]:
+def candidates(finding: Finding, context: RuleContext) -> list[Fix]:
     """Return the fixes to try for a finding, the best first."""
     return list(dict.fromkeys(_offered(finding, context)))
 
 
-def _offered(finding: Finding, context: Context) -> Iterator[Fix]:
+def _offered(finding: Finding, context: RuleContext) -> Iterator[Fix]:
     for rule in rules_of(finding):
         for fix in rule(finding, context):
             edits = tuple(sorted(dict.fromkeys(fix.edits), key=_place))

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from ...workspace.syntax import free, names
 from ..model import Edit, Fix
-from .calls import Compiled, compiled_rule, is_at_once
+from .calls import CompiledFunction, compiled_rule, is_at_once
 from .offering import INDEX, node_rule
-from .syntax import Code, Node
+from .syntax import Node, ParsedFile
 
 _AROUND = Fix(
     "around-call", "Enter the `with` around the call", "The whole call runs within the context.", source=INDEX
@@ -19,7 +19,7 @@ _UNWRAP = Fix("without-context", "Remove the `with`", "The block runs without it
 
 
 @compiled_rule
-def around(made: Compiled, node: Node) -> Iterator[Fix]:
+def around(made: CompiledFunction, node: Node) -> Iterator[Fix]:
     """Offer to enter a context manager of the module around each call."""
     code = made.code
     block = next((item for item in code.around(node) if isinstance(item, ast.With)), None)
@@ -47,7 +47,7 @@ def around(made: Compiled, node: Node) -> Iterator[Fix]:
 
 
 @node_rule(ast.AST)
-def contexts(code: Code, node: ast.AST) -> Iterator[Fix]:
+def contexts(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
     """Remove a ``with`` whose context manager torch does not trace."""
     statement = next((item for item in code.around(node) if isinstance(item, ast.With)), None)
     if (
@@ -66,7 +66,7 @@ def contexts(code: Code, node: ast.AST) -> Iterator[Fix]:
         yield replace(_UNWRAP, edits=(edit,))
 
 
-def unwrapped(code: Code, block: ast.With) -> Edit | None:
+def unwrapped(code: ParsedFile, block: ast.With) -> Edit | None:
     """Write the statements of a ``with`` without it; ``None`` if their lines cannot be dedented."""
     if not code.is_first(block) or block.body[0].lineno == block.lineno:
         return None

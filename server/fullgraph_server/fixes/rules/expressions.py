@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 
 from ...workspace.syntax import called, dotted
-from .syntax import Code
+from .syntax import ParsedFile
 
 _CHANGING = frozenset(
     {
@@ -62,7 +62,7 @@ def may_run_twice(node: ast.AST) -> bool:
     return True
 
 
-def condition(code: Code, node: ast.expr) -> str:
+def condition(code: ParsedFile, node: ast.expr) -> str:
     """Write a condition as a tensor of booleans; empty if it is surely not a condition on a tensor."""
     inner = plain(node)
     if isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Not):
@@ -124,7 +124,7 @@ def plain(node: ast.expr) -> ast.expr:
     return node
 
 
-def without_conversions(code: Code, node: ast.expr) -> Mapping[ast.AST, str]:
+def without_conversions(code: ParsedFile, node: ast.expr) -> Mapping[ast.AST, str]:
     """Map the conversions in a node, such as calls of ``item()``, to the text of the tensors they convert."""
     found: dict[ast.AST, str] = {}
     for item in ast.walk(node):

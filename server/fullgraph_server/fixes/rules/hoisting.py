@@ -21,10 +21,10 @@ from ...workspace.syntax import (
     stored,
 )
 from ..effects.reading import changes_before
-from ..model import Context, Edit, Fix, Rule
-from .calls import BUILTINS, Compiled, all_calls, before_calls, compiled, compiled_rule, stable
+from ..model import Edit, Fix, Rule, RuleContext
+from .calls import BUILTINS, CompiledFunction, all_calls, before_calls, compiled, compiled_rule, stable
 from .offering import INDEX
-from .syntax import Code, Function, Node, bracketed, parameters
+from .syntax import Function, Node, ParsedFile, bracketed, parameters
 
 _CONSTANT = Fix(
     "module-constant",
@@ -71,7 +71,7 @@ _IMPURE = (
 
 
 @compiled_rule
-def hoisted(made: Compiled, node: Node) -> Iterator[Fix]:
+def hoisted(made: CompiledFunction, node: Node) -> Iterator[Fix]:
     """Offer to compute a value before the call, or once for the module."""
     value = _value(made.code, node)
     if value is None:
@@ -83,7 +83,7 @@ def hoisted(made: Compiled, node: Node) -> Iterator[Fix]:
 
 
 @compiled_rule
-def moved(made: Compiled, node: Node) -> Iterator[Fix]:
+def moved(made: CompiledFunction, node: Node) -> Iterator[Fix]:
     """Offer to run a statement before the call."""
     statement = made.code.statement(node)
     if isinstance(statement, (ast.Expr, ast.Assign)) and (edits := _moved(made, statement)) is not None:
@@ -94,7 +94,7 @@ def converted(kind: str) -> Rule:
     """Make a rule that passes an argument as a ``kind`` (``list``, ``tuple``)."""
 
     @compiled_rule
-    def rule(made: Compiled, node: Node) -> Iterator[Fix]:
+    def rule(made: CompiledFunction, node: Node) -> Iterator[Fix]:
         code, statement = made.code, made.code.statement(node)
         if made.function is None:
             return
@@ -118,7 +118,7 @@ def converted(kind: str) -> Rule:
     return rule
 
 
-def unscripted(finding: Finding, context: Context) -> Iterator[Fix]:
+def unscripted(finding: Finding, context: RuleContext) -> Iterator[Fix]:
     """Offer to pass the original module instead of the result of ``torch.jit.script``."""
     made = compiled(finding, context)
     if made is None:
@@ -129,7 +129,7 @@ def unscripted(finding: Finding, context: Context) -> Iterator[Fix]:
             yield replace(_UNSCRIPTED, edits=(edit,))
 
 
-def _value(code: Code, node: ast.AST) -> ast.expr | None:
+def _value(code: ParsedFile, node: ast.AST) -> ast.expr | None:
     """Return the expression that a finding is about: a call with its receiver, or another expression."""
     if isinstance(node, ast.Assign):
         return node.value
@@ -141,7 +141,7 @@ def _value(code: Code, node: ast.AST) -> ast.expr | None:
     return node if isinstance(node, kinds) and is_read else None
 
 
-def _name_for(code: Code, value: ast.expr) -> str:
+def _name_for(code: ParsedFile, value: ast.expr) -> str:
     """Return a name for a value: that of the variable it is assigned to, or of the called function."""
     parent = code.parent(value)
     target = parent.targets[0] if isinstance(parent, ast.Assign) and len(parent.targets) == 1 else None
@@ -149,7 +149,7 @@ def _name_for(code: Code, value: ast.expr) -> str:
     return name if name.isidentifier() else "value"
 
 
-def _constant(code: Code, value: ast.expr) -> list[Edit] | None:
+def _constant(code: ParsedFile, value: ast.expr) -> list[Edit] | None:
     """Assign a value to a module variable before the function, if it needs nothing of the function."""
     place, function = code.of_module(value), code.function(value)
     read = map(dotted, ast.walk(value))
@@ -166,7 +166,7 @@ def _constant(code: Code, value: ast.expr) -> list[Edit] | None:
     return [edit, code.replaced(value, name)]
 
 
-def _passed(made: Compiled, value: ast.expr) -> list[Edit] | None:
+def _passed(made: CompiledFunction, value: ast.expr) -> list[Edit] | None:
     """Turn a value into an argument: add a parameter, and pass the value in each call of the file."""
     code, function = made.code, made.function
     if function is None or made.is_method or code.function(value) is not function:
@@ -225,7 +225,7 @@ _AT_TIMES = (
 """Syntax that may evaluate its parts never, or several times."""
 
 
-def _is_computed_always(code: Code, function: Function, value: ast.expr) -> bool:
+def _is_computed_always(code: ParsedFile, function: Function, value: ast.expr) -> bool:
     """Tell whether a function evaluates a value exactly once in each call that runs to the end."""
     around = itertools.takewhile(lambda item: item is not function, code.around(value))
     earlier = (item for item in ast.walk(function) if isinstance(item, (ast.Return, ast.Raise)))
@@ -233,7 +233,7 @@ def _is_computed_always(code: Code, function: Function, value: ast.expr) -> bool
     return not returns and not any(isinstance(item, _AT_TIMES) for item in around)
 
 
-def _moved(made: Compiled, statement: ast.Expr | ast.Assign) -> list[Edit] | None:
+def _moved(made: CompiledFunction, statement: ast.Expr | ast.Assign) -> list[Edit] | None:
     """Run a statement before each call, with the values that the call passes."""
     code, function = made.code, made.function
     if function is None or statement not in function.body or made.is_method:

@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias, TypeVar
 
 from ...report.model import Finding
-from ..model import Context, Edit, Fix, Rule
-from .syntax import Code, Node, code_of
+from ..model import Edit, Fix, Rule, RuleContext
+from .syntax import Node, ParsedFile, code_of
 
 INDEX = "https://docs.pytorch.org/docs/stable/compile/programming_model.graph_breaks_index.html"
 
 _Kind = TypeVar("_Kind", bound=ast.AST)
-_Decorator: TypeAlias = Callable[[Callable[[Code, _Kind], Iterator[Fix]]], Rule]
+_Decorator: TypeAlias = Callable[[Callable[[ParsedFile, _Kind], Iterator[Fix]]], Rule]
 
 
-def code_at(finding: Finding, context: Context) -> tuple[Code | None, Node | None]:
+def code_at(finding: Finding, context: RuleContext) -> tuple[ParsedFile | None, Node | None]:
     """Return the file of a finding, if it parses, and the node at the finding's range."""
     code = code_of(context.files.get(finding.span.filename))
     return code, code.at(finding.span) if code else None
@@ -28,8 +28,8 @@ def node_rule(kind: type[_Kind], *, is_value: bool = False) -> _Decorator[_Kind]
     With ``is_value``, the function gets the expression of an expression statement or a ``return``.
     """
 
-    def decorated(rewrite: Callable[[Code, _Kind], Iterator[Fix]]) -> Rule:
-        def rule(finding: Finding, context: Context) -> Iterator[Fix]:
+    def decorated(rewrite: Callable[[ParsedFile, _Kind], Iterator[Fix]]) -> Rule:
+        def rule(finding: Finding, context: RuleContext) -> Iterator[Fix]:
             code, node = code_at(finding, context)
             inner = node.value if is_value and isinstance(node, (ast.Expr, ast.Return)) else node
             if code is not None and isinstance(inner, kind):
@@ -45,6 +45,6 @@ def in_library(finding: Finding) -> bool:
     return bool(finding.stack) and finding.stack[-1].filename != finding.span.filename
 
 
-def setting(code: Code, name: str) -> Edit | None:
+def setting(code: ParsedFile, name: str) -> Edit | None:
     """Turn on a setting of Dynamo after the imports; ``None`` if the file mentions the setting."""
     return None if code.mentions(name) else code.setting(f"torch._dynamo.config.{name} = True")

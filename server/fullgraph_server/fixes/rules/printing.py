@@ -11,9 +11,9 @@ from typing import Final
 
 from ...report.model import Finding
 from ...workspace.syntax import dotted
-from ..model import Context, Edit, Fix
+from ..model import Edit, Fix, RuleContext
 from .offering import INDEX, code_at, in_library
-from .syntax import Code, is_simple
+from .syntax import ParsedFile, is_simple
 
 _CONFIG = "torch/_dynamo/config.py"
 _of_printing = partial(Fix, prints_differ=True, replaces=False)
@@ -56,7 +56,7 @@ _LOGGER: Final = re.compile(r"method: <\w+ ([\w.]+) \(\w+\)>\.(\w+)")
 """Torch's words for the logger and its method in a library's code."""
 
 
-def prints(finding: Finding, context: Context) -> Iterator[Fix]:
+def prints(finding: Finding, context: RuleContext) -> Iterator[Fix]:
     """Offer fixes for a graph break at ``print``, ``warnings.warn`` or a logging method."""
     if in_library(finding):
         yield from _settings(finding, context)
@@ -82,7 +82,7 @@ def prints(finding: Finding, context: Context) -> Iterator[Fix]:
     yield replace(_REMOVE, edits=(code.removed(statement),))
 
 
-def _is_in_root(finding: Finding, context: Context) -> bool:
+def _is_in_root(finding: Finding, context: RuleContext) -> bool:
     """Tell whether a line is in the compiled function itself, not in a function that Dynamo inlines.
 
     From an inlined function, torch 2.11 to 2.15 drops the printed text.
@@ -96,7 +96,7 @@ def _is_in_root(finding: Finding, context: Context) -> bool:
     return not (compiled and place) or compiled == place
 
 
-def _settings(finding: Finding, context: Context) -> Iterator[Fix]:
+def _settings(finding: Finding, context: RuleContext) -> Iterator[Fix]:
     """Offer the setting for a library's prints or logs, at the top of the user's own file."""
     code, _ = code_at(finding, context)
     name, logger = _BUILTIN.search(finding.text), _LOGGER.search(finding.text)
@@ -110,7 +110,7 @@ def _settings(finding: Finding, context: Context) -> Iterator[Fix]:
         yield replace(_IGNORE, edits=edits)
 
 
-def _set(code: Code, text: str, module: str) -> tuple[Edit, ...]:
+def _set(code: ParsedFile, text: str, module: str) -> tuple[Edit, ...]:
     """Insert a statement that changes a setting, with the import of the module that it names if missing."""
     edit = code.setting(f"torch._dynamo.config.{text}")
     if module and not _is_imported(code, module):
@@ -124,13 +124,13 @@ def _is_logging(call: ast.Call) -> bool:
     return is_level and owner.rpartition(".")[2].strip("_") in ("log", "logger", "logging")
 
 
-def _is_imported(code: Code, name: str) -> bool:
+def _is_imported(code: ParsedFile, name: str) -> bool:
     root = name.partition(".")[0]
     imports = [item for item in code.tree.body if isinstance(item, ast.Import)]
     return any((alias.asname or alias.name) == root for item in imports for alias in item.names)
 
 
-def _ignored(code: Code, call: ast.Call) -> Edit | None:
+def _ignored(code: ParsedFile, call: ast.Call) -> Edit | None:
     """Add the method to the functions that torch skips, after the statement that makes the logger."""
     name = dotted(call.func)
     root = name.partition(".")[0]
@@ -142,14 +142,14 @@ def _ignored(code: Code, call: ast.Call) -> Edit | None:
     return code.setting(text) if _is_imported(code, root) else None
 
 
-def _guarded(code: Code, statement: ast.Expr) -> Edit:
+def _guarded(code: ParsedFile, statement: ast.Expr) -> Edit:
     compiling = code.of_torch("torch.compiler.is_compiling()")
     if not code.is_alone(statement):
         return code.replaced(statement, f"{compiling} or {code.text(statement)}")
     return code.under(f"if not {compiling}", statement)
 
 
-def _with_operator(code: Code, call: ast.Call) -> str:
+def _with_operator(code: ParsedFile, call: ast.Call) -> str:
     """Write a call of ``print`` with a format string; empty if it cannot be written so."""
     parts: list[str] = []
     values: list[str] = []

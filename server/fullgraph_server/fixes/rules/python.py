@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from ...report.model import Finding
 from ...workspace.syntax import called, callee, dotted, first_row
-from ..model import Context, Edit, Fix, Rule
+from ..model import Edit, Fix, Rule, RuleContext
 from .offering import INDEX, code_at, in_library, node_rule
-from .syntax import Code, Function, defined
+from .syntax import Function, ParsedFile, defined
 
 
 def turned(name: str, value: str) -> Rule:
@@ -24,7 +24,7 @@ def turned(name: str, value: str) -> Rule:
     )
 
     @node_rule(ast.AST)
-    def rewrite(code: Code, _: ast.AST) -> Iterator[Fix]:
+    def rewrite(code: ParsedFile, _: ast.AST) -> Iterator[Fix]:
         given = [word.value for call in code.all(ast.Call) for word in call.keywords if word.arg == name]
         given += [
             item.value for item in code.all(ast.Assign) if dotted(item.targets[0]).rpartition(".")[2] == name
@@ -41,7 +41,7 @@ def turned(name: str, value: str) -> Rule:
 _RNN = turned("allow_rnn", "True")
 
 
-def recurrent(finding: Finding, context: Context) -> Iterator[Fix]:
+def recurrent(finding: Finding, context: RuleContext) -> Iterator[Fix]:
     """Let torch trace RNN, GRU and LSTM, if the called module may be one of them."""
     code, _ = code_at(finding, context)
     is_named = code is not None and any(code.mentions(name) for name in ("RNN", "GRU", "LSTM"))
@@ -64,7 +64,7 @@ _HEAD = Fix(
 
 
 @node_rule(ast.AST)
-def own_breaks(code: Code, node: ast.AST) -> Iterator[Fix]:
+def own_breaks(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
     """Remove a call that asks for a graph break."""
     statement = code.statement(node)
     if isinstance(statement, ast.Expr) and called(statement.value) in (
@@ -74,7 +74,7 @@ def own_breaks(code: Code, node: ast.AST) -> Iterator[Fix]:
 
 
 @node_rule(ast.AST)
-def imports(code: Code, node: ast.AST) -> Iterator[Fix]:
+def imports(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
     """Move an import, with the ``try`` around it, to the top of the module."""
     statement = code.statement(node)
     if not isinstance(statement, (ast.Import, ast.ImportFrom)) or code.function(statement) is None:
@@ -116,7 +116,7 @@ _MARKS = (
 
 
 @node_rule(ast.AST)
-def disabled(code: Code, node: ast.AST) -> Iterator[Fix]:
+def disabled(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
     """Remove the decorator that tells torch not to trace a function."""
     call = next((item for item in code.around(node) if isinstance(item, ast.Call)), None)
     name = called(call)
@@ -153,7 +153,7 @@ _FAKE = Fix(
 
 
 @node_rule(ast.AST)
-def super_init(code: Code, node: ast.AST) -> Iterator[Fix]:
+def super_init(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
     """Insert ``super().__init__()`` into constructors of modules that lack the call."""
     own = code.definition(node)
     for cls in code.all(ast.ClassDef):
@@ -176,7 +176,7 @@ def _is_text(statement: ast.stmt) -> bool:
 
 
 @node_rule(ast.AST)
-def functions_of_autograd(code: Code, node: ast.AST) -> Iterator[Fix]:
+def functions_of_autograd(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
     """Rename or remove derivatives of an ``autograd.Function`` that torch does not trace."""
     call = node if isinstance(node, ast.Call) else None
     owner = dotted(call.func).rpartition(".")[0] if call is not None else ""
@@ -195,7 +195,7 @@ def functions_of_autograd(code: Code, node: ast.AST) -> Iterator[Fix]:
             yield replace(_NO_JVP, edits=(_whole(code, methods["jvp"]),))
 
 
-def _whole(code: Code, function: Function) -> Edit:
+def _whole(code: ParsedFile, function: Function) -> Edit:
     """Remove a definition with its decorators and the empty line before it."""
     first, span = first_row(function), code.span(function)
     while first > 1 and not code.source.line(first - 1).strip():
@@ -204,7 +204,7 @@ def _whole(code: Code, function: Function) -> Edit:
 
 
 @node_rule(ast.AST)
-def operators(code: Code, node: ast.AST) -> Iterator[Fix]:
+def operators(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
     """Register a fake kernel for a custom operator that returns one tensor."""
     name = called(node)
     for function in code.tree.body:

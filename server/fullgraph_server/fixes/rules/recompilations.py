@@ -13,10 +13,10 @@ from ...report.model import Finding
 from ...text.remedies import Remedy, RemedyKind
 from ...workspace.syntax import called, dotted, free, nodes_of
 from ..effects.reading import effects_of
-from ..model import Context, Edit, Fix
+from ..model import Edit, Fix, RuleContext
 from .arguments import neutral_entries, neutral_tensors, stacked, whole_tensors
 from .calls import (
-    Compiled,
+    CompiledFunction,
     before_calls,
     compile_calls,
     compiled,
@@ -90,7 +90,7 @@ _DROP = Fix(
 )
 
 
-def recompilations(finding: Finding, context: Context) -> Iterator[Fix]:
+def recompilations(finding: Finding, context: RuleContext) -> Iterator[Fix]:
     """Offer the remedies that the advice on a recompilation names, as edits."""
     made = compiled(finding, context)
     if made is None:
@@ -102,7 +102,7 @@ def recompilations(finding: Finding, context: Context) -> Iterator[Fix]:
             yield from _changed_otherwise(made, remedy, guarded_name(finding, made))
 
 
-def compiled_otherwise(finding: Finding, context: Context, remedy: Remedy) -> Iterator[Fix]:
+def compiled_otherwise(finding: Finding, context: RuleContext, remedy: Remedy) -> Iterator[Fix]:
     """Offer the edits of a remedy about sizes, for the function of a recompilation."""
     made = compiled(finding, context)
     if made is None and remedy.kind == "dynamic":
@@ -111,7 +111,7 @@ def compiled_otherwise(finding: Finding, context: Context, remedy: Remedy) -> It
         yield from _compiled_otherwise(made, remedy)
 
 
-def _compiled_otherwise(made: Compiled, remedy: Remedy) -> Iterator[Fix]:
+def _compiled_otherwise(made: CompiledFunction, remedy: Remedy) -> Iterator[Fix]:
     """Mark sizes, compile with ``dynamic=True``, or change what torch specializes on."""
     settings = [made.code.setting(remedy.setting)] if remedy.setting else []
     if remedy.kind == "setting":
@@ -129,7 +129,7 @@ def _compiled_otherwise(made: Compiled, remedy: Remedy) -> Iterator[Fix]:
             yield replace(rule, edits=(*settings, *marked))
 
 
-def _changed_otherwise(made: Compiled, remedy: Remedy, name: str) -> Iterator[Fix]:
+def _changed_otherwise(made: CompiledFunction, remedy: Remedy, name: str) -> Iterator[Fix]:
     """Change the argument ``name`` of the calls, or the state that is set before them."""
     code = remedy.code[0] if remedy.code else ""
     if (change := _CHANGES.get(remedy.kind)) is not None:
@@ -138,7 +138,7 @@ def _changed_otherwise(made: Compiled, remedy: Remedy, name: str) -> Iterator[Fi
         yield from _converting(made, remedy.kind, call, name)
 
 
-def _converting(made: Compiled, kind: RemedyKind, call: ast.Call, name: str) -> Iterator[Fix]:
+def _converting(made: CompiledFunction, kind: RemedyKind, call: ast.Call, name: str) -> Iterator[Fix]:
     """Convert an argument of the calls, by a kind of remedy."""
     if kind == "number-as-tensor":
         yield from _as_tensor(made, call)
@@ -168,7 +168,7 @@ def expression(text: str) -> ast.expr | None:
         return None
 
 
-def _marked(made: Compiled, marks: list[ast.Call]) -> list[Edit] | None:
+def _marked(made: CompiledFunction, marks: list[ast.Call]) -> list[Edit] | None:
     """Mark tensors before each call, under their names there; a tensor without a name gets a variable.
 
     Returns ``None`` if a tensor cannot be named, or no statement can be inserted before a call.
@@ -207,11 +207,11 @@ def _marked(made: Compiled, marks: list[ast.Call]) -> list[Edit] | None:
     return [*added, *dict.fromkeys(edits), *code.importing_torch()]
 
 
-def _own(made: Compiled) -> set[str]:
+def _own(made: CompiledFunction) -> set[str]:
     return {item.arg for item in nodes_of(ast.arg, made.function.args)} if made.function else set()
 
 
-def _dynamic(made: Compiled) -> list[Edit]:
+def _dynamic(made: CompiledFunction) -> list[Edit]:
     """Pass ``dynamic=True`` wherever the function is compiled."""
     edits: list[Edit] = []
     for node in dict.fromkeys(compile_calls(made.code, made.calls, made.function)):
@@ -224,7 +224,7 @@ def _dynamic(made: Compiled) -> list[Edit]:
 # -- arguments -----------------------------------------------------------------------------------------
 
 
-def _converted(made: Compiled, remedy: Remedy) -> list[Edit]:
+def _converted(made: CompiledFunction, remedy: Remedy) -> list[Edit]:
     """Pass ``float(n)`` if the remedy converts numbers to one type."""
     for text in remedy.code:
         node = expression(text)
@@ -233,7 +233,7 @@ def _converted(made: Compiled, remedy: Remedy) -> list[Edit]:
     return []
 
 
-def _wrapped(made: Compiled, template: ast.expr, place: ast.expr) -> list[Edit] | None:
+def _wrapped(made: CompiledFunction, template: ast.expr, place: ast.expr) -> list[Edit] | None:
     """Replace an argument by the expression of a remedy, around the value that each call passes."""
     code, text = made.code, ast.unparse(template)
     passed = made.passed(place.id) if isinstance(place, ast.Name) else None
@@ -250,7 +250,7 @@ def _in_place(text: str, name: str, written: str) -> str:
 _CONTAINERS = ("list", "tuple", "float")
 
 
-def _learning_rate(made: Compiled) -> Iterator[Fix]:
+def _learning_rate(made: CompiledFunction) -> Iterator[Fix]:
     """Pass a tensor to every optimizer of the file, and write later learning rates into it."""
     code, edits = made.code, list[Edit]()
     for node in ast.walk(code.tree):
@@ -269,7 +269,7 @@ def _learning_rate(made: Compiled) -> Iterator[Fix]:
         yield replace(_RATE, edits=tuple(edits))
 
 
-def _drop_last(made: Compiled) -> Iterator[Fix]:
+def _drop_last(made: CompiledFunction) -> Iterator[Fix]:
     code = made.code
     loaders = [
         node for node in code.all(ast.Call)
@@ -280,7 +280,7 @@ def _drop_last(made: Compiled) -> Iterator[Fix]:
         yield replace(_DROP, edits=tuple(with_keyword(code, node, "drop_last=True") for node in loaders))
 
 
-def _ranked(made: Compiled, template: ast.Call, place: ast.expr) -> Iterator[Fix]:
+def _ranked(made: CompiledFunction, template: ast.Call, place: ast.expr) -> Iterator[Fix]:
     """Change the rank in the last call; a single call changes it only for tensors that have dimensions."""
     code, root = made.code, root_of(place)
     if root is None:
@@ -298,7 +298,7 @@ def _ranked(made: Compiled, template: ast.Call, place: ast.expr) -> Iterator[Fix
     yield replace(_ARGUMENT, edits=(code.replaced(argument, text),))
 
 
-def _as_tensor(made: Compiled, template: ast.Call) -> Iterator[Fix]:
+def _as_tensor(made: CompiledFunction, template: ast.Call) -> Iterator[Fix]:
     """Pass ``torch.as_tensor(n, dtype=...)`` instead of a number."""
     code = made.code
     if isinstance(template.args[0], ast.Constant):
@@ -315,7 +315,7 @@ def _as_tensor(made: Compiled, template: ast.Call) -> Iterator[Fix]:
         yield replace(_NUMBER, edits=tuple(itertools.starmap(code.replaced, texts.items())))
 
 
-def _global_number(made: Compiled) -> Iterator[Fix]:
+def _global_number(made: CompiledFunction) -> Iterator[Fix]:
     """Assign tensors instead of integers to a variable of the module."""
     code, edits = made.code, list[Edit]()
     if made.function is None:
@@ -333,7 +333,7 @@ def _global_number(made: Compiled) -> Iterator[Fix]:
         yield replace(_NUMBER, edits=tuple(edits), change="The variable becomes a tensor.")
 
 
-def _of_one_class(made: Compiled, name: str, template: ast.Call) -> Iterator[Fix]:
+def _of_one_class(made: CompiledFunction, name: str, template: ast.Call) -> Iterator[Fix]:
     """Convert the sequence that the second call passes to the type that the first call passes."""
     if dotted(template.func) not in _CONTAINERS or len(made.calls) < 2:
         return
@@ -346,7 +346,7 @@ def _of_one_class(made: Compiled, name: str, template: ast.Call) -> Iterator[Fix
         return
 
 
-_CHANGES: Final[Mapping[RemedyKind, Callable[[Compiled, str, str], Iterator[Fix]]]] = {
+_CHANGES: Final[Mapping[RemedyKind, Callable[[CompiledFunction, str, str], Iterator[Fix]]]] = {
     "neutral-tensor": lambda made, name, _: neutral_tensors(made, name),
     "same-keys": lambda made, name, _: neutral_entries(made, name),
     "assign-earlier": lambda made, _, code: earlier_attribute(made, code),

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ...workspace.syntax import called, dotted
 from ..model import Edit, Fix
 from .offering import node_rule
-from .syntax import Code
+from .syntax import ParsedFile
 
 _NUMPY = Fix(
     "other-numpy",
@@ -47,7 +47,7 @@ _UFUNCS = {
 
 
 @node_rule(ast.Call)
-def numpy_calls(code: Code, node: ast.Call) -> Iterator[Fix]:
+def numpy_calls(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
     """Use NumPy functions that torch traces, and random numbers of torch."""
     module, _, name = dotted(node.func).partition(".")
     if name in _UFUNCS and module in ("np", "numpy") and len(node.args) == 1 and not node.keywords:
@@ -73,7 +73,7 @@ def numpy_calls(code: Code, node: ast.Call) -> Iterator[Fix]:
 
 
 @node_rule(ast.AST)
-def small_rewrites(code: Code, node: ast.AST) -> Iterator[Fix]:
+def small_rewrites(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
     """Rewrite one of several small patterns into a form that torch traces."""
     call = node if isinstance(node, ast.Call) else None
     if call is not None and called(call) == "groupby" and len(call.args) == 2 and not call.keywords:
@@ -104,7 +104,7 @@ def small_rewrites(code: Code, node: ast.AST) -> Iterator[Fix]:
                 yield replace(_CONSTANT_MESSAGE, edits=(code.replaced(body, text.replace("'", '"')),))
 
 
-def _copies(code: Code, call: ast.Call) -> list[Edit]:
+def _copies(code: ParsedFile, call: ast.Call) -> list[Edit]:
     """Pass copies of tensors that a call passes more than once."""
     seen: set[str] = set()
     edits = []
@@ -117,14 +117,14 @@ def _copies(code: Code, call: ast.Call) -> list[Edit]:
 
 
 @node_rule(ast.Call)
-def plain_dicts(code: Code, node: ast.Call) -> Iterator[Fix]:
+def plain_dicts(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
     """Make a ``dict`` instead of a ``TypedDict``."""
     if not node.args and node.keywords and isinstance(node.func, ast.Name):
         yield replace(_DICT, edits=(code.replaced(node.func, "dict"),))
 
 
 @node_rule(ast.Call)
-def conditional_results(code: Code, node: ast.Call) -> Iterator[Fix]:
+def conditional_results(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
     """Return new tensors from the branches of ``torch.cond``, and pass operands as a tuple."""
     if called(node) != "cond":
         return
@@ -143,7 +143,7 @@ def conditional_results(code: Code, node: ast.Call) -> Iterator[Fix]:
 
 
 @node_rule(ast.AST)
-def copied_results(code: Code, node: ast.AST) -> Iterator[Fix]:
+def copied_results(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
     """Return copies from a function of a higher-order operator, if the finding is at its result."""
     if isinstance(node, ast.Call) and called(node) in ("cond", "while_loop"):
         return

@@ -11,7 +11,7 @@ from ...workspace.syntax import called, dotted, nodes_of
 from ..model import Fix
 from .expressions import beside, condition, is_pure
 from .offering import node_rule, setting
-from .syntax import Code
+from .syntax import ParsedFile
 
 _SHAPES = Fix(
     "capture-dynamic-shapes",
@@ -94,7 +94,7 @@ _BINCOUNT = Fix(
 
 
 @node_rule(ast.expr, is_value=True)
-def shapes(code: Code, node: ast.expr) -> Iterator[Fix]:
+def shapes(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
     """Offer fixes that stop ``nonzero``, masks as indices and the like from breaking a graph."""
     found = _selection(code, node)
     if found is not None:
@@ -113,7 +113,7 @@ def shapes(code: Code, node: ast.expr) -> Iterator[Fix]:
 
 
 @node_rule(ast.expr, is_value=True)
-def assigned(code: Code, node: ast.expr) -> Iterator[Fix]:
+def assigned(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
     """Offer to write ``x[mask] = value`` without an index, whose gradient has a size that depends on data."""
     statement = code.statement(node)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
@@ -128,7 +128,7 @@ def assigned(code: Code, node: ast.expr) -> Iterator[Fix]:
 
 
 @dataclass(frozen=True)
-class _Selection:
+class _MaskSelection:
     """An expression that selects elements of ``value`` by a ``mask``, both as they are written."""
 
     node: ast.expr
@@ -137,24 +137,24 @@ class _Selection:
     is_pure: bool
 
 
-def _selection(code: Code, node: ast.expr) -> _Selection | None:
+def _selection(code: ParsedFile, node: ast.expr) -> _MaskSelection | None:
     """Read ``x[mask]``, ``x[mask.nonzero(as_tuple=True)]`` and ``x.masked_select(mask)``."""
     outer = code.parent(node)
     inner = _nonzero(node)
     if inner is not None and isinstance(outer, ast.Subscript) and outer.slice is node:
-        return _Selection(outer, code.operand(outer.value), _as_mask(code, inner), is_pure(inner))
+        return _MaskSelection(outer, code.operand(outer.value), _as_mask(code, inner), is_pure(inner))
     if isinstance(node, ast.Subscript):
         if isinstance(node.slice, (ast.Slice, ast.Tuple, ast.Constant)):
             return None
         mask = code.argument(node.slice)
-        return _Selection(node, code.operand(node.value), mask, is_pure(node.slice))
+        return _MaskSelection(node, code.operand(node.value), mask, is_pure(node.slice))
     if called(node) == "masked_select" and isinstance(node, ast.Call) and not node.keywords:
         given = list(node.args)
         if isinstance(node.func, ast.Attribute) and dotted(node.func.value) != (code.torch or "torch"):
             given.insert(0, node.func.value)
         if len(given) == 2:
             value, mask = code.operand(given[0]), code.argument(given[1])
-            return _Selection(node, value, mask, is_pure(given[1]))
+            return _MaskSelection(node, value, mask, is_pure(given[1]))
     return None
 
 
@@ -172,12 +172,12 @@ def _nonzero(node: ast.AST) -> ast.expr | None:
     return node.args[0] if len(node.args) == 1 else node.func.value if not node.args else None
 
 
-def _as_mask(code: Code, node: ast.expr) -> str:
+def _as_mask(code: ParsedFile, node: ast.expr) -> str:
     """Write a mask as a tensor of booleans."""
     return condition(code, node) or f"{code.operand(node)} != 0"
 
 
-def _selected(code: Code, found: _Selection) -> Iterator[Fix]:
+def _selected(code: ParsedFile, found: _MaskSelection) -> Iterator[Fix]:
     """Offer to compute a reduction or assignment of the selected elements on all elements."""
     parent = code.parent(found.node)
     if isinstance(parent, ast.Assign) and parent.value is found.node and len(parent.targets) == 1:
@@ -211,7 +211,7 @@ def _is_name(text: str) -> bool:
     return all(part.isidentifier() for part in text.split("."))
 
 
-def _uses(code: Code, node: ast.expr) -> list[ast.expr]:
+def _uses(code: ParsedFile, node: ast.expr) -> list[ast.expr]:
     """Return the uses of a value: the node itself, or the reads of a variable that holds only this value."""
     parent = code.parent(node)
     if not isinstance(parent, ast.Assign) or len(parent.targets) != 1:
@@ -223,7 +223,7 @@ def _uses(code: Code, node: ast.expr) -> list[ast.expr]:
     return reads if name.isidentifier() and len(named) == len(reads) + 1 else [node]
 
 
-def _reduction(code: Code, node: ast.expr) -> str:
+def _reduction(code: ParsedFile, node: ast.expr) -> str:
     """Return the method that is called on a value without arguments; empty for any other use."""
     method = code.parent(node)
     call = code.parent(method) if method is not None else None
@@ -232,14 +232,14 @@ def _reduction(code: Code, node: ast.expr) -> str:
     return "" if call.args or call.keywords else method.attr
 
 
-def _indexed(code: Code, node: ast.expr) -> Iterator[Fix]:
+def _indexed(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
     """Rewrite ``x[mask.nonzero(as_tuple=True)] = y`` as ``x[mask] = y``."""
     outer, mask = code.parent(node), _nonzero(node)
     if mask is not None and isinstance(outer, ast.Subscript) and isinstance(outer.ctx, ast.Store):
         yield replace(_MASK, edits=(code.replaced(node, _as_mask(code, mask)), *code.importing_torch()))
 
 
-def _sized(code: Code, node: ast.expr) -> Iterator[Fix]:
+def _sized(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
     """Rewrite ``len(x.nonzero())`` and ``x.nonzero().shape[0]`` with ``count_nonzero``."""
     if called(node) != "nonzero" or not isinstance(node, ast.Call) or node.keywords:
         return
@@ -258,7 +258,7 @@ def _sized(code: Code, node: ast.expr) -> Iterator[Fix]:
             yield replace(_COUNT, edits=(code.replaced(whole, f"{code.operand(value)}.count_nonzero()"),))
 
 
-def _repeated(code: Code, node: ast.expr) -> Iterator[Fix]:
+def _repeated(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
     """Pass ``output_size`` to ``repeat_interleave``."""
     if called(node) != "repeat_interleave" or not isinstance(node, ast.Call):
         return
@@ -274,7 +274,7 @@ def _repeated(code: Code, node: ast.expr) -> Iterator[Fix]:
         yield replace(_REPEATED, edits=(scalars, size))
 
 
-def _counted(code: Code, node: ast.expr) -> Iterator[Fix]:
+def _counted(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
     """Rewrite ``torch.bincount(x, minlength=n)`` with ``scatter_add``."""
     if called(node) != "bincount" or not isinstance(node, ast.Call):
         return

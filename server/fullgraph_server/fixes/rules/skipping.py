@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from ...report.model import Finding
 from ...workspace.positions import Span
 from ...workspace.syntax import bound, called, first_row, last_row, names, nodes_of, stored
-from ..model import Context, Edit, Fix, Rule
+from ..model import Edit, Fix, Rule, RuleContext
 from .expressions import RANDOM, condition
 from .offering import node_rule
-from .syntax import Code, bracketed
+from .syntax import ParsedFile, bracketed
 
 _SKIP = Fix(
     "skip-by-where",
@@ -30,7 +30,7 @@ _LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Aw
 
 
 @dataclass(frozen=True)
-class _Skip:
+class _BlockSkip:
     """The skipped part of a block, which is rewritten from statement ``first`` to ``last``."""
 
     first: ast.stmt
@@ -51,7 +51,7 @@ class _Skip:
 
 
 @node_rule(ast.expr)
-def skipped(code: Code, node: ast.expr) -> Iterator[Fix]:
+def skipped(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
     """Offer to run a layer that is skipped at random, and to choose its result by ``torch.where``."""
     owner = code.statement(node)
     if not isinstance(owner, ast.If) or owner.orelse or node not in set(ast.walk(owner.test)):
@@ -65,14 +65,14 @@ def skipped(code: Code, node: ast.expr) -> Iterator[Fix]:
 def skipped_or(rule: Rule) -> Rule:
     """Make a rule that offers this fix for skipped layers, and another rule's fixes for all other code."""
 
-    def either(finding: Finding, context: Context) -> Iterator[Fix]:
+    def either(finding: Finding, context: RuleContext) -> Iterator[Fix]:
         found = list(skipped(finding, context))
         yield from found or rule(finding, context)
 
     return either
 
 
-def _by_draw(code: Code, owner: ast.If) -> _Skip | None:
+def _by_draw(code: ParsedFile, owner: ast.If) -> _BlockSkip | None:
     """Read ``if drawn < p: continue``, or ``if drawn < p: to_drop = True`` with ``if not to_drop:`` below."""
     test = condition(code, owner.test)
     if not test or len(owner.body) != 1:
@@ -95,7 +95,7 @@ def _by_draw(code: Code, owner: ast.If) -> _Skip | None:
             row, indent = first_row(around), code.indentation(around)
             written[row] = (f"{indent}{flag} = False", code.source.line(row))
         rows = _begin(code, around), last_row(following[-1])
-        return _Skip(around, following[-1], following, rows, flag, written, is_drawn=not is_nested)
+        return _BlockSkip(around, following[-1], following, rows, flag, written, is_drawn=not is_nested)
     if not _sets_flag(statement, value=True):
         return None
     (flag,) = stored(statement)
@@ -105,7 +105,7 @@ def _by_draw(code: Code, owner: ast.If) -> _Skip | None:
     return _conditional(code, around, user, flag, _decided(code, owner, flag, test))
 
 
-def _by_flag(code: Code, owner: ast.If) -> _Skip | None:
+def _by_flag(code: ParsedFile, owner: ast.If) -> _BlockSkip | None:
     """Read ``skip = drawn < p`` under a condition, with ``if not skip:`` or ``if skip: continue`` below."""
     earlier = code.block(owner)[: code.block(owner).index(owner)]
     for flag in sorted(names(owner.test)):
@@ -118,7 +118,7 @@ def _by_flag(code: Code, owner: ast.If) -> _Skip | None:
     return None
 
 
-def _jump(code: Code, first: ast.stmt, owner: ast.If, flag: str) -> _Skip | None:
+def _jump(code: ParsedFile, first: ast.stmt, owner: ast.If, flag: str) -> _BlockSkip | None:
     also, following = _other(code, owner.test, flag, negated=False), code.following(owner)
     if also is None or not following or not isinstance(code.parent(owner), (ast.For, ast.AsyncFor)):
         return None
@@ -128,12 +128,12 @@ def _jump(code: Code, first: ast.stmt, owner: ast.If, flag: str) -> _Skip | None
         head = f"{indent}if {unless} and {code.operand(owner.test)}:"
         written[owner.lineno] = head, f"{indent}{code.unit(owner.body[0])}continue"
     rows = _begin(code, owner), last_row(following[-1])
-    return _Skip(first, following[-1], following, rows, flag, written, also)
+    return _BlockSkip(first, following[-1], following, rows, flag, written, also)
 
 
 def _conditional(
-    code: Code, first: ast.stmt, owner: ast.If, flag: str, written: dict[int, tuple[str, ...]]
-) -> _Skip | None:
+    code: ParsedFile, first: ast.stmt, owner: ast.If, flag: str, written: dict[int, tuple[str, ...]]
+) -> _BlockSkip | None:
     """Read ``if not flag: ...``; an ``if flag: continue`` at the end of the block is then needless."""
     if isinstance(owner.test, ast.Name) and owner.orelse:
         return _otherwise(code, first, owner, flag, written)
@@ -158,12 +158,12 @@ def _conditional(
         if line.strip() and not line.startswith(indent + unit):
             return None
         written[row] = (line.replace(indent + unit, indent, 1),)
-    return _Skip(first, last, owner.body, (head + 1, last_row(owner)), flag, written, also)
+    return _BlockSkip(first, last, owner.body, (head + 1, last_row(owner)), flag, written, also)
 
 
 def _otherwise(
-    code: Code, first: ast.stmt, owner: ast.If, flag: str, written: dict[int, tuple[str, ...]]
-) -> _Skip | None:
+    code: ParsedFile, first: ast.stmt, owner: ast.If, flag: str, written: dict[int, tuple[str, ...]]
+) -> _BlockSkip | None:
     """Read ``if flag: outputs = (None, None)`` with the layer as its ``else``.
 
     The stand-ins for the layer's outputs may be read only where outputs are collected.
@@ -180,7 +180,7 @@ def _otherwise(
         return None
     written[row] = (f"{code.indentation(owner)}if {unless} and {flag}:",)
     rows, first = (first_row(part[0]), last_row(owner)), _initial(code, first, flag)
-    return _Skip(first, users[-1], part, rows, flag, written, indent=code.indentation(part[0]))
+    return _BlockSkip(first, users[-1], part, rows, flag, written, indent=code.indentation(part[0]))
 
 
 def _outputs(part: Sequence[ast.stmt]) -> set[str]:
@@ -194,7 +194,7 @@ def _outputs(part: Sequence[ast.stmt]) -> set[str]:
     return outputs
 
 
-def _initial(code: Code, first: ast.stmt, flag: str) -> ast.stmt:
+def _initial(code: ParsedFile, first: ast.stmt, flag: str) -> ast.stmt:
     """Return the last statement before ``first`` that sets a flag to false, else ``first``."""
     block = code.block(first)
     before = [item for item in block[: block.index(first)] if _sets_flag(item, value=False)]
@@ -213,7 +213,7 @@ def _collecting(statements: Sequence[ast.stmt]) -> str:
     return f"({text})" if len(found) > 1 else text
 
 
-def _decided(code: Code, owner: ast.If, flag: str, test: str) -> dict[int, tuple[str, ...]]:
+def _decided(code: ParsedFile, owner: ast.If, flag: str, test: str) -> dict[int, tuple[str, ...]]:
     """Rewrite a branch as an assignment of its condition to the flag."""
     written: dict[int, tuple[str, ...]] = dict.fromkeys(range(owner.lineno, last_row(owner) + 1), ())
     comment = "".join(f"  {text}" for text in code.comments(owner.lineno, owner.lineno))
@@ -221,7 +221,7 @@ def _decided(code: Code, owner: ast.If, flag: str, test: str) -> dict[int, tuple
     return written
 
 
-def _other(code: Code, test: ast.expr, flag: str, *, negated: bool) -> str | None:
+def _other(code: ParsedFile, test: ast.expr, flag: str, *, negated: bool) -> str | None:
     """Return the further condition for a part to be skipped; ``None`` if the test is not on the flag."""
     kind = ast.Or if negated else ast.And
     is_several = isinstance(test, ast.BoolOp) and isinstance(test.op, kind)
@@ -236,14 +236,14 @@ def _other(code: Code, test: ast.expr, flag: str, *, negated: bool) -> str | Non
     return " and ".join(f"not {text}" if negated else text for text in texts)
 
 
-def _is_drawn(code: Code, skip: _Skip) -> bool:
+def _is_drawn(code: ParsedFile, skip: _BlockSkip) -> bool:
     """Tell whether the block draws a random number before the part; else the branch is an ordinary one."""
     block = code.block(skip.first)
     before = block[: block.index(skip.part[0]) if skip.part[0] in block else block.index(skip.last)]
     return any(called(node) in RANDOM for item in before for node in ast.walk(item))
 
 
-def _edit(code: Code, skip: _Skip) -> Edit | None:
+def _edit(code: ParsedFile, skip: _BlockSkip) -> Edit | None:
     """Rewrite the block: the flag as a tensor, the part unconditionally, then the choice."""
     if any(isinstance(node, _LEAVES) for item in skip.part for node in ast.walk(item)):
         return None
@@ -280,7 +280,7 @@ def _edit(code: Code, skip: _Skip) -> Edit | None:
     return Edit(end, "\n".join(lines))
 
 
-def _begin(code: Code, statement: ast.stmt) -> int:
+def _begin(code: ParsedFile, statement: ast.stmt) -> int:
     """Return the first non-blank row after a statement."""
     row = last_row(statement) + 1
     while not code.source.line(row).strip():

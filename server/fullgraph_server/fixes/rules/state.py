@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ...workspace.syntax import called, dotted, names, stored
 from ..model import Fix
-from .calls import Compiled, is_at_once
+from .calls import CompiledFunction, is_at_once
 
 _ONCE = Fix(
     "make-once",
@@ -30,7 +30,7 @@ _EARLIER = Fix(
 )
 
 
-def earlier(made: Compiled, setter: str) -> Iterator[Fix]:
+def earlier(made: CompiledFunction, setter: str) -> Iterator[Fix]:
     """Move a call that sets global state, or registers hooks or layers, before the first compiled call."""
     code, wanted = made.code, setter.rpartition(".")[2]
     place, following = _after_call(made)
@@ -54,7 +54,7 @@ def earlier(made: Compiled, setter: str) -> Iterator[Fix]:
             yield replace(_EARLIER, edits=(code.under(f"with {header}", place),))
 
 
-def _after_call(made: Compiled) -> tuple[ast.stmt, list[ast.stmt]]:
+def _after_call(made: CompiledFunction) -> tuple[ast.stmt, list[ast.stmt]]:
     """Return the statement of the first call, with the statements of its block in later lines."""
     place = made.code.statement(made.calls[0])
     assert place is not None, "a call is in a statement"
@@ -65,7 +65,7 @@ def _is_context(node: ast.expr, setter: str) -> bool:
     return isinstance(node, ast.Call) and setter in ("", dotted(node.func).rpartition(".")[2])
 
 
-def earlier_undone(made: Compiled) -> Iterator[Fix]:
+def earlier_undone(made: CompiledFunction) -> Iterator[Fix]:
     """Let a parameter require gradients in every call, where the program turns that off."""
     code = made.code
     for node in code.all(ast.Call):
@@ -76,7 +76,7 @@ def earlier_undone(made: Compiled) -> Iterator[Fix]:
                               change="The parameter still requires gradients.")  # fmt: skip
 
 
-def earlier_attribute(made: Compiled, text: str) -> Iterator[Fix]:
+def earlier_attribute(made: CompiledFunction, text: str) -> Iterator[Fix]:
     """Set an attribute before the first call, if the program sets it after that call."""
     code, member = made.code, text.rpartition(".")[2]
     place, following = _after_call(made)
@@ -93,7 +93,7 @@ def earlier_attribute(made: Compiled, text: str) -> Iterator[Fix]:
 # -- objects -------------------------------------------------------------------------------------------
 
 
-def made_once(made: Compiled, name: str) -> Iterator[Fix]:
+def made_once(made: CompiledFunction, name: str) -> Iterator[Fix]:
     """Make an argument before a loop whose iterations each make a new one, if it does not depend on them."""
     code = made.code
     for call in made.calls:

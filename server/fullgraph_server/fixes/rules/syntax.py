@@ -37,7 +37,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, eq=False)
-class Code:
+class ParsedFile:
     r"""A file that parses, with the parents of each node. Texts of nodes have ``\\n`` between lines."""
 
     source: SourceFile
@@ -433,9 +433,9 @@ _COMPOUND = (
 
 
 @lru_cache(maxsize=32)
-def code_of(source: SourceFile | None) -> Code | None:
+def code_of(source: SourceFile | None) -> ParsedFile | None:
     """Return the code of a file; ``None`` if there is no file, or it does not parse."""
-    return Code(source, source.tree) if source is not None and source.tree is not None else None
+    return ParsedFile(source, source.tree) if source is not None and source.tree is not None else None
 
 
 def unused(wanted: str, is_used: Callable[[str], bool]) -> str:

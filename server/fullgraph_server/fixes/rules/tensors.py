@@ -10,7 +10,7 @@ from ...workspace.syntax import called, dotted, last_row, names
 from ..model import Edit, Fix
 from .expressions import is_pure
 from .offering import node_rule
-from .syntax import Code, defined, parameters
+from .syntax import ParsedFile, defined, parameters
 
 _CLONE = Fix(
     "clone",
@@ -33,14 +33,14 @@ _NOT_SHARED = " The tensor does not take over the memory, shape or dtype of the 
 
 
 @node_rule(ast.Call)
-def deepcopies(code: Code, node: ast.Call) -> Iterator[Fix]:
+def deepcopies(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
     """Copy a tensor with ``clone`` instead of ``copy.deepcopy``."""
     if called(node) == "deepcopy" and len(node.args) == 1:
         yield replace(_CLONE, edits=(code.replaced(node, f"{code.operand(node.args[0])}.detach().clone()"),))
 
 
 @node_rule(ast.Call)
-def out_arguments(code: Code, node: ast.Call) -> Iterator[Fix]:
+def out_arguments(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
     """Write results of ``out=`` with ``copy_``, or assign them."""
     statement, plain = code.parent(node), _without(code, node, "out")
     if not plain or not isinstance(statement, (ast.Expr, ast.Assign)):
@@ -61,7 +61,7 @@ def out_arguments(code: Code, node: ast.Call) -> Iterator[Fix]:
     yield replace(_NEW, edits=(code.replaced(statement, f"{head}{left} = {plain}"),))
 
 
-def _without(code: Code, call: ast.Call, name: str) -> str:
+def _without(code: ParsedFile, call: ast.Call, name: str) -> str:
     """Write a call without its last keyword, if that is ``name`` and not the only argument; else empty."""
     kept = [*call.args, *(word.value for word in call.keywords[:-1])]
     if not call.keywords or call.keywords[-1].arg != name or not kept:
@@ -74,7 +74,7 @@ def _without(code: Code, call: ast.Call, name: str) -> str:
 
 
 @node_rule(ast.AST)
-def data_assignments(code: Code, node: ast.AST) -> Iterator[Fix]:
+def data_assignments(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
     """Write ``x.data = y`` with ``copy_``, or as a new tensor."""
     statement = code.statement(node)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
@@ -90,7 +90,7 @@ def data_assignments(code: Code, node: ast.AST) -> Iterator[Fix]:
 
 
 @node_rule(ast.Call)
-def resized(code: Code, node: ast.Call) -> Iterator[Fix]:
+def resized(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
     """Reshape a tensor instead of using ``resize_``."""
     if not isinstance(node.func, ast.Attribute):
         return
@@ -108,7 +108,7 @@ def resized(code: Code, node: ast.Call) -> Iterator[Fix]:
 
 
 @node_rule(ast.Call)
-def random_fills(code: Code, node: ast.Call) -> Iterator[Fix]:
+def random_fills(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
     """Draw with ``torch.randint_like`` instead of ``random_``."""
     if not isinstance(node.func, ast.Attribute) or node.keywords:
         return
@@ -122,7 +122,7 @@ def random_fills(code: Code, node: ast.Call) -> Iterator[Fix]:
 
 
 @node_rule(ast.Call)
-def uniform_fills(code: Code, node: ast.Call) -> Iterator[Fix]:
+def uniform_fills(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
     """Pass ``from`` and ``to`` by position."""
     if node.args or len(node.keywords) != 1:
         return
@@ -145,7 +145,7 @@ _LOCAL = Fix(
 
 
 @node_rule(ast.AST)
-def moved_attributes(code: Code, node: ast.AST) -> Iterator[Fix]:
+def moved_attributes(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
     """Assign ``self.x.to(...)`` to a variable, which the rest of the function reads instead of ``self.x``."""
     statement, function = code.statement(node), code.function(node)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or function is None:
@@ -178,7 +178,7 @@ _PLAIN = Fix("no-parameter", "Use a plain tensor", "The value is a tensor, not a
 
 
 @node_rule(ast.Call)
-def created(code: Code, node: ast.Call) -> Iterator[Fix]:
+def created(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
     """Make a tensor without ``requires_grad=True``."""
     if plain := _without(code, node, "requires_grad"):
         yield replace(_REQUIRED, edits=(code.replaced(node, f"{plain}.requires_grad_()"),))
@@ -186,7 +186,7 @@ def created(code: Code, node: ast.Call) -> Iterator[Fix]:
 
 
 @node_rule(ast.AST)
-def required(code: Code, node: ast.AST) -> Iterator[Fix]:
+def required(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
     """Remove ``x.requires_grad = True`` and ``x.requires_grad_()``."""
     statement = code.statement(node)
     if isinstance(statement, ast.Assign) and dotted(statement.targets[0]).endswith(".requires_grad"):
@@ -202,7 +202,7 @@ def required(code: Code, node: ast.AST) -> Iterator[Fix]:
 
 
 @node_rule(ast.Call)
-def new_parameters(code: Code, node: ast.Call) -> Iterator[Fix]:
+def new_parameters(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
     """Use the tensor ``x`` instead of ``nn.Parameter(x)``."""
     if called(node) == "Parameter":
         if len(node.args) == 1 and not isinstance(node.args[0], ast.Starred):
@@ -222,7 +222,7 @@ _INITIAL = Fix(
 
 
 @node_rule(ast.AST)
-def registered(code: Code, node: ast.AST) -> Iterator[Fix]:
+def registered(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
     """Make a parameter in ``__init__`` if ``forward`` makes it from constants."""
     statement, cls = code.statement(node), code.definition(node)
     function = code.function(node)

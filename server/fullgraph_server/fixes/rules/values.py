@@ -11,7 +11,7 @@ from ..model import Edit, Fix
 from .branches import of_condition
 from .expressions import is_pure
 from .offering import node_rule, setting
-from .syntax import Code
+from .syntax import ParsedFile
 
 _CONFIG = "torch/_dynamo/config.py"
 _STAY = Fix(
@@ -60,7 +60,7 @@ _SIZES = frozenset(
 
 
 @node_rule(ast.expr, is_value=True)
-def scalars(code: Code, node: ast.expr) -> Iterator[Fix]:
+def scalars(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
     """Offer fixes that stop ``x.item()``, ``float(x)`` and the like from breaking a graph."""
     yield from of_condition(code, node)
     scalar = setting(code, "capture_scalar_outputs")
@@ -78,7 +78,7 @@ def scalars(code: Code, node: ast.expr) -> Iterator[Fix]:
 
 
 @node_rule(ast.Call, is_value=True)
-def lists(code: Code, node: ast.Call) -> Iterator[Fix]:
+def lists(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
     """Offer fixes that stop ``x.tolist()`` from breaking a graph."""
     scalar = setting(code, "capture_scalar_outputs")
     if isinstance(node.func, ast.Attribute) and node.func.attr == "tolist":
@@ -89,7 +89,7 @@ def lists(code: Code, node: ast.Call) -> Iterator[Fix]:
 
 
 @node_rule(ast.Call, is_value=True)
-def one_hot(code: Code, node: ast.Call) -> Iterator[Fix]:
+def one_hot(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
     """Offer to pass the number of classes to ``one_hot``, which otherwise reads the data."""
     if len(node.args) != 1 or node.keywords:
         return
@@ -104,7 +104,7 @@ def one_hot(code: Code, node: ast.Call) -> Iterator[Fix]:
 # -- numbers -------------------------------------------------------------------------------------------
 
 
-def _kept(code: Code, node: ast.expr) -> Edit | None:
+def _kept(code: ParsedFile, node: ast.expr) -> Edit | None:
     """Remove a conversion to a Python number; ``None`` if a node is not such a conversion."""
     if not isinstance(node, ast.Call) or node.keywords:
         return None
@@ -120,7 +120,7 @@ def _kept(code: Code, node: ast.expr) -> Edit | None:
     return None
 
 
-def _name_of(code: Code, node: ast.expr) -> tuple[ast.stmt, str] | None:
+def _name_of(code: ParsedFile, node: ast.expr) -> tuple[ast.stmt, str] | None:
     """Return the assignment that names a value, with the name; ``None`` if the value has no name."""
     statement = code.parent(node)
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
@@ -129,7 +129,7 @@ def _name_of(code: Code, node: ast.expr) -> tuple[ast.stmt, str] | None:
     return None
 
 
-def _is_size(code: Code, node: ast.expr) -> bool:
+def _is_size(code: ParsedFile, node: ast.expr) -> bool:
     """Tell whether a number, or the variable that it is assigned to, is used as a size or an index."""
     named = _name_of(code, node)
     if named is None:
@@ -139,7 +139,7 @@ def _is_size(code: Code, node: ast.expr) -> bool:
     return any(item.id == name and _used_as_size(code, item) for item in read)
 
 
-def _used_as_size(code: Code, node: ast.expr) -> bool:
+def _used_as_size(code: ParsedFile, node: ast.expr) -> bool:
     inner: ast.AST = node
     for outer in code.around(node):
         if isinstance(outer, ast.stmt):
@@ -152,6 +152,6 @@ def _used_as_size(code: Code, node: ast.expr) -> bool:
     return False
 
 
-def _checked(code: Code, node: ast.expr) -> Edit | None:
+def _checked(code: ParsedFile, node: ast.expr) -> Edit | None:
     named = _name_of(code, node)
     return code.after(named[0], [code.of_torch(f"torch._check({named[1]} >= 0)")]) if named else None

@@ -16,9 +16,9 @@ from ...report.model import Finding, Report
 from ...text.remedies import Advice, Remedy, left_of, sentences
 from ...workspace.positions import Span
 from ..editing import are_apart
-from ..experiments import State
-from ..model import Context, Fix
-from ..prover import Prover
+from ..experiments import ExperimentState
+from ..model import Fix, RuleContext
+from ..prover import EditProver
 from ..rules.recompilations import recompilations
 from .tries import GOES_ON, TryResult, helps, new_error, try_ways_out
 from .ways_out import may_help
@@ -36,7 +36,7 @@ class RemedyOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcomes:
+class RemedyOutcomes:
     """The outcomes of remedies and the results of ways out, by finding."""
 
     remedies: Mapping[tuple[_FindingKey, Remedy], RemedyOutcome] = field(default_factory=dict)
@@ -58,13 +58,13 @@ def can_be_tried(report: Report) -> bool:
     return is_short and not report.reaches_others and any(_tries(report, item) for item in report.findings)
 
 
-async def outcomes_of(prover: Prover, report: Report) -> Outcomes:
+async def outcomes_of(prover: EditProver, report: Report) -> RemedyOutcomes:
     """Run the program with the remedies and ways out for each finding, as long as there is time."""
-    base = State({text.filename: text.text for text in prover.plan.texts}, report, "", Path())
+    base = ExperimentState({text.filename: text.text for text in prover.plan.texts}, report, "", Path())
     end = monotonic() + _LONGEST
     again = await prover.as_it_is()
     if again.failure or _to_try(again.report) != _to_try(report):
-        return Outcomes()  # two runs of the program differ
+        return RemedyOutcomes()  # two runs of the program differ
     remedies: dict[tuple[_FindingKey, Remedy], RemedyOutcome] = {}
     ways: dict[_FindingKey, tuple[TryResult, ...]] = {}
     for finding in report.findings:
@@ -77,10 +77,10 @@ async def outcomes_of(prover: Prover, report: Report) -> Outcomes:
         for finding in group:
             results = try_ways_out(prover, base, finding, again, last)
             ways[_key(finding)] = tuple([result async for result in results])
-    return Outcomes(remedies, ways)
+    return RemedyOutcomes(remedies, ways)
 
 
-def with_outcomes(report: Report, outcomes: Outcomes) -> Report:
+def with_outcomes(report: Report, outcomes: RemedyOutcomes) -> Report:
     """Return a report without failed advice, and without "(Not tried.)" on advice that helped."""
     return replace(report, findings=tuple(_left(finding, outcomes) for finding in report.findings))
 
@@ -99,7 +99,7 @@ def _key(finding: Finding) -> _FindingKey:
 
 
 async def _outcomes(
-    prover: Prover, base: State, finding: Finding, end: float
+    prover: EditProver, base: ExperimentState, finding: Finding, end: float
 ) -> Mapping[Remedy, RemedyOutcome]:
     """Run the program with each remedy that the advice on a finding names."""
     ways = {remedy: _ways(base.report, finding, remedy) for remedy in finding.remedies}
@@ -119,7 +119,7 @@ async def _outcomes(
 
 
 async def _became(
-    prover: Prover, base: State, finding: Finding, tries: Sequence[Sequence[Fix]], end: float
+    prover: EditProver, base: ExperimentState, finding: Finding, tries: Sequence[Sequence[Fix]], end: float
 ) -> RemedyOutcome:
     """Run the program with each set of fixes, until one helps or the time is over."""
     became = RemedyOutcome("unknown")
@@ -137,10 +137,10 @@ async def _became(
 
 def _ways(report: Report, finding: Finding, remedy: Remedy) -> Sequence[Fix]:
     alone = replace(finding, advice=(Advice("", (remedy,)),))
-    return [*recompilations(alone, Context(report, report.files))][:_MOST_WAYS]
+    return [*recompilations(alone, RuleContext(report, report.files))][:_MOST_WAYS]
 
 
-def _left(finding: Finding, outcomes: Outcomes) -> Finding:
+def _left(finding: Finding, outcomes: RemedyOutcomes) -> Finding:
     """Return a finding with the advice that helped or was not tried, and with the results of ways out."""
     advice: list[Advice] = []
     is_helped = False

@@ -12,9 +12,9 @@ from ...report.answers.words import row_of
 from ...report.model import Finding, Report
 from ...text.messages import counted
 from ..changes import counts_of, drifts_of, gone, worse
-from ..experiments import CannotTryError, How, State
-from ..model import Context
-from ..prover import Prover
+from ..experiments import CannotTryError, ExperimentState, RunMode
+from ..model import RuleContext
+from ..prover import EditProver
 from .ways_out import WayOut, unwrapped, ways_out
 
 _OF_LINE: Final = ("line", "unshown")
@@ -49,19 +49,19 @@ class TryResult:
 class _UncompiledRun:
     """The uncompiled run of a program: its state if it finishes, and a sentence on its outcome."""
 
-    state: State | None = None
+    state: ExperimentState | None = None
     sentence: str = ""
 
 
 async def try_ways_out(
-    prover: Prover, base: State, finding: Finding, again: State, end: float
+    prover: EditProver, base: ExperimentState, finding: Finding, again: ExperimentState, end: float
 ) -> AsyncIterator[TryResult]:
     """Run the program with each way out of an error or a graph break, and yield the results.
 
     ``again`` is a run of the unmodified program. No further way out is tried after ``end``, a time of
     :func:`time.monotonic`.
     """
-    ways = ways_out(finding, Context(base.report, base.report.files))
+    ways = ways_out(finding, RuleContext(base.report, base.report.files))
     if not ways or monotonic() >= end:
         return
     is_error = finding.severity == "error"
@@ -119,12 +119,12 @@ def new_error(finding: Finding, before: Report, after: Report) -> str:
     return f"{line or 'the program'} raises {error.message}"
 
 
-async def _uncompiled(prover: Prover, base: State, finding: Finding) -> _UncompiledRun:
+async def _uncompiled(prover: EditProver, base: ExperimentState, finding: Finding) -> _UncompiledRun:
     """Run the program uncompiled; if it fails, run it again with ``torch.compile`` removed."""
-    plain = await prover.with_fixes(base, [], How(uncompiled=True))
+    plain = await prover.with_fixes(base, [], RunMode(uncompiled=True))
     if _is_at_its_end(plain):
         return _UncompiledRun(plain, _PASSES)
-    bare = await prover.with_fixes(base, [unwrapped(base.report.files)], How(uncompiled=True))
+    bare = await prover.with_fixes(base, [unwrapped(base.report.files)], RunMode(uncompiled=True))
     if _is_at_its_end(bare):
         return _UncompiledRun(bare, _PASSES_UNWRAPPED)
     errors = [item for item in plain.report.findings if item.severity == "error"]
@@ -135,7 +135,9 @@ async def _uncompiled(prover: Prover, base: State, finding: Finding) -> _Uncompi
     return _UncompiledRun()
 
 
-async def _agree(prover: Prover, way: WayOut, before: State | None, after: State) -> bool:
+async def _agree(
+    prover: EditProver, way: WayOut, before: ExperimentState | None, after: ExperimentState
+) -> bool:
     """Tell whether compiled calls return the earlier results, or the uncompiled ones if there are none."""
     if before is None:
         return False
@@ -146,11 +148,11 @@ async def _agree(prover: Prover, way: WayOut, before: State | None, after: State
     return not compared.difference
 
 
-def _is_at_its_end(state: State) -> bool:
+def _is_at_its_end(state: ExperimentState) -> bool:
     return not state.failure and state.report.status in GOES_ON and not state.exit_code
 
 
-def _result(way: WayOut, finding: Finding, before: Report, state: State) -> str:
+def _result(way: WayOut, finding: Finding, before: Report, state: ExperimentState) -> str:
     """Write the result of a run with a way out as a sentence; empty if it did not help."""
     is_error, after = finding.severity == "error", state.report
     if not helps(finding, before, after) and not (is_error and _goes_on(finding, before, after)):

@@ -15,13 +15,13 @@ from ...kinds import KINDS
 from ...report.answers.words import row_of
 from ...report.model import Finding, Report
 from ...text.markdown import code_span
-from ...workspace.positions import Call, Span
+from ...workspace.positions import Span, StackCall
 from ...workspace.source import SourceFile
 from ...workspace.syntax import callee, covers, dotted
-from ..model import Context, Edit, Fix
+from ..model import Edit, Fix, RuleContext
 from ..rules.calls import with_option
 from ..rules.catalogue import candidates, has_rules
-from ..rules.syntax import Code, Function, code_of
+from ..rules.syntax import Function, ParsedFile, code_of
 
 _SETTING: Final = re.compile(
     r"\b(torch\._(?:dynamo|inductor|functorch)\.config\.\w{1,80}) ?= ?(True|False)\b"
@@ -82,10 +82,10 @@ class WayOut:
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
+class _WayOutEdit:
     """An edit of a file, with the node whose line is named."""
 
-    code: Code
+    code: ParsedFile
     node: ast.expr | ast.stmt
     edit: Edit
 
@@ -104,7 +104,7 @@ def _compiles_any(report: Report) -> bool:
     return bool(report.compilations or report.exports) or any("compile(" in text for text in texts)
 
 
-def ways_out(finding: Finding, context: Context) -> list[WayOut]:
+def ways_out(finding: Finding, context: RuleContext) -> list[WayOut]:
     """Return the ways out to try for an error or a graph break, the best first."""
     codes = list(_codes(finding, context)) if may_help(finding, context.report) else []
     if not codes:
@@ -114,7 +114,7 @@ def ways_out(finding: Finding, context: Context) -> list[WayOut]:
         narrow += _fixes(finding, context)
     if finding.kind == "graph-break":
         return narrow
-    place = _Place(finding.span.filename)
+    place = _LineNamer(finding.span.filename)
     whole = list(_without_fullgraph(codes, place))
     return [
         *narrow,
@@ -151,16 +151,16 @@ def unwrapped(files: Mapping[str, SourceFile | None]) -> Fix:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _LineNamer:
     """The names of lines as a finding in the file ``filename`` shows them."""
 
     filename: str
 
-    def line(self, code: Code, node: ast.expr | ast.stmt) -> str:
+    def line(self, code: ParsedFile, node: ast.expr | ast.stmt) -> str:
         """Name the line of a node, with the file if it is another file."""
         return row_of(code.source, node.lineno, self.filename)
 
-    def lines(self, changes: Sequence[_Change]) -> str:
+    def lines(self, changes: Sequence[_WayOutEdit]) -> str:
         """Name the lines of changes, each line once."""
         named = list(dict.fromkeys(self.line(item.code, item.node) for item in changes))
         if len(named) > 1 and all(item.startswith("line ") for item in named):
@@ -169,7 +169,11 @@ class _Place:
         return " and ".join(named)
 
     def ways(
-        self, changes: Sequence[_Change], clause: Callable[[str], str], names: tuple[str, ...], cost: str = ""
+        self,
+        changes: Sequence[_WayOutEdit],
+        clause: Callable[[str], str],
+        names: tuple[str, ...],
+        cost: str = "",
     ) -> Iterator[WayOut]:
         """Yield ways out that change each of a few places alone, then all; ``clause`` gets their lines."""
         sets = [[item] for item in changes] if 1 < len(changes) <= _MOST_PLACES else []
@@ -178,7 +182,7 @@ class _Place:
             yield WayOut(clause(self.lines(some)), names, edits, cost=cost)
 
 
-def _codes(finding: Finding, context: Context) -> Iterator[Code]:
+def _codes(finding: Finding, context: RuleContext) -> Iterator[ParsedFile]:
     """Yield the files that an error came through, beginning with its own, and the file of the target."""
     names = [
         finding.span.filename,
@@ -190,11 +194,11 @@ def _codes(finding: Finding, context: Context) -> Iterator[Code]:
             yield code
 
 
-def _calls(code: Code, names: Sequence[str]) -> Iterator[ast.Call]:
+def _calls(code: ParsedFile, names: Sequence[str]) -> Iterator[ast.Call]:
     return (call for call in code.all(ast.Call) if code.meaning(call.func) in names)
 
 
-def _compiles(code: Code) -> Iterator[ast.expr]:
+def _compiles(code: ParsedFile) -> Iterator[ast.expr]:
     """Yield the outermost calls of ``torch.compile``, and its uses as a bare decorator."""
     calls = list(_calls(code, _COMPILE))
     for call in calls:
@@ -213,7 +217,7 @@ def _without(way: WayOut, whole: Sequence[WayOut]) -> WayOut:
     )
 
 
-def _named_settings(finding: Finding, code: Code) -> Iterator[WayOut]:
+def _named_settings(finding: Finding, code: ParsedFile) -> Iterator[WayOut]:
     """Yield the settings that torch's own hints name."""
     said = "\n".join((*finding.hints, finding.explanation, finding.text))
     for name, value in dict.fromkeys(_SETTING.findall(said)):
@@ -221,7 +225,7 @@ def _named_settings(finding: Finding, code: Code) -> Iterator[WayOut]:
         yield WayOut(f"With {code_span(text)}", (name,), (code.setting(text),), "named")
 
 
-def _fixes(finding: Finding, context: Context) -> Iterator[WayOut]:
+def _fixes(finding: Finding, context: RuleContext) -> Iterator[WayOut]:
     """Yield fixes from the catalogue of graph breaks; an error of ``fullgraph=True`` is such a break."""
     for fix in candidates(replace(finding, kind="graph-break"), context)[:_MOST_EDITS]:
         lines = _new_lines(fix, context, finding.span.filename)
@@ -243,7 +247,7 @@ def _shown(lines: Sequence[tuple[str, str]]) -> str:
     return " and ".join(f"{' and '.join(quoted)} ({place})" for place, quoted in places.items())
 
 
-def _new_lines(fix: Fix, context: Context, filename: str) -> list[tuple[str, str]]:
+def _new_lines(fix: Fix, context: RuleContext, filename: str) -> list[tuple[str, str]]:
     """List the lines that a fix writes, without imports, each with the name of the line that it replaces.
 
     The list is empty if two edits are on one line.
@@ -269,9 +273,9 @@ def _written(edit: Edit, source: SourceFile) -> Iterator[str]:
             yield line.strip()
 
 
-def _without_fullgraph(codes: Sequence[Code], place: _Place) -> Iterator[WayOut]:
+def _without_fullgraph(codes: Sequence[ParsedFile], place: _LineNamer) -> Iterator[WayOut]:
     found = [
-        _Change(code, word.value, code.replaced(word.value, "False"))
+        _WayOutEdit(code, word.value, code.replaced(word.value, "False"))
         for code in codes
         for call in code.all(ast.Call)
         for word in call.keywords
@@ -280,7 +284,7 @@ def _without_fullgraph(codes: Sequence[Code], place: _Place) -> Iterator[WayOut]
     yield from place.ways(found, lambda lines: f"Without `fullgraph=True` ({lines})", ("fullgraph=True",))
 
 
-def _default_settings(codes: Sequence[Code], place: _Place) -> Iterator[WayOut]:
+def _default_settings(codes: Sequence[ParsedFile], place: _LineNamer) -> Iterator[WayOut]:
     """Remove one setting of torch's compiler that the program makes."""
     for code in codes:
         for statement in code.all(ast.Assign):
@@ -290,15 +294,15 @@ def _default_settings(codes: Sequence[Code], place: _Place) -> Iterator[WayOut]:
                 yield WayOut(change, (dotted(statement.targets[0]),), (code.replaced(statement, "pass"),))
 
 
-def _maybe_marked(finding: Finding, codes: Sequence[Code], place: _Place) -> Iterator[WayOut]:
+def _maybe_marked(finding: Finding, codes: Sequence[ParsedFile], place: _LineNamer) -> Iterator[WayOut]:
     """Mark sizes with ``maybe_mark_dynamic``, or without a range."""
     if "mark_dynamic" not in "".join((*finding.hints, finding.text)):
         return
     found = [(code, call) for code in codes for call in _calls(code, (_MARK,)) if len(call.args) == 2]
 
-    def changes(name: str) -> list[_Change]:
+    def changes(name: str) -> list[_WayOutEdit]:
         return [
-            _Change(code, call, code.replaced(call, _marking(code, call, name)))
+            _WayOutEdit(code, call, code.replaced(call, _marking(code, call, name)))
             for code, call in found
             if name != "mark_dynamic" or call.keywords
         ]
@@ -316,7 +320,7 @@ def _maybe_marked(finding: Finding, codes: Sequence[Code], place: _Place) -> Ite
     )
 
 
-def _marking(code: Code, call: ast.Call, name: str) -> str:
+def _marking(code: ParsedFile, call: ast.Call, name: str) -> str:
     """Write the call of a mark with another function of the same module, and without keywords."""
     function = call.func
     module = (
@@ -325,7 +329,7 @@ def _marking(code: Code, call: ast.Call, name: str) -> str:
     return f"{module}.{name}({', '.join(map(code.text, call.args))})"
 
 
-def _in_place(codes: Sequence[Code], place: _Place) -> Iterator[WayOut]:
+def _in_place(codes: Sequence[ParsedFile], place: _LineNamer) -> Iterator[WayOut]:
     """Compile modules in-place, which preserves their classes and the keys of their state_dicts."""
     for code in codes:
         for statement in code.all(ast.Assign):
@@ -349,19 +353,19 @@ def _in_place(codes: Sequence[Code], place: _Place) -> Iterator[WayOut]:
 
 
 def _compiled_with(
-    option: str, codes: Sequence[Code], place: _Place, effect: str = "", cost: str = ""
+    option: str, codes: Sequence[ParsedFile], place: _LineNamer, effect: str = "", cost: str = ""
 ) -> Iterator[WayOut]:
     """Pass an option to ``torch.compile``."""
     name, _, value = option.partition("=")
     found = [
-        _Change(code, call, with_option(code, call, name, value))
+        _WayOutEdit(code, call, with_option(code, call, name, value))
         for code in codes
         for call in _compiles(code)
     ]
     yield from place.ways(found, lambda lines: f"With `{option}` ({lines}){effect}", (option,), cost)
 
 
-def _known_settings(code: Code) -> WayOut:
+def _known_settings(code: ParsedFile) -> WayOut:
     """Make the settings that sometimes cure errors, if torch has them and the program does not set them."""
     own = {code.meaning(target) for node in code.all(ast.Assign) for target in node.targets}
     parts = []
@@ -376,7 +380,7 @@ def _known_settings(code: Code) -> WayOut:
     return WayOut("With other settings", (), edits, parts=tuple(parts))
 
 
-def _exported_otherwise(codes: Sequence[Code], place: _Place) -> Iterator[WayOut]:
+def _exported_otherwise(codes: Sequence[ParsedFile], place: _LineNamer) -> Iterator[WayOut]:
     """Export with the other value of ``strict``, or with sizes that may become constants."""
     for code in codes:
         calls = list(_calls(code, _EXPORT))
@@ -388,14 +392,17 @@ def _exported_otherwise(codes: Sequence[Code], place: _Place) -> Iterator[WayOut
             yield WayOut(change, (f"strict={strict}",), (edit,))
         dims = [node for node in code.all(ast.expr) if _is_dim(code, node)] if calls else []
         yield from place.ways(
-            [_Change(code, node, code.replaced(node, f"{code.text(_dim_of(node))}.AUTO")) for node in dims],
+            [
+                _WayOutEdit(code, node, code.replaced(node, f"{code.text(_dim_of(node))}.AUTO"))
+                for node in dims
+            ],
             lambda lines: f"With `Dim.AUTO` instead of the `Dim` of {lines}",
             ("Dim.AUTO",),
             _MAY_BE_FIXED,
         )
 
 
-def _is_dim(code: Code, node: ast.expr) -> bool:
+def _is_dim(code: ParsedFile, node: ast.expr) -> bool:
     whole = "torch.export.Dim" if isinstance(node, ast.Call) else "torch.export.Dim.DYNAMIC"
     return code.meaning(callee(node)) == whole
 
@@ -407,7 +414,7 @@ def _dim_of(node: ast.expr) -> ast.expr:
     )
 
 
-def _disabled(finding: Finding, context: Context, place: _Place) -> Iterator[WayOut]:
+def _disabled(finding: Finding, context: RuleContext, place: _LineNamer) -> Iterator[WayOut]:
     """Disable compilation of one function, the innermost first."""
     for call in reversed(_inside(finding, context)):
         code = code_of(context.files.get(call.filename))
@@ -424,7 +431,7 @@ def _disabled(finding: Finding, context: Context, place: _Place) -> Iterator[Way
         yield WayOut(change, (decorator.removeprefix("@"), name), (edit, *code.importing_torch()))
 
 
-def _inside(finding: Finding, context: Context) -> list[Call]:
+def _inside(finding: Finding, context: RuleContext) -> list[StackCall]:
     """Return the calls of a stack below the compiled function of the finding, or below any compiled one."""
     frames = {item.partition("/")[0] for item in finding.compile_ids}
     roots = {
@@ -437,7 +444,7 @@ def _inside(finding: Finding, context: Context) -> list[Call]:
     return [] if at is None else stack[at + 1 :]
 
 
-def _function_at(code: Code, call: Call) -> Function | None:
+def _function_at(code: ParsedFile, call: StackCall) -> Function | None:
     """Return the function that a call of a stack is in, unless it is nested in another function."""
     around = [item for item in code.functions() if covers(item, call.row)]
     function = max(around, key=lambda item: item.lineno, default=None)
@@ -446,7 +453,7 @@ def _function_at(code: Code, call: Call) -> Function | None:
     return function if code.function(function) is None else None
 
 
-def _is_of_operator(code: Code, function: Function) -> bool:
+def _is_of_operator(code: ParsedFile, function: Function) -> bool:
     """Tell whether a function implements a custom operator or a fake kernel: Dynamo does not trace it."""
     names = (code.meaning(callee(item)) for item in function.decorator_list)
     return any(name.startswith(_OPERATORS) for name in names)

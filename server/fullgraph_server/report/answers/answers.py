@@ -19,19 +19,19 @@ from fullgraph_compiler.facts import (
 
 from ...workspace.source import SourceFile
 from ..facts_by_type import FactsByType
-from ..source_locator import Places
+from ..source_locator import FactLocator
 from .breaks import break_answer, on_limit, on_no_graph, wrapper_answer
 from .calls import library_answer
 from .errors import error_answer, first_sentence
 from .fake_calls import fake_call_answer, handler_answer
 from .fake_kernels import kernel_answer
-from .marks import Marks
+from .marks import MarkUses
 from .operators import loop_answer
 from .recompiling.compiling import limit_of_thread
 from .seen_errors import SeenBreak
 from .uncompiled import uncompiled_hints
 from .undecided import undecided_answer
-from .words import Answer
+from .words import FindingAnswer
 from .wrapped import raised_answer
 
 _WITH_STACK: Final = (GraphBreak, CompileFailure, ProgramRaised, CallsWithoutGraph, RecompileLimit)
@@ -39,25 +39,25 @@ _TRACED_BY: Final = "trace_autograd_ops"
 """The setting that makes Dynamo trace gradients; torch names it when a gradient breaks the graph."""
 
 
-class Answers:
+class FindingAnswers:
     """Answers to graph breaks and errors, from the facts and the source of the program."""
 
-    def __init__(self, facts: FactsByType, places: Places) -> None:
+    def __init__(self, facts: FactsByType, places: FactLocator) -> None:
         self._facts = facts
         self._places = places
         self._workspace = places.workspace
-        self._marks = Marks(lambda: tuple(self._sources()))
+        self._marks = MarkUses(lambda: tuple(self._sources()))
         breaks = (fact for fact in facts.of(GraphBreak) if _TRACED_BY in fact.explanation)
         self._untraced = {(frame.filename, frame.row) for fact in breaks for frame in fact.stack[-1:]}
 
-    def on_break(self, fact: GraphBreak, *, wrapped: bool) -> Answer:
+    def on_break(self, fact: GraphBreak, *, wrapped: bool) -> FindingAnswer:
         """Return the answer to a graph break; ``wrapped`` if DDP or FSDP causes the break."""
         if (answer := kernel_answer(fact, self._marks, self._workspace)).note:
             return answer
         seen = SeenBreak(fact, self._places, self._marks)
         return wrapper_answer(seen) if wrapped else break_answer(seen)
 
-    def on_failure(self, fact: CompileFailure) -> Answer:
+    def on_failure(self, fact: CompileFailure) -> FindingAnswer:
         """Return the answer to an error of the compiler."""
         if not fact.code and (answer := self._on_error(fact)).note:
             return replace(answer, replaced=fact.explanation)
@@ -75,7 +75,7 @@ class Answers:
         answer = handler_answer(fact, traced, self._workspace).with_part(answer)
         return answer.with_part(fake_call_answer(fact, filename, self._marks))
 
-    def on_raised(self, fact: ProgramRaised) -> Answer:
+    def on_raised(self, fact: ProgramRaised) -> FindingAnswer:
         """Return the answer to an exception that the program raised."""
         answer = self._on_error(fact)
         if not answer.note and self._facts.of(StageChecked):
@@ -90,13 +90,13 @@ class Answers:
         hints = on_no_graph(fact, self._places, self._marks)
         return hints or uncompiled_hints(fact, self._marks, self._workspace)
 
-    def on_limit(self, fact: RecompileLimit) -> Answer:
+    def on_limit(self, fact: RecompileLimit) -> FindingAnswer:
         """Return the answer to a recompile limit: what turns it into an error, where it was set."""
         answer = limit_of_thread(fact, tuple(self._sources()))
         notes = filter(None, (on_limit(fact, self._places, self._marks), answer.note))
         return replace(answer, note="\n".join(notes))
 
-    def _on_error(self, fact: CompileFailure | ProgramRaised) -> Answer:
+    def _on_error(self, fact: CompileFailure | ProgramRaised) -> FindingAnswer:
         return error_answer(fact.message, fact.stack, self._places, self._marks, self._untraced)
 
     def _sources(self) -> Iterator[SourceFile]:

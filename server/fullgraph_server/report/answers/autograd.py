@@ -11,9 +11,9 @@ from typing import Final, TypeAlias
 from ...text.markdown import code_span
 from ...workspace.definitions import definitions, nodes_of_scope
 from ...workspace.source import SourceFile
-from .marks import Marks, dotted
+from .marks import MarkUses, dotted
 from .seen_errors import SeenBreak, SeenError
-from .words import Answer, row_of
+from .words import FindingAnswer, row_of
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _SETTERS: Final = frozenset(("requires_grad_", "share_memory_", "retain_grad_", "rename_", "detach_"))
@@ -36,7 +36,7 @@ _LONGEST: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class _Write:
+class _InPlaceWrite:
     """A statement that writes in place, certainly or if its target is a tensor."""
 
     row: int
@@ -44,7 +44,7 @@ class _Write:
     is_certain: bool
 
 
-def gradient_answer(seen: SeenBreak, without: str) -> Answer | None:
+def gradient_answer(seen: SeenBreak, without: str) -> FindingAnswer | None:
     """Return what tracing a gradient needs in addition to the setting that torch names.
 
     Dynamo refuses to return a tensor whose ``grad_fn`` a gradient has used up: ``output_graph.py`` and
@@ -67,7 +67,7 @@ def gradient_answer(seen: SeenBreak, without: str) -> Answer | None:
             )
         else:
             hint += _DETACH
-    return Answer(hints=(hint, *filter(None, (without,))), instead=True)
+    return FindingAnswer(hints=(hint, *filter(None, (without,))), instead=True)
 
 
 def _gradient(source: SourceFile, row: int) -> ast.Call | None:
@@ -108,7 +108,7 @@ def _returned_as_well(source: SourceFile, call: ast.Call | None, row: int) -> tu
     return None
 
 
-def modified_in_place(_: Marks, error: SeenError) -> Answer | None:
+def modified_in_place(_: MarkUses, error: SeenError) -> FindingAnswer | None:
     """Name the in-place writes of the function in which the error was raised."""
     source = error.source
     function = definitions(source).function_at(error.row) if source else None
@@ -126,19 +126,19 @@ def modified_in_place(_: Marks, error: SeenError) -> Answer | None:
         said = f"In {name}, {listed} {verb} in place, if the target is a tensor."
     made = _operation(error.name)
     needed = f"the result of {code_span(made)}, which" if made else "a value that"
-    return Answer(
+    return FindingAnswer(
         f"{error.known.explanation} {said}",
         (error.known.hint,),
         title=f"the backward needs {needed} is changed in place",
     )
 
 
-def without_backward(marks: Marks, error: SeenError) -> Answer:
+def without_backward(marks: MarkUses, error: SeenError) -> FindingAnswer:
     """Name the line that defines an operator without a backward."""
     operator = _operator(error.name)
     mark = marks.operator(operator)
     where = f" It is defined on {error.line(mark)}." if mark else ""
-    return Answer(
+    return FindingAnswer(
         f"{error.known.explanation}{where} AOTAutograd traces the backward at the first call with an input "
         "that needs a gradient.",
         (error.known.hint,),
@@ -146,16 +146,16 @@ def without_backward(marks: Marks, error: SeenError) -> Answer:
     )
 
 
-def inference_tensor(marks: Marks, error: SeenError) -> Answer | None:
+def inference_tensor(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
     """Name the lines that use ``torch.inference_mode``."""
     lines = list(dict.fromkeys(map(error.line, marks.all("inference_mode"))))
     if not lines or len(lines) > _MOST:
         return None
     note = f"{error.known.explanation} The program uses it on {' and '.join(lines)}."
-    return Answer(note, (error.known.hint,))
+    return FindingAnswer(note, (error.known.hint,))
 
 
-def donated_buffer(marks: Marks, error: SeenError) -> Answer:
+def donated_buffer(marks: MarkUses, error: SeenError) -> FindingAnswer:
     """Explain that this backward retains a graph whose buffers an earlier backward freed."""
     hints = [error.known.hint]
     if asked := marks.all("create_graph"):
@@ -164,14 +164,14 @@ def donated_buffer(marks: Marks, error: SeenError) -> Answer:
             f"`create_graph=True` ({where}) still fails when that gradient is differentiated: "
             "AOTAutograd does not support double backward."
         )
-    return Answer(
+    return FindingAnswer(
         error.known.explanation,
         tuple(hints),
         title="this backward retains its graph, but was compiled for a first backward that did not",
     )
 
 
-def returned_pullback(_: Marks, error: SeenError) -> Answer | None:
+def returned_pullback(_: MarkUses, error: SeenError) -> FindingAnswer | None:
     """Explain that compiled code returns the function that ``torch.func.vjp`` made."""
     source = error.source
     calls = [call for call in error.calls() if dotted(call.func).rpartition(".")[2] == "vjp"]
@@ -181,7 +181,7 @@ def returned_pullback(_: Marks, error: SeenError) -> Answer | None:
             continue
         name, made_by = code_span(function.name), code_span(dotted(call.func))
         where = f"line {source.row_words(call.lineno)}"
-        return Answer(
+        return FindingAnswer(
             f"{name} returns the function that {made_by} ({where}) creates. That function holds tensors "
             "wrapped by the transform, and AOTAutograd cannot return these from a graph.",
             (f"Call that function within {name} and return its result, or leave {name} uncompiled.",),
@@ -217,16 +217,16 @@ def _items(value: ast.expr | None) -> Iterator[ast.expr]:
         yield value
 
 
-def _writes(function: ast.AST) -> Iterator[_Write]:
+def _writes(function: ast.AST) -> Iterator[_InPlaceWrite]:
     for node in nodes_of_scope(function):
         if isinstance(node, ast.Call):
             method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
             if method.endswith("_") and not method.startswith("_") and method not in _SETTERS:
-                yield _Write(node.lineno, _text(node), is_certain=method in _IN_PLACE)
+                yield _InPlaceWrite(node.lineno, _text(node), is_certain=method in _IN_PLACE)
         elif isinstance(node, ast.AugAssign) or (
             isinstance(node, ast.Assign) and any(isinstance(item, ast.Subscript) for item in node.targets)
         ):
-            yield _Write(node.lineno, _text(node), is_certain=False)
+            yield _InPlaceWrite(node.lineno, _text(node), is_certain=False)
 
 
 def _text(node: ast.Call | ast.AugAssign | ast.Assign) -> str:

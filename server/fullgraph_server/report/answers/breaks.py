@@ -21,15 +21,15 @@ from ...text.markdown import code_span, filled
 from ...text.source_names import written_name
 from ...workspace.definitions import definitions
 from ...workspace.syntax import covers, nodes_of
-from ..source_locator import Places
+from ..source_locator import FactLocator
 from .autograd import gradient_answer
 from .calls import call_answer
 from .coded import coded_answer
 from .fake_calls import no_kernel_answer
-from .marks import Mark, Marks, dotted
+from .marks import MarkUse, MarkUses, dotted
 from .operators import branch_answer, merge_answer, raw_operator_answer, side_effect_answer, truth_answer
 from .seen_errors import SeenBreak
-from .words import Answer, line_of, row_of, written
+from .words import FindingAnswer, line_of, row_of, written
 
 _BY_DISABLE: Final = r"wrapped with `torch\.compiler\.disable` \(reason: (?P<reason>[^\n]{0,300})\)$"
 _DISABLED: Final = re.compile(
@@ -65,7 +65,7 @@ _DDP: Final = re.compile(r"[/\\]torch[/\\]nn[/\\]parallel[/\\]distributed\.py$")
 
 
 @dataclass(frozen=True, slots=True)
-class _Disabled:
+class _DisabledFunction:
     """A function that ``torch.compiler.disable`` keeps out of graphs.
 
     It has the program's reason, and the mark that disables it if that was found.
@@ -73,14 +73,14 @@ class _Disabled:
 
     name: str
     reason: str
-    mark: Mark | None
+    mark: MarkUse | None
     said: str
     """Torch's sentence."""
 
 
-def break_answer(seen: SeenBreak) -> Answer:
+def break_answer(seen: SeenBreak) -> FindingAnswer:
     """Return the answer to a graph break; an empty one if nothing is known."""
-    answer = Answer()
+    answer = FindingAnswer()
     for part in filter(None, (part(seen) for part in _PARTS)):
         answer = answer.with_part(part)
     return answer if answer.hints else answer.with_part(coded_answer(seen.fact))
@@ -89,7 +89,7 @@ def break_answer(seen: SeenBreak) -> Answer:
 # -- functions kept out of graphs --------------------------------------------------------------
 
 
-def _disabled(seen: SeenBreak) -> Answer | None:
+def _disabled(seen: SeenBreak) -> FindingAnswer | None:
     disabled, fact = _disabled_callee(seen), seen.fact
     if disabled is None:
         return None
@@ -115,10 +115,10 @@ def _disabled(seen: SeenBreak) -> Answer | None:
         hints.append(f"Or call {name} outside of compiled code.")
     if _fullgraph_marks(seen):
         hints.append("If the break is intended, leave `fullgraph=True` out: then this call runs eagerly.")
-    return Answer(note, tuple(hints), replaced=disabled.said, instead=True)
+    return FindingAnswer(note, tuple(hints), replaced=disabled.said, instead=True)
 
 
-def _disabled_callee(seen: SeenBreak) -> _Disabled | None:
+def _disabled_callee(seen: SeenBreak) -> _DisabledFunction | None:
     """Return the disabled function that a break names as its reason, if any."""
     if said := _DISABLED_MODULE.search(seen.fact.explanation):
         name = written_name(said["source"])
@@ -132,10 +132,10 @@ def _disabled_callee(seen: SeenBreak) -> _Disabled | None:
     if said is None or not name:
         return None
     reason = said["reason"].strip().rstrip(".")
-    return _Disabled(name, "" if reason == "None" else reason, mark, said[0])
+    return _DisabledFunction(name, "" if reason == "None" else reason, mark, said[0])
 
 
-def _not_reached(seen: SeenBreak) -> Answer | None:
+def _not_reached(seen: SeenBreak) -> FindingAnswer | None:
     """Explain that ``torch.compiler.disable`` on a caller does not apply to the compiled function."""
     if not isinstance(seen.fact, CompileFailure):
         return None
@@ -154,10 +154,10 @@ def _not_reached(seen: SeenBreak) -> Answer | None:
         '`@torch.compiler.set_stance("force_eager")` instead of `torch.compiler.disable` '
         f"({line})."
     )
-    return Answer(f"{note}.", (hint,))
+    return FindingAnswer(f"{note}.", (hint,))
 
 
-def _mark_around(frame: StackFrame, marks: Marks) -> Mark | None:
+def _mark_around(frame: StackFrame, marks: MarkUses) -> MarkUse | None:
     for mark in marks.all("disable"):
         node = mark.definition
         inside = node is not None and covers(node, frame.row)
@@ -166,27 +166,27 @@ def _mark_around(frame: StackFrame, marks: Marks) -> Mark | None:
     return None
 
 
-def _fullgraph(seen: SeenBreak) -> Answer | None:
+def _fullgraph(seen: SeenBreak) -> FindingAnswer | None:
     """Name the ``fullgraph=True`` that turns a graph break into an error."""
     marks = _fullgraph_marks(seen)
     note = f"`fullgraph=True`{seen.where(*marks)} turns this graph break into an error."
-    return Answer(note) if marks else None
+    return FindingAnswer(note) if marks else None
 
 
-def _gradient(seen: SeenBreak) -> Answer | None:
+def _gradient(seen: SeenBreak) -> FindingAnswer | None:
     """Advise on a gradient that Dynamo does not trace."""
     marks = _fullgraph_marks(seen)
     return gradient_answer(seen, _WITHOUT.format(where=seen.where(*marks)) if marks else "")
 
 
-def _fullgraph_marks(seen: SeenBreak) -> list[Mark]:
+def _fullgraph_marks(seen: SeenBreak) -> list[MarkUse]:
     """List the marks that may have compiled the failing frame, if each has ``fullgraph=True``."""
     fact = seen.fact
     is_of_mark = isinstance(fact, CompileFailure) and fact.error == "Unsupported" and fact.code
     return _marks_of(fact.compile_id, seen.places, seen.marks) if is_of_mark else []
 
 
-def _marks_of(compile_id: str, places: Places, all_marks: Marks) -> list[Mark]:
+def _marks_of(compile_id: str, places: FactLocator, all_marks: MarkUses) -> list[MarkUse]:
     """List the marks that may have compiled a frame, if each has ``fullgraph=True``."""
     marks = all_marks.compiling(places.name_of(compile_id))
     if not marks:
@@ -195,7 +195,7 @@ def _marks_of(compile_id: str, places: Places, all_marks: Marks) -> list[Mark]:
     return marks if all(mark.is_on("fullgraph") for mark in marks) else []
 
 
-def on_limit(fact: RecompileLimit, places: Places, all_marks: Marks) -> str:
+def on_limit(fact: RecompileLimit, places: FactLocator, all_marks: MarkUses) -> str:
     """Name the ``fullgraph=True`` that turns a recompile limit into an error.
 
     Empty if none is found.
@@ -207,7 +207,7 @@ def on_limit(fact: RecompileLimit, places: Places, all_marks: Marks) -> str:
     return f"`fullgraph=True`{where} turns the limit into an error: without it, such calls run eagerly."
 
 
-def _transform(seen: SeenBreak) -> Answer | None:
+def _transform(seen: SeenBreak) -> FindingAnswer | None:
     """Advise on a compiled function that an uncompiled transform of ``torch.func`` calls."""
     around = seen.places.calling_stack(seen.fact.compile_id)
     if seen.fact.code != "GB0149" or any(map(seen.places.is_compiled, around)):
@@ -216,10 +216,10 @@ def _transform(seen: SeenBreak) -> Answer | None:
         "Compile the function that calls the transform (`torch.func.grad`, `vmap`) instead of the function "
         "passed to it."
     )
-    return Answer(hints=(hint,))
+    return FindingAnswer(hints=(hint,))
 
 
-def _of_data(seen: SeenBreak) -> Answer | None:
+def _of_data(seen: SeenBreak) -> FindingAnswer | None:
     """Advise on a library function that needs a value which depends on tensor data."""
     fact = seen.fact
     asking = _ASKING.search(fact.text) if isinstance(fact, CompileFailure) else None
@@ -233,10 +233,10 @@ def _of_data(seen: SeenBreak) -> Answer | None:
     mark = seen.marks.only("compile")
     if mark is not None and mark.is_on("fullgraph"):
         hints.append(_WITHOUT.format(where=seen.where(mark)))
-    return Answer(note, tuple(hints), replaced=fact.explanation, instead=True)
+    return FindingAnswer(note, tuple(hints), replaced=fact.explanation, instead=True)
 
 
-def _only_raises(seen: SeenBreak) -> Answer | None:
+def _only_raises(seen: SeenBreak) -> FindingAnswer | None:
     """Advise on a data-dependent branch that only raises an error."""
     source = seen.source if seen.fact.code == "GB0170" else None
     nodes = source.nodes_at(seen.row) if source else ()
@@ -252,7 +252,7 @@ def _only_raises(seen: SeenBreak) -> Answer | None:
         holds = ast.unparse(called)
     can_write = len(holds) <= _LONGEST and not any(map(_is_of_python, ast.walk(test)))
     checked = code_span(f"torch._assert_async({holds})") if can_write else "`torch._assert_async`"
-    return Answer(
+    return FindingAnswer(
         "This branch only raises an error.",
         (f"Check the condition before the compiled call, or write {checked}: then the graph checks it.",),
         instead=True,
@@ -262,7 +262,7 @@ def _only_raises(seen: SeenBreak) -> Answer | None:
 # -- hooks -------------------------------------------------------------------------------------
 
 
-def _hook(seen: SeenBreak) -> Answer | None:
+def _hook(seen: SeenBreak) -> FindingAnswer | None:
     mark = _hook_mark(seen)
     if mark is None:
         return None
@@ -273,10 +273,10 @@ def _hook(seen: SeenBreak) -> Answer | None:
         "a module that has it."
     )
     skip = "If it need not run in compiled calls, begin it with `if torch.compiler.is_compiling(): return`."
-    return Answer(note, () if _disabled_callee(seen) else (skip,))
+    return FindingAnswer(note, () if _disabled_callee(seen) else (skip,))
 
 
-def _hook_mark(seen: SeenBreak) -> Mark | None:
+def _hook_mark(seen: SeenBreak) -> MarkUse | None:
     """Return the mark that registers the hook which broke the graph, if a hook did."""
     stack = seen.stack
     calls = [index for index, frame in enumerate(stack) if _MODULE_CALL.search(frame.filename)]
@@ -292,7 +292,7 @@ def _hook_mark(seen: SeenBreak) -> Mark | None:
 # -- checkpoints, wrappers, classes and decorators ---------------------------------------------
 
 
-def _checkpoint(seen: SeenBreak) -> Answer | None:
+def _checkpoint(seen: SeenBreak) -> FindingAnswer | None:
     if _CHECKPOINT not in seen.fact.explanation or not isinstance(seen.fact, GraphBreak):
         return None
     for caller, called in itertools.pairwise(seen.own):
@@ -305,7 +305,7 @@ def _checkpoint(seen: SeenBreak) -> Answer | None:
         if source is None or not any(dotted(node.func).rpartition(".")[2] == "checkpoint" for node in calls):
             continue
         name = code_span(seen.places.function_name(called))
-        return Answer(
+        return FindingAnswer(
             f"A checkpointed function is captured as a whole or not at all: {name}, which "
             f"{row_of(source, caller.row, seen.filename)} checkpoints, runs eagerly.",
             (f"Compile {name} by itself, with `@torch.compile`: then only this call runs eagerly.",),
@@ -314,11 +314,11 @@ def _checkpoint(seen: SeenBreak) -> Answer | None:
     return None
 
 
-def wrapper_answer(seen: SeenBreak) -> Answer:
+def wrapper_answer(seen: SeenBreak) -> FindingAnswer:
     """Explain that DDP broadcasts the buffers of its module, if that breaks the graph."""
     if not any(_DDP.search(frame.filename) and "_sync_" in frame.function for frame in seen.stack):
-        return Answer()
-    return Answer(
+        return FindingAnswer()
+    return FindingAnswer(
         "Here it broadcasts the module's buffers, such as the statistics of a BatchNorm, to all ranks.",
         (
             _compile_ahead_of_ddp(seen.marks, seen.filename),
@@ -327,7 +327,7 @@ def wrapper_answer(seen: SeenBreak) -> Answer:
     )
 
 
-def on_no_graph(fact: CallsWithoutGraph, places: Places, marks: Marks) -> tuple[str, ...]:
+def on_no_graph(fact: CallsWithoutGraph, places: FactLocator, marks: MarkUses) -> tuple[str, ...]:
     """Advise to compile the module that DDP wraps, if the compiled wrapper captured no graph."""
     own = places.own(fact.stack)
     if not fact.calls or not _DDP.search(fact.filename):
@@ -335,7 +335,7 @@ def on_no_graph(fact: CallsWithoutGraph, places: Places, marks: Marks) -> tuple[
     return (_compile_ahead_of_ddp(marks, own[-1].filename if own else ""),)
 
 
-def _compile_ahead_of_ddp(marks: Marks, filename: str) -> str:
+def _compile_ahead_of_ddp(marks: MarkUses, filename: str) -> str:
     mark = marks.only("ddp")
     inner = written(mark.argument if mark else None, "module")
     where = f" ({line_of(mark, filename)})" if mark else ""
@@ -343,7 +343,7 @@ def _compile_ahead_of_ddp(marks: Marks, filename: str) -> str:
     return f"Compile the module before it is wrapped: {wrapped}{where}."
 
 
-def _class(seen: SeenBreak) -> Answer | None:
+def _class(seen: SeenBreak) -> FindingAnswer | None:
     fact = seen.fact
     said = f"{fact.reason if isinstance(fact, GraphBreak) else fact.message} {fact.explanation}"
     if not any(words in said for words in _MAKES_CLASS):
@@ -357,7 +357,7 @@ def _class(seen: SeenBreak) -> Answer | None:
     used = _captured(cls, function) if function else []
     listed = ", ".join(map(code_span, used))
     given = f" Pass it the variables that it takes from the enclosing function: {listed}." if used else ""
-    return Answer(
+    return FindingAnswer(
         filled("Each call creates a new class `{name}`.", name=cls.name),
         (
             filled(
@@ -370,7 +370,7 @@ def _class(seen: SeenBreak) -> Answer | None:
     )
 
 
-def _no_generator(seen: SeenBreak) -> Answer | None:
+def _no_generator(seen: SeenBreak) -> FindingAnswer | None:
     """Name the function under ``contextlib.contextmanager`` that has no ``yield``."""
     said = _CODE_OBJECT.search(seen.fact.text) if seen.fact.code == "GB0221" else None
     source = seen.places.workspace.own_source(said["file"]) if said else None
@@ -392,7 +392,7 @@ def _no_generator(seen: SeenBreak) -> Answer | None:
         (item for item in function.decorator_list if "contextmanager" in ast.unparse(item)), None
     )
     where = f" ({row_of(source, decorator.lineno, seen.filename)})" if decorator else ""
-    return Answer(
+    return FindingAnswer(
         f"{name} ({row_of(source, function.lineno, seen.filename)}) is decorated with "
         f"`contextlib.contextmanager`{where} but has no `yield`: a call of it returns a context manager "
         "instead of its result.",
@@ -414,7 +414,7 @@ def _is_of_python(node: ast.AST) -> bool:
     )
 
 
-def _is_operator_like(mark: Mark | None) -> bool:
+def _is_operator_like(mark: MarkUse | None) -> bool:
     """Return whether a function may become an operator in a graph: whether it may return a value."""
     if mark is None or mark.definition is None:
         return mark is None or not isinstance(mark.argument, ast.Call)  # such a call creates a module
@@ -435,7 +435,7 @@ def _captured(cls: ast.ClassDef, function: ast.AST) -> list[str]:
     return [name for name in dict.fromkeys(names) if name in bound - own]
 
 
-_PARTS: Final[Sequence[Callable[[SeenBreak], Answer | None]]] = (
+_PARTS: Final[Sequence[Callable[[SeenBreak], FindingAnswer | None]]] = (
     _disabled,
     _hook,
     _class,

@@ -17,9 +17,9 @@ from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
 from ...workspace.syntax import nodes_of
 from ...workspace.workspace import Workspace
-from .marks import Marks, dotted
+from .marks import MarkUses, dotted
 from .seen_errors import Broken, SeenBreak
-from .words import Answer, line_of, row_of
+from .words import FindingAnswer, line_of, row_of
 
 _OF_TORCH: Final = re.compile(r"[/\\]torch[/\\]")
 
@@ -83,7 +83,7 @@ _OUTSIDE: Final = (
 )
 
 
-def call_answer(seen: SeenBreak) -> Answer | None:
+def call_answer(seen: SeenBreak) -> FindingAnswer | None:
     """Return the answer to a call that Dynamo cannot trace, if one is known."""
     source, contains = seen.source, seen.places.workspace.contains
     below = itertools.takewhile(lambda frame: not contains(frame.filename), reversed(seen.stack))
@@ -93,7 +93,7 @@ def call_answer(seen: SeenBreak) -> Answer | None:
     return next(filter(None, answers), None)
 
 
-def _builtin(fact: Broken, _: SourceFile, __: int) -> Answer | None:
+def _builtin(fact: Broken, _: SourceFile, __: int) -> FindingAnswer | None:
     """Advise on a C function.
 
     One that takes and returns tensors can become an operator.
@@ -105,15 +105,15 @@ def _builtin(fact: Broken, _: SourceFile, __: int) -> Answer | None:
         return None
     note = f"{code_span(name)} is written in C: Dynamo cannot trace it."
     if root in sys.stdlib_module_names:
-        return Answer(note, _OUTSIDE, replaced=said[0], instead=True)
+        return FindingAnswer(note, _OUTSIDE, replaced=said[0], instead=True)
     operator = (
         "If it takes and returns tensors, make it a custom operator: call it in a function with "
         "`@torch.library.custom_op`, and describe its results with `register_fake`."
     )
-    return Answer(note, (operator, f"Otherwise: {_OUTSIDE[0]}"), replaced=said[0], instead=True)
+    return FindingAnswer(note, (operator, f"Otherwise: {_OUTSIDE[0]}"), replaced=said[0], instead=True)
 
 
-def _skipped(fact: Broken, _: SourceFile, __: int) -> Answer | None:
+def _skipped(fact: Broken, _: SourceFile, __: int) -> FindingAnswer | None:
     """Advise on a function of the standard library that torch keeps out of graphs."""
     said = _SKIPPED.search(fact.explanation)
     if said is None:
@@ -123,22 +123,22 @@ def _skipped(fact: Broken, _: SourceFile, __: int) -> Answer | None:
             "A learning-rate scheduler has wrapped `step` of its optimizer. torch does not trace the "
             "wrapper: the original `step` is compiled separately."
         )
-        return Answer(note, replaced=said[0], instead=True)
+        return FindingAnswer(note, replaced=said[0], instead=True)
     if not _STANDARD.search(said["file"]):
         return None
     note = f"{code_span(said['name'])} is part of Python's standard library: torch keeps it out of graphs."
-    return Answer(note, _OUTSIDE, replaced=said[0], instead=True)
+    return FindingAnswer(note, _OUTSIDE, replaced=said[0], instead=True)
 
 
-def _method(fact: Broken, _: SourceFile, __: int) -> Answer | None:
+def _method(fact: Broken, _: SourceFile, __: int) -> FindingAnswer | None:
     """Advise on a method of an object that Dynamo has no model for, such as a context variable."""
     said = _METHOD.search(fact.explanation)
     if said is None or said["method"].startswith("__") or "Storage" in said["cls"]:
         return None
-    return Answer(hints=_OUTSIDE, instead=True)
+    return FindingAnswer(hints=_OUTSIDE, instead=True)
 
 
-def _iterator(fact: Broken, _: SourceFile, __: int) -> Answer | None:
+def _iterator(fact: Broken, _: SourceFile, __: int) -> FindingAnswer | None:
     """Advise on an iterator that was created outside of compiled code."""
     said = _ITERATOR.search(fact.explanation)
     name = (said["iter"] or said["next"] or said["of_c"]) if said else ""
@@ -148,10 +148,10 @@ def _iterator(fact: Broken, _: SourceFile, __: int) -> Answer | None:
     hint = "Pass a list: write `list(...)` around it where it is created."
     if said["next"] or said["special"] == "next":
         hint = "Take the item from it outside of compiled code, and pass the item."
-    return Answer(note, (hint,), replaced=said[0], instead=True)
+    return FindingAnswer(note, (hint,), replaced=said[0], instead=True)
 
 
-def _makes(fact: Broken, source: SourceFile, _: int) -> Answer | None:
+def _makes(fact: Broken, source: SourceFile, _: int) -> FindingAnswer | None:
     """Advise on a class whose ``__getattribute__`` prevents Dynamo from creating its instances."""
     said = _MAKES.search(fact.explanation)
     name = said["cls"].rpartition(".")[2] if said else ""
@@ -161,7 +161,7 @@ def _makes(fact: Broken, source: SourceFile, _: int) -> Answer | None:
         for item in cls.body:
             if cls.name == name and isinstance(item, ast.FunctionDef) and item.name == "__getattribute__":
                 where = row_of(source, item.lineno, source.filename)
-                return Answer(
+                return FindingAnswer(
                     f"{code_span(name)} defines `__getattribute__` ({where}): Dynamo cannot create instances "
                     "of such a class.",
                     ("Define `__getattr__` instead if that is enough, or create the object elsewhere.",),
@@ -171,20 +171,20 @@ def _makes(fact: Broken, source: SourceFile, _: int) -> Answer | None:
     return None
 
 
-def _by_words(fact: Broken, _: SourceFile, __: int) -> Answer | None:
+def _by_words(fact: Broken, _: SourceFile, __: int) -> FindingAnswer | None:
     """Advise on copies of tensors or modules, and on locks, by the words of torch's explanation."""
     found = (hints for words, hints in _WORDS.items() if words.search(fact.explanation))
-    return next((Answer(hints=hints, instead=True) for hints in found), None)
+    return next((FindingAnswer(hints=hints, instead=True) for hints in found), None)
 
 
-def _address(fact: Broken, source: SourceFile, row: int) -> Answer | None:
+def _address(fact: Broken, source: SourceFile, row: int) -> FindingAnswer | None:
     """Advise on a test of a tensor's address, which does not exist while tracing."""
     if fact.code not in ("GB0059", "GB0088"):
         return None
     for node in source.nodes_at(row):
         calls = nodes_of(ast.Call, node.test) if isinstance(node, (ast.If, ast.IfExp)) else ()
         if any(dotted(call.func).rpartition(".")[2] == "data_ptr" for call in calls):
-            return Answer(
+            return FindingAnswer(
                 "Tensors have no address while Dynamo traces.",
                 ("Read it in uncompiled code only, where `torch.compiler.is_compiling()` is false.",),
                 replaced=fact.explanation,
@@ -193,15 +193,15 @@ def _address(fact: Broken, source: SourceFile, row: int) -> Answer | None:
     return None
 
 
-def _nonstrict(fact: Broken, _: SourceFile, __: int) -> Answer | None:
+def _nonstrict(fact: Broken, _: SourceFile, __: int) -> FindingAnswer | None:
     """Advise on the types that a ``nonstrict_trace`` function accepts and returns."""
     if fact.code == "GB0251":
-        return Answer(hints=(_RETURNED,), instead=True)
+        return FindingAnswer(hints=(_RETURNED,), instead=True)
     said = _GIVEN.search(fact.text) if fact.code == "GB0236" else None
     if said is None:
         return None
     name = code_span(said["cls"].rpartition(".")[2])
-    return Answer(
+    return FindingAnswer(
         hints=(
             f"Pass the tensors and numbers that the function reads from the {name}, instead of the object.",
             f"Or register {name} with `torch.utils._pytree.register_dataclass`, if it is a dataclass.",
@@ -210,28 +210,28 @@ def _nonstrict(fact: Broken, _: SourceFile, __: int) -> Answer | None:
     )
 
 
-_ANSWERS: Final[Sequence[Callable[[Broken, SourceFile, int], Answer | None]]] = (
+_ANSWERS: Final[Sequence[Callable[[Broken, SourceFile, int], FindingAnswer | None]]] = (
     *(_builtin, _skipped, _method, _iterator, _makes, _by_words, _address, _nonstrict),
 )
 
 
-def library_answer(fact: CompileFailure, traced: str, marks: Marks, workspace: Workspace) -> Answer:
+def library_answer(fact: CompileFailure, traced: str, marks: MarkUses, workspace: Workspace) -> FindingAnswer:
     """Advise to disable the function whose call of a library makes Dynamo itself fail.
 
     ``traced`` is the name of the function that is compiled.
     """
     if fact.code or BUG not in fact.explanation or not fact.stack:
-        return Answer()
+        return FindingAnswer()
     own = [frame for frame in fact.stack if workspace.contains(frame.filename)]
     others = [frame.filename for frame in fact.stack if frame not in own]
     if not own or fact.stack[-1] in own or any(_OF_TORCH.search(name) for name in others):
-        return Answer()
+        return FindingAnswer()
     source, function = workspace.source(own[-1].filename), own[-1].function
     node = definitions(source).function_at(own[-1].row) if source else None
     if source is None or not isinstance(node, ast.FunctionDef) or node.name != function:
-        return Answer()
+        return FindingAnswer()
     if function == traced.rpartition(".")[2]:
-        return Answer()
+        return FindingAnswer()
     whole = [mark for mark in marks.all("compile") if mark.is_on("fullgraph")]
     without = f", and `fullgraph=True` ({line_of(whole[0], source.filename)}) left out" if whole else ""
     where = row_of(source, node.lineno, source.filename)
@@ -239,4 +239,4 @@ def library_answer(fact: CompileFailure, traced: str, marks: Marks, workspace: W
         f"Write `@torch.compiler.disable` above {code_span(function)} ({where}): with that{without}, it runs "
         "uncompiled, and the graph breaks where it is called. (Not tried.)"
     )
-    return Answer(hints=(hint,), instead=True)
+    return FindingAnswer(hints=(hint,), instead=True)

@@ -10,7 +10,7 @@ from fullgraph_compiler.facts import Cause, Evidence, Failure, StackFrame
 from ...text.markdown import code_span
 from ...text.messages import first_line
 from ...workspace.source import SourceFile
-from .words import Answer, row_of
+from .words import FindingAnswer, row_of
 from .wrapped import wrapper_answer
 
 _LONGEST: Final = 60
@@ -33,25 +33,29 @@ _READ_OUTSIDE: Final = ("environ", "getenv", "time", "random", "now(", "uuid")
 
 def cause_answer(
     cause: Cause, failure: Failure, source: Callable[[str], SourceFile | None], *, whole: bool
-) -> Answer:
+) -> FindingAnswer:
     """Return the title, note and hints for a difference whose cause is known.
 
     ``whole``: the difference occurs only with the program's own backend.
     """
     if cause.kind == "wrapped":
         return wrapper_answer(cause, failure, source)
-    words = _Words(cause, source)
+    words = _CauseWords(cause, source)
     title = _title(words)
     difference = first_line(failure.message).rstrip(".")
     if cause.kind in _NOT_REUSED:
-        return Answer(note=f"{words.note()}The difference: {difference}.", hints=words.hints(), title=title)
+        return FindingAnswer(
+            note=f"{words.note()}The difference: {difference}.", hints=words.hints(), title=title
+        )
     calls = "each call" if failure.error == "Output" else "that call"
     without = ", without caches," if whole else ""
     again = f"With {calls} compiled anew{without} the program matches the uncompiled one"
     hints = words.hints()
     if not whole:
         hints = _or(*hints, _RESET)
-    return Answer(note=f"{words.note()}The difference: {difference}. {again}.", hints=hints, title=title)
+    return FindingAnswer(
+        note=f"{words.note()}The difference: {difference}. {again}.", hints=hints, title=title
+    )
 
 
 def _or(*hints: str) -> tuple[str, ...]:
@@ -60,7 +64,7 @@ def _or(*hints: str) -> tuple[str, ...]:
     return (*first, f"Or {last[0].lower()}{last[1:]}") if first else (last,)
 
 
-class _Words:
+class _CauseWords:
     """The words for one cause."""
 
     def __init__(self, cause: Cause, source: Callable[[str], SourceFile | None]) -> None:
@@ -149,26 +153,26 @@ _HINTS: Final = {
 _NOT_REUSED: Final = ("numpy", "cached", "compiling")
 
 
-def _branch(words: _Words) -> str:
+def _branch(words: _CauseWords) -> str:
     was, now = (value.lower().replace("none", "None") for value in (words.first.before, words.first.now))
     condition = words.named(f"the condition on {words.line(words.first)}")
     return f"{condition} was {was} when compiled, and is {now} in {words.call}: {_UNGUARDED}"
 
 
-def _loop(words: _Words) -> str:
+def _loop(words: _CauseWords) -> str:
     ends = {"ended": "had fewer iterations", "went on": "had more iterations"}
     loop = f"the loop on {words.line(words.first)}"
     return f"{loop} {ends[words.first.before]} when compiled than in {words.call}: {_UNGUARDED}"
 
 
-def _called(words: _Words) -> str:
+def _called(words: _CauseWords) -> str:
     called = words.first.before, words.first.now
     before, now = (code_span(name) if name else "no function of the program" for name in called)
     call = words.named(words.line(words.first))
     return f"{call} called {before} when compiled, and calls {now} in {words.call}: {_UNGUARDED}"
 
 
-def _value(words: _Words) -> str:
+def _value(words: _CauseWords) -> str:
     first = words.first
     if first.name:
         subject, verbs = f"{code_span(first.name)} ({words.line(first)})", ("was", "is")
@@ -178,25 +182,25 @@ def _value(words: _Words) -> str:
     return f"{subject} {verbs[0]} {before} when compiled, and {verbs[1]} {now} in {words.call}: {_UNGUARDED}"
 
 
-def _hook(words: _Words) -> str:
+def _hook(words: _CauseWords) -> str:
     name = code_span(words.first.name)
     if words.first.now == "runs":
         return f"the hook {name} was registered after {words.function} was compiled, and does not run there"
     return f"the hook {name} was removed after {words.function} was compiled, and still runs there"
 
 
-def _aliasing(words: _Words) -> str:
+def _aliasing(words: _CauseWords) -> str:
     names = words.first.name
     if words.first.now == "shared":
         return f"{names} share memory in {words.call}, and did not when compiled: torch has no guard on that"
     return f"{names} shared memory when compiled, and do not in {words.call}: torch has no guard on that"
 
 
-def _reused(words: _Words) -> str:
+def _reused(words: _CauseWords) -> str:
     return f"{_ALIKE}: {words.call}" if words.cause.call else _ALIKE
 
 
-_TITLES: Final[dict[str, Callable[[_Words], str] | str]] = {
+_TITLES: Final[dict[str, Callable[[_CauseWords], str] | str]] = {
     "branch": _branch,
     "loop": _loop,
     "called": _called,
@@ -211,7 +215,7 @@ _TITLES: Final[dict[str, Callable[[_Words], str] | str]] = {
 """The titles by the kind of the cause, or the functions that build them."""
 
 
-def _title(words: _Words) -> str:
+def _title(words: _CauseWords) -> str:
     title, first = _TITLES.get(words.cause.kind, _reused), words.first
     if callable(title):
         return title(words)

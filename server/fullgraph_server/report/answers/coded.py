@@ -8,7 +8,7 @@ from typing import Final
 
 from fullgraph_compiler.facts import CompileFailure, GraphBreak
 
-from .words import Answer
+from .words import FindingAnswer
 
 _AS_NEW: Final = "Create a tensor of the size that is needed instead of resizing one."
 _STATIC: Final = (
@@ -49,10 +49,10 @@ _OF_OPTIMIZER: Final = (
 )
 
 
-def coded_answer(fact: GraphBreak | CompileFailure) -> Answer:
+def coded_answer(fact: GraphBreak | CompileFailure) -> FindingAnswer:
     """Return torch's developer context and a hint, where torch has no explanation or hint for users."""
     if fact.code in ("GB0007", "GB0008") and _OPTIMIZER.search(fact.explanation):
-        return Answer("", (_OF_OPTIMIZER,), instead=True)
+        return FindingAnswer("", (_OF_OPTIMIZER,), instead=True)
     context = _CONTEXT.search(fact.text) if fact.code and not fact.explanation.strip() else None
     hint = _HINTS.get(fact.code, "") if not fact.hints else ""
-    return Answer(context["said"] if context else "", (hint,) if hint else ())
+    return FindingAnswer(context["said"] if context else "", (hint,) if hint else ())

@@ -15,12 +15,12 @@ from ...text.known_errors import known_error
 from ...text.markdown import code_span, filled
 from ...workspace.definitions import definitions
 from ...workspace.syntax import covers, nodes_of
-from ..source_locator import Places
+from ..source_locator import FactLocator
 from . import autograd, options
-from .marks import Mark, Marks, dotted
+from .marks import MarkUse, MarkUses, dotted
 from .module_names import name_lookups
 from .seen_errors import SeenError
-from .words import Answer, row_of, written
+from .words import FindingAnswer, row_of, written
 
 _MODULE: Final = "torch/nn/modules/module.py"
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
@@ -30,23 +30,23 @@ _SENTENCE: Final = re.compile(r"^.*?[.!?](?= [A-Z`])")
 def error_answer(
     message: str,
     stack: Stack,
-    places: Places,
-    marks: Marks,
+    places: FactLocator,
+    marks: MarkUses,
     untraced: Collection[tuple[str, int]],
-) -> Answer:
+) -> FindingAnswer:
     """Return what is known about an error.
 
     ``untraced``: places of gradients that break the graph.
     """
     known = known_error(message, stack[-1].filename if stack else "")
     if known is None:
-        return Answer()
+        return FindingAnswer()
     found = SeenError(known, message, places.own(stack), places.workspace.source, untraced)
     refine = _REFINED.get(known.name)
     answer = refine(marks, found) if refine else None
     if answer is None and known.in_program:
-        return Answer()
-    usual = Answer(known.explanation, (known.hint,), title=filled(known.title, name=found.name))
+        return FindingAnswer()
+    usual = FindingAnswer(known.explanation, (known.hint,), title=filled(known.title, name=found.name))
     return replace(answer or usual, instead=True)
 
 
@@ -57,7 +57,7 @@ def first_sentence(message: str) -> str:
     return sentence[0] if sentence else line
 
 
-def _double_backward(marks: Marks, error: SeenError) -> Answer | None:
+def _double_backward(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
     asked = marks.all("create_graph")
     if not asked:
         return None
@@ -70,7 +70,7 @@ def _double_backward(marks: Marks, error: SeenError) -> Answer | None:
         if broken
         else "Compute the gradient within the compiled code, with `torch.func.grad`."
     )
-    return Answer(
+    return FindingAnswer(
         "AOTAutograd does not support double backward: the gradient of compiled code cannot be "
         f"differentiated again, which `create_graph=True` asks for ({lines}).",
         (
@@ -83,7 +83,7 @@ def _double_backward(marks: Marks, error: SeenError) -> Answer | None:
     )
 
 
-def _backward_again(marks: Marks, error: SeenError) -> Answer | None:
+def _backward_again(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
     """Distinguish one backward per result from a backward that reaches into the previous step."""
     names = {name for mark in marks.all("compile") for name in _callables(mark)}
     nodes = ast.walk(error.source.tree) if error.source and error.source.tree else ()
@@ -98,22 +98,22 @@ def _backward_again(marks: Marks, error: SeenError) -> Answer | None:
             "If a step uses a result of the previous step, detach it with `.detach()`; if one call has "
             "several losses, call `backward()` once, on their sum."
         )
-        return Answer(error.known.explanation, (hint,))
+        return FindingAnswer(error.known.explanation, (hint,))
     hints = ["Call `backward()` once, on the sum of the losses."]
     compiled = marks.only("compile")
     if compiled and compiled.name:
         where = f"{code_span(compiled.name)} ({error.line(compiled)})"
         hints.append(f"Or leave {where} uncompiled: then results without a common graph have own backwards.")
-    return Answer(error.known.explanation, tuple(hints))
+    return FindingAnswer(error.known.explanation, tuple(hints))
 
 
-def _transformed(marks: Marks, error: SeenError) -> Answer | None:
+def _transformed(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
     mark = marks.only("compile")
     function = mark.definition.name if mark and mark.definition else dotted(mark.argument) if mark else ""
     if mark is None or not function:
         return None
     gradient = code_span(f"torch.compile(torch.func.jacrev({function}))")
-    return Answer(
+    return FindingAnswer(
         "A transform of `torch.func` cannot go through the backward of compiled code, and "
         f"{code_span(function)} is compiled ({error.line(mark)}).",
         (
@@ -126,7 +126,7 @@ def _transformed(marks: Marks, error: SeenError) -> Answer | None:
     )
 
 
-def _state_names(marks: Marks, error: SeenError) -> Answer | None:
+def _state_names(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
     """Name the compiled one of two modules: the one that loads a state, or the one that saved it."""
     expected = "_orig_mod." in error.message.partition("Unexpected key")[0]
     said = (
@@ -134,14 +134,14 @@ def _state_names(marks: Marks, error: SeenError) -> Answer | None:
         if expected
         else "The state of a compiled module is loaded into an uncompiled one."
     )
-    return Answer(
+    return FindingAnswer(
         " ".join([f"{error.known.explanation} {said}", *_false_lookups(marks, error)]),
         (error.known.hint,),
         title=f"{first_sentence(error.message)} names differ by `_orig_mod.`",
     )
 
 
-def _false_lookups(marks: Marks, error: SeenError) -> list[str]:
+def _false_lookups(marks: MarkUses, error: SeenError) -> list[str]:
     """Describe tests in the same file that a compiled module's names silently make false."""
     source, filename = error.source, error.filename
     if source is None:
@@ -155,12 +155,12 @@ def _false_lookups(marks: Marks, error: SeenError) -> list[str]:
     ]
 
 
-def _pickled(marks: Marks, error: SeenError) -> Answer | None:
+def _pickled(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
     mark = marks.named("compile", error.name)
     if mark is None or mark.definition is not None or mark.argument is None:
         return None
     name, call = code_span(mark.name), code_span(f"torch.compile({written(mark.argument, mark.name)})")
-    return Answer(
+    return FindingAnswer(
         f"A function is pickled by its name, and {name} names the uncompiled function: {call} "
         f"({error.line(mark)}) created another one.",
         (
@@ -170,21 +170,21 @@ def _pickled(marks: Marks, error: SeenError) -> Answer | None:
     )
 
 
-def _traced(verb: str) -> Callable[[Marks, SeenError], Answer | None]:
+def _traced(verb: str) -> Callable[[MarkUses, SeenError], FindingAnswer | None]:
     """Return the answer for code that traces a compiled function, or a caller of one."""
 
-    def answer(marks: Marks, error: SeenError) -> Answer | None:
+    def answer(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
         names = (dotted(argument) for call in error.calls() for argument in call.args)
         for name in names:
             if mark := _compiled_as(marks, name):
                 note = f"{code_span(name)} is compiled ({error.line(mark)}). {error.known.explanation}"
-                return Answer(note, (_plain(marks, error, mark, name, verb),))
+                return FindingAnswer(note, (_plain(marks, error, mark, name, verb),))
         return _calls_compiled(marks, error)
 
     return answer
 
 
-def _plain(marks: Marks, error: SeenError, mark: Mark, name: str, verb: str) -> str:
+def _plain(marks: MarkUses, error: SeenError, mark: MarkUse, name: str, verb: str) -> str:
     """Advise what to trace instead of the compiled function or module."""
     if mark.in_place:
         return f"{verb.capitalize()} {code_span(name)} before {error.line(mark)}."
@@ -202,27 +202,27 @@ def _plain(marks: Marks, error: SeenError, mark: Mark, name: str, verb: str) -> 
     return f"{verb.capitalize()} the uncompiled module: {code_span(f'{name}._orig_mod')}."
 
 
-def _calls_compiled(marks: Marks, error: SeenError) -> Answer | None:
+def _calls_compiled(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
     """Explain that a line calls a compiled function while the code around it is traced."""
     for node in error.calls():
         name = dotted(node.func)
         if mark := _compiled_as(marks, name):
             function = code_span(name)
-            return Answer(
+            return FindingAnswer(
                 f"{function} is compiled ({error.line(mark)}). {error.known.explanation}",
                 (f"Let the traced code call the uncompiled function, and compile {function} elsewhere.",),
             )
     return None
 
 
-def _compiled_as(marks: Marks, name: str) -> Mark | None:
+def _compiled_as(marks: MarkUses, name: str) -> MarkUse | None:
     """Return the only mark that compiles the function which a program calls by a name."""
     last = name.rpartition(".")[2]
     found = [mark for mark in marks.all("compile") if last and last in _callables(mark)]
     return found[0] if len(found) == 1 else None
 
 
-def _compiled_twice(marks: Marks, error: SeenError) -> Answer | None:
+def _compiled_twice(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
     for wraps in marks.all("wraps"):
         wrapped = dotted(wraps.argument)
         mark = _compiled_as(marks, wrapped)
@@ -233,7 +233,7 @@ def _compiled_twice(marks: Marks, error: SeenError) -> Answer | None:
         hints = [f"Do not compile {wrapper} again: the function that it calls is compiled."]
         if plain:
             hints.insert(0, f"Write {code_span(f'functools.wraps({plain})')} there.")
-        return Answer(
+        return FindingAnswer(
             f"{code_span(f'functools.wraps({wrapped})')} ({error.line(wraps)}) copies the attributes of the "
             f"compiled function ({error.line(mark)}): `torch.compile` takes the wrapper for a compiled one.",
             tuple(hints),
@@ -241,19 +241,19 @@ def _compiled_twice(marks: Marks, error: SeenError) -> Answer | None:
     return None
 
 
-def _assigned_step(marks: Marks, error: SeenError) -> Answer | None:
+def _assigned_step(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
     found = [mark for mark in marks.all("compile") if "step" in mark.names]
     if len(found) != 1:
         return None
     line = error.line(found[0])
-    return Answer(
+    return FindingAnswer(
         f"A learning-rate scheduler wraps the method `step` of its optimizer, but {line} has replaced it by "
         "the function that `torch.compile` returns.",
         (f"Create the scheduler before {line}.",),
     )
 
 
-def _operator_aliases(marks: Marks, error: SeenError) -> Answer | None:
+def _operator_aliases(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
     found = {
         mark.argument.value: mark
         for mark in marks.all("custom_op")
@@ -267,7 +267,7 @@ def _operator_aliases(marks: Marks, error: SeenError) -> Answer | None:
     returns = list(nodes_of(ast.Return, mark.definition)) if mark.definition else []
     rows = ", ".join(str(mark.source.row_words(node.lineno)) for node in returns[:3])
     where = f" (line {rows})" if rows and mark.source.filename == error.filename else ""
-    return Answer(
+    return FindingAnswer(
         f"{error.known.explanation} {code_span(name)} is defined on {error.line(mark)}.",
         (f"Where the result may share memory, return a copy made with `.clone()`{where}.",),
         title=f"the operator {code_span(name)} returns an input, or one tensor twice",
@@ -275,7 +275,7 @@ def _operator_aliases(marks: Marks, error: SeenError) -> Answer | None:
     )
 
 
-def _lost_number(marks: Marks, error: SeenError) -> Answer | None:
+def _lost_number(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
     """Advise on a tensor passed as a number, unless a custom operator may be at fault."""
     if not error.row or marks.mention("torch.library"):
         return None
@@ -291,7 +291,7 @@ def _lost_number(marks: Marks, error: SeenError) -> Answer | None:
     if is_whole and not marks.mention("capture_scalar_outputs"):
         where = error.where(*compiling)
         hints.append(f"Or leave `fullgraph=True`{where} out: then the graph breaks here instead.")
-    return Answer(error.known.explanation, tuple(hints))
+    return FindingAnswer(error.known.explanation, tuple(hints))
 
 
 def _unpacked(error: SeenError) -> tuple[list[str], str] | None:
@@ -311,14 +311,14 @@ def _unpacked(error: SeenError) -> tuple[list[str], str] | None:
     return None
 
 
-def _callables(mark: Mark) -> tuple[str, ...]:
+def _callables(mark: MarkUse) -> tuple[str, ...]:
     """Return the names by which a program calls the function that a mark compiles."""
     if mark.definition is not None:
         return (mark.definition.name,)
     return mark.names or ((mark.name,) if mark.in_place and mark.name else ())
 
 
-_REFINED: Final[Mapping[str, Callable[[Marks, SeenError], Answer | None]]] = {
+_REFINED: Final[Mapping[str, Callable[[MarkUses, SeenError], FindingAnswer | None]]] = {
     "double-backward": _double_backward,
     "backward-again": _backward_again,
     "compiled-backward-in-transform": _transformed,

@@ -17,9 +17,9 @@ from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
 from ...workspace.syntax import nodes_of
 from ...workspace.workspace import Workspace
-from .marks import Marks, dotted
+from .marks import MarkUses, dotted
 from .seen_errors import SeenBreak
-from .words import Answer, line_of, row_of
+from .words import FindingAnswer, line_of, row_of
 
 _SAYS: Final = "Dynamo failed to run FX node with fake tensors: "
 """``_get_fake_value_impl`` in ``torch/_dynamo/utils.py`` (2.11 to 2.15), ahead of the call and its error."""
@@ -66,32 +66,34 @@ _REGISTER: Final = (
 IN_OPERATOR: Final = "The fault is in the operator, and not in Dynamo."
 
 
-def fake_call_answer(failure: CompileFailure, filename: str, marks: Marks) -> Answer:
+def fake_call_answer(failure: CompileFailure, filename: str, marks: MarkUses) -> FindingAnswer:
     """Explain the error that a call raised, and advise on it if it is known."""
     raised = raised_in_call(failure.explanation)
     if raised is None:
-        return Answer()
+        return FindingAnswer()
     error, said = raised
     for answer in _KNOWN:
         if found := answer(said, filename, marks):
             note, hint = found
             blame = IN_OPERATOR if answer is _without_fake else ""
-            return Answer(note, (hint,), replaced=failure.explanation, instead=True, blame=blame)
+            return FindingAnswer(note, (hint,), replaced=failure.explanation, instead=True, blame=blame)
     hint = (
         "Run the program with `TORCHDYNAMO_DISABLE=1`, uncompiled: if this call fails then, too, the cause "
         "is in the program, such as the shapes or dtypes that the call gets, and not in the compiler."
     )
-    return Answer(f"The call raises {error}: {said}", (hint,), replaced=failure.explanation, instead=True)
+    return FindingAnswer(
+        f"The call raises {error}: {said}", (hint,), replaced=failure.explanation, instead=True
+    )
 
 
-def handler_answer(failure: CompileFailure, traced: Stack, workspace: Workspace) -> Answer:
+def handler_answer(failure: CompileFailure, traced: Stack, workspace: Workspace) -> FindingAnswer:
     """Name the ``except`` of the compiled code that would catch the error that ends a compilation.
 
     Dynamo 2.13 passes no error of a tensor operation on to it, 2.15 most errors of fake tensors.
     """
     raised = raised_in_call(failure.explanation)
     if raised is None and BUG in failure.explanation:
-        return Answer()  # an error of Dynamo itself, which uncompiled code does not raise
+        return FindingAnswer()  # an error of Dynamo itself, which uncompiled code does not raise
     error = raised[0] if raised else failure.error
     for frame in reversed(traced if failure.phase == "capture" else ()):
         source = workspace.own_source(frame.filename)
@@ -101,7 +103,7 @@ def handler_answer(failure: CompileFailure, traced: Stack, workspace: Workspace)
         caught = "" if handler.type is None else f" {ast.unparse(handler.type)}"
         where = row_of(source, handler.lineno, traced[-1].filename)
         named = code_span(f"except{caught}")
-        return Answer(
+        return FindingAnswer(
             f"Uncompiled, {named} ({where}) would catch {code_span(error)}; while compiling, it does not.",
             (
                 "Test before the call whether it will succeed, instead of catching its error.",
@@ -109,7 +111,7 @@ def handler_answer(failure: CompileFailure, traced: Stack, workspace: Workspace)
             ),
             replaced="" if raised else failure.explanation,
         )
-    return Answer()
+    return FindingAnswer()
 
 
 def _handler(source: SourceFile, row: int, error: str) -> ast.ExceptHandler | None:
@@ -131,7 +133,7 @@ def _handler(source: SourceFile, row: int, error: str) -> ast.ExceptHandler | No
     return None
 
 
-def no_kernel_answer(seen: SeenBreak) -> Answer | None:
+def no_kernel_answer(seen: SeenBreak) -> FindingAnswer | None:
     """Explain how to add a fake kernel to a library's operator.
 
     Torch only links to a document.
@@ -141,7 +143,7 @@ def no_kernel_answer(seen: SeenBreak) -> Answer | None:
         return None
     operator = f"{found['library']}::{found['operator']}"
     where = seen.where(seen.marks.operator(operator))
-    return Answer(
+    return FindingAnswer(
         f"{code_span(operator)}{where} has no fake kernel, which says what its result looks like.",
         kernel_hints(operator, missing=True),
         instead=True,
@@ -163,7 +165,7 @@ def raised_in_call(explanation: str) -> tuple[str, str] | None:
     return (found["error"], said.strip()) if isinstance(said, str) and said.strip() else None
 
 
-def _without_fake(said: str, filename: str, marks: Marks) -> tuple[str, str] | None:
+def _without_fake(said: str, filename: str, marks: MarkUses) -> tuple[str, str] | None:
     found = _NO_FAKE.search(said)
     if found is None:
         return None
@@ -181,7 +183,7 @@ def _without_fake(said: str, filename: str, marks: Marks) -> tuple[str, str] | N
     )
 
 
-def _forward_mode(said: str, _: str, marks: Marks) -> tuple[str, str] | None:
+def _forward_mode(said: str, _: str, marks: MarkUses) -> tuple[str, str] | None:
     """Advise on forward mode under ``vmap``, which fails an internal assert of torch."""
     if _NO_PRIMAL not in said or not marks.mention("vmap"):
         return None
@@ -195,18 +197,18 @@ def _forward_mode(said: str, _: str, marks: Marks) -> tuple[str, str] | None:
     )
 
 
-def _leaf_in_place(said: str, _: str, __: Marks) -> tuple[str, str] | None:
+def _leaf_in_place(said: str, _: str, __: MarkUses) -> tuple[str, str] | None:
     if _LEAF not in said:
         return None
     return _LEAF_NOTE, "Write within `torch.no_grad()`, or compute a new tensor instead of writing in place."
 
 
-def _of_numpy(said: str, _: str, __: Marks) -> tuple[str, str] | None:
+def _of_numpy(said: str, _: str, __: MarkUses) -> tuple[str, str] | None:
     found = _LACKING.search(said)
     return (filled(_LACKING_NOTE, said=said, name=found["name"]), _LACKING_HINT) if found else None
 
 
-_KNOWN: Final[tuple[Callable[[str, str, Marks], tuple[str, str] | None], ...]] = (
+_KNOWN: Final[tuple[Callable[[str, str, MarkUses], tuple[str, str] | None], ...]] = (
     _without_fake,
     _leaf_in_place,
     _forward_mode,

@@ -15,8 +15,8 @@ from ...text.markdown import code_span, filled
 from ...workspace.syntax import covers, nodes_of, positional
 from ...workspace.workspace import Workspace
 from .fake_calls import IN_OPERATOR, raised_in_call
-from .marks import Marks, dotted
-from .words import Answer, line_of, row_of
+from .marks import MarkUses, dotted
+from .words import FindingAnswer, line_of, row_of
 
 _NO_KERNEL: Final = (
     re.compile(
@@ -45,23 +45,23 @@ _OR_OUTER: Final = (
 _IN_KERNEL: Final = "The fault is in the fake kernel, and not in Dynamo."
 
 
-def kernel_answer(fact: GraphBreak | CompileFailure, marks: Marks, workspace: Workspace) -> Answer:
+def kernel_answer(fact: GraphBreak | CompileFailure, marks: MarkUses, workspace: Workspace) -> FindingAnswer:
     """Name the function of an operator that raises with fake tensors, and say how to correct it."""
     if fact.kernel is None or not fact.kernel.stack:
-        return Answer()
-    kernel = _Kernel(fact, fact.kernel, marks, workspace)
+        return FindingAnswer()
+    kernel = _KernelWords(fact, fact.kernel, marks, workspace)
     if lacking := next(filter(None, (item.search(fact.kernel.message) for item in _NO_KERNEL)), None):
         return kernel.calls(lacking["name"])
     if fact.kernel.kind == "composite":
-        return Answer()
+        return FindingAnswer()
     return kernel.raises()
 
 
-class _Kernel:
+class _KernelWords:
     """A function that an operator runs with fake tensors, with the answers about it."""
 
     def __init__(
-        self, fact: GraphBreak | CompileFailure, kernel: FailingKernel, marks: Marks, workspace: Workspace
+        self, fact: GraphBreak | CompileFailure, kernel: FailingKernel, marks: MarkUses, workspace: Workspace
     ) -> None:
         self._kernel, self._marks, self._explanation = kernel, marks, fact.explanation
         own = [frame.filename for frame in fact.stack if workspace.contains(frame.filename)]
@@ -73,7 +73,7 @@ class _Kernel:
         found = (node for node in functions if node.name == first.function and covers(node, first.row))
         self._function = max(found, key=lambda node: node.lineno, default=None)
 
-    def raises(self) -> Answer:
+    def raises(self) -> FindingAnswer:
         """Answer that the function raises an error, and name its line."""
         kernel, operator = self._kernel, code_span(self._kernel.operator)
         error, said = raised_in_call(kernel.message) or (kernel.error, kernel.message)
@@ -95,7 +95,7 @@ class _Kernel:
         hint = _CHECK if checks else filled(_EMPTY, first=self._first_parameter())
         return self._answer(note, (hint,), _IN_KERNEL, f"the fake kernel of {operator} raises {error}")
 
-    def calls(self, lacking: str) -> Answer:
+    def calls(self, lacking: str) -> FindingAnswer:
         """Answer that the function calls an operator that has no fake kernel."""
         outer, inner = code_span(self._kernel.operator), code_span(lacking)
         mark = self._marks.operator(lacking)
@@ -115,8 +115,8 @@ class _Kernel:
         other = (filled(_OR_OUTER, operator=self._kernel.operator),) if self._kernel.kind == "real" else ()
         return self._answer(note, (*hint, *other), IN_OPERATOR, title)
 
-    def _answer(self, note: str, hints: tuple[str, ...], blame: str, title: str) -> Answer:
-        return Answer(note, hints, replaced=self._explanation, instead=True, title=title, blame=blame)
+    def _answer(self, note: str, hints: tuple[str, ...], blame: str, title: str) -> FindingAnswer:
+        return FindingAnswer(note, hints, replaced=self._explanation, instead=True, title=title, blame=blame)
 
     def _line(self, frame: StackFrame) -> str:
         source = self._workspace.own_source(frame.filename)

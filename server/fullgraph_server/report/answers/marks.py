@@ -57,7 +57,7 @@ _PARTIAL: Final = "functools.partial"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Mark:
+class MarkUse:
     """A use of one of these functions: as a decorator of ``definition``, or as a call on ``argument``.
 
     For ``Module.compile``, the argument is the module. ``names`` are the variables and attributes that the
@@ -98,31 +98,31 @@ class Mark:
         return isinstance(value, ast.Constant) and value.value is True
 
 
-class Marks:
+class MarkUses:
     """The marks in the user's files."""
 
     def __init__(self, sources: Callable[[], Iterable[SourceFile]]) -> None:
         self._sources = sources
-        self._all: Sequence[Mark] | None = None
+        self._all: Sequence[MarkUse] | None = None
 
-    def all(self, use: Use) -> list[Mark]:
+    def all(self, use: Use) -> list[MarkUse]:
         """List the marks of one use, in the order of files and text."""
         if self._all is None:
             self._all = [mark for source in self._sources() for mark in marks_of(source)]
         return [mark for mark in self._all if mark.use == use]
 
-    def only(self, use: Use) -> Mark | None:
+    def only(self, use: Use) -> MarkUse | None:
         """Return the mark of a use; ``None`` unless there is exactly one."""
         found = self.all(use)
         return found[0] if len(found) == 1 else None
 
-    def named(self, use: Use, name: str) -> Mark | None:
+    def named(self, use: Use, name: str) -> MarkUse | None:
         """Return the only mark on a function of this name, ``attend`` or ``Block.attend``."""
         last = name.rpartition(".")[2]
         found = [mark for mark in self.all(use) if last and mark.name == last]
         return found[0] if len(found) == 1 else None
 
-    def operator(self, name: str) -> Mark | None:
+    def operator(self, name: str) -> MarkUse | None:
         """Return the only definition of an operator by its qualified name, ``demo::scale``."""
         found = [
             mark
@@ -132,18 +132,18 @@ class Marks:
         ]
         return found[0] if len(found) == 1 else None
 
-    def _in_libraries(self, mark: Mark, operator: str) -> Iterator[str]:
+    def _in_libraries(self, mark: MarkUse, operator: str) -> Iterator[str]:
         """Yield the qualified names of an operator that a mark defines in a library."""
         for library in self.all("library") if mark.use == "define" and mark.names else ():
             namespace = library.argument.value if isinstance(library.argument, ast.Constant) else None
             if set(library.names).intersection(mark.names) and isinstance(namespace, str):
                 yield f"{namespace}::{operator}"
 
-    def hook(self, name: str) -> Mark | None:
+    def hook(self, name: str) -> MarkUse | None:
         """Return the first mark that registers a hook of this name, directly or made by a function."""
         return next((mark for mark in self.all("hook") if name and name in hook_names(mark)), None)
 
-    def compiling(self, function: str) -> list[Mark]:
+    def compiling(self, function: str) -> list[MarkUse]:
         """List the marks that compile a function, by its name or, for ``Block.forward``, its class."""
         parts = {part for part in function.split(".") if part != "forward"}
         return [mark for mark in self.all("compile") if parts.intersection(_names_in(mark))]
@@ -162,7 +162,7 @@ class Marks:
         )
 
 
-def mark_around(use: Use, frame: StackFrame, workspace: Workspace) -> Mark | None:
+def mark_around(use: Use, frame: StackFrame, workspace: Workspace) -> MarkUse | None:
     """Return the mark of a use that decorates the function around a frame's row."""
     source = workspace.own_source(frame.filename)
     marks = [mark for mark in marks_of(source) if mark.use == use] if source else []
@@ -171,12 +171,12 @@ def mark_around(use: Use, frame: StackFrame, workspace: Workspace) -> Mark | Non
 
 
 @lru_cache(maxsize=256)
-def marks_of(source: SourceFile) -> Sequence[Mark]:
+def marks_of(source: SourceFile) -> Sequence[MarkUse]:
     """Return the marks in a source, sorted by row."""
     if source.tree is None:
         return ()
     imported = imports(source.tree)
-    found: list[Mark] = []
+    found: list[MarkUse] = []
     decorators: set[int] = set()
     assigned: dict[int, tuple[str, ...]] = {}
     for node in ast.walk(source.tree):
@@ -196,7 +196,7 @@ def marks_of(source: SourceFile) -> Sequence[Mark]:
 
 def _decorator(
     source: SourceFile, item: ast.expr, definition: _Definition, imported: Mapping[str, str]
-) -> Mark | None:
+) -> MarkUse | None:
     call = item if isinstance(item, ast.Call) else None
     function = call.func if call else item
     if call and resolved(function, imported) == _PARTIAL and call.args:
@@ -205,12 +205,12 @@ def _decorator(
     if use is None:
         return None
     argument = call.args[0] if call and call.args else None
-    return Mark(use, source, item.lineno, _keywords(call), argument, definition)
+    return MarkUse(use, source, item.lineno, _keywords(call), argument, definition)
 
 
 def _call(
     source: SourceFile, node: ast.Call, imported: Mapping[str, str], names: tuple[str, ...]
-) -> Mark | None:
+) -> MarkUse | None:
     name = resolved(node.func, imported)
     argument = node.args[0] if node.args else None
     use: Use | None = _FUNCTIONS.get(name)
@@ -228,20 +228,20 @@ def _call(
         use = "create_graph" if isinstance(value, ast.Constant) and value.value is True else None
     if use is None:
         return None
-    return Mark(use, source, node.lineno, _keywords(node), argument, None, names, in_place)
+    return MarkUse(use, source, node.lineno, _keywords(node), argument, None, names, in_place)
 
 
 def _keywords(call: ast.Call | None) -> dict[str, ast.expr]:
     return {item.arg: item.value for item in (call.keywords if call else ()) if item.arg}
 
 
-def _defined_name(mark: Mark) -> str:
+def _defined_name(mark: MarkUse) -> str:
     """Return the name of an operator from its definition, without the schema's types."""
     written = mark.argument.value if isinstance(mark.argument, ast.Constant) else ""
     return str(written).partition("(")[0].strip()
 
 
-def hook_names(mark: Mark) -> frozenset[str]:
+def hook_names(mark: MarkUse) -> frozenset[str]:
     """Return the names that a registered hook can have.
 
     For a call such as ``keep("conv")``, these are the names of functions defined in ``keep``, too.
@@ -266,7 +266,7 @@ def _defined_in(source: SourceFile, names: frozenset[str]) -> frozenset[str]:
     )
 
 
-def _names_in(mark: Mark) -> Iterator[str]:
+def _names_in(mark: MarkUse) -> Iterator[str]:
     """Yield the names in the expression that a mark compiles, and in the values of its variables."""
     if mark.definition is not None:
         yield mark.definition.name

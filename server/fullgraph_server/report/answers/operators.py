@@ -16,7 +16,7 @@ from ...workspace.source import SourceFile
 from ...workspace.syntax import covers, nodes_of, positional
 from .marks import dotted
 from .seen_errors import SeenBreak
-from .words import Answer, row_of
+from .words import FindingAnswer, row_of
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _RAW: Final = "torch.ops.higher_order."
@@ -57,7 +57,7 @@ _SIGNS: Final = {ast.And: "&", ast.Or: "|"}
 _INPUT: Final = re.compile(r"^l_(?:self_|)(\w+?)_$")
 
 
-def branch_answer(seen: SeenBreak) -> Answer | None:
+def branch_answer(seen: SeenBreak) -> FindingAnswer | None:
     """Answer that a function of a higher-order operator returns its input unchanged."""
     own, source = seen.own, seen.source if RETURNS_ALIAS in seen.fact.text else None
     function = _function(source, own[-1]) if source else None
@@ -73,14 +73,14 @@ def branch_answer(seen: SeenBreak) -> Answer | None:
     who = f"The {branch} branch{name}" if branch else f"The function{name}"
     listed = " and ".join(map(code_span, same))
     copies = " and ".join(code_span(f"{item}.clone()") for item in same)
-    return Answer(
+    return FindingAnswer(
         f"{who} returns its input {listed} itself.",
         (f"Return a copy: {copies} instead of {listed}.",),
         instead=True,
     )
 
 
-def side_effect_answer(seen: SeenBreak) -> Answer | None:
+def side_effect_answer(seen: SeenBreak) -> FindingAnswer | None:
     """Answer that a function of a higher-order operator has a side effect outside of it."""
     said, source = seen.fact.explanation, seen.source
     inside = _OPERATOR.search(said)
@@ -90,7 +90,7 @@ def side_effect_answer(seen: SeenBreak) -> Answer | None:
         if inside["operator"] == "autograd.Function":
             function = code_span(seen.own[-1].function)
             hint = f"Leave this out of {function}, or call `apply` outside of compiled code."
-            return Answer(hints=(hint,), instead=True)
+            return FindingAnswer(hints=(hint,), instead=True)
         return _moved(inside["operator"], "this")
     attribute = _ATTRIBUTE.search(said)
     if source is None or attribute is None:
@@ -105,16 +105,16 @@ def side_effect_answer(seen: SeenBreak) -> Answer | None:
     return _moved(inside["operator"], f"the assignment of {code_span(attribute['name'])}{where}")
 
 
-def _moved(operator: str, what: str) -> Answer:
+def _moved(operator: str, what: str) -> FindingAnswer:
     """Advise to move a side effect out of the function of an operator."""
     behind = f"Move {what} after the call of {code_span(operator)}"
     if operator == _CHECKPOINT:
-        return Answer(hints=(f"{behind}, or before it.", _ONCE), instead=True)
+        return FindingAnswer(hints=(f"{behind}, or before it.", _ONCE), instead=True)
     functions = "both functions" if operator == "torch.cond" else "the function"
-    return Answer(hints=(f"{behind}, and return the values it needs from {functions}.",), instead=True)
+    return FindingAnswer(hints=(f"{behind}, and return the values it needs from {functions}.",), instead=True)
 
 
-def truth_answer(seen: SeenBreak) -> Answer | None:
+def truth_answer(seen: SeenBreak) -> FindingAnswer | None:
     """Advise on ``and``, ``or`` and ``not`` of tensors in a returned value or a ``cond`` condition."""
     fact, source = seen.fact, seen.source
     if source is None:
@@ -128,7 +128,7 @@ def truth_answer(seen: SeenBreak) -> Answer | None:
     for value in values:
         if written := _of_tensors(value):
             word = _WORDS[type(value.op)] if isinstance(value, ast.BoolOp) else "not"
-            return Answer(
+            return FindingAnswer(
                 f"{code_span(word)} needs the truth value of a tensor, which depends on its data.",
                 (f"Write {code_span(written)} instead, which is a tensor.",),
                 replaced=_TRUTH if _TRUTH in fact.explanation else fact.explanation,
@@ -137,14 +137,14 @@ def truth_answer(seen: SeenBreak) -> Answer | None:
     return None
 
 
-def merge_answer(seen: SeenBreak) -> Answer | None:
+def merge_answer(seen: SeenBreak) -> FindingAnswer | None:
     """Answer that the results of the two functions of a ``torch.cond`` differ, and in what."""
     said = _MERGED.search(f"{seen.fact.explanation} {seen.fact.text}")
     if said is None:
         return None
     what, one, other = said["what"], code_span(said["one"]), code_span(said["other"])
     how = f", as with {code_span('.to(' + said['other'] + ')')}" if what == "dtype" else ""
-    return Answer(
+    return FindingAnswer(
         f"The functions of `torch.cond` return tensors that differ in {what}: {one} and {other}.",
         (f"Return the same {what} from both{how}.",),
         replaced=seen.fact.explanation,
@@ -180,7 +180,7 @@ def _is_mask(node: ast.expr) -> bool:
     )
 
 
-def raw_operator_answer(seen: SeenBreak) -> Answer | None:
+def raw_operator_answer(seen: SeenBreak) -> FindingAnswer | None:
     """Name the public function to call instead of an internal operator."""
     error = getattr(seen.fact, "error", "")
     is_raw = _INTERFACE in seen.fact.explanation or error == "InternalTorchDynamoError"
@@ -202,7 +202,7 @@ def raw_operator_answer(seen: SeenBreak) -> Answer | None:
         if rows:
             where = row_of(source, rows[0], seen.filename)
             hints.append(f"{code_span(given)} must not read a number from a tensor: `.item()` ({where}).")
-        return Answer(
+        return FindingAnswer(
             f"{code_span(operator)} is an internal operator: it accepts only arguments that its public "
             "function prepares.",
             tuple(hints),
@@ -211,18 +211,18 @@ def raw_operator_answer(seen: SeenBreak) -> Answer | None:
     return None
 
 
-def loop_answer(failure: CompileFailure) -> Answer:
+def loop_answer(failure: CompileFailure) -> FindingAnswer:
     """Answer that a ``while_loop`` carries a tensor that its functions also capture."""
     found = _LOOP.search(failure.text)
     if "might be aliasing" not in failure.message or found is None:
-        return Answer()
+        return FindingAnswer()
     captured = _NODE.findall(found["captured"])
     both = [name for name in _NODE.findall(found["carried"]) if name in captured]
     if not both:
-        return Answer()
+        return FindingAnswer()
     names = " and ".join(code_span(_INPUT.sub(r"\1", name)) for name in both)
     they = "it" if len(both) == 1 else "them"
-    return Answer(
+    return FindingAnswer(
         f"The loop carries {names}, and its functions also read {they} from the enclosing scope: the "
         "operator gets one tensor twice, which its check rejects. The fault need not be in the function that "
         "torch names.",

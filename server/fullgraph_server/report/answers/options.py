@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from ...text.markdown import code_span
-from .marks import Marks
+from .marks import MarkUses
 from .seen_errors import SeenError
-from .words import Answer
+from .words import FindingAnswer
 
 _NAME: Final = re.compile(r"'([\w.]{1,100})'")
 _BACKENDS: Final[Sequence[str]] = ("aot_eager", "cudagraphs", "eager", "inductor", "openxla", "tvm")
@@ -18,7 +18,7 @@ _BACKENDS: Final[Sequence[str]] = ("aot_eager", "cudagraphs", "eager", "inductor
 _CLOSE: Final = 0.6
 
 
-def unknown_name(_: Marks, error: SeenError) -> Answer:
+def unknown_name(_: MarkUses, error: SeenError) -> FindingAnswer:
     """Suggest options or backends of similar spelling, instead of torch's list of all of them."""
     what, listing, names = "backend", "`torch._dynamo.list_backends()` lists all backends.", _BACKENDS
     if error.known.name == "unknown-option":
@@ -26,7 +26,7 @@ def unknown_name(_: Marks, error: SeenError) -> Answer:
         names = _NAME.findall(error.message.partition("known options are [")[2])
     close = " or ".join(map(code_span, difflib.get_close_matches(error.name, names, 3, _CLOSE)))
     name = code_span(error.name)
-    return Answer(
+    return FindingAnswer(
         f"TorchInductor has no option {name}." if what == "option" else f"There is no backend {name}.",
         (f"Did you mean {close}? {listing}" if close else listing,),
         title=f"unknown {what} {name}",

@@ -11,14 +11,14 @@ from fullgraph_compiler.facts import CompileFailure, GraphBreak, StackFrame
 
 from ...text.known_errors import KnownError
 from ...workspace.source import SourceFile
-from ..source_locator import Places
-from .marks import Mark, Marks
+from ..source_locator import FactLocator
+from .marks import MarkUse, MarkUses
 from .words import line_of
 
 Broken: TypeAlias = GraphBreak | CompileFailure
 
 
-class _Seen:
+class _SeenProblem:
     """An error or a graph break; ``own`` are the user's frames of its stack."""
 
     def __init__(self, own: Sequence[StackFrame], find: Callable[[str], SourceFile | None]) -> None:
@@ -30,11 +30,11 @@ class _Seen:
         """The file of the innermost of the user's frames."""
         return self._find(self.filename) if self.filename else None
 
-    def line(self, mark: Mark) -> str:
+    def line(self, mark: MarkUse) -> str:
         """Name the line of a mark."""
         return line_of(mark, self.filename)
 
-    def where(self, *marks: Mark | None) -> str:
+    def where(self, *marks: MarkUse | None) -> str:
         """Name the line of a mark in parentheses; empty unless there is exactly one."""
         found = list(filter(None, marks))
         return f" ({self.line(found[0])})" if len(found) == 1 else ""
@@ -47,7 +47,7 @@ class _Seen:
             yield from (node for node in nodes if isinstance(node, ast.Call))
 
 
-class SeenError(_Seen):
+class SeenError(_SeenProblem):
     """A known error with the user's frames that led to it."""
 
     def __init__(
@@ -65,10 +65,10 @@ class SeenError(_Seen):
         self.name = named["name"] if named and "name" in named.re.groupindex else ""
 
 
-class SeenBreak(_Seen):
+class SeenBreak(_SeenProblem):
     """A graph break or compiler error; ``stack`` begins with the callers of the compiled frame."""
 
-    def __init__(self, fact: Broken, places: Places, marks: Marks) -> None:
+    def __init__(self, fact: Broken, places: FactLocator, marks: MarkUses) -> None:
         self.fact, self.places, self.marks = fact, places, marks
         self.stack = places.full_stack(fact.stack, fact.compile_id)
         super().__init__(places.own(self.stack), places.workspace.source)

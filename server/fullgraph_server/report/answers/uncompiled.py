@@ -12,13 +12,13 @@ from ...workspace.definitions import definitions, nodes_of_scope
 from ...workspace.source import SourceFile
 from ...workspace.syntax import covers
 from ...workspace.workspace import Workspace
-from .marks import Mark, Marks
+from .marks import MarkUse, MarkUses
 from .words import line_of, written
 
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def uncompiled_hints(fact: CallsWithoutGraph, marks: Marks, workspace: Workspace) -> tuple[str, ...]:
+def uncompiled_hints(fact: CallsWithoutGraph, marks: MarkUses, workspace: Workspace) -> tuple[str, ...]:
     """Return hints for a program that calls nothing compiled, or for a function without a graph."""
     if not fact.function:
         return tuple(dict.fromkeys(map(_dropped, filter(_is_dropped, marks.all("compile")))))
@@ -45,7 +45,7 @@ def _at(source: SourceFile, row: int) -> ast.AST | None:
     return None
 
 
-def _dropped(mark: Mark) -> str:
+def _dropped(mark: MarkUse) -> str:
     given = written(mark.argument, "module")
     return (
         f"The result of `torch.compile` on {line_of(mark, '')} is not used: store it, and call the result. A "
@@ -53,7 +53,7 @@ def _dropped(mark: Mark) -> str:
     )
 
 
-def _is_dropped(mark: Mark) -> bool:
+def _is_dropped(mark: MarkUse) -> bool:
     """Return whether the result of a call of ``torch.compile`` is not used."""
     if mark.definition is not None or mark.in_place or mark.argument is None:
         return False
@@ -70,7 +70,7 @@ def _is_dropped(mark: Mark) -> bool:
     return False
 
 
-def _is_read(mark: Mark, name: str, row: int) -> bool:
+def _is_read(mark: MarkUse, name: str, row: int) -> bool:
     """Return whether a variable may be read after a row.
 
     A global one may be read anywhere.

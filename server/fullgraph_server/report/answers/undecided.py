@@ -14,9 +14,9 @@ from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
 from ...workspace.syntax import nodes_of
 from ..exports.conditions import condition_of
-from ..source_locator import Places
-from .marks import Marks, dotted
-from .words import Answer, line_of, row_of
+from ..source_locator import FactLocator
+from .marks import MarkUses, dotted
+from .words import FindingAnswer, line_of, row_of
 
 _LONGEST: Final = 90
 _NO_VALUES: Final = (ast.Tuple, ast.List, ast.Dict, ast.Set, ast.JoinedStr, ast.Lambda)
@@ -27,7 +27,7 @@ _EXPRESSION: Final = re.compile(
 """``_make_data_dependent_error`` in ``torch/fx/experimental/symbolic_shapes.py`` (2.11 to 2.15)."""
 
 
-def undecided_answer(failure: CompileFailure, places: Places, marks: Marks) -> Answer:
+def undecided_answer(failure: CompileFailure, places: FactLocator, marks: MarkUses) -> FindingAnswer:
     """Name the condition that depends on data, with hints.
 
     An empty answer if it is in a library.
@@ -36,11 +36,11 @@ def undecided_answer(failure: CompileFailure, places: Places, marks: Marks) -> A
     place = places.place(failure.stack, failure.compile_id)
     source = places.workspace.source(place.span.filename)
     if found is None or place.library is not None or source is None:
-        return Answer()
+        return FindingAnswer()
     problem = ExportProblem(failure.compile_id, "data-dependent", found["expression"], stack=failure.stack)
     condition = condition_of(problem, place.span, places)
     if condition.kind not in ("branch", "loop"):
-        return Answer()
+        return FindingAnswer()
     asserts = any(isinstance(node, ast.Assert) for node in source.nodes_at(place.span.row))
     hints = undecided_hints(
         condition.text,
@@ -57,7 +57,7 @@ def undecided_answer(failure: CompileFailure, places: Places, marks: Marks) -> A
     if len(compiled) == 1 and compiled[0].is_on("fullgraph"):
         where = line_of(compiled[0], place.span.filename)
         hints = (*hints, f"Or leave `fullgraph=True` ({where}) out: then this breaks the graph.")
-    return Answer(
+    return FindingAnswer(
         f"torch calls it {code_span(found['expression'])}, a condition that is unknown while tracing.",
         hints,
         replaced=failure.explanation,

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ...workspace.source import SourceFile
-from .marks import Mark
+from .marks import MarkUse
 
 _LONGEST: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FindingAnswer:
     """The answer to a graph break or an error; an empty one changes nothing.
 
     ``note`` is added to torch's explanation, or replaces ``replaced`` in it. ``hints`` come before torch's
@@ -33,7 +33,7 @@ class Answer:
     operator: str = ""
     blame: str = ""
 
-    def with_part(self, other: Answer) -> Answer:
+    def with_part(self, other: FindingAnswer) -> FindingAnswer:
         """Return this answer with the parts of another one added."""
         return replace(
             self,
@@ -63,7 +63,7 @@ def written(node: ast.expr | None, otherwise: str) -> str:
     return text if text and len(text) <= _LONGEST else otherwise
 
 
-def line_of(mark: Mark, filename: str) -> str:
+def line_of(mark: MarkUse, filename: str) -> str:
     """Name the line of a mark, with its file if that is not ``filename``."""
     return row_of(mark.source, mark.row, filename)
 

@@ -16,8 +16,8 @@ from ...text.messages import first_line
 from ...workspace.definitions import definitions
 from ...workspace.source import SourceFile
 from ...workspace.syntax import callee, covers, nodes_of
-from .marks import Mark, Marks, dotted
-from .words import Answer, line_of, row_of, written
+from .marks import MarkUse, MarkUses, dotted
+from .words import FindingAnswer, line_of, row_of, written
 
 _Find = Callable[[str], SourceFile | None]
 _NAMED: Final = ("named_parameters", "named_buffers", "named_modules", "named_children", "state_dict")
@@ -31,7 +31,7 @@ _WRAPPER: Final = ("_orig_mod", "OptimizedModule")
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _ClassCheck:
     """Code that tests a class or reads names of a module, and its outcome for a wrapper."""
 
     row: int
@@ -41,7 +41,7 @@ class _Look:
     """The class that the code tests for, if it is written as a name."""
 
 
-def wrapper_answer(cause: Cause, failure: Failure, source: _Find) -> Answer:
+def wrapper_answer(cause: Cause, failure: Failure, source: _Find) -> FindingAnswer:
     """Return the answer to a program whose results change because modules are wrapped."""
     calls = [item.stack[-1] for item in cause.evidence if item.stack]
     here = calls[0].filename
@@ -56,35 +56,35 @@ def wrapper_answer(cause: Cause, failure: Failure, source: _Find) -> Answer:
     if looks := list(islice(_looks_near(cause, here, source), _MOST)):
         said.append(f"Code that looks at classes or names: {_listed(looks)}.")
     said.append(_difference(failure))
-    return Answer(" ".join(said), _advice(source(here), calls[0].row), title=_TITLE)
+    return FindingAnswer(" ".join(said), _advice(source(here), calls[0].row), title=_TITLE)
 
 
 def raised_answer(
     fact: ProgramRaised,
     own: Sequence[StackFrame],
     started: Iterable[FrameStarted],
-    marks: Marks,
+    marks: MarkUses,
     source: _Find,
-) -> Answer:
+) -> FindingAnswer:
     """Return the answer to an error that the program raised, if a wrapper makes a test in it false."""
     mark = _wrapping(marks, started)
     inner = own[-1] if own else None
     text = source(inner.filename) if inner is not None else None
     if mark is None or inner is None or text is None or inner != fact.stack[-1]:
-        return Answer()
+        return FindingAnswer()
     is_raised = any(isinstance(node, (ast.Raise, ast.Assert)) for node in text.nodes_at(inner.row))
     if fact.error != "KeyError" and not is_raised:
-        return Answer()
+        return FindingAnswer()
     looks = [
         look for look in _on_stack(own, source) if not look.defined or _is_of_modules(text, look.defined)
     ]
     if not looks:
-        return Answer()
+        return FindingAnswer()
     line = line_of(mark, inner.filename)
     gives = [
         f"{code_span(look.code)} (line {text.row_words(look.row)}) {look.gives}" for look in looks[:_MOST]
     ]
-    return Answer(
+    return FindingAnswer(
         f"`torch.compile` on {line} returns an `OptimizedModule`, not the module itself. For it, "
         f"{_listed(gives)}. `fullgraph stages` also runs the program with the module itself, and so shows "
         "whether the error comes from that.",
@@ -160,7 +160,7 @@ def _looks_near(cause: Cause, here: str, source: _Find) -> Iterator[str]:
         yield f"{code_span(look.code)} ({row_of(text, look.row, here)})"
 
 
-def _on_stack(frames: Sequence[StackFrame], source: _Find) -> Iterator[_Look]:
+def _on_stack(frames: Sequence[StackFrame], source: _Find) -> Iterator[_ClassCheck]:
     """Yield the tests in the functions of a stack, innermost first.
 
     Functions that the innermost one calls are included, functions outside of its file are not.
@@ -185,7 +185,7 @@ def _on_stack(frames: Sequence[StackFrame], source: _Find) -> Iterator[_Look]:
     yield from dict.fromkeys(found)
 
 
-def _looks(root: ast.AST) -> Iterator[_Look]:
+def _looks(root: ast.AST) -> Iterator[_ClassCheck]:
     tests = list(nodes_of(ast.Call, root))
     inside: set[int] = set()
     for node in tests:
@@ -194,14 +194,14 @@ def _looks(root: ast.AST) -> Iterator[_Look]:
             inside.update(id(item) for item in ast.walk(node))
             asked = dotted(node.args[1]).rpartition(".")[2]
             if asked and asked not in _OF_BOTH:
-                yield _Look(node.lineno, written(node, f"{name}(...)"), "is false", asked)
+                yield _ClassCheck(node.lineno, written(node, f"{name}(...)"), "is false", asked)
         elif isinstance(node.func, ast.Attribute) and node.func.attr in _NAMED:
             code = written(node, f"{node.func.attr}()")
-            yield _Look(node.lineno, code, "has names with `_orig_mod.`")
+            yield _ClassCheck(node.lineno, code, "has names with `_orig_mod.`")
     for item in ast.walk(root):
         of = _of_class(item) if isinstance(item, ast.expr) and id(item) not in inside else None
         if isinstance(item, ast.expr) and of is not None and dotted(of) not in ("", "self"):
-            yield _Look(item.lineno, written(item, "type(...)"), "is `OptimizedModule`")
+            yield _ClassCheck(item.lineno, written(item, "type(...)"), "is `OptimizedModule`")
 
 
 def _of_class(node: ast.AST) -> ast.expr | None:
@@ -225,7 +225,7 @@ def _is_of_modules(text: SourceFile, name: str, known: frozenset[str] = frozense
     return "Module" in bases or any(_is_of_modules(text, base, known | {name}) for base in bases)
 
 
-def _wrapping(marks: Marks, started: Iterable[FrameStarted]) -> Mark | None:
+def _wrapping(marks: MarkUses, started: Iterable[FrameStarted]) -> MarkUse | None:
     """Return the only ``torch.compile`` call, if it wraps a module and the program names no wrapper."""
     mark = marks.only("compile")
     if mark is None or mark.in_place or mark.definition is not None or mark.argument is None:

@@ -99,7 +99,7 @@ class CacheCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Caches:
+class CacheUses:
     """All lookups in caches, in order; if the program was started again with warm caches, only those."""
 
     uses: tuple[CacheUse, ...] = ()

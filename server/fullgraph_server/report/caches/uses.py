@@ -15,9 +15,9 @@ from ...text.messages import counted, first_line
 from ..facts_by_type import FactsByType
 from ..finding_builder import FindingBuilder
 from ..model import FrameReport, Report
-from ..source_locator import Places
+from ..source_locator import FactLocator
 from .keys import Locate, Parts, differences, nearest_key
-from .model import Caches, CacheUse
+from .model import CacheUse, CacheUses
 
 _SAME_VALUE: Final = "Set it to the same value in all starts that should share their caches."
 _ANEW_AOT: Final = "AOTAutograd traces it anew at each start of the program."
@@ -31,7 +31,7 @@ _ANEW: Final = "TorchInductor compiles it anew at each start of the program."
 _NOT_PACKED: Final = "The package of precompiled code lacks it: it is compiled where the package is used."
 
 
-def caches_of(facts: FactsByType, places: Places, *, with_keys: bool) -> Caches:
+def caches_of(facts: FactsByType, places: FactLocator, *, with_keys: bool) -> CacheUses:
     """Collect the lookups in caches; lookups in cold caches only if no start with warm ones follows.
 
     ``with_keys``: keep the parts of keys, which a comparison with another report needs.
@@ -49,10 +49,10 @@ def caches_of(facts: FactsByType, places: Places, *, with_keys: bool) -> Caches:
             uses.append(use if with_keys else replace(use, lookup=replace(lookup, parts=(), nodes=())))
         if lookup.parts:
             same.append(lookup)
-    return Caches(tuple(uses), facts.of(SizesRemembered), parts if with_keys else {})
+    return CacheUses(tuple(uses), facts.of(SizesRemembered), parts if with_keys else {})
 
 
-def with_caches(frames: Sequence[FrameReport], caches: Caches) -> tuple[FrameReport, ...]:
+def with_caches(frames: Sequence[FrameReport], caches: CacheUses) -> tuple[FrameReport, ...]:
     """Return the frames with the states of their graphs in the cache that has their code."""
     states: defaultdict[str, list[CacheState]] = defaultdict(list)
     lowered = {use.compile_id for use in caches.uses if use.cache == "fx-graph"}
@@ -67,7 +67,7 @@ def with_caches(frames: Sequence[FrameReport], caches: Caches) -> tuple[FrameRep
     )
 
 
-def cache_builders(caches: Caches, places: Places) -> Iterator[FindingBuilder]:
+def cache_builders(caches: CacheUses, places: FactLocator) -> Iterator[FindingBuilder]:
     """Build a finding for each function whose graphs are bypassed or missed by a cache.
 
     Misses in a cache that was empty are not findings. Bypasses due to a setting make one finding in all.
@@ -93,7 +93,7 @@ def without_unproven(report: Report, stored: frozenset[str]) -> Report:
     return replace(report, findings=tuple(item for item in report.findings if item.kind != "cache-miss"))
 
 
-def _bypass(uses: Sequence[CacheUse], caches: Caches, places: Places) -> FindingBuilder:
+def _bypass(uses: Sequence[CacheUse], caches: CacheUses, places: FactLocator) -> FindingBuilder:
     first, hint = uses[0], next((use.hint for use in uses if use.hint), "")
     names = list(dict.fromkeys(use.function for use in uses))
     others = f" and of {counted(len(names) - 1, 'other function')}" if len(names) > 1 else ""
@@ -124,7 +124,7 @@ def _bypass(uses: Sequence[CacheUse], caches: Caches, places: Places) -> Finding
     )
 
 
-def _miss(uses: Sequence[CacheUse], caches: Caches, places: Places) -> FindingBuilder:
+def _miss(uses: Sequence[CacheUse], caches: CacheUses, places: FactLocator) -> FindingBuilder:
     missed = [use for use in uses if use.cache == "fx-graph"]
     first = (missed or list(uses))[0]
     name = words.CACHE_NAMES[first.cache]
@@ -159,7 +159,7 @@ def _miss(uses: Sequence[CacheUse], caches: Caches, places: Places) -> FindingBu
     )
 
 
-def _lowered(caches: Caches) -> Mapping[str, set[CacheState]]:
+def _lowered(caches: CacheUses) -> Mapping[str, set[CacheState]]:
     """Map each compilation to the states of its graphs in the FX graph cache."""
     states: defaultdict[str, set[CacheState]] = defaultdict(set)
     for use in caches.uses:
@@ -171,7 +171,7 @@ def _lowered(caches: Caches) -> Mapping[str, set[CacheState]]:
 # -- one use -----------------------------------------------------------------------------------
 
 
-def _use(lookup: CacheLookup, earlier: Sequence[CacheLookup], parts: Parts, places: Places) -> CacheUse:
+def _use(lookup: CacheLookup, earlier: Sequence[CacheLookup], parts: Parts, places: FactLocator) -> CacheUse:
     span = places.place((), lookup.compile_id).span
     use = CacheUse(lookup, places.name_of(lookup.compile_id), span)
     if lookup.state == "unsaved":

@@ -14,7 +14,7 @@ from ...text.size_expressions import written_condition
 from ...workspace.positions import Span
 from ...workspace.ranges import node_at, node_span
 from ...workspace.source import SourceFile
-from ..source_locator import Places
+from ..source_locator import FactLocator
 
 _OPPOSITE: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.Eq: ast.NotEq,
@@ -30,7 +30,7 @@ _CONDITIONS: Final = ("Eq", "Ne", "And", "Or", "Not", "Xor")
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class ExportCondition:
     """A condition as the user would write it.
 
     ``opposite`` is its negation; empty if there is no simple one. ``value`` is the condition as an expression
@@ -47,7 +47,7 @@ class Condition:
     unnamed: tuple[str, ...]
 
 
-def condition_of(problem: ExportProblem, span: Span, places: Places) -> Condition:
+def condition_of(problem: ExportProblem, span: Span, places: FactLocator) -> ExportCondition:
     """Describe the condition of a ``data-dependent`` problem that shows at ``span``."""
     # A number that a library reads has no place in the user's code.
     reads = [
@@ -86,7 +86,7 @@ def condition_of(problem: ExportProblem, span: Span, places: Places) -> Conditio
         tested = parse_expression(value or (_code(tested) if _value(tested) else _written(problem, names)))
     text = ast.unparse(tested) if tested else _written(problem, names)
     nameless = [name for name in names if not names[name] and (kind == "operation" or name in here)]
-    return Condition(
+    return ExportCondition(
         text,
         _opposite(tested or parse_expression(text)),
         value,
@@ -149,7 +149,7 @@ def _code(node: ast.expr | None) -> str:
     return ast.unparse(node) if node else ""
 
 
-def _variable(place: Span | None, places: Places) -> str:
+def _variable(place: Span | None, places: FactLocator) -> str:
     """Return the variable that a statement assigns; empty for another statement."""
     source = places.workspace.source(place.filename) if place else None
     for node in source.nodes_at(place.row) if source and place else ():

@@ -24,18 +24,18 @@ from ...text.size_expressions import written_size
 from ...workspace.ranges import assignment_frame
 from ..facts_by_type import FactsByType
 from ..finding_builder import FindingBuilder
-from ..source_locator import Places
+from ..source_locator import FactLocator
 from .conditions import condition_of
 from .marked_sizes import INPUTS, SizeFact, code_behind, condition_text, source_of, sources_of, written
 from .refused import refusals
 
 
-def export_builders(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
+def export_builders(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuilder]:
     """Build a finding for each problem of an export.
 
     The same problem in two exports is one finding.
     """
-    ended = _Exports(facts, places)
+    ended = _ExportFacts(facts, places)
     builders: dict[tuple[str, object, str], FindingBuilder] = {}
     for builder in ended.builders():
         made = builder.finding
@@ -43,10 +43,10 @@ def export_builders(facts: FactsByType, places: Places) -> Iterator[FindingBuild
     yield from builders.values()
 
 
-class _Exports:
+class _ExportFacts:
     """The exports of a run or a log, by their ids."""
 
-    def __init__(self, facts: FactsByType, places: Places) -> None:
+    def __init__(self, facts: FactsByType, places: FactLocator) -> None:
         self._facts = facts
         self._finding = places.finding
         self._places = places

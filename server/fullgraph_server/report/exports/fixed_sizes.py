@@ -10,7 +10,7 @@ from fullgraph_compiler.facts import Stack
 
 from ...workspace.ranges import node_at
 from ...workspace.syntax import called, nodes_of
-from ..source_locator import Places
+from ..source_locator import FactLocator
 
 _OF_ONE_TENSOR: Final = ("view", "reshape", "expand", "broadcast_to", "unflatten", "resize_", "repeat")
 _MAKING: Final = ("zeros", "ones", "empty", "full", "rand", "randn", "new_zeros", "new_ones", "new_empty")
@@ -29,7 +29,7 @@ class SizeCode:
     alone: bool = False
 
 
-def size_code(stack: Stack, value: str, places: Places) -> SizeCode:
+def size_code(stack: Stack, value: str, places: FactLocator) -> SizeCode:
     """Describe the code at the end of a stack, which specializes a size to ``value``."""
     frame = next(reversed(places.own(stack)), None)
     source = places.workspace.source(frame.filename) if frame and frame.column is not None else None

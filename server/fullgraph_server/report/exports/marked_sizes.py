@@ -24,7 +24,7 @@ from ...text.size_expressions import (
 from ..facts_by_type import FactsByType
 from ..finding_builder import FindingBuilder
 from ..sizes import place_of
-from ..source_locator import Places
+from ..source_locator import FactLocator
 from .fixed_sizes import size_code
 
 SizeFact: TypeAlias = ShapeGuard | Specialization
@@ -35,7 +35,7 @@ _OF_NAMES: Final = f"{ascii_letters}{digits}_.[]"
 """The characters of the expression for a tensor."""
 
 
-def refused_marks(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
+def refused_marks(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuilder]:
     """Build a finding for each mark that a compilation rejects, on the line that needs the number."""
     sizes = [fact for fact in facts.all if isinstance(fact, (ShapeGuard, Specialization))]
     for fact in facts.of(CompileFailure):

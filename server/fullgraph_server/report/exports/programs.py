@@ -10,12 +10,12 @@ from fullgraph_compiler.facts import GraphCaptured, ProgramExported, SizeRange
 from ...text.size_expressions import written_size
 from ..facts_by_type import FactsByType
 from ..model import ExportedProgram
-from ..source_locator import Places
+from ..source_locator import FactLocator
 
 _UNLIMITED: Final = "int_oo"
 
 
-def exported_programs(facts: FactsByType, places: Places) -> tuple[ExportedProgram, ...]:
+def exported_programs(facts: FactsByType, places: FactLocator) -> tuple[ExportedProgram, ...]:
     """List the exported programs of a run, in the order of the exports."""
     ops = {fact.compile_id: len(fact.nodes) for fact in facts.of(GraphCaptured)}
     return tuple(

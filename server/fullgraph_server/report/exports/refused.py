@@ -29,7 +29,7 @@ _INPUT: Final = re.compile(r"^inputs\['(\w+)'\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedShapes:
     """A problem with ``dynamic_shapes``; ``about_sizes`` if a size contradicts its mark."""
 
     title: str
@@ -37,7 +37,7 @@ class Refusal:
     about_sizes: bool
 
 
-def refusals(message: str) -> Iterator[Refusal]:
+def refusals(message: str) -> Iterator[RefusedShapes]:
     """Yield the problems with ``dynamic_shapes`` in an error's message.
 
     Nothing for other errors.
@@ -46,18 +46,18 @@ def refusals(message: str) -> Iterator[Refusal]:
         arguments, keys = _names(found["arguments"]), _names(found["keys"])
         if arguments and keys:
             title, hints = exports.wrong_keys(arguments, keys)
-            yield Refusal(title, hints, about_sizes=False)
+            yield RefusedShapes(title, hints, about_sizes=False)
     if not message.startswith(_CONFLICTS):
         return
     for line in message.splitlines()[1:]:
         if found := _CONSTANT.search(line):
             value = found["example"] or found["inferred"]
             title = exports.specialized(_written(found["size"]), value, "")
-            yield Refusal(title, exports.size_hints(value, ()), about_sizes=True)
+            yield RefusedShapes(title, exports.size_hints(value, ()), about_sizes=True)
         elif found := _RANGE.search(line):
             size = _written(found["size"])
             title = exports.other_range(size, _bounds(found["marked"]), _bounds(found["inferred"]))
-            yield Refusal(title, exports.size_hints("", ()), about_sizes=True)
+            yield RefusedShapes(title, exports.size_hints("", ()), about_sizes=True)
 
 
 def _written(size: str) -> str:

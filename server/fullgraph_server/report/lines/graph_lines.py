@@ -16,12 +16,12 @@ from ...workspace.positions import Span
 from ...workspace.ranges import body_spans, statement_span
 from ...workspace.workspace import Workspace
 from ..model import GraphLines, NumberedGraph
-from ..source_locator import Function, Places
+from ..source_locator import FactLocator, UserFunction
 
 
-def graph_lines(facts: Sequence[Fact], places: Places) -> tuple[GraphLines, ...]:
+def graph_lines(facts: Sequence[Fact], places: FactLocator) -> tuple[GraphLines, ...]:
     """Return the statements in graphs, at graph breaks, and in eager functions, sorted by place."""
-    statements = _Statements(places.workspace)
+    statements = _StatementCollector(places.workspace)
     for graph, captured in _graphs(facts, places):
         for each in captured:
             for frame in itertools.chain((node.frame for node in each.nodes), each.calls):
@@ -42,7 +42,9 @@ def graph_lines(facts: Sequence[Fact], places: Places) -> tuple[GraphLines, ...]
     return tuple(_joined(statements.all()))
 
 
-def _graphs(facts: Iterable[Fact], places: Places) -> Iterator[tuple[NumberedGraph, list[GraphCaptured]]]:
+def _graphs(
+    facts: Iterable[Fact], places: FactLocator
+) -> Iterator[tuple[NumberedGraph, list[GraphCaptured]]]:
     """Yield the graphs of each frame as one numbered graph, in the order of the program."""
     # torch reports a compilation twice if it repeats the attempt: the last report counts.
     captured = {fact.compile_id: fact for fact in facts if isinstance(fact, GraphCaptured)}
@@ -94,22 +96,22 @@ def _as_one(lines: Sequence[GraphLines]) -> GraphLines:
 
 
 @dataclass(slots=True)
-class _Statement:
+class _StatementGraphs:
     """The graphs of a statement, and the reasons why it ran eagerly, in order and without duplicates."""
 
     graphs: dict[int, NumberedGraph] = field(default_factory=dict)
     reasons: dict[str, None] = field(default_factory=dict)
 
 
-class _Statements:
+class _StatementCollector:
     """The user's statements, each with its graphs and reasons; a row is looked up only once."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._rows: dict[tuple[str, int], _Statement | None] = {}
-        self._statements: dict[Span, _Statement] = {}
+        self._rows: dict[tuple[str, int], _StatementGraphs | None] = {}
+        self._statements: dict[Span, _StatementGraphs] = {}
 
-    def eager_body(self, function: Function, reason: str, first_row: int) -> None:
+    def eager_body(self, function: UserFunction, reason: str, first_row: int) -> None:
         """Record that all statements of a function from a row on ran eagerly."""
         source = self._workspace.own_source(function.filename)
         for span in body_spans(source, function.row, function.name) if source else ():
@@ -118,7 +120,7 @@ class _Statements:
 
     def all(self) -> Iterator[GraphLines]:
         """Yield the statements sorted by place; statements that share a line are merged."""
-        by_place: dict[Span, _Statement] = {}
+        by_place: dict[Span, _StatementGraphs] = {}
         last: Span | None = None
         for span in sorted(self._statements, key=lambda span: (span.filename, span.row, span.column)):
             own = self._statements[span]
@@ -126,13 +128,13 @@ class _Statements:
                 before = by_place.pop(last)
                 end = max((last.end_row, last.end_column), (span.end_row, span.end_column))
                 span = Span(span.filename, last.row, last.column, *end)
-                own = _Statement({**before.graphs, **own.graphs}, {**before.reasons, **own.reasons})
+                own = _StatementGraphs({**before.graphs, **own.graphs}, {**before.reasons, **own.reasons})
             by_place[span] = own
             last = span
         for span, own in by_place.items():
             yield GraphLines((span,), tuple(own.graphs.values()), tuple(own.reasons))
 
-    def at(self, frame: StackFrame) -> _Statement | None:
+    def at(self, frame: StackFrame) -> _StatementGraphs | None:
         """Return the statement at a place; ``None`` outside of the user's files."""
         key = (frame.filename, frame.row)
         if key not in self._rows:
@@ -140,5 +142,5 @@ class _Statements:
             self._rows[key] = self._of(statement_span(source, frame.row)) if source else None
         return self._rows[key]
 
-    def _of(self, span: Span) -> _Statement:
-        return self._statements.setdefault(span, _Statement())
+    def _of(self, span: Span) -> _StatementGraphs:
+        return self._statements.setdefault(span, _StatementGraphs())

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ..model import Launch, Operation
+from ..model import KernelLaunch, LoweredOperation
 
 _ASSIGNMENT = re.compile(
     r"^\s*(?:auto |const )*(?:(?P<sum>_tmp|tmp_acc)|tmp)\w* (?P<update>[-+*])?= (?P<value>.+?);?$"
@@ -62,7 +62,7 @@ _SEVERAL: dict[str, frozenset[str]] = {
 """The operations that are lowered to a function or operator, if not only the one of the same name."""
 
 
-def lines_of(launches: Sequence[Launch]) -> Iterator[tuple[int, tuple[Operation, ...]]]:
+def lines_of(launches: Sequence[KernelLaunch]) -> Iterator[tuple[int, tuple[LoweredOperation, ...]]]:
     """Yield each row of a kernel that computes something, with the operations that it may compute.
 
     Rows are counted from 1.

@@ -9,30 +9,30 @@ from fullgraph_compiler.facts import NamedTensor, StackFrame, TensorsNamed
 from fullgraph_compiler.trace import frame_of
 
 from ...text.source_names import compile_number
-from ...workspace.names import Target, name_targets
+from ...workspace.names import AssignmentTarget, name_targets
 from ...workspace.workspace import Workspace
 from ..facts_by_type import FactsByType
 from ..model import HeldTensors, TensorName
 
 
 @dataclass(slots=True)
-class _Place:
+class _AssignedTensors:
     """An assignment target, with the tensors assigned to it in each compilation."""
 
-    target: Target
+    target: AssignmentTarget
     held: dict[str, list[NamedTensor]] = field(default_factory=dict)
 
 
 def tensor_names(facts: FactsByType, workspace: Workspace) -> tuple[TensorName, ...]:
     """Return the variables in the workspace that hold tensors, sorted by file and place."""
     named = facts.by_compile_id(TensorsNamed)
-    places: dict[tuple[StackFrame, str, bool], _Place | None] = {}
+    places: dict[tuple[StackFrame, str, bool], _AssignedTensors | None] = {}
     for compile_id in sorted(named, key=compile_number):
         for tensor in named[compile_id].tensors:
             key = (tensor.frame, tensor.name, tensor.parameter)
             if key not in places:
                 target = _target(tensor, workspace)
-                places[key] = _Place(target) if target else None
+                places[key] = _AssignedTensors(target) if target else None
             if (place := places[key]) is not None:
                 place.held.setdefault(compile_id, []).append(tensor)
     names = (_name(place, named) for place in places.values() if place is not None)
@@ -41,7 +41,7 @@ def tensor_names(facts: FactsByType, workspace: Workspace) -> tuple[TensorName, 
     )
 
 
-def _target(tensor: NamedTensor, workspace: Workspace) -> Target | None:
+def _target(tensor: NamedTensor, workspace: Workspace) -> AssignmentTarget | None:
     frame = tensor.frame
     source = workspace.own_source(frame.filename)
     if source is None:
@@ -52,7 +52,7 @@ def _target(tensor: NamedTensor, workspace: Workspace) -> Target | None:
     return targets.stored(frame.row, frame.column, tensor.name)
 
 
-def _name(place: _Place, named: Mapping[str, TensorsNamed]) -> TensorName | None:
+def _name(place: _AssignedTensors, named: Mapping[str, TensorsNamed]) -> TensorName | None:
     """Return the tensors to show at a place.
 
     ``None`` if it also got a value that is not a tensor.

@@ -30,7 +30,7 @@ _ALIKE_START: Final = 1.15
 
 
 @dataclass(frozen=True)
-class Best:
+class BestVariant:
     """The best variant; ``alike`` are all variants whose difference to it is within the noise, and itself."""
 
     variant: VariantMeasured
@@ -38,7 +38,7 @@ class Best:
     sentence: str
 
 
-def best_for(variants: Sequence[VariantMeasured], goal: Goal) -> Best | None:
+def best_for(variants: Sequence[VariantMeasured], goal: Goal) -> BestVariant | None:
     """Return the best variant for a goal; ``None`` if no variant could be measured."""
     measured = [variant for variant in variants if variant.in_row and variant.single]
     if not measured:
@@ -49,7 +49,7 @@ def best_for(variants: Sequence[VariantMeasured], goal: Goal) -> Best | None:
     as_it_is = next((variant for variant in measured if variant.variant == "as-is"), None)
     others = [variant for variant in measured if variant is not best]
     words = _clear_words(best, as_it_is, others, goal) if len(alike) == 1 else _alike_words(best, alike, goal)
-    return Best(best, alike, words)
+    return BestVariant(best, alike, words)
 
 
 def advice(variant: VariantMeasured) -> list[str]:

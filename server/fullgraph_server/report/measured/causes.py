@@ -29,8 +29,8 @@ from ...text.hints import cudagraph_hints
 from ...text.remedies import sentences
 from ...workspace.positions import Span
 from ..facts_by_type import FactsByType
-from ..recompiles import Recompilations
-from ..source_locator import Places
+from ..recompiles import RecompileIndex
+from ..source_locator import FactLocator
 from .model import SpeedCause
 
 _WELL_USED = 0.5
@@ -69,15 +69,15 @@ _READ_KERNEL = (
 _ON_THE_DEVICE = "Avoid the copy: create tensors on the GPU, and read results less often."
 
 
-class Causes:
+class SpeedCauses:
     """The causes of the time of a measured call, from the facts of the same run."""
 
     def __init__(
         self,
         measured: SpeedMeasured,
         facts: FactsByType,
-        places: Places,
-        recompilations: Recompilations,
+        places: FactLocator,
+        recompilations: RecompileIndex,
     ) -> None:
         self._measured = measured
         self._facts = facts
@@ -253,7 +253,7 @@ class Causes:
             hint = _READ_KERNEL if use.moved >= _SMALL else ""
             yield SpeedCause("kernel", use.seconds, use.seconds - use.least, words, hint, use.span)
 
-    def _use(self, part: TimePart) -> _Use:
+    def _use(self, part: TimePart) -> _KernelUse:
         """Return the time of a kernel, with the least time that it would need."""
         code = self._codes.get(part.filename)
         kernels = [kernel for kernel in code.kernels if _is(kernel, part.name)] if code else []
@@ -262,7 +262,7 @@ class Causes:
         machine, costs = self._machine, [kernel.cost for kernel in kernels]
         is_library = not kernels or kernels[0].language == "extern"
         if machine is None or not machine.bandwidth or not costs or any(cost is None for cost in costs):
-            return _Use(name, part.seconds, None, "", 0.0, span, is_library, part.name)
+            return _KernelUse(name, part.seconds, None, "", 0.0, span, is_library, part.name)
         moved = sum(_memory_seconds(cost, machine) for cost in costs if cost)
         computed = sum(_computing_seconds(kernel, machine) for kernel in kernels)
         known = [cost.seconds for cost in costs if cost and cost.seconds]
@@ -271,7 +271,7 @@ class Causes:
         runs = part.count / len(kernels) if kernels else 1.0
         limit = _MEMORY if least <= moved * 1.01 else _COMPUTING
         moved_bytes = sum(cost.read + cost.written for cost in costs if cost) * runs
-        return _Use(name, part.seconds, least * runs, limit, moved_bytes, span, is_library, part.name)
+        return _KernelUse(name, part.seconds, least * runs, limit, moved_bytes, span, is_library, part.name)
 
     def _copies(self, parts: Sequence[TimePart]) -> Iterator[SpeedCause]:
         for part in parts:
@@ -353,7 +353,7 @@ class LibraryUse:
 
 
 @dataclass(frozen=True, slots=True)
-class _Use:
+class _KernelUse:
     """The seconds of a kernel in a call, and the least that its ``limit`` allows, if that is known.
 
     ``moved`` are the bytes that it reads and writes, ``operator`` is its name in the profiler.

@@ -10,11 +10,11 @@ from fullgraph_compiler.facts import CodeGenerated, Kernel, MemoryHeld, MemoryMe
 
 from ...workspace.positions import Span
 from ..facts_by_type import FactsByType
-from ..source_locator import Places
+from ..source_locator import FactLocator
 from .model import HeldMemory
 
 
-def held_memory(memory: MemoryMeasured, facts: FactsByType, places: Places) -> Iterator[HeldMemory]:
+def held_memory(memory: MemoryMeasured, facts: FactsByType, places: FactLocator) -> Iterator[HeldMemory]:
     """Yield the memory that each piece of the user's code holds, the largest first."""
     codes = {fact.filename: fact for fact in facts.of(CodeGenerated)}
     sizes: dict[Span, int] = defaultdict(int)

@@ -66,7 +66,7 @@ class HeldMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class Speed:
+class MeasuredSpeed:
     """The measured speed of compiled calls: the parts of their time, and its causes, largest gain first."""
 
     measured: SpeedMeasured

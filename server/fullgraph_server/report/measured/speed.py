@@ -10,11 +10,11 @@ from fullgraph_compiler.facts import MachineMeasured, MemoryMeasured, SpeedMeasu
 
 from ...text.durations import duration, percent, size
 from ..facts_by_type import FactsByType
-from ..recompiles import Recompilations
-from ..source_locator import Places
-from .causes import Causes, LibraryUse
+from ..recompiles import RecompileIndex
+from ..source_locator import FactLocator
+from .causes import LibraryUse, SpeedCauses
 from .memory import held_memory
-from .model import Speed, SpeedCause, SpeedPart, TimeKind
+from .model import MeasuredSpeed, SpeedCause, SpeedPart, TimeKind
 
 LABELS: Final[dict[TimeKind, str]] = {
     "recompile": "compiling again",
@@ -39,13 +39,15 @@ _ENOUGH: Final = 0.6
 """The fraction of a call's time that kernels must take for the verdict to be about them."""
 
 
-def measured_speed(facts: FactsByType, places: Places, recompilations: Recompilations) -> Speed | None:
+def measured_speed(
+    facts: FactsByType, places: FactLocator, recompilations: RecompileIndex
+) -> MeasuredSpeed | None:
     """Return the speed that a run measured; ``None`` if the run did not measure it."""
     measured = facts.last(SpeedMeasured)
     if measured is None:
         return None
     machine, memory = facts.last(MachineMeasured), facts.last(MemoryMeasured)
-    causes_of = Causes(measured, facts, places, recompilations)
+    causes_of = SpeedCauses(measured, facts, places, recompilations)
     causes = causes_of.all()
     parts = _parts(measured, causes_of)
     gravest = _gravest(causes, measured)
@@ -57,10 +59,10 @@ def measured_speed(facts: FactsByType, places: Places, recompilations: Recompila
     why = " ".join(filter(None, (why, _more_often(causes_of.library(), measured))))
     first = gravest[0] if gravest and measured.samples else None
     held = tuple(held_memory(memory, facts, places)) if memory else ()
-    return Speed(measured, parts, causes, first, _verdict(measured, why), machine, memory, held)
+    return MeasuredSpeed(measured, parts, causes, first, _verdict(measured, why), machine, memory, held)
 
 
-def _parts(measured: SpeedMeasured, causes: Causes) -> tuple[SpeedPart, ...]:
+def _parts(measured: SpeedMeasured, causes: SpeedCauses) -> tuple[SpeedPart, ...]:
     times: dict[TimeKind, float] = defaultdict(float)
     for part in measured.parts:
         kind: TimeKind = (
@@ -124,7 +126,7 @@ def _cause_words(cause: SpeedCause, gain: float, measured: SpeedMeasured, parts:
     return f"{where}{cause.at}{cause.message}.{without if is_told else ''}"
 
 
-def _at_its_limit(measured: SpeedMeasured, parts: Sequence[SpeedPart], causes: Causes) -> str:
+def _at_its_limit(measured: SpeedMeasured, parts: Sequence[SpeedPart], causes: SpeedCauses) -> str:
     """Describe where the time goes if no single cause takes much of it."""
     kernels = sum(part.seconds for part in parts if part.kind == "kernel")
     if not kernels or kernels < _ENOUGH * measured.compiled:
@@ -165,7 +167,7 @@ def _times(count: float) -> str:
     return "once" if count == 1 else f"{count:.3g} times"
 
 
-def memory_words(speed: Speed) -> str:
+def memory_words(speed: MeasuredSpeed) -> str:
     """Describe the memory of compiled and uncompiled calls, and its largest holder.
 
     Empty if unknown.

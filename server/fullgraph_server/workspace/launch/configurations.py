@@ -20,7 +20,7 @@ from ..source import read_bytes
 from ..targets import LAUNCH, Target
 from .env_file import read_env_file
 from .jsonc import read_jsonc
-from .variables import UnresolvedError, Variables
+from .variables import LaunchVariables, VariableError
 
 _log = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ def launch_targets(root: Path) -> tuple[Target, ...]:
     except LaunchError as error:
         _complain(root, str(error))
         return ()
-    targets, variables = [], Variables(root)
+    targets, variables = [], LaunchVariables(root)
     for name, configuration in launch.configurations.items():
         if not _why_not(configuration):
             try:
@@ -77,7 +77,7 @@ def launch_target(root: Path, name: str, file: Path | None = None) -> Target:
         raise LaunchError(_missing(name, launch))
     if reason := _why_not(configuration):
         raise LaunchError(f"The launch configuration {name} {reason}.")
-    variables = Variables(root, file)
+    variables = LaunchVariables(root, file)
     target = _target(name, configuration, root, variables)
     if file and not variables.about_file:
         raise LaunchError(f"The launch configuration {name} is not about a file: leave out {file}.")
@@ -155,21 +155,21 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(map(json.dumps, names))
 
 
-def _target(name: str, configuration: Mapping[str, Any], root: Path, variables: Variables) -> Target:
+def _target(name: str, configuration: Mapping[str, Any], root: Path, variables: LaunchVariables) -> Target:
     try:
         return _resolved(name, configuration, root, variables)
-    except UnresolvedError as reason:
+    except VariableError as reason:
         raise LaunchError(f"The launch configuration {name} {reason}.") from reason
 
 
-def _resolved(name: str, configuration: Mapping[str, Any], root: Path, variables: Variables) -> Target:
-    """Return the target of a configuration. Raises :class:`UnresolvedError`."""
+def _resolved(name: str, configuration: Mapping[str, Any], root: Path, variables: LaunchVariables) -> Target:
+    """Return the target of a configuration. Raises :class:`VariableError`."""
     cwd = Path(os.path.normpath(root / variables.filled(configuration.get("cwd") or "")))
     module = variables.filled(configuration.get("module") or "")
     args = tuple(map(variables.filled, _arguments(configuration.get("args", ()))))
     if module:
         if problem := no_module(module):
-            raise UnresolvedError(f"cannot run: {problem}")
+            raise VariableError(f"cannot run: {problem}")
         program = Script(module_file(module, cwd), args, module)
     else:
         program = Script(_program(configuration, cwd, variables), args)
@@ -185,20 +185,20 @@ def _resolved(name: str, configuration: Mapping[str, Any], root: Path, variables
     )
 
 
-def _program(configuration: Mapping[str, Any], cwd: Path, variables: Variables) -> str:
+def _program(configuration: Mapping[str, Any], cwd: Path, variables: LaunchVariables) -> str:
     if not configuration.get("program"):
-        raise UnresolvedError("has no program and no module")
+        raise VariableError("has no program and no module")
     filename = os.path.normpath(cwd / variables.filled(configuration["program"]))
     if not filename.endswith(".py"):
-        raise UnresolvedError(f"runs {filename}, whose name does not end with .py")
+        raise VariableError(f"runs {filename}, whose name does not end with .py")
     return filename
 
 
-def _python(configuration: Mapping[str, Any], root: Path, variables: Variables) -> str | None:
+def _python(configuration: Mapping[str, Any], root: Path, variables: LaunchVariables) -> str | None:
     python = configuration.get("python") or configuration.get("pythonPath")
     if isinstance(python, list):
         if len(python) != 1:
-            raise UnresolvedError("has a list as its python: only a path is supported")
+            raise VariableError("has a list as its python: only a path is supported")
         (python,) = python
     if python in (None, _SELECTED):
         return None
@@ -211,24 +211,24 @@ def _arguments(args: Any) -> list[str]:
         try:
             return shlex.split(args)
         except ValueError as error:
-            raise UnresolvedError(f"has args that cannot be read: {error}") from error
+            raise VariableError(f"has args that cannot be read: {error}") from error
     if not isinstance(args, (list, tuple)):
-        raise UnresolvedError("has args that are not a list")
+        raise VariableError("has args that are not a list")
     return list(map(_text, args))
 
 
-def _environment(configuration: Mapping[str, Any], root: Path, variables: Variables) -> dict[str, str]:
+def _environment(configuration: Mapping[str, Any], root: Path, variables: LaunchVariables) -> dict[str, str]:
     """Return a configuration's environment: its ``envFile`` (default ``.env``), then its ``env``."""
     own = configuration.get("env") or {}
     if not isinstance(own, dict) or not all(name and "=" not in name for name in own):
-        raise UnresolvedError("has an env that does not map names of variables to values")
+        raise VariableError("has an env that does not map names of variables to values")
     path = root / variables.filled(configuration.get("envFile") or _ENV_FILE)
     try:
         of_file = read_env_file(read_bytes(str(path)).decode("utf-8-sig"), os.environ)
     except FileNotFoundError:
         of_file = {}  # VS Code ignores a missing file, too
     except (OSError, ValueError) as error:
-        raise UnresolvedError(f"has an envFile that cannot be read: {_reason(error)}") from error
+        raise VariableError(f"has an envFile that cannot be read: {_reason(error)}") from error
     of_own = {key: variables.filled(_text(value)) for key, value in own.items() if value is not None}
     return {**of_file, **of_own}
 

@@ -12,11 +12,11 @@ _MOST_CHARACTERS = 1 << 22
 _VARIABLE = re.compile(r"\$\{([^${}]*)\}")
 
 
-class UnresolvedError(Exception):
+class VariableError(Exception):
     """A configuration cannot run; the message completes a sentence about the configuration."""
 
 
-class Variables:
+class LaunchVariables:
     """The values of the variables of a folder, and of the editor's file if one is given."""
 
     def __init__(self, root: Path, file: Path | None = None) -> None:
@@ -27,9 +27,9 @@ class Variables:
         self._left = _MOST_CHARACTERS
 
     def filled(self, text: object) -> str:
-        """Fill in the variables of a text. Raises :class:`UnresolvedError` for an unknown variable."""
+        """Fill in the variables of a text. Raises :class:`VariableError` for an unknown variable."""
         if not isinstance(text, str) or "\0" in text:
-            raise UnresolvedError(f"has {text!r} where a string is needed")
+            raise VariableError(f"has {text!r} where a string is needed")
         pieces: list[str] = []
         end = 0
         for found in _VARIABLE.finditer(text):
@@ -40,10 +40,10 @@ class Variables:
         return "".join([*pieces, text[end:]])
 
     def _spend(self, characters: int) -> None:
-        """Count the characters of a text before it is built. Raises :class:`UnresolvedError`."""
+        """Count the characters of a text before it is built. Raises :class:`VariableError`."""
         self._left -= characters
         if self._left < 0:
-            raise UnresolvedError(f"is in a file whose texts are longer than {_MOST_CHARACTERS:,} characters")
+            raise VariableError(f"is in a file whose texts are longer than {_MOST_CHARACTERS:,} characters")
 
     def _value(self, match: re.Match[str]) -> str:
         name = match[1]
@@ -53,7 +53,7 @@ class Variables:
             self.about_file = True
             return self._of_file[name]
         if name not in self._of_folder:
-            raise UnresolvedError(f"needs {match[0]}, {_remedy(name)}")
+            raise VariableError(f"needs {match[0]}, {_remedy(name)}")
         return self._of_folder[name]
 
 

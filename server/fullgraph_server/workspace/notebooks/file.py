@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
-from .program import Cell, NotebookError, as_python
+from .program import NotebookCell, NotebookError, as_python
 
 NOTEBOOK = ".ipynb"
 _FORMAT = 4
 _INDENT = re.compile(r"\n([ \t]+)\"")
 
 
-def read_cells(data: bytes) -> list[Cell]:
+def read_cells(data: bytes) -> list[NotebookCell]:
     """Return the code cells of a notebook. Raises :class:`NotebookError`."""
     notebook = _notebook(data)
     language = _language(notebook)
@@ -91,9 +91,9 @@ def _language(notebook: dict[str, Any]) -> str:
     return language if isinstance(language, str) else "python"
 
 
-def _cell(cell: dict[str, Any], language: str) -> Cell:
+def _cell(cell: dict[str, Any], language: str) -> NotebookCell:
     own = _at(cell, "metadata", "vscode", "languageId")
-    return Cell(own if isinstance(own, str) else language, _text(cell))
+    return NotebookCell(own if isinstance(own, str) else language, _text(cell))
 
 
 def _text(cell: dict[str, Any]) -> str:

@@ -36,14 +36,14 @@ class NotebookError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class NotebookCell:
     """A code cell of a notebook."""
 
     language: str
     text: str
 
 
-def program(cells: Sequence[Cell]) -> tuple[str, tuple[int, ...]]:
+def program(cells: Sequence[NotebookCell]) -> tuple[str, tuple[int, ...]]:
     """Return the program of code cells, and each cell's first row. Raises :class:`NotebookError`."""
     if not cells:
         raise NotebookError("it is a notebook without code cells")

@@ -15,8 +15,8 @@ from ....workspace.syntax import callee
 from ....workspace.workspace import Workspace
 from ...facts_by_type import FactsByType
 from ...finding_builder import FindingBuilder
-from ...source_locator import Places
-from ..marks import Mark, dotted, mark_around
+from ...source_locator import FactLocator
+from ..marks import MarkUse, dotted, mark_around
 from ..words import row_of, written
 
 _MEANING: Final = (
@@ -25,7 +25,7 @@ _MEANING: Final = (
 )
 
 
-def cached_builders(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
+def cached_builders(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuilder]:
     """Build a finding for each cached function whose operations are in graphs, on its first call there."""
     builders: dict[tuple[str, int, str], FindingBuilder] = {}
     for graph in facts.of(GraphCaptured):
@@ -52,13 +52,13 @@ def cached_builders(facts: FactsByType, places: Places) -> Iterator[FindingBuild
     yield from builders.values()
 
 
-def _cached(graph: GraphCaptured, places: Places) -> Iterator[tuple[Mark, list[StackFrame]]]:
+def _cached(graph: GraphCaptured, places: FactLocator) -> Iterator[tuple[MarkUse, list[StackFrame]]]:
     """Yield the cached functions traced into a graph, each with the operations on its lines.
 
     The compiled function itself is left out: its cache is around the compiled code, where it works.
     """
     compiled = places.functions.get(graph.compile_id)
-    found: dict[Mark, list[StackFrame]] = {}
+    found: dict[MarkUse, list[StackFrame]] = {}
     for node in graph.nodes:
         mark = mark_around("cached", node.frame, places.workspace)
         if mark is not None and (compiled is None or mark.name != compiled.name):
@@ -94,7 +94,7 @@ def _advice(name: str, call: ast.Call | None) -> str:
     return f"Call {code_span(name)} outside of compiled code, where its cache works, and pass the result."
 
 
-def _decorator(mark: Mark) -> str:
+def _decorator(mark: MarkUse) -> str:
     definition = mark.definition
     nodes = definition.decorator_list if definition else ()
     node = next((item for item in nodes if item.lineno == mark.row), None)

@@ -14,8 +14,8 @@ from fullgraph_compiler.facts import GraphCaptured, StackFrame
 from ....text.markdown import code_span
 from ...facts_by_type import FactsByType
 from ...finding_builder import FindingBuilder
-from ...source_locator import Places
-from ..marks import Mark, Marks, mark_around
+from ...source_locator import FactLocator
+from ..marks import MarkUse, MarkUses, mark_around
 from ..words import row_of
 from .cached import call_of
 
@@ -33,9 +33,9 @@ _ADVICE: Final = (
 )
 
 
-def nested_builders(facts: FactsByType, places: Places) -> Iterator[FindingBuilder]:
+def nested_builders(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuilder]:
     """Build a finding for each compiled function that loses options in a graph, at its call."""
-    builders: dict[Mark, FindingBuilder] = {}
+    builders: dict[MarkUse, FindingBuilder] = {}
     for graph in facts.of(GraphCaptured):
         for mark, (frame, lost) in _nested(graph, places).items():
             if mark not in builders:
@@ -56,16 +56,16 @@ def nested_builders(facts: FactsByType, places: Places) -> Iterator[FindingBuild
     yield from builders.values()
 
 
-def _nested(graph: GraphCaptured, places: Places) -> Mapping[Mark, tuple[StackFrame, Sequence[str]]]:
+def _nested(graph: GraphCaptured, places: FactLocator) -> Mapping[MarkUse, tuple[StackFrame, Sequence[str]]]:
     """Map the compiled functions inlined into a graph to the frame and the options they lose."""
     compiled = places.functions.get(graph.compile_id)
     source = places.workspace.source(compiled.filename) if compiled is not None else None
     if compiled is None or source is None:
         return {}
-    own = Marks(lambda: (source,)).compiling(compiled.name)
+    own = MarkUses(lambda: (source,)).compiling(compiled.name)
     if not own:
         return {}
-    found: dict[Mark, tuple[StackFrame, Sequence[str]]] = {}
+    found: dict[MarkUse, tuple[StackFrame, Sequence[str]]] = {}
     for node in graph.nodes:
         mark = mark_around("compile", node.frame, places.workspace)
         if mark is not None and mark not in found and mark.name != compiled.name:
@@ -73,13 +73,13 @@ def _nested(graph: GraphCaptured, places: Places) -> Mapping[Mark, tuple[StackFr
     return {mark: (frame, lost) for mark, (frame, lost) in found.items() if lost}
 
 
-def _is_lost(option: str, mark: Mark, own: Sequence[Mark]) -> bool:
+def _is_lost(option: str, mark: MarkUse, own: Sequence[MarkUse]) -> bool:
     """Return whether a function's mark sets an option that no mark of its caller sets alike."""
     value = _value(mark, option)
     return bool(value) and value not in {_value(item, option) for item in own}
 
 
-def _value(mark: Mark, option: str) -> str:
+def _value(mark: MarkUse, option: str) -> str:
     """Return the source of an option's value; empty for its default."""
     text = ast.unparse(mark.keywords[option]) if option in mark.keywords else ""
     return "" if text in _DEFAULTS else text

@@ -14,9 +14,9 @@ from ....text.remedies import Advice
 from ....workspace.definitions import definitions
 from ....workspace.source import SourceFile
 from ....workspace.syntax import nodes_of
-from ...source_locator import Places
-from ..marks import Marks, dotted
-from ..words import Answer, line_of, row_of
+from ...source_locator import FactLocator
+from ..marks import MarkUses, dotted
+from ..words import FindingAnswer, line_of, row_of
 
 _THREAD: Final = re.compile(r"[/\\]threading\.py$")
 _ALIASES: Final = {
@@ -34,7 +34,7 @@ _OF_CLASS: Final = f"All modules of one class{_SHARED}"
 _OF_MAKER: Final = f"All functions that `{{maker}}` creates{_SHARED}"
 
 
-def shared_code(failure: GuardFailure, compile_id: str, places: Places) -> tuple[Advice, ...]:
+def shared_code(failure: GuardFailure, compile_id: str, places: FactLocator) -> tuple[Advice, ...]:
     """Advise on closures of one function, or modules of one class, that share compilations."""
     function = places.functions.get(compile_id)
     source = places.workspace.own_source(function.filename) if function else None
@@ -53,10 +53,10 @@ def shared_code(failure: GuardFailure, compile_id: str, places: Places) -> tuple
     return (Advice(filled(_OF_MAKER, maker=maker.name, name=name)),)
 
 
-def limit_of_thread(fact: RecompileLimit, sources: Sequence[SourceFile]) -> Answer:
+def limit_of_thread(fact: RecompileLimit, sources: Sequence[SourceFile]) -> FindingAnswer:
     """Answer that a limit set by the program does not apply to the thread that reached it."""
     if not any(_THREAD.search(frame.filename) for frame in fact.stack):
-        return Answer()
+        return FindingAnswer()
     filename, names = fact.stack[-1].filename, (fact.setting, _ALIASES.get(fact.setting))
     for source in sources:
         for node in nodes_of(ast.Assign, source.tree):
@@ -67,22 +67,22 @@ def limit_of_thread(fact: RecompileLimit, sources: Sequence[SourceFile]) -> Answ
             ):
                 where = row_of(source, node.lineno, filename)
                 setting = code_span(fact.setting)
-                return Answer(
+                return FindingAnswer(
                     "Settings of `torch._dynamo.config` apply only to the thread that sets them: "
                     f"{setting} from {where} does not apply to this thread.",
                     (f"Set {setting} in this thread, too.",),
                 )
-    return Answer()
+    return FindingAnswer()
 
 
-def static_line(compile_id: str, places: Places) -> str:
+def static_line(compile_id: str, places: FactLocator) -> str:
     """Name a line that compiles a function with ``dynamic=False``.
 
     Empty unless all marks on it do.
     """
     function = places.functions.get(compile_id)
     sources = places.sources_around(compile_id)  # not all sources: libraries compile functions, too
-    marks = Marks(lambda: sources).compiling(places.name_of(compile_id))
+    marks = MarkUses(lambda: sources).compiling(places.name_of(compile_id))
     values = [mark.keywords.get("dynamic") for mark in marks]
     if not marks or not all(isinstance(node, ast.Constant) and node.value is False for node in values):
         return ""

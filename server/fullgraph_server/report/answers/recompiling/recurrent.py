@@ -9,7 +9,7 @@ from typing import Final
 from fullgraph_compiler.facts import GraphCaptured, GraphNode, Specialization
 
 from ....workspace.syntax import nodes_of
-from ...source_locator import Places
+from ...source_locator import FactLocator
 from ..words import row_of
 
 _LAYERS: Final = re.compile(r"[/\\]torch[/\\]nn[/\\]modules[/\\]rnn\.py$")
@@ -23,7 +23,7 @@ may call one operator of oneDNN instead: 2.11 to 2.15.
 _NUMBERED: Final = re.compile(r"_\d+$")
 
 
-def unrolled_layer(constant: Specialization, places: Places) -> str:
+def unrolled_layer(constant: Specialization, places: FactLocator) -> str:
     """Name the recurrent layer whose unrolling specialized a size, ``nn.GRU``.
 
     Empty for other code.
@@ -46,7 +46,7 @@ def unrolled_nodes(graph: GraphCaptured) -> list[tuple[GraphNode, str]]:
     ]
 
 
-def allowing_line(compile_id: str, places: Places) -> str:
+def allowing_line(compile_id: str, places: FactLocator) -> str:
     """Name the line that sets ``allow_rnn`` in the files around a compiled function.
 
     Empty for none.

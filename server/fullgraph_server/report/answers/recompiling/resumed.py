@@ -18,7 +18,7 @@ from ....workspace.ranges import node_at
 from ....workspace.source import SourceFile
 from ....workspace.syntax import covers, own_nodes
 from ...facts_by_type import FactsByType
-from ...source_locator import Function, Places
+from ...source_locator import FactLocator, UserFunction
 from ..words import row_of
 
 _STACK_VALUE: Final = re.compile(r"L\['___stack(?P<index>\d{1,4})'\](?P<rest>.*)", re.DOTALL)
@@ -30,26 +30,26 @@ _WITH: Final = (ast.With, ast.AsyncWith)
 
 
 @dataclass(frozen=True, slots=True)
-class _Break:
+class _ResumingBreak:
     """A graph break: the frame of the function that resumes, and the user's innermost frame."""
 
     frame: StackFrame
     innermost: StackFrame
 
 
-class Resumed:
+class ResumeBreaks:
     """The graph breaks after which resume functions continue."""
 
-    def __init__(self, facts: FactsByType, places: Places) -> None:
+    def __init__(self, facts: FactsByType, places: FactLocator) -> None:
         self._places = places
         self._workspace = places.workspace
-        self._breaks: dict[tuple[str, str, int], _Break] = {}
+        self._breaks: dict[tuple[str, str, int], _ResumingBreak] = {}
         for fact in facts.of(GraphBreak):
             traced = places.traced_stack(fact.stack, fact.compile_id)
             own = places.own(traced)
             if own and own[0] == traced[0]:
                 key = (own[0].filename, own[0].function, own[0].row)
-                self._breaks.setdefault(key, _Break(own[0], own[-1]))
+                self._breaks.setdefault(key, _ResumingBreak(own[0], own[-1]))
 
     def named(self, failure: GuardFailure) -> GuardFailure:
         """Return a failure with a stack value replaced by its name in the program, if it has one."""
@@ -78,7 +78,7 @@ class Resumed:
             return ""
         return row_of(source, found.innermost.row, found.frame.filename)
 
-    def _of(self, compile_id: str) -> _Break | None:
+    def _of(self, compile_id: str) -> _ResumingBreak | None:
         """Return the graph break after which a resume function continues."""
         function, row = self._places.functions.get(compile_id), self._places.resumes_at(compile_id)
         if function is None or row is None:
@@ -111,7 +111,9 @@ class Resumed:
         return f"{ast.unparse(target)}{rest}" if isinstance(target, (ast.Name, ast.Attribute)) else ""
 
 
-def _loops_around(source: SourceFile, function: Function, row: int) -> list[ast.For | ast.AsyncFor] | None:
+def _loops_around(
+    source: SourceFile, function: UserFunction, row: int
+) -> list[ast.For | ast.AsyncFor] | None:
     """List the loops of a function whose iterators are on the stack at a row, outermost first.
 
     ``None`` in a ``with``, which also puts values on the stack.
