@@ -539,7 +539,7 @@ export interface NoteItem {
   text: string;
 }
 
-/** Source lines from line ``start`` on; a finding is at lines ``first`` to ``last``. */
+/** Source lines from line ``start``, with a finding at lines ``first`` to ``last``. */
 export interface ExcerptItem {
   start: number;
   lines: string[];

@@ -1,4 +1,4 @@
-"""The command line: ``fullgraph check``, ``fix``, ``stages``, ``minify``, ``lsp``, ``mcp`` and more.
+"""The commands of ``fullgraph``: ``check``, ``fix``, ``stages``, ``mcp`` and more.
 
 - ``app``: the commands
 - ``analyses``: a command for each analysis that needs no command of its own

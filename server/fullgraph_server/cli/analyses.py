@@ -1,4 +1,4 @@
-"""Commands of analyses: each runs one target, and writes its report in the form of the analysis."""
+"""Commands of analyses: each runs a target and writes the analysis's report."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ from .trace import TraceOptions, compare_traces, show_examples, show_trace, trac
 @click.group(cls=EscapingGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="fullgraph", message="%(prog)s %(version)s")
 def main() -> None:
-    """See what torch.compile does to your code: graph breaks, guards and recompilations."""
+    """See what torch.compile does to your code: graph breaks, guards, recompilations."""
 
 
 @main.command(no_args_is_help=True)
@@ -258,7 +258,7 @@ def fix(
 def sizes(
     target: Target, overrides: SettingOverrides, output: str, texts: tuple[str, ...], diff: bool, apply: bool
 ) -> int:
-    """Plan dynamic sizes: find the fewest mark_dynamic calls with which TARGET is compiled once.
+    """Plan dynamic sizes: find the fewest mark_dynamic calls to compile TARGET once.
 
     TARGET is named as for check. It runs many times, unmodified and with marks, and its file changes
     are discarded. Then its calls are repeated with sizes that it has not used (small, odd and large),
@@ -371,7 +371,7 @@ def diff(before: str, after: str, options: TraceOptions, output: str) -> None:
 @click.option("--rank", type=click.IntRange(min=0), help="Use only this rank.", metavar="N")
 @of_traces
 def examples(path: str, rank: int | None, options: TraceOptions) -> None:
-    """Write example calls of the compiled functions, with the inputs that the trace recorded.
+    """Write example calls of the compiled functions, with inputs from the trace.
 
     An example is a comment. Put it above its function, and the function is a target that runs here:
     you can check the next edit without the machine that wrote the trace. The exit code is 1 if there

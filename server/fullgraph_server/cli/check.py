@@ -38,7 +38,7 @@ def check_targets(
     baseline: KnownFindings | None = None,
     analysis: Analysis | None = None,
 ) -> int:
-    """Run an analysis of the targets, write the reports to stdout, and return the exit code.
+    """Run an analysis of targets, write its reports to stdout; return the exit code.
 
     The default analysis is the ordinary run.
     """

@@ -1,4 +1,4 @@
-"""The command that explains a code: its meaning, and each known fix for it on an example."""
+"""The command that explains a code: its meaning, and each fix on an example."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ SHAPE: Final = shape(
 
 
 def _difference(example: FixExample) -> list[str]:
-    """Return the lines of a unified diff without its headers, with ``…`` between hunks."""
+    """Return a unified diff's lines without its headers, with ``…`` between hunks."""
     before, after = example.before.splitlines(), example.after.splitlines()
     lines = [line.rstrip() for line in difflib.unified_diff(before, after, lineterm="")][3:]
     while not lines[-1]:

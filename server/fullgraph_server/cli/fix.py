@@ -1,4 +1,7 @@
-"""The command that searches for fixes of a target's findings, proves them, and writes them if asked."""
+"""The command that finds, proves and writes fixes of a target's findings.
+
+It writes fixes only if asked.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ class FixOptions:
         return ("safe", "unsafe") if self.unsafe else ("safe",)
 
     def selects(self, finding: Finding, fix: Fix) -> bool:
-        """Return whether a fix is to be tried: ``select`` is empty, or has its rule or the finding's code."""
+        """Return whether ``select`` is empty, or has a fix's rule or its finding's code."""
         return not self.select or fix.rule in self.select or finding.code in self.select
 
 
@@ -106,7 +109,7 @@ class _FixCommand:
 
 
 def written(texts: Mapping[str, tuple[str, str]]) -> str:
-    """Write proven texts into the files; return an empty string, or why nothing was written.
+    """Write proven texts into the files; return why nothing was written, or ``""``.
 
     The error itself goes to stderr.
     """

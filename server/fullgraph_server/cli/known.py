@@ -1,4 +1,4 @@
-"""The comparison of a command's findings with its baseline: which are known, new or gone."""
+"""The comparison with a baseline: which findings are known, new or gone."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .formats.checked import BaselineMatch, shown_path
 
 
 def configured_baseline() -> Path | None:
-    """Return the path of the project's baseline, as a user in the current folder would type it."""
+    """Return the path of the project's baseline, as typed in the current folder."""
     path = baseline_path(read_config(project_root(Path.cwd())))
     return Path(shown_path(str(path))) if path else None
 
 
 class KnownFindings:
-    """The baseline at ``path``, and the reports that are compared with it or written to it.
+    """The baseline at ``path``, and the reports compared with it or written to it.
 
     Raises ``click.UsageError`` if the file cannot be used.
     """

@@ -1,4 +1,4 @@
-"""The server of the Model Context Protocol: tools for coding agents, over standard input and output."""
+"""The server of the Model Context Protocol: tools for coding agents, over stdio."""
 
 from __future__ import annotations
 
@@ -79,14 +79,17 @@ _Offset: TypeAlias = Annotated[
 async def check_target(
     target: _Target, ctx: _Context, roots: _Roots, offset: _Offset = 0
 ) -> answers.CheckAnswer:
-    """Run a program once and find its graph breaks, recompilations and failures of torch.compile."""
+    """Run a program once: find graph breaks, recompilations, torch.compile failures."""
     return await _called(reading.check_target, ctx, roots, target=target, offset=offset)
 
 
 async def explain_finding(
     target: _Target, finding: _Finding, ctx: _Context, roots: _Roots
 ) -> answers.ExplainAnswer:
-    """Explain a finding of the last check_target: cause, hints, source, callers. Runs nothing."""
+    """Explain a finding of the last check_target: cause, hints, source, callers.
+
+    Runs nothing.
+    """
     return await _called(reading.explain_finding, ctx, roots, target=target, finding=finding)
 
 
@@ -136,7 +139,10 @@ async def show_kernels(
     ] = "",
     offset: _Offset = 0,
 ) -> answers.KernelAnswer:
-    """Run a program until TorchInductor has written its kernels, and list the lines that each computes."""
+    """Run a program until TorchInductor has written its kernels, and list them.
+
+    Each kernel is listed with the lines that it computes.
+    """
     return await _called(reading.show_kernels, ctx, roots, target=target, kernel=kernel, offset=offset)
 
 
@@ -150,7 +156,10 @@ async def compare_runs(
         str, Field(description="The target to run now, or trace:PATH; by default the same target.")
     ] = "",
 ) -> answers.CompareAnswer:
-    """Run a target again after a change, and list the findings that are new or gone since its last check."""
+    """Run a target again after a change, and list the findings that are new or gone.
+
+    The findings are compared with those of the target's last check.
+    """
     return await _called(reading.compare_runs, ctx, roots, before=before, after=after)
 
 
@@ -166,7 +175,10 @@ _SERVED: Final = (
 
 
 def create_server(python: str | None) -> MCPServer[_ServerState]:
-    """Create the server without connecting it; ``python`` is the interpreter with torch, if given."""
+    """Create the server without connecting it.
+
+    ``python`` is the interpreter with torch, if given.
+    """
 
     @asynccontextmanager
     async def lifespan(_server: MCPServer[_ServerState]) -> AsyncIterator[_ServerState]:

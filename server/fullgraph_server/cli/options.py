@@ -1,4 +1,4 @@
-"""Options that commands share: targets, interpreter, limits, formats and exit codes."""
+"""Options that commands share: targets, interpreter, limits, formats, exit codes."""
 
 from __future__ import annotations
 

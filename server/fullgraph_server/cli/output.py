@@ -1,7 +1,8 @@
-"""Output of the command line, in which text of programs, logs and file names has no side effects.
+"""Output of the command line, in which untrusted text has no side effects.
 
-A terminal obeys escape codes. GitHub executes a line that begins with ``::`` as a command; GitHub and Azure
-Pipelines do so with a line that contains ``##[`` or ``##vso[``.
+Such text comes from programs, logs and file names. A terminal obeys escape codes. GitHub executes a line that
+begins with ``::`` as a command; GitHub and Azure Pipelines do so with a line that contains ``##[`` or
+``##vso[``.
 """
 
 from __future__ import annotations
@@ -45,14 +46,17 @@ def tell(text: str) -> None:
 
 
 def write_object(out: TextIO, value: Any, indent: int | None = None) -> None:
-    """Write a JSON value on lines of its own, in ASCII; every string in it is valid Unicode."""
+    """Write a JSON value on lines of its own, in ASCII, with valid Unicode strings."""
     text = json.dumps(_encodable(value), indent=indent)
     # DEL and ## occur in strings only.
     out.write(text.replace("\x7f", "\\u007f").replace("##", "#\\u0023") + "\n")
 
 
 def write_list(out: TextIO, key: str, items: Iterable[Any], rest: Callable[[], dict[str, Any]]) -> None:
-    """Write a JSON object: one long list, item by item, then the values that ``rest`` returns."""
+    """Write a JSON object: one long list, item by item, then other values.
+
+    ``rest`` returns the other values.
+    """
     out.write(f"{{{json.dumps(key)}: [\n")
     for number, item in enumerate(items):
         out.write("," if number else "")
@@ -65,7 +69,7 @@ def write_list(out: TextIO, key: str, items: Iterable[Any], rest: Callable[[], d
 
 
 def clean_console(out: TextIO) -> Console:
-    """Return a console that prints each text as one line, with no styles but Fullgraph's."""
+    """Return a console that prints each text as one line, styled only by Fullgraph."""
     console = Console(file=out, highlight=False, markup=False, emoji=False, soft_wrap=True)
     console.push_render_hook(_EscapingHook(console))
     return console
@@ -104,7 +108,7 @@ class EscapingCommand(click.Command):
 
 
 class EscapingGroup(click.Group):
-    """A group of commands whose output can always be encoded, and whose errors are escaped."""
+    """A group of commands whose output can be encoded and whose errors are escaped."""
 
     command_class = EscapingCommand
 
@@ -158,7 +162,7 @@ class _EscapingHook(RenderHook):
 
 @contextmanager
 def _clean_errors(urls: Sequence[Url]) -> Iterator[None]:
-    """Escape the errors of a command, and remove the secrets of the URLs in its arguments."""
+    """Escape a command's errors, and remove the secrets of URLs in its arguments."""
     try:
         yield
     except click.ClickException as error:

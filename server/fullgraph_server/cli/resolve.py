@@ -48,7 +48,10 @@ _OPTIONS = {MODULE: MODULE, CONSOLE_SCRIPT: CONSOLE_SCRIPT, LAUNCH: "--launch ",
 
 @dataclass(frozen=True)
 class TargetQuery:
-    """The words on the command line that select targets: names, or a launch configuration."""
+    """The words on the command line that select targets: names, or ``--launch``.
+
+    ``launch`` is the name of a launch configuration.
+    """
 
     names: Sequence[str]
     named: Named = None
@@ -60,7 +63,7 @@ class TargetQuery:
 def resolve_targets(
     asked: TargetQuery, cwd: Path, args: tuple[str, ...] | None = None, ranks: int | None = None
 ) -> list[Target]:
-    """Return the selected targets. Raises ``click.UsageError`` for a name that does not exist."""
+    """Return the selected targets; raise ``click.UsageError`` for an unknown name."""
     if asked.launch is not None:
         targets = [_launch(asked.launch, asked, cwd)]
     else:
@@ -195,7 +198,7 @@ def _suggestions(targets: Sequence[Target]) -> str:
 
 
 def as_typed(target: Target) -> str:
-    """Return the name of a target on the command line, quoted, with the option that it needs."""
+    """Return a target's name on the command line, quoted, with the option it needs."""
     for prefix, option in _OPTIONS.items():
         if target.id.startswith(prefix):
             return option + shlex.quote(shown_path(target.id.removeprefix(prefix)))

@@ -1,4 +1,4 @@
-"""The session of a command: workers for its runs, settings from options and files, and signals."""
+"""The session of a command: workers, settings from options and files, signals."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ _T = TypeVar("_T")
 
 
 class CommandSession:
-    """The runs of one command, one after the other, until a signal stops them. Close it.
+    """The runs of one command, one after the other, until a signal stops them.
 
-    With ``once``, a program reads the user's standard input, which only one run can do. With ``timed``,
-    programs run in processes that no earlier command has used. Raises ``click.UsageError`` for targets that
-    do not suit the ``purpose``.
+    Close it at the end. With ``once``, a program reads the user's standard input, which only one run can do.
+    With ``timed``, programs run in processes that no earlier command has used. Raises ``click.UsageError``
+    for targets that do not suit the ``purpose``.
     """
 
     def __init__(
@@ -89,7 +89,10 @@ class CommandSession:
     def minify(
         self, target: Target, failing: FailureChoice, output: Path, on_progress: Callable[[str], None]
     ) -> MinifyResult:
-        """Shrink a failure of a target to a repro; ``on_progress`` gets a message about each step."""
+        """Shrink a failure of a target to a repro.
+
+        ``on_progress`` gets a message about each step.
+        """
         plan = self._plan(target, Workspace(workspace_root(target)))
         minification = Minification(plan, failing, output, self._engine.run)
         return self._until_signalled(minification.execute(on_progress), minification.cancel)
@@ -106,7 +109,10 @@ class CommandSession:
         return self._until_signalled(search(prover), prover.cancel)
 
     def package_places(self, name: str, target: Target) -> tuple[str, ...] | None:
-        """Return where the interpreter of a target finds a package; ``None`` if it does not answer."""
+        """Return where a target's interpreter finds a package.
+
+        Returns ``None`` if the interpreter does not answer.
+        """
         target, settings = resolve(target, read_config(workspace_root(target)), self._overrides)
         is_file = isinstance(target.program, Script) and not target.program.module
         folder = os.path.dirname(target.filename) if is_file else str(settings.cwd)
@@ -124,7 +130,10 @@ class CommandSession:
         return RunPlan(target, settings, workspace).of_cells()
 
     def _until_signalled(self, execution: Coroutine[Any, Any, _T], cancel: Callable[[], None]) -> _T:
-        """Wait for an execution; a signal cancels it, a second one ends everything at once."""
+        """Wait for an execution; a signal cancels it.
+
+        A second signal ends everything at once.
+        """
 
         def take(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
             if self._signal:
@@ -141,7 +150,7 @@ class CommandSession:
 
 
 def _program_input() -> int | None:
-    """Duplicate the user's standard input; return ``None`` if this command must not read it.
+    """Duplicate the user's standard input; ``None`` if the command must not read it.
 
     A program runs in a POSIX session of its own, in which the terminal would not stop a background job that
     reads.
@@ -157,6 +166,9 @@ def _program_input() -> int | None:
 
 
 def workspace_root(target: Target) -> Path:
-    """Return the root of the file's project, or without one the current folder if the file is below it."""
+    """Return the root of the file's project, or the current folder.
+
+    The current folder is returned if the file is below it and in no project.
+    """
     root, cwd = project_root(Path(target.filename)), target.cwd
     return cwd if not is_project(root) and Path(target.filename).is_relative_to(cwd) else root

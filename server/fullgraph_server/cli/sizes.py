@@ -1,4 +1,7 @@
-"""The command that searches for the marks with which a target is compiled once, and tries new sizes."""
+"""The command that searches for marks of dynamic sizes, and tries new sizes.
+
+With the marks, the target is compiled once.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +71,10 @@ def size_target(
 
 
 def refused(tried: Sequence[SizeTried]) -> str:
-    """Return why the plan is not written: the program refuses a requested size. Else return ``""``."""
+    """Return why the plan is not written, or ``""``.
+
+    A plan is not written if the program refuses a requested size.
+    """
     item = next((item for item in tried if item.asked and item.outcome == "refused"), None)
     return f"nothing was written: the program itself refuses {item.place} = {item.size}" if item else ""
 

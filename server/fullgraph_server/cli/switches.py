@@ -66,7 +66,10 @@ _PREVIEW_PYTHON: Option = click.option(
 
 
 def with_switches(command: Command, options: Mapping[str, Option] = _SWITCHES) -> Command:
-    """Give a command the options for switches of its run, and put them into its ``overrides``."""
+    """Add the options for a run's switches to a command.
+
+    Their values go into the command's ``overrides``.
+    """
 
     @functools.wraps(command)
     def run(overrides: SettingOverrides, preview_python: str | None = None, **own: Any) -> Any:

@@ -1,4 +1,7 @@
-"""Reports of traces from programs that ran elsewhere, on the files of the current project."""
+"""Reports of traces, on the files of the current project.
+
+The traced programs ran elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +74,7 @@ def show_trace(
     baseline: KnownFindings | None,
     folder: Path | None = None,
 ) -> int:
-    """Write the report of a trace to stdout, and its page into a folder; return the exit code."""
+    """Write a trace's report to stdout, its page to a folder; return the exit code."""
     if folder is not None:
         # Imported late: the page is built from the language server's answers.
         from .exports.folder import problem_with
@@ -99,7 +102,10 @@ def compare_traces(before: str, after: str, options: TraceOptions, write: Compar
 
 
 def show_examples(place: str, options: TraceOptions) -> int:
-    """Write example calls of the compiled functions; return the exit code, 1 if there are none."""
+    """Write example calls of the compiled functions, and return the exit code.
+
+    The exit code is 1 if there are no example calls.
+    """
     lines = example_lines(_checked(place, options).report)
     for filename, row, examples in lines:
         for line in (f"{shown_path(filename)}:{row}", *examples, ""):

@@ -1,4 +1,4 @@
-"""Fixes: edits that remove a finding, each offered with the verdict of running the program with it.
+"""Edits that remove a finding, each with a verdict from runs of the program.
 
 - ``model``: edits, fixes, verdicts
 - ``editing``: edits applied to a text, and the statements that they replace

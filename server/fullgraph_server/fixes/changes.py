@@ -1,4 +1,4 @@
-"""The reports of two runs of a program, before and after an edit, compared finding by finding."""
+"""The reports of runs before and after an edit, compared finding by finding."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FIXABLE: Final[tuple[FindingKind, ...]] = ("graph-break", "recompile", "recompil
 
 
 def fixable(report: Report) -> list[Finding]:
-    """Return the findings that have fixes: graph breaks first, the most frequent ones at the front."""
+    """Return the findings that have fixes, graph breaks first, then by frequency."""
     own = [item for item in report.findings if item.kind in FIXABLE and not item.of_run]
     return sorted(own, key=lambda item: (item.kind != "graph-break", -item.count))
 
@@ -65,7 +65,7 @@ def gone(finding: Finding, before: Report, after: Report, drifts: Drifts) -> str
 
 
 def gone_along(finding: Finding, before: Report, after: Report, drifts: Drifts) -> tuple[Finding, ...]:
-    """Return the other graph breaks and recompilations that disappear together with a finding."""
+    """Return the other breaks and recompilations that disappear with a finding."""
     return tuple(
         item for item in fixable(before) if item is not finding and not gone(item, before, after, drifts)
     )
@@ -87,7 +87,7 @@ def worse(before: Report, after: Report, drifts: Drifts) -> str:
 
 
 def revealed(before: Report, after: Report, drifts: Drifts) -> str:
-    """Say which graph break an edit reveals on a line that ran eagerly before; empty if none."""
+    """Say which break an edit reveals on a line that ran eagerly; empty if none."""
     for new in _new(before, after, drifts):
         if _was_eager(new, before, drifts):
             return f"then line {_row(after, new)} breaks the graph: {new.message}"
@@ -112,7 +112,7 @@ _ENDS: Final = {
 
 
 def _new(before: Report, after: Report, drifts: Drifts) -> Iterator[Finding]:
-    """Yield the findings that the earlier run did not have, each as often as it is new."""
+    """Yield findings that the earlier run did not have, each as often as it is new."""
     known = Counter(_moved(item, drifts) for item in before.findings if KINDS[item.kind].rejects_edits)
     for item in after.findings:
         is_note = item.kind == "target-error" and item.severity == "information"
@@ -125,10 +125,11 @@ def _new(before: Report, after: Report, drifts: Drifts) -> Iterator[Finding]:
 
 
 def _was_hidden(new: Finding, before: Report, after: Report, drifts: Drifts) -> bool:
-    """Tell whether a new finding was hidden before: its line ran eagerly, or torch named another guard.
+    """Tell whether a new finding was hidden before.
 
-    torch names only the first guard that failed. If there are no more recompilations than before, the new
-    recompilation is an old one for which torch names another guard.
+    Its line ran eagerly, or torch named another guard. torch names only the first guard that failed. If there
+    are no more recompilations than before, the new recompilation is an old one for which torch names another
+    guard.
     """
     if new.kind == "recompile":
         return counts_of(after).recompiles <= counts_of(before).recompiles
@@ -136,9 +137,10 @@ def _was_hidden(new: Finding, before: Report, after: Report, drifts: Drifts) -> 
 
 
 def _was_eager(new: Finding, before: Report, drifts: Drifts) -> bool:
-    """Tell whether the line of a new break was in no graph before, so that the break was hidden.
+    """Tell whether the line of a new break was in no graph before.
 
-    The same holds if the break was there before, but now also occurs in the frame of a caller.
+    Such a break was hidden. The same holds if the break was there before, but now also occurs in the frame of
+    a caller.
     """
     filename = new.span.filename
     row = drifts(filename).earlier(new.span.row)
@@ -155,7 +157,7 @@ def _was_eager(new: Finding, before: Report, drifts: Drifts) -> bool:
 
 
 def _split(before: Report, after: Report) -> str | None:
-    """Return a function with more graphs than before, and with more graphs than compilations."""
+    """Return a function that has more graphs than before, and than compilations."""
     graphs: Counter[str] = Counter()
     for frame in before.frames:
         graphs[frame.qualname] += frame.graphs

@@ -28,7 +28,10 @@ class ReplacedBlock:
 
 
 def edited(source: SourceFile, edits: Iterable[Edit]) -> str:
-    """Return the text of a file with edits, which may not overlap; all other characters are unchanged."""
+    """Return a file's text with edits, which may not overlap.
+
+    All other characters are unchanged.
+    """
     starts = line_starts(source.text)
     text = source.text
     for edit in sorted(edits, key=lambda edit: (edit.span.row, edit.span.column), reverse=True):
@@ -40,7 +43,10 @@ def edited(source: SourceFile, edits: Iterable[Edit]) -> str:
 
 
 def are_apart(edits: Iterable[Edit]) -> bool:
-    """Tell whether edits do not overlap; equal edits count once, and insertions may touch."""
+    """Tell whether edits do not overlap.
+
+    Equal edits count once, and insertions may touch.
+    """
     spans = sorted(
         (span.filename, (span.row, span.column), (span.end_row, span.end_column))
         for span in {edit: edit.span for edit in edits}.values()
@@ -62,9 +68,10 @@ def edited_texts(files: Mapping[str, SourceFile | None], edits: Iterable[Edit]) 
 
 
 def replaced(source: SourceFile, edits: Sequence[Edit]) -> list[ReplacedBlock]:
-    """Return the statements in functions that edits replace: for each edit the fewest whole statements.
+    """Return the statements in functions that edits replace.
 
-    Insertions outside of functions, such as imports, replace nothing.
+    For each edit, these are the fewest whole statements. Insertions outside of functions, such as imports,
+    replace nothing.
     """
     if source.tree is None:
         return []
@@ -73,7 +80,7 @@ def replaced(source: SourceFile, edits: Sequence[Edit]) -> list[ReplacedBlock]:
 
 
 def is_across(source: SourceFile, edit: Edit) -> bool:
-    """Tell whether an edit changes a function, but begins or ends outside of the function's statements.
+    """Tell whether an edit of a function begins or ends outside its statements.
 
     An edit that removes the whole function does not count: it changes the callers, not the function.
     """
@@ -92,7 +99,7 @@ def _is_removed(function: ast.FunctionDef | ast.AsyncFunctionDef, edit: Edit) ->
 
 
 def _joined(source: SourceFile, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Join adjacent statements: a statement may use a value that the previous statement computes."""
+    """Join adjacent statements, as one may use a value that the previous computes."""
     found: list[tuple[int, int]] = []
     for first, last in sorted(spans):
         if found and found[-1][1] + 1 == first and _indent(source, found[-1][0]) == _indent(source, first):
@@ -108,7 +115,10 @@ def _indent(source: SourceFile, row: int) -> int:
 
 
 def replaced_rows(source: SourceFile, edits: Sequence[Edit], first: int, last: int) -> ReplacedBlock:
-    """Return the new text of some rows, with comments after them that the same edits change."""
+    """Return the new text of some rows.
+
+    Comments after the rows are included if the same edits change them.
+    """
     behind = max([last, *(_last_row(edit) for edit in edits if first <= edit.span.row <= last)])
     end = behind + 1, 1
     inside = [
@@ -121,15 +131,18 @@ def replaced_rows(source: SourceFile, edits: Sequence[Edit], first: int, last: i
 
 
 def _last_row(edit: Edit) -> int:
-    """Return the last row that an edit changes: an edit of whole lines ends at the start of the next line."""
+    """Return the last row that an edit changes.
+
+    An edit of whole lines ends at the start of the next line.
+    """
     span = edit.span
     return span.end_row - (span.end_column == 1 and span.row < span.end_row)
 
 
 def _statements(tree: ast.Module, edit: Edit) -> tuple[int, int] | None:
-    """Return the first and last row of the innermost block in a function that contains an edit.
+    """Return the first and last row of the innermost block that contains an edit.
 
-    Only the touched statements of the block count.
+    The block is in a function. Only the touched statements of the block count.
     """
     functions = (item for item in ast.walk(tree) if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)))
     inside = [block for function in functions for block in _touched(function, edit)]
@@ -144,7 +157,7 @@ def _statements(tree: ast.Module, edit: Edit) -> tuple[int, int] | None:
 
 
 def _touched(node: ast.AST, edit: Edit) -> list[list[ast.stmt]]:
-    """Return the statements that an edit touches, by block, for each block below a node."""
+    """Return the statements that an edit touches, by block, below a node."""
     every = (block for child in ast.walk(node) for block in blocks(child))
     touched = ([item for item in block if touches(item, edit)] for block in every)
     return [block for block in touched if block]
@@ -157,5 +170,8 @@ def touches(statement: ast.stmt, edit: Edit) -> bool:
 
 
 def line_starts(text: str) -> list[int]:
-    """Return the offset of each line, as :class:`SourceFile` counts them, and of the end."""
+    """Return the offsets of each line and of the end.
+
+    Lines are counted as in :class:`SourceFile`.
+    """
     return [0, *(match.end() for match in _LINE_END.finditer(text)), len(text)]

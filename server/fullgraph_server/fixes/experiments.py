@@ -1,4 +1,7 @@
-"""Experiments: runs of a program with edits, trials of statements, and comparisons, each made only once."""
+"""Experiments: runs with edits, trials of statements, and comparisons.
+
+Each is made only once.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,10 @@ _Made = TypeVar("_Made")
 
 
 class CannotTryError(Exception):
-    """Raised if an edit could not be tried because Fullgraph itself failed twice; the text says how."""
+    """Raised if an edit could not be tried because Fullgraph itself failed twice.
+
+    The text says how it failed.
+    """
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,7 @@ class RunMode:
 
 @dataclass(frozen=True)
 class ExperimentState:
-    """The texts of a program, with the report, the output and the recorded results of one run.
+    """A program's texts, with the report, output and results of one run.
 
     ``texts`` are the texts that differ from the files on disk, by file name. ``left_out`` are the parts of
     the compiler that the program uses but the run left out. ``failure`` says why there was no run.

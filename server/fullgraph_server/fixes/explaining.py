@@ -1,4 +1,4 @@
-"""Examples of the fixes for a code: the text of a small program before and after each fix."""
+"""Examples of the fixes for a code: a small program before and after each fix."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ _OF_GUARDS: Final = [name for name, kind in KINDS.items() if kind.is_of_guard]
 
 @dataclass(frozen=True, slots=True)
 class FixExample:
-    """A fix, with the text of a small program before and after it; ``cause`` names the cause, if known."""
+    """A fix, with the text of a small program before and after it.
+
+    ``cause`` names the cause, if known.
+    """
 
     fix: Fix
     before: str
@@ -42,7 +45,10 @@ class FixExample:
 
 
 def examples(code: str) -> Iterator[FixExample]:
-    """Yield an example of each fix for a code: torch's id of a graph break, or a kind of finding."""
+    """Yield an example of each fix for a code.
+
+    The code is torch's id of a graph break, or a kind of finding.
+    """
     seen: set[str] = set()
     for cause, text, remedies in _samples(code):
         for example in _examples(cause, text, code, remedies):
@@ -52,7 +58,10 @@ def examples(code: str) -> Iterator[FixExample]:
 
 
 def _samples(code: str) -> Iterator[tuple[str, str, tuple[Remedy, ...]]]:
-    """Yield programs for a code: the cause of each finding, the text, and the remedies of the finding."""
+    """Yield programs for a code, with the cause and remedies of their finding.
+
+    Each item has the cause, the text of the program, and the remedies.
+    """
     texts = BREAKS.get(code, ())
     if code in _OF_GUARDS:
         yield from ((cause, text, (remedy,)) for cause, text, remedy in RECOMPILES)
@@ -87,7 +96,7 @@ def _is_of_tensor(source: SourceFile, call: Span) -> bool:
 
 
 def _marked(text: str) -> Span:
-    """Return the range between the marks ``«`` and ``»``, in the text without the marks."""
+    """Return the range between ``«`` and ``»``, in the text without these marks."""
     found = _MARKED.search(text)
     assert found is not None
     row, column = text.count("\n", 0, found.start()) + 1, found.start() - text.rfind("\n", 0, found.start())

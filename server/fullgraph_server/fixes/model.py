@@ -18,7 +18,7 @@ Safety: TypeAlias = Literal["safe", "unsafe"]
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A replacement of a range of a file; an empty range is an insertion before its place."""
+    """A replacement of a range of a file; an empty range is an insertion before it."""
 
     span: Span
     text: str
@@ -26,11 +26,11 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class OperatorDefinition:
-    """A definition that an edit adds to the module, usually a custom operator, which is then checked.
+    """A definition that an edit adds to the module, usually a custom operator.
 
-    ``name`` is the operator's name, empty if the definition is not an operator; ``definition`` is its text.
-    ``seen`` says which calls its sizes were derived from. ``in_place`` says that the operator changes
-    tensors, none of which has a gradient in the run.
+    A custom operator is then checked. ``name`` is the operator's name, empty if the definition is not an
+    operator; ``definition`` is its text. ``seen`` says which calls its sizes were derived from. ``in_place``
+    says that the operator changes tensors, none of which has a gradient in the run.
     """
 
     name: str
@@ -84,9 +84,10 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class RuleContext:
-    """The input of a rule in addition to its finding: the report, and the texts that ran, by file name.
+    """The input of a rule in addition to its finding: report, texts and calls.
 
-    ``calls`` are the observed calls, by the place of the call.
+    ``files`` are the texts that ran, by file name. ``calls`` are the observed calls, by the place of the
+    call.
     """
 
     report: Report

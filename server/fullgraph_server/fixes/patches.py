@@ -1,4 +1,4 @@
-"""Patches of installed packages: verified edits as a unified diff, with a description before the diff."""
+"""Patches of installed packages: verified edits as a diff with a description."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .words import safety_words, unified_diff, verdict_words
 
 
 def patched_package(plan: FixPlan, workspace: Workspace) -> InstalledPackage | None:
-    """Return the installed package that a plan edits; ``None`` if the plan edits no package."""
+    """Return the installed package that a plan edits, or ``None``."""
     names = [name for name in plan.texts if workspace.in_package(name)]
     return installed_package(names[0], workspace.package, tuple(names)) if names else None
 
@@ -25,7 +25,7 @@ COMPILER = ("torch", "triton")
 
 
 def unpatchable(name: str, places: Sequence[str], workspace: Workspace) -> str:
-    """Say in one sentence why no patch can be made for a package; empty if a patch can be made.
+    """Say in one sentence why no patch can be made for a package; empty if one can.
 
     ``places`` are the package's paths.
     """
@@ -44,7 +44,7 @@ def unpatchable(name: str, places: Sequence[str], workspace: Workspace) -> str:
 
 
 def library_of(finding: Finding, workspace: Workspace) -> str:
-    """Name the installed package whose code a finding is about; empty for the user's own code."""
+    """Name the installed package that a finding is about; empty for the user's code."""
     for call in reversed(finding.stack):
         if workspace.contains(call.filename):
             return ""
@@ -55,9 +55,9 @@ def library_of(finding: Finding, workspace: Workspace) -> str:
 
 
 def patch(plan: FixPlan, package: InstalledPackage, target: str, torch: str) -> Iterator[str]:
-    """Yield the lines of a patch, without their ends: a description of what was verified, then the diff.
+    """Yield the lines of a patch, without their ends: description, then diff.
 
-    ``patch`` and ``git apply`` skip the lines before the diff.
+    The description says what was verified. ``patch`` and ``git apply`` skip the lines before the diff.
     """
     gained = gain(counts_of(plan.base.report), counts_of(plan.last.report))
     yield f"{named(package)}: {gained} in {target}, with torch {torch}"

@@ -20,7 +20,10 @@ _MOST_COMBINED = 12
 
 @dataclass(frozen=True, slots=True)
 class FixPlan:
-    """Fixes in the order in which they are made; each edits the text that the earlier fixes produced."""
+    """Fixes in the order in which they are made.
+
+    Each edits the text that the earlier fixes produced.
+    """
 
     base: ExperimentState
     last: ExperimentState
@@ -52,7 +55,10 @@ class _PlanStep:
 
     @property
     def weight(self) -> int:
-        """The number of steps that the candidate costs: one, and one for each break that it reveals."""
+        """The number of steps that the candidate costs.
+
+        It is one, and one more for each break that the candidate reveals.
+        """
         verdict = self.item.verdict
         gone = sum(finding.kind == "graph-break" for finding in self.removes)
         return 1 + verdict.after.breaks - verdict.before.breaks + gone if verdict.reveals else 1
@@ -70,7 +76,7 @@ async def shortest(
     candidates: Candidates,
     safety: Sequence[Safety],
 ) -> FixPlan:
-    """Search for the fewest fixes that together leave the fewest breaks, graphs and recompilations.
+    """Search for the fewest fixes with the fewest breaks, graphs and recompilations.
 
     ``tried`` has all findings of ``base``, those to fix first at the front. The plan begins with the smallest
     set of candidates that removes every removable finding; then come fixes for the findings that remain.
@@ -89,7 +95,7 @@ async def shortest(
 
 
 def smallest_cover(steps: Sequence[_PlanStep]) -> list[_PlanStep]:
-    """Return the candidates of least total weight that together remove every removable finding.
+    """Return the lightest set of candidates that removes every removable finding.
 
     With more than 12 candidates the choice is greedy: the next candidate is the one that removes most of the
     rest. The result may then be one or two candidates larger than the smallest set.
@@ -153,7 +159,7 @@ async def _followed(
 
 
 async def _minimal(prover: EditProver, plan: FixPlan) -> FixPlan:
-    """Drop the steps that the other steps make needless, beginning with the first step."""
+    """Drop the steps that other steps make needless, beginning with the first step."""
     index = 0
     while index < len(plan.steps) > 1:
         shorter = await _without(prover, plan, index)
@@ -162,7 +168,10 @@ async def _minimal(prover: EditProver, plan: FixPlan) -> FixPlan:
 
 
 async def _without(prover: EditProver, plan: FixPlan, left_out: int) -> FixPlan | None:
-    """Return a plan without one step; ``None`` if it removes less, or the other steps need that step."""
+    """Return a plan without one step, or ``None``.
+
+    There is no such plan if it removes less, or if other steps need the step.
+    """
     before, state = plan.base, plan.base
     made: list[tuple[Finding, CandidateVerdict]] = []
     for index, (finding, item) in enumerate(plan.steps):

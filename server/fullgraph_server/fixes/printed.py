@@ -1,4 +1,7 @@
-"""The output of a program, without torch's logs and warnings and without values that differ by process."""
+"""A program's output, without torch's logs and warnings.
+
+Values that differ by process are left out, too.
+"""
 
 from __future__ import annotations
 

@@ -38,7 +38,10 @@ class CannotProveError(Exception):
 
 @dataclass(frozen=True)
 class TargetProof:
-    """The candidates tried for a target's findings, with a plan of safe fixes once all are tried."""
+    """The candidates tried for a target, with a plan of safe fixes at the end.
+
+    The plan is made once the candidates for all findings are tried.
+    """
 
     base: ExperimentState
     tried: tuple[FindingTries, ...]
@@ -63,14 +66,14 @@ class _FixSearch:
             listener(message)
 
     async def result(self, listener: Progress) -> TargetProof | None:
-        """Report progress to a listener, and return the result; ``None`` if the search is cancelled."""
+        """Report progress to a listener and return the result; ``None`` if cancelled."""
         self.listeners.append(listener)
         await asyncio.wait({self.task})
         return None if self.task.cancelled() else self.task.result()
 
 
 class ProofStore(RunObserver):
-    """The proofs for the findings of each target, with at most one running search per target."""
+    """The proofs for each target's findings, with at most one search per target."""
 
     def __init__(self, plan: RunPlanner, candidates: Candidates) -> None:
         self._plan = plan
@@ -83,7 +86,7 @@ class ProofStore(RunObserver):
         """The generation of the report whose advice was tried, by target."""
 
     def connect(self, runs: RunSchedule) -> None:
-        """Set the runs whose reports are the subject of proofs, and whose workers run the proofs."""
+        """Set the runs whose reports are proved, and whose workers run the proofs."""
         self._runs = runs
 
     def of(self, target: str) -> TargetProof | None:
@@ -95,7 +98,7 @@ class ProofStore(RunObserver):
         return list(self._proved.values())
 
     def can_try(self, report: Report, finding: Finding) -> bool:
-        """Tell whether there is an edit to try for a finding, and no requested search is running."""
+        """Tell whether a finding has an edit to try, and no requested search is running."""
         search = self._searches.get(report.target)
         is_asked = search is not None and not search.is_ahead
         if is_asked or report.dry or not report.repeatable or finding not in fixable(report):
@@ -104,10 +107,10 @@ class ProofStore(RunObserver):
         return bool(self._candidates(finding, context) or calls_wanted(finding, context))
 
     async def prove(self, target: str, progress: Progress) -> TargetProof | None:
-        """Try fixes for all findings of a target; ``None`` if that is cancelled, by a new run for example.
+        """Try fixes for all findings of a target; return ``None`` if cancelled.
 
-        If a search is running ahead of time, the call waits for it, and then for the fixes whose verdict
-        needs the whole compiler. Raises :class:`CannotProveError`.
+        A new run, for example, cancels the search. If a search is running ahead of time, the call waits for
+        it, and then for the fixes whose verdict needs the whole compiler. Raises :class:`CannotProveError`.
         """
         search = self._searches.get(target)
         if search is not None and search.is_ahead:
@@ -119,7 +122,10 @@ class ProofStore(RunObserver):
         return await self._begin(target, is_ahead=False).result(progress)
 
     def stop(self, target: str | None = None) -> bool:
-        """Cancel the searches of a target or of all targets, and tell whether any ran; results stay."""
+        """Cancel the searches of a target or all targets; tell whether any ran.
+
+        Results stay.
+        """
         ended = [self._searches.pop(name) for name in [*self._searches] if target in (None, name)]
         for search in ended:
             search.task.cancel()
@@ -143,7 +149,7 @@ class ProofStore(RunObserver):
         self._proved.pop(target, None)
 
     def changed(self, target: str, state: TargetState) -> None:
-        """Start a search ahead of time after an ordinary run, and cancel it once the text is edited."""
+        """Start a search ahead of time after an ordinary run; cancel it after an edit."""
         search = self._searches.get(target)
         if state.stale:
             if search is not None and search.is_ahead:
@@ -218,7 +224,7 @@ class ProofStore(RunObserver):
 
 
 def _unsuited(plan: RunPlan) -> str:
-    """Say in one sentence why fixes cannot be tried for a target; empty if they can be tried."""
+    """Say in one sentence why fixes cannot be tried for a target, or ``""``."""
     if plan.settings.switches.without_data:
         return f"{plan.target.label} is a dry run: its tensors have no data, so results cannot be compared."
     return unsuited(plan.target, "fix")

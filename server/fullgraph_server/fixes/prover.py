@@ -1,4 +1,4 @@
-"""Proofs: runs of a program without and with edits, whose reports and results are compared."""
+"""Proofs: runs without and with edits, whose reports and results are compared."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class EditProver(Experiments):
         return [finding for finding in fixable(report) if self.wanted(finding)]
 
     async def nondeterminism(self, state: ExperimentState) -> str:
-        """Say how two runs of the same text differ, as a sentence; empty if they are equal.
+        """Say how two runs of the same text differ, as a sentence, or ``""``.
 
         If they differ, no later fix is verified.
         """
@@ -104,7 +104,7 @@ class EditProver(Experiments):
         *,
         whole: bool = True,
     ) -> tuple[Verdict, ExperimentState]:
-        """Try a fix of a finding in ``before``, and compare the result with ``base``, the original program.
+        """Try a fix of a finding in ``before``; compare with ``base``, the original.
 
         Returns the verdict, and the state of the program with the fix. Without ``whole``, the whole compiler
         does not run, and a verified fix still has to be confirmed.
@@ -122,7 +122,7 @@ class EditProver(Experiments):
     async def confirmed(
         self, base: ExperimentState, after: ExperimentState, fix: Fix, verdict: Verdict
     ) -> Verdict:
-        """Return the verdict after a run with the whole compiler, which confirms a verified fix."""
+        """Return the verdict after the whole compiler ran, to confirm a verified fix."""
         if not verdict.verified:
             return verdict
         if not self.is_asked:
@@ -197,7 +197,7 @@ class EditProver(Experiments):
         return "", f"in {other} mode, too{others}"
 
     async def _alone(self, base: ExperimentState, after: ExperimentState, fix: Fix) -> tuple[str, str]:
-        """Run the program with the whole compiler; return what is wrong then, and what was compared.
+        """Run with the whole compiler; return what is wrong, and what was compared.
 
         The other runs leave TorchInductor out. The results have to equal those of the other runs, or those of
         the whole compiler without the edit. If they do not, both are run again with the random numbers and
@@ -234,7 +234,10 @@ class EditProver(Experiments):
         return self._difference(compared, fix)
 
     def _difference(self, compared: ResultsCompared, fix: Fix | None) -> str:
-        """Say what differs; a final state with another dtype or shape counts against safe edits only."""
+        """Say what differs between two runs.
+
+        A final state with another dtype or shape counts against safe edits only.
+        """
         is_safe = fix is not None and fix.safety == "safe"
         difference = compared.difference or ("" if self._again_varies else compared.again)
         counting = (item for item in compared.left if is_safe or not item.of_form)
@@ -242,7 +245,7 @@ class EditProver(Experiments):
         return (difference and f"results differ: {difference}") or (f"at its end, {left[0]}" if left else "")
 
     async def _check(self, state: ExperimentState, fix: Fix) -> str:
-        """Say why the operator of an edit fails torch's checks; empty if it passes all of them."""
+        """Say why the operator of an edit fails torch's checks; empty if it passes."""
         assert fix.operator is not None
         spans = [
             node_span(source, node)
@@ -256,7 +259,7 @@ class EditProver(Experiments):
         return "" if any(item.checked for item in seen.values()) else "the operator could not be checked"
 
     async def differences(self, base: ExperimentState, state: ExperimentState) -> str:
-        """Say in one sentence how a state differs from the original program; empty if it does not."""
+        """Say how a state differs from the original program, in a sentence, or ``""``."""
         drifts = drifts_of(base.report, state.report)
         problem = worse(base.report, state.report, drifts) or of_sizes(state.sizes) or self._unsteady
         try:
@@ -268,7 +271,7 @@ class EditProver(Experiments):
     async def _same(
         self, base: ExperimentState, after: ExperimentState, fix: Fix | None = None
     ) -> ResultsCompared | str:
-        """Compare the output and the results of two runs; return a sentence if they differ."""
+        """Compare output and results of two runs; return a sentence if they differ."""
         is_compared = not self._prints_vary and not (fix is not None and fix.prints_differ)
         if is_compared and own_text(base.printed) != own_text(after.printed):
             return "the program prints something else"
@@ -364,17 +367,17 @@ def _edited_files(state: ExperimentState, fix: Fix) -> dict[str, SourceFile]:
 
 
 def _is_open(item: StatementsTried) -> bool:
-    """Tell whether a trial of statements shows neither that they are equal nor that they differ."""
+    """Tell whether a trial of statements shows neither equality nor difference."""
     return bool(item.problem or item.depends_on_use or not item.cases)
 
 
 def _is_told(item: StatementsTried) -> bool:
-    """Tell whether a trial of statements shows a difference, or a branch that no value took."""
+    """Tell whether a trial of statements shows a difference or an untaken branch."""
     return bool(item.difference or item.untaken) and not _is_open(item)
 
 
 def _of_trials(tried: Iterable[StatementsTried]) -> str:
-    """Say how new statements differ from the old ones, or why they cannot be tried; empty if neither."""
+    """Say how new statements differ, or why they cannot be tried; else ``""``."""
     for item in tried:
         if item.difference:
             return f"the new lines do something else: {item.difference}"
@@ -385,7 +388,7 @@ def _of_trials(tried: Iterable[StatementsTried]) -> str:
 
 
 def of_sizes(sizes: Iterable[SizeTried]) -> str:
-    """Say at which size a compiled function is wrong; empty if it is right at all tried sizes."""
+    """Say at which size a compiled function is wrong; empty if at none."""
     for item in sizes:
         if item.outcome in ("differs", "raises"):
             what = "results differ" if item.outcome == "differs" else "torch raises an error"

@@ -1,6 +1,7 @@
-"""The code outside the edited lines that can notice an edit: other files, subclasses, other functions.
+"""Code outside the edited lines that can notice an edit.
 
-A fix is safe only if no such code can. This is read from the texts before and after, not from the rule.
+Examples are other files, subclasses and other functions. A fix is safe only if no such code can. This is read
+from the texts before and after, not from the rule.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ _BRANCHING = ("cond", "while_loop")
 
 
 def judged(fix: Fix, files: Files) -> Fix:
-    """Return a fix as unsafe, with the reasons in its ``change``, if other code can notice its edits."""
+    """Return a fix as unsafe if other code can notice its edits.
+
+    The reasons are added to its ``change``.
+    """
     if fix.safety == "unsafe":
         return fix
     reasons = list(dict.fromkeys(_reasons(fix, files)))
@@ -143,7 +147,10 @@ class _FileChange:
         return isinstance(meaning, LibraryFunction) and of_library(meaning.path) == "outside"
 
     def _of_variable(self, node: ast.Assign) -> Iterator[str]:
-        """Yield that a module variable has a new value, unless the value is only compiled or a call."""
+        """Yield that a module variable has a new value.
+
+        A value that is only compiled, or a call, does not count.
+        """
         target = dotted(node.targets[0])
         olds = [item for item in self.before.all(ast.Assign) if dotted(item.targets[0]) == target]
         value = node.value
@@ -155,7 +162,10 @@ class _FileChange:
             yield f"`{target}` is a different object for all code that uses it."
 
     def _of_mark(self, call: ast.Call) -> Iterator[str]:
-        """Yield that other functions get a marked tensor, which raises an error if they need one size."""
+        """Yield that other functions get a marked tensor.
+
+        They raise an error if they need one size.
+        """
         root = root_of(call.args[0]) if call.args else None
         scope = self.after.function(call) or self.after.tree
         if root is None or root.id not in names(self.before.tree):
@@ -220,7 +230,10 @@ def _new(before: Mapping[_Node, str], after: Mapping[_Node, str]) -> Iterator[_N
 
 
 def functions_by_path(code: ParsedFile) -> dict[str, tuple[Function, bool]]:
-    """Return all functions by their qualified names, with whether they are nested in another function."""
+    """Return all functions by qualified name, with whether they are nested.
+
+    A nested function is inside another function.
+    """
     found: dict[str, tuple[Function, bool]] = {}
     for function in code.functions():
         around = [item for item in code.around(function) if isinstance(item, (Function, ast.ClassDef))]
@@ -231,7 +244,10 @@ def functions_by_path(code: ParsedFile) -> dict[str, tuple[Function, bool]]:
 
 @lru_cache(maxsize=8)
 def _statements(code: ParsedFile) -> Mapping[ast.stmt, str]:
-    """Return the simple statements, each with a text for its syntax and for being in a function or not."""
+    """Return the simple statements, each with a text for its syntax and scope.
+
+    The scope is a function or the module.
+    """
     own = (item for item in code.all(ast.stmt) if not isinstance(item, BLOCKS))
     return {item: f"{ast.dump(item)} {code.function(item) is None}" for item in own}
 
@@ -247,7 +263,10 @@ def _decorators(function: Function) -> list[str]:
 
 
 def _own_calls(function: Function, *, always: bool) -> set[str]:
-    """Return the members of ``self`` that a function calls, or only those that it ``always`` calls."""
+    """Return the members of ``self`` that a function calls.
+
+    With ``always``, only members that every call of the function calls.
+    """
     found = set()
     pending: list[tuple[ast.AST, bool]] = [(item, True) for item in function.body]
     while pending:
@@ -261,5 +280,8 @@ def _own_calls(function: Function, *, always: bool) -> set[str]:
 
 
 def _is_guarded(code: ParsedFile, node: ast.AST) -> bool:
-    """Tell whether a statement runs only if its file is the program: under ``if __name__ == ...``."""
+    """Tell whether a statement is under ``if __name__ == ...``.
+
+    Such a statement runs only if its file is the program.
+    """
     return any(isinstance(item, ast.If) and "__name__" in names(item.test) for item in code.around(node))

@@ -1,4 +1,4 @@
-"""Small programs that break graphs or are compiled again, for each code in the catalogue of rules.
+"""Small programs that break graphs or recompile, for each code in the catalogue.
 
 ``«…»`` marks the code that the finding is at. The programs are read, not run, and contain only what the
 finding needs.
@@ -155,7 +155,7 @@ def f(x):
 
 
 def _turned(name: str, value: str, line: str, head: str = "") -> str:
-    """Return a program that sets an option of Dynamo so that torch does not trace a line."""
+    """Return a program with a Dynamo option that stops torch from tracing a line."""
     text = _function(line, head=head)
     return text.replace("import torch\n\n\n", f"import torch\n\ntorch._dynamo.config.{name} = {value}\n\n\n")
 

@@ -37,7 +37,7 @@ class FindingTries:
     """Why the code that torch cannot trace cannot be a custom operator, as a clause; empty if unknown."""
 
     def best(self, safety: Sequence[Safety] = ("safe", "unsafe")) -> CandidateVerdict | None:
-        """Return the first verified candidate; candidates that preserve behavior come first."""
+        """Return the first verified candidate, preferably one that preserves behavior."""
         verified = [item for item in self.tries if item.verdict.verified and item.fix.safety in safety]
         return min(verified, key=lambda item: item.fix.safety != "safe", default=None)
 
@@ -53,16 +53,19 @@ class FindingTries:
         return best.verdict.removes if best is not None else (0, 0)
 
     def steps(self, safety: Sequence[Safety]) -> list[CandidateVerdict]:
-        """Return the candidates that a plan can use: the best verified one, then those that reveal breaks."""
+        """Return the candidates for a plan: the best verified one, then revealing ones.
+
+        Revealing candidates show breaks that were hidden.
+        """
         allowed = [item for item in self.tries if item.fix.safety in safety]
         revealing = [item for item in allowed if item.verdict.reveals]
         return [*filter(None, [self.best(safety)]), *revealing]
 
 
 def root_of(item: FindingTries, tried: Iterable[FindingTries]) -> FindingTries | None:
-    """Return the finding whose verified edit also removes this one, if this one has no other edit.
+    """Return the finding whose verified edit also removes this one.
 
-    If both findings have the same edit, it belongs to the first finding.
+    This one then has no other edit. If both findings have the same edit, it belongs to the first finding.
     """
     own = item.best()
     for root in tried:
@@ -133,7 +136,10 @@ def _unconfirmed(item: CandidateVerdict) -> CandidateVerdict:
 async def try_all(
     prover: EditProver, base: ExperimentState, candidates: Candidates
 ) -> AsyncIterator[FindingTries]:
-    """Try the candidates for each finding separately; yield each finding as soon as it is tried."""
+    """Try the candidates for each finding separately; yield each tried finding.
+
+    A finding is yielded as soon as it is tried.
+    """
     tasks = [
         asyncio.ensure_future(try_finding(prover, base, base, finding, candidates))
         for finding in prover.fixable(base.report)
@@ -147,12 +153,15 @@ async def try_all(
 
 
 def fix_first(tried: Iterable[FindingTries]) -> list[FindingTries]:
-    """Sort findings into the order in which to fix them: the fix that removes most comes first."""
+    """Sort findings by the order to fix them: the fix that removes most is first."""
     return sorted(tried, key=lambda item: item.removes, reverse=True)
 
 
 def gain(before: RunCounts, after: RunCounts) -> str:
-    """Write how an edit changes the counts: ``3 graphs → 1, 2 breaks → 0``; empty if no count changes."""
+    """Write how an edit changes the counts: ``3 graphs → 1, 2 breaks → 0``.
+
+    The text is empty if no count changes.
+    """
     pairs = (
         ("break", before.breaks, after.breaks),
         ("graph", before.graphs, after.graphs),

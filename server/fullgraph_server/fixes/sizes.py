@@ -1,4 +1,7 @@
-"""The smallest set of marks under which a program is compiled once, for its own and for added sizes."""
+"""The smallest set of marks with which a program is compiled once.
+
+It is compiled once for its own and for added sizes.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ SOURCES: Final = "TORCH_COMPILE_DYNAMIC_SOURCES"
 
 @dataclass(frozen=True, slots=True, order=True)
 class SizeMark:
-    """A size that can be marked: dimension ``dim`` of the tensor that the function calls ``tensor``."""
+    """A size that can be marked: dimension ``dim`` of the function's ``tensor``."""
 
     tensor: str
     dim: int
@@ -47,7 +50,10 @@ class SizeMark:
 
 @dataclass(frozen=True, slots=True)
 class SizePlan:
-    """The result of a search for marks: the fixes, in order, and the states before and after them."""
+    """The result of a search for marks: fixes in order, and states around them.
+
+    The states are those before and after the fixes.
+    """
 
     base: ExperimentState
     last: ExperimentState
@@ -74,7 +80,7 @@ class SizePlan:
 
 
 async def find_sizes(prover: EditProver, added: Sequence[AddedSizes]) -> SizePlan:
-    """Run a program with added sizes, and search for the marks that cause the fewest compilations."""
+    """Run a program with added sizes; search for marks with the fewest compilations."""
     prover.added = tuple(added)
     base = await prover.as_it_is()
     found = SizePlan(base, base)
@@ -92,7 +98,10 @@ async def find_sizes(prover: EditProver, added: Sequence[AddedSizes]) -> SizePla
 
 
 async def _step(prover: EditProver, found: SizePlan, named: Sequence[str]) -> SizePlan:
-    """Add the smallest fix that leaves the fewest recompilations; if there is none, set ``reasons``."""
+    """Add the smallest fix that leaves the fewest recompilations.
+
+    If there is none, set ``reasons``.
+    """
     best, fewest = found, counts_of(found.last.report).recompiles
     breaks = counts_of(found.base.report).breaks  # a new break would hide recompilations
     reasons: dict[str, str] = {}
@@ -123,7 +132,7 @@ def refused_mark(report: Report) -> str:
 
 
 def _candidates(report: Report, named: Sequence[str]) -> list[Fix]:
-    """Return candidate fixes for the recompilations of a run, the smallest sets of marks first."""
+    """Return candidate fixes for a run's recompilations, smallest sets of marks first."""
     context = RuleContext(report, report.files)
     found = (size_candidates(finding, context, named)[:_MOST_SETS] for finding in _recompilations(report))
     return _distinct(itertools.chain.from_iterable(found))
@@ -142,7 +151,7 @@ def _recompilations(report: Report) -> list[Finding]:
 
 
 def size_candidates(finding: Finding, context: RuleContext, named: Sequence[str]) -> list[Fix]:
-    """Return the marks for a recompilation, the smallest sets first, then other edits about sizes."""
+    """Return marks for a recompilation, smallest sets first, then other size edits."""
     marks = marks_of(finding, context, named)
     settings = {item.setting for item in finding.remedies if item.kind == "mark" and item.setting}
     setting = next(iter(settings), "")
@@ -154,7 +163,10 @@ def size_candidates(finding: Finding, context: RuleContext, named: Sequence[str]
 
 
 def marks_of(finding: Finding, context: RuleContext, named: Sequence[str]) -> list[SizeMark]:
-    """Return the sizes to mark: those in the advice on the function, and those that varied (``x.0``)."""
+    """Return the sizes to mark: those that advice names, and those that varied.
+
+    The advice is on the function; a varied size is given as ``x.0``.
+    """
     frames = _frames(finding.compile_ids)
     alike = [item for item in context.report.findings if _frames(item.compile_ids) & frames]
     found = [mark for item in (finding, *alike) for remedy in item.remedies for mark in _marks(remedy)]
@@ -178,7 +190,10 @@ def written(kind: RemedyKind, marks: Iterable[SizeMark]) -> tuple[str, ...]:
 
 
 def times_compiled(frame: FrameReport) -> tuple[int, int]:
-    """Return how often a function was compiled, and its number of parts, which graph breaks increase."""
+    """Return how often a function was compiled, and its number of parts.
+
+    Graph breaks increase the number of parts.
+    """
     parts = Counter(item.partition("/")[0] for item in frame.compile_ids)
     return max(parts.values(), default=0), len(parts)
 
@@ -224,7 +239,7 @@ async def _without_needless(prover: EditProver, found: SizePlan) -> SizePlan:
 
 
 def _added_marks(found: SizePlan) -> list[tuple[Span, str]]:
-    """Return the added lines with marks: their places in the last text, and their text."""
+    """Return the added lines with marks: places in the last text, and their text."""
     names = [f"{name.rpartition('.')[2]}(" for name in _WRITTEN.values()]
     marks = []
     for filename, (before, after) in found.texts.items():
@@ -239,7 +254,7 @@ def _added_marks(found: SizePlan) -> list[tuple[Span, str]]:
 
 
 async def dynamic_sources(prover: EditProver, found: SizePlan) -> str:
-    """Return a value of ``TORCH_COMPILE_DYNAMIC_SOURCES`` with the same effect as the fixes.
+    """Return a ``TORCH_COMPILE_DYNAMIC_SOURCES`` with the same effect as the fixes.
 
     A run confirms the value; empty if no value has that effect.
     """
@@ -254,7 +269,10 @@ async def dynamic_sources(prover: EditProver, found: SizePlan) -> str:
 
 
 def _source_values(base: ExperimentState) -> Iterator[str]:
-    """Yield values to try; values with single dimensions, which older torch does not support, come first."""
+    """Yield values to try.
+
+    Values with single dimensions come first; older torch does not support them.
+    """
     varied = [name.rpartition(".") for item in base.sizes for name in (item.place, *item.along)]
     sized = dict.fromkeys((place, dim) for place, _, dim in varied if place and dim.isdigit())
     if sized:

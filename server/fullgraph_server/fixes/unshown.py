@@ -43,7 +43,10 @@ _READERS = ("getattr", "hasattr", "setattr", "delattr")
 
 
 def unshown(fix: Fix, files: Files) -> str:
-    """Say what an edit may change without any run showing it, as a clause; empty if nothing."""
+    """Say what an edit may change without any run showing it, or ``""``.
+
+    The text is a clause.
+    """
     found = (
         _reasons(_FileVersion(old, files), _FileVersion(new, files)) for old, new in edited_code(fix, files)
     )
@@ -103,7 +106,10 @@ def _of_function(
 
 
 def _of_module(before: _FileVersion, after: _FileVersion) -> Iterator[str]:
-    """Yield changes of what the file computes once when it is loaded, and of its global side effects."""
+    """Yield changes of a file's load-time values and of its global side effects.
+
+    The values are computed once, when the file is loaded.
+    """
     known = {ast.dump(item) for item in before.loaded()}
     read = {name for function in after.code.functions() for name in after.reads(function)}
     for item in after.loaded():
@@ -128,11 +134,12 @@ def _of_module(before: _FileVersion, after: _FileVersion) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _FunctionUses:
-    """The behavior of a function that other code may influence, with the functions of the file that it calls.
+    """The parts of a function's behavior that other code may influence.
 
-    ``replaceable`` are calls of functions that other code may replace, ``reads`` the variables and attributes
-    that it reads, ``contexts`` those of its ``with`` statements, ``outside`` its side effects. ``placed`` are
-    its own statements by their text, with the ``with`` and ``try`` around them.
+    The functions of the file that it calls are included. ``replaceable`` are calls of functions that other
+    code may replace, ``reads`` the variables and attributes that it reads, ``contexts`` those of its ``with``
+    statements, ``outside`` its side effects. ``placed`` are its own statements by their text, with the
+    ``with`` and ``try`` around them.
     """
 
     replaceable: frozenset[str]
@@ -165,7 +172,10 @@ class _FileVersion:
                 yield item
 
     def driving(self, other: _FileVersion) -> Iterator[ast.AST]:
-        """Yield the code outside functions that only this version has, without assignments to new names."""
+        """Yield the code outside functions that only this version has.
+
+        Assignments to new names are left out.
+        """
         known = {_uncompiled(item) for item in other._parts()}
         names = set[str]().union(*map(stored, other.code.all(ast.stmt)))
         for item in self._parts():
@@ -174,7 +184,10 @@ class _FileVersion:
                 yield item
 
     def _parts(self) -> Iterator[ast.AST]:
-        """Yield the statements outside functions; for a statement with a body, the parts of its header."""
+        """Yield the statements outside functions, or the parts of their headers.
+
+        Parts stand for statements with a body.
+        """
         for item in self.code.all(ast.stmt):
             is_text = isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant)
             if self.code.function(item) is not None or isinstance(item, _NAMING) or is_text:
@@ -184,7 +197,7 @@ class _FileVersion:
                     yield part
 
     def _is_of_compiler(self, item: ast.AST) -> bool:
-        """Tell whether a statement compiles something, or only sets options of the compiler."""
+        """Tell whether a statement compiles something, or only sets compiler options."""
         call = getattr(item, "value", None)
         if isinstance(item, (ast.Assign, ast.AnnAssign)):
             targets = item.targets if isinstance(item, ast.Assign) else [item.target]
@@ -239,7 +252,10 @@ class _FileVersion:
         )
 
     def closure(self, function: Function) -> list[Function]:
-        """Return a function with all functions of the file that it calls by name, directly or not."""
+        """Return a function and all functions of the file that it calls by name.
+
+        Indirect calls count.
+        """
         found: list[Function] = []
         pending = [function]
         while pending:
@@ -268,7 +284,10 @@ class _FileVersion:
         return function_here(self.code, path, self.files)
 
     def _replaceable(self, function: Function) -> Iterator[str]:
-        """Yield the calls of functions that other code may replace, without the names of local variables."""
+        """Yield the calls of functions that other code may replace.
+
+        The names of local variables are left out.
+        """
         own = _names_of(function)
         inner = {item.name for item in ast.walk(function) if isinstance(item, Function)}
         for call in self.code.all(ast.Call, function):
@@ -305,7 +324,10 @@ class _FileVersion:
         return isinstance(meaning, ModuleVariable)
 
     def reads(self, function: Function) -> Iterator[str]:
-        """Yield the variables outside a function that it reads, and the attributes of ``self`` or ``cls``."""
+        """Yield outer variables that a function reads, and attributes of ``self``.
+
+        Attributes of ``cls`` count, too.
+        """
         own = _names_of(function)
         declared = {name for item in self.code.all(ast.Global, function) for name in item.names}
         for item in ast.walk(function):
@@ -344,7 +366,7 @@ class _FileVersion:
 
     @cached_property
     def _members(self) -> set[str]:
-        """The names of methods of the workspace's classes, and of methods of torch that they may override."""
+        """Names of the workspace's methods, and of torch's that they may override."""
         return {item.name for item in self.methods()} | {"forward", "__call__"}
 
     @cached_property
@@ -357,7 +379,10 @@ class _FileVersion:
 
     @cached_property
     def _assigned(self) -> set[str]:
-        """The names of attributes that are assigned anywhere: a function with such a name may be replaced."""
+        """Names of attributes that are assigned anywhere.
+
+        A function with such a name may be replaced.
+        """
         return {
             item.attr
             for code in self._codes()

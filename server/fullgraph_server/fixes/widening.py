@@ -1,8 +1,9 @@
-"""The parts of whole functions that edits replace, if single statements do not show that both do the same.
+"""Parts of whole functions that edits replace, if statements do not suffice.
 
-A value that an edit changes (to a tensor instead of a number, say) is followed to the end of the function. If
-an edit computes a value outside the function, for a new parameter or a new global, the value is computed at
-the beginning of the function instead, with the function's parameters in place of the arguments.
+Single statements do not suffice if they do not show that both texts do the same. A value that an edit changes
+(to a tensor instead of a number, say) is followed to the end of the function. If an edit computes a value
+outside the function, for a new parameter or a new global, the value is computed at the beginning of the
+function instead, with the function's parameters in place of the arguments.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from .rules.syntax import Function
 
 
 def replaced_widely(source: SourceFile, edits: Sequence[Edit]) -> list[ReplacedBlock]:
-    """Return the replaced statements, from the first changed statement to the end of each function.
+    """Return the statements from the first changed one to the function's end.
 
-    There is one item for each way in which the function is called.
+    This is done for each function that edits change. There is one item for each way in which the function is
+    called.
     """
     try:
         text = edited(source, edits)
@@ -52,7 +54,7 @@ def replaced_widely(source: SourceFile, edits: Sequence[Edit]) -> list[ReplacedB
 
 
 def _functions(tree: ast.AST, path: str = "") -> Iterator[tuple[str, Function]]:
-    """Yield functions with their full names, without functions that are nested in another function."""
+    """Yield functions with their full names, but no nested functions."""
     for child in ast.iter_child_nodes(tree):
         name = f"{path}.{getattr(child, 'name', '')}"
         if isinstance(child, Function):
@@ -62,7 +64,7 @@ def _functions(tree: ast.AST, path: str = "") -> Iterator[tuple[str, Function]]:
 
 
 def _prefixes(before: ast.Module, after: ast.Module, function: Function) -> list[str]:
-    """Return assignments of the values that edits compute outside a function, for each of its calls."""
+    """Return assignments of values that edits compute outside a function, per call."""
     every = (item for item in ast.walk(after) if isinstance(item, Function))
     matching = [item for item in every if item.name == function.name]
     if len(matching) != 1:
@@ -100,7 +102,7 @@ def _assigned(call: ast.Call, function: Function, new: set[str]) -> tuple[str, .
 
 
 class _ParameterWriter(ast.NodeTransformer):
-    """A transformer that replaces arguments by the parameters for which they are passed."""
+    """A transformer that replaces arguments by the parameters they are passed for."""
 
     def __init__(self, names: dict[str, str]) -> None:
         self._names = names

@@ -22,7 +22,10 @@ def verdict_words(verdict: Verdict, fix: Fix) -> str:
 
 
 def removal_words(verdict: Verdict) -> str:
-    """Write how many breaks and recompilations an edit removes: ``removes 5 of 7 breaks``; empty if none."""
+    """Write how many breaks and recompilations an edit removes; empty if none.
+
+    Example: ``removes 5 of 7 breaks``.
+    """
     totals = (verdict.before.breaks, "break"), (verdict.before.recompiles, "recompilation")
     parts = [
         f"the {noun}" if total == 1 else f"{'all' if gone == total else f'{gone} of'} {total} {noun}s"
@@ -38,7 +41,10 @@ def safety_words(fix: Fix) -> str:
 
 
 def unified_diff(texts: Mapping[str, tuple[str, str]], folder: str) -> Iterator[str]:
-    """Yield the lines of a unified diff, without their ends; paths inside ``folder`` are relative to it."""
+    """Yield the lines of a unified diff, without their ends.
+
+    Paths inside ``folder`` are relative to it.
+    """
     for filename, (before, after) in texts.items():
         inside = filename.startswith(os.path.join(folder, ""))
         path = (os.path.relpath(filename, folder) if inside else filename).replace(os.sep, "/")

@@ -53,7 +53,10 @@ def _prepared(path: Path, before: str, after: str) -> bytes:
 
 
 def _with_line_ends(raw: str, before: str, after: str) -> str:
-    """Return the new text with the line ends of the file; new lines get the most frequent line end."""
+    """Return the new text with the file's line ends.
+
+    New lines get the most frequent line end.
+    """
     was = io.StringIO(raw, newline="").readlines()
     ends = Counter(line[len(line.rstrip("\r\n")) :] for line in was)
     usual = max((end for end in ends if end), key=lambda end: ends[end], default="\n")

@@ -1,4 +1,4 @@
-"""Texts that the editor and the terminal share: messages, advice, Markdown, names from the user's code.
+"""Texts that the editor and terminal share: messages, advice, Markdown, names.
 
 - ``messages``: the sentences of findings
 - ``advice``: hints about recompilations

@@ -118,7 +118,10 @@ def recompile_advice(failure: GuardFailure, seen: ValueOutlook) -> tuple[Advice,
 
 
 def past_limit(given: Iterable[Advice]) -> list[Advice]:
-    """Return the advice that still holds past the recompile limit, where torch compiles nothing more."""
+    """Return the advice that still holds past the recompile limit.
+
+    Torch compiles nothing more there.
+    """
     kept = (
         replace(item, sentence=item.sentence.removesuffix(ONCE_EACH).rstrip())
         for item in given
@@ -128,7 +131,7 @@ def past_limit(given: Iterable[Advice]) -> list[Advice]:
 
 
 def common_advice(given: Iterable[Advice]) -> tuple[Advice, ...]:
-    """Merge the advice on values that changed alike into one sentence, where one says it for all."""
+    """Merge advice on values that changed alike, if one sentence says it for all."""
     distinct = tuple(dict.fromkeys(given))
     if len(distinct) > 1 and all(_ENDS_BY_DYNAMIC.search(item.sentence) for item in distinct):
         return (Advice(_BY_DYNAMIC, (Remedy("dynamic"),)),)  # all of the sentences end with this option
@@ -176,7 +179,10 @@ def _value(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
 
 
 def _needed(failure: GuardFailure, seen: ValueOutlook) -> str:
-    """Advise on a dynamic number whose value the trace needed; other lambda guards are torch's own checks."""
+    """Advise on a dynamic number whose value the trace needed.
+
+    Other lambda guards are torch's own checks and get no advice.
+    """
     name = written_name(failure.source)
     if not isinstance(read_literal(failure.expected), (int, float)):
         return ""
@@ -258,7 +264,10 @@ def _optional(failure: GuardFailure, _: ValueOutlook) -> str | Advice:
 
 
 def _object(failure: GuardFailure, _: ValueOutlook) -> str | Advice:
-    """Advise on another object of the same class: to make a function once, if each call makes a new one."""
+    """Advise on another object of the same class.
+
+    If each call makes a new function, the advice is to make it once.
+    """
     name = written_name(failure.source)
     if failure.expected in SAME_TENSOR:
         return ""  # an early call cannot pass a tensor that the program makes later
@@ -268,7 +277,10 @@ def _object(failure: GuardFailure, _: ValueOutlook) -> str | Advice:
 
 
 def _freed(failure: GuardFailure, _: ValueOutlook) -> str | Advice:
-    """Advise on an object that was freed; a function need not be made again for each call."""
+    """Advise on an object that was freed.
+
+    A function need not be made again for each call.
+    """
     name = written_name(failure.source)
     if failure.expected == "the same function":
         return advised(_SAME_OBJECT, Remedy("make-once"), name=name)

@@ -1,4 +1,4 @@
-"""Words about the compiler's caches: components of keys, differences between them, reasons for a bypass."""
+"""Words for cache keys: components, differences, and reasons for a bypass."""
 
 from __future__ import annotations
 
@@ -85,12 +85,12 @@ _NO_VALUES: Final = ("torch_version", "user_defined_triton_source", "triton_kern
 
 
 def order_of(component: str) -> int:
-    """Return the rank of a component among those that differ: a cause comes before its consequences."""
+    """Return a component's rank among those that differ: causes before consequences."""
     return _ORDER.get(component, _BETWEEN)
 
 
 def difference(component: str, item: str, before: str | None, after: str | None) -> tuple[str, str, str, str]:
-    """Return the name of a component that differs, both values shortened, and a clause about them.
+    """Describe a component that differs: its name, both values shortened, a clause.
 
     A value is empty if its text does not help a reader. ``None`` stands for a component that the key lacks.
     """
@@ -119,7 +119,7 @@ def difference(component: str, item: str, before: str | None, after: str | None)
 
 
 def number_of_inputs(before: Sequence[str], after: Sequence[str]) -> tuple[str, str, str, str]:
-    """Write that two graphs have different inputs, or different numbers of dynamic sizes among them.
+    """Describe two graphs that differ in inputs, or in dynamic numbers among them.
 
     Returns the same parts as :func:`difference`.
     """
@@ -133,12 +133,18 @@ def number_of_inputs(before: Sequence[str], after: Sequence[str]) -> tuple[str, 
 
 
 def same_operations(before: str, after: str) -> bool:
-    """Tell whether two graphs have the same operations, regardless of the names of their values."""
+    """Tell whether two graphs have the same operations.
+
+    The names of their values are ignored.
+    """
     return _unnamed(_operations(before)) == _unnamed(_operations(after))
 
 
 def operations_apart(before: str, after: str) -> tuple[str, str, str]:
-    """Return the first operation in which two graphs differ, in both, and the name of the later result."""
+    """Return the first operation in which two graphs differ.
+
+    Returns the operation in both graphs, and the name of its result in the later graph.
+    """
     one, other = _operations(before), _operations(after)
     pairs = enumerate(zip_longest(_unnamed(one), _unnamed(other)))
     place = next((place for place, (old, new) in pairs if old != new), max(len(one), len(other)))
@@ -161,7 +167,7 @@ def graph_sentence(before: str, after: str, *, same_code: bool) -> str:
 
 
 def cached_words(states: Sequence[CacheState]) -> str:
-    """Write a clause on a function's graphs: how many are cache hits, misses and bypasses."""
+    """Count the cache hits, misses and bypasses of a function's graphs in a clause."""
     numbers = {words: states.count(state) for state, words in _CACHED.items() if state in states}
     return f"has {' and '.join(counted(number, *words) for words, number in numbers.items()) or 'no cache'}"
 
@@ -189,7 +195,7 @@ def _device(found: re.Match[str]) -> str:
 
 
 def _operations(text: str) -> list[tuple[str, str]]:
-    """Return the operations of a graph's code as pairs: the name of a result, and the call that makes it."""
+    """Return the operations of a graph's code as pairs of result name and call."""
     lines = (line.partition(";  ")[0].strip().partition(" = ") for line in text.splitlines())
     return [
         (name, call.removeprefix("torch.ops."))

@@ -1,4 +1,4 @@
-"""Words for runs without data or without changes to files, and for the GPUs of previews."""
+"""Words for runs without data or file changes, and for the GPUs of previews."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Durations and sizes with three digits, in the largest unit that leaves a number of about 1 or more."""
+"""Durations and sizes with three digits and a fitting unit.
+
+The unit is the largest that leaves a number of about 1 or more.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ def percent(share: float) -> str:
 
 
 def scaled(number: float, kilo: int, units: Sequence[str]) -> str:
-    """Write a number with three digits, in the smallest unit that leaves a number below 1000."""
+    """Write a number with three digits, in the smallest unit that keeps it below 1000."""
     *smaller, largest = units
     for unit in smaller:
         if number < 999.5:

@@ -1,4 +1,4 @@
-"""The sentences of findings about ``torch.export``, and about sizes marked by ``mark_dynamic``."""
+"""Sentences of findings about ``torch.export`` and sizes of ``mark_dynamic``."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ IN_LOG_OF_FAILED = (f"If this contradicts a `Dim`: {_RANGE[0].lower()}{_RANGE[1:
 
 
 def undecided(condition: str, problem: ExportProblem, *, kind: ConditionKind, names: Sequence[str]) -> str:
-    """Write that a condition or number depends on data, through the variables ``names``."""
+    """Write that a condition or number depends on data, through variables ``names``."""
     if kind == "number":
         if problem.detail:
             return (
@@ -154,9 +154,10 @@ def undecided_hints(
     unnamed: Sequence[str],
     in_library: bool,
 ) -> tuple[str, ...]:
-    """Advise on a condition; ``taken`` is the value that draft_export assumed, or empty.
+    """Advise on a condition that depends on data.
 
-    ``value`` is the condition as an expression, if the condition alone decides; else empty.
+    ``taken`` is the value that draft_export assumed, or empty. ``value`` is the condition as an expression,
+    if the condition alone decides; else empty.
     """
     if kind == "number":
         return (_IN_LIBRARY, _SYMBOLIC) if in_library else (_SYMBOLIC,)
@@ -225,7 +226,7 @@ def also(conditions: Sequence[str]) -> str:
 
 
 def size_hints(value: str, suggestions: Sequence[str]) -> tuple[str, ...]:
-    """Advise on a dimension that cannot be dynamic in the way that the program marks it."""
+    """Advise on a dimension that cannot be dynamic as the program marks it."""
     if value in ("0", "1"):
         return (_EXAMPLE.format(value=value),)
     torchs = f"torch suggests {', '.join(map(code_span, suggestions))}." if suggestions else ""
@@ -234,7 +235,7 @@ def size_hints(value: str, suggestions: Sequence[str]) -> tuple[str, ...]:
 
 
 def other_range(size: str, marked: tuple[str, str], inferred: tuple[str, str]) -> str:
-    """Write that the marked range of a size and the range that the code allows do not overlap."""
+    """Write that a size's marked range and the range the code allows do not overlap."""
     return f"{code_span(size)} is marked {_range(*marked)}, but the program needs it {_range(*inferred)}"
 
 
@@ -246,7 +247,10 @@ def _range(low: str, high: str) -> str:
 
 
 def wrong_keys(arguments: Sequence[str], keys: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """Return a title and advice on ``dynamic_shapes`` whose keys differ from the arguments of the call."""
+    """Return a title and advice on ``dynamic_shapes`` with wrong keys.
+
+    Its keys differ from the arguments of the call.
+    """
     missing = [name for name in arguments if name not in keys]
     other = [key for key in keys if key not in arguments]
     given, wanted = (", ".join(map(code_span, names)) for names in (keys, arguments))
@@ -268,10 +272,10 @@ def wrong_keys(arguments: Sequence[str], keys: Sequence[str]) -> tuple[str, tupl
 
 
 def mark_hints(source: str, value: str, *, call: str, alone: bool) -> tuple[str, ...]:
-    """Advise on a size that is marked for ``torch.compile``; ``value`` is the number that it becomes.
+    """Advise on a size that is marked for ``torch.compile``.
 
-    ``call`` is the code that contains the number; empty if no code does. ``alone`` says that the code uses
-    only one tensor.
+    ``value`` is the number that the size becomes. ``call`` is the code that contains the number; empty if no
+    code does. ``alone`` says that the code uses only one tensor.
     """
     name, _, dimension = written_name(source).removesuffix("]").rpartition(".size()[")
     bounds = "" if value else ", min=..., max=..."

@@ -1,4 +1,4 @@
-"""Hints about graph breaks, skipped CUDA graphs, and compiled modules of Lightning."""
+"""Hints about graph breaks, skipped CUDA graphs, compiled Lightning modules."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def break_hints(hints: Sequence[str], *, in_library: bool) -> tuple[str, ...]:
 
 
 def compile_networks(cls: str, networks: Sequence[Network]) -> str:
-    """Advise to compile the networks of a ``LightningModule`` of this class instead of the whole module."""
+    """Advise to compile a ``LightningModule``'s networks, not the whole module."""
     one = len(networks) == 1
     ways = [_compiled(item.name, in_place=item.in_place) for item in networks]
     renamed = [code_span(f"{item.name}._orig_mod.") for item in networks if not item.in_place]
@@ -65,5 +65,8 @@ def _compiled(name: str, *, in_place: bool) -> str:
 
 
 def cudagraph_hints(reason: str) -> tuple[str, ...]:
-    """Return hints for the reason why torch skips CUDA graphs (``torch/_inductor/cudagraph_utils.py``)."""
+    """Return hints for torch's reason to skip CUDA graphs.
+
+    The reasons are those of ``torch/_inductor/cudagraph_utils.py``.
+    """
     return tuple(hint for words, hint in _CUDAGRAPH_HINTS.items() if words in reason)

@@ -1,6 +1,7 @@
-"""Known errors of programs under `torch.compile`, with the explanations and hints of torch's developers.
+"""Known errors under `torch.compile`, with torch's explanations and hints.
 
-The patterns match the messages of torch 2.11 to 2.15, each with its file, or of Python.
+The explanations and hints are by torch's developers. The patterns match the messages of torch 2.11 to 2.15,
+each with its file, or of Python.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class KnownError:
-    """An error, known by its message and, if the message is too general, by the file that raises it.
+    """An error, known by its message and, if that is too general, by its file.
 
-    The explanation and the hint hold for every program that raises the error. With ``in_program``, they are
-    shown only if the program's text shows the cause. The title, if any, replaces torch's message.
+    ``file`` matches the file that raises the error. The explanation and the hint hold for every program that
+    raises the error. With ``in_program``, they are shown only if the program's text shows the cause. The
+    title, if any, replaces torch's message.
     """
 
     name: str
@@ -246,6 +248,6 @@ _KNOWN: Final = (
 
 
 def known_error(message: str, filename: str) -> KnownError | None:
-    """Return the known error with this message, raised in this file; ``None`` for an unknown error."""
+    """Return the known error with this message and file; ``None`` if it is unknown."""
     found = (item for item in _KNOWN if re.search(item.message, message) and re.search(item.file, filename))
     return next(found, None)

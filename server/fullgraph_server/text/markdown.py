@@ -1,6 +1,7 @@
-"""Markdown with text from programs and logs, which never becomes a link, an image, HTML or a heading.
+"""Markdown in which text from programs and logs stays text.
 
-All text that is not a constant of Fullgraph goes into Markdown through one of these functions.
+Such text never becomes a link, an image, HTML or a heading. All text that is not a constant of Fullgraph goes
+into Markdown through one of these functions.
 """
 
 from __future__ import annotations
@@ -36,13 +37,16 @@ def code_span(text: str) -> str:
 
 
 def filled(template: str, **values: str) -> str:
-    """Fill a template with values; its parts in backticks become code, even if the values have backticks."""
+    """Fill a template; its parts in backticks become code.
+
+    They stay code even if the values have backticks.
+    """
     parts = (part.format(**values) for part in template.split("`"))
     return "".join(code_span(part) if index % 2 else part for index, part in enumerate(parts))
 
 
 def escaped(text: str) -> str:
-    """Escape a sentence, on one line: text in backticks becomes code, all other text is plain."""
+    """Escape a sentence, on one line; only text in backticks becomes code."""
     line = _one_line(text).strip()
     runs = list(_BACKTICKS.finditer(line))
     # Code begins and ends with the same number of backticks.
@@ -68,7 +72,7 @@ def fenced(language: str, text: str) -> str:
 
 
 def paragraphs(text: str) -> str:
-    """Write text as paragraphs; a paragraph that torch indented becomes a block of code."""
+    """Write text as paragraphs; paragraphs that torch indented become code blocks."""
     blocks = (block for block in text.split("\n\n") if block.strip())
     return "\n\n".join(
         fenced("text", textwrap.dedent(block))
@@ -97,7 +101,10 @@ def link(text: str, uri: str) -> str:
 
 
 def torch_page(url: str) -> str:
-    """Return a URL if it is one of torch's own pages, else an empty string: a log can contain any URL."""
+    """Return a URL if it is one of torch's own pages, else an empty string.
+
+    A log can contain any URL.
+    """
     return url if _TORCH_PAGE.fullmatch(url) else ""
 
 
@@ -129,7 +136,7 @@ def _plain(text: str) -> str:
 
 
 def _begun(line: str) -> str:
-    """Escape the beginning of a line that Markdown would read as a list, a heading or a rule."""
+    """Escape a line's beginning that Markdown reads as a list, heading or rule."""
     if _BLOCK.match(line):
         return f"\\{line}"
     return _NUMBER.sub(r"\1\\\2", line, count=1) if _NUMBER.match(line) else line

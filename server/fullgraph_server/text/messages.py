@@ -92,7 +92,7 @@ ENDINGS: Final[Mapping[Status, str]] = {
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Write a number with its noun; ``many`` is the noun's plural, if that is not ``one`` with an s."""
+    """Write a number with its noun; ``many`` is the plural, by default with an s."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
@@ -112,19 +112,22 @@ def brief(text: str) -> str:
 
 
 def with_reason(reason: str, explanation: str) -> str:
-    """Put torch's short reason for a graph break before its explanation, unless that repeats the reason."""
+    """Put torch's short reason for a graph break before its explanation.
+
+    The reason is left out if the explanation repeats it.
+    """
     if reason.lower() in explanation.lower():
         return explanation
     return f"{reason.rstrip('.')}. {explanation}" if explanation else reason
 
 
 def runs_eagerly(function: str, *, resumed: bool) -> str:
-    """Write that a function runs eagerly, or the rest of it after an earlier graph break."""
+    """Write that a function, or the rest of it after a graph break, runs eagerly."""
     return f"the {'rest' if resumed else 'whole'} of {code_span(function)} runs eagerly"
 
 
 def likewise(sources: Sequence[str], own: str, functions: Sequence[str]) -> str:
-    """Write which other values changed like ``own``, the value that a message is about, as its end.
+    """Write the end of a message about ``own``: other values that changed like it.
 
     ``functions`` are the functions in which the other values changed; the name of a resume function is empty.
     """
@@ -139,14 +142,14 @@ def likewise(sources: Sequence[str], own: str, functions: Sequence[str]) -> str:
 
 
 def alike(values: Sequence[tuple[str, str]]) -> str:
-    """List values that changed alike, given as pairs of source and place; empty if there are none."""
+    """List values that changed alike, as pairs of source and place; empty if none."""
     shown = [f"{_named(source)} ({place})" for source, place in values[:_MOST_VALUES]]
     more = f", and {len(values) - _MOST_VALUES} more" if len(values) > _MOST_VALUES else ""
     return f"Likewise: {', '.join(shown)}{more}." if shown else ""
 
 
 def what_changed(message: str) -> str:
-    """Return the part of a recompilation's message that does not depend on how often it happened."""
+    """Return the part of a recompilation's message that does not depend on the count."""
     return message.partition(": ")[2]
 
 
@@ -177,7 +180,10 @@ def change(failures: Sequence[GuardFailure]) -> str:
 
 
 def is_unevaluated(reason: str) -> bool:
-    """Tell whether a reason is the error of a guard that torch could not evaluate: it names no cause."""
+    """Tell whether a reason is the error of a guard that torch could not evaluate.
+
+    Such a reason names no cause.
+    """
     return bool(_NO_ATTRIBUTE.fullmatch(first_line(reason)))
 
 
@@ -190,7 +196,7 @@ def _torchs_words(reason: str) -> str:
 
 
 def guard_words(kind: str, expected: str, source: str) -> str:
-    """Write what a guard requires of a value, or else torch's name for the kind of guard."""
+    """Write what a guard requires of a value, or else torch's name for its kind."""
     if kind == "DIMENSION_DYNAMIC_MARKING_GUARD":
         return "the same sizes marked as dynamic or static"
     if kind == METADATA:
@@ -231,7 +237,7 @@ def _members(subject: str, noun: str, actual: Sequence[str]) -> str:
 
 
 def without_graph_message(fact: CallsWithoutGraph) -> str:
-    """Write that torch compiled nothing, in the calls of a function or in the whole program."""
+    """Write that torch compiled nothing, in one function's calls or in the program."""
     if fact.function and not fact.calls:
         return f"{code_span(fact.function)} was compiled, but the program never called the compiled version"
     if fact.function:
@@ -257,7 +263,7 @@ def went_on(explanation: str) -> str:
 
 
 def changed_with(together: Sequence[Sequence[GuardFailure]]) -> str:
-    """List what changed together with the cause of recompilations; empty if nothing did."""
+    """List what changed with the cause of recompilations; empty if nothing did."""
     changes = [change(failures) for failures in together[:_MOST_VALUES]]
     more = (
         f"; and {counted(len(together) - _MOST_VALUES, 'other value')}"
@@ -268,7 +274,7 @@ def changed_with(together: Sequence[Sequence[GuardFailure]]) -> str:
 
 
 def other_failures(failures: Sequence[GuardFailure]) -> str:
-    """Write which guards failed in other compilations of the same call; empty if none did."""
+    """List the guards that failed in other compilations of a call; empty if none did."""
     named = [failure for failure in failures if not is_unevaluated(failure.reason)]
     found = (change(cause) for cause in _by_cause(named)[:_MOST_VALUES])
     changes = [text for text in found if text != _NO_REASON]
@@ -276,7 +282,10 @@ def other_failures(failures: Sequence[GuardFailure]) -> str:
 
 
 def limit_explanation(again: Sequence[GuardFailure], last: Sequence[GuardFailure]) -> str:
-    """List the causes of a function's recompilations, the most frequent first, the last call's at the end."""
+    """List the causes of a function's recompilations, the most frequent first.
+
+    The cause of the last call comes at the end.
+    """
     causes = _by_cause(again)[:_MOST_VALUES]
     lines = [f"It was compiled again{_times(len(cause))} because {change(cause)}." for cause in causes]
     if last:
@@ -291,7 +300,7 @@ def limit_advice(
     function: str,
     together: Sequence[Sequence[GuardFailure]] = (),
 ) -> tuple[Advice, ...]:
-    """Advise on a function that hit the recompile limit; the most helpful advice comes first.
+    """Advise on a function that hit the recompile limit, most helpful advice first.
 
     ``together`` are the changes that come with the most frequent cause.
     """
@@ -312,7 +321,7 @@ def _by_cause(failures: Sequence[GuardFailure]) -> list[list[GuardFailure]]:
 
 
 def cause_of(failure: GuardFailure) -> tuple[object, ...]:
-    """Return a key for the property that a failed guard checks: equal for all changes of that property."""
+    """Return a key that is equal for all changes of the property a guard checks."""
     kind = _ONE_KIND.get(failure.kind, failure.kind)
     if failure.kind in _WHOLE and not failure.source:
         return (kind,)  # reasons differ each time, for a changed backend
@@ -329,7 +338,10 @@ def _own(value: str) -> str:
 
 
 def _flags(failure: GuardFailure) -> list[tuple[str, str, str]]:
-    """Return each part of the global state that changed, with both values; an unknown value is empty."""
+    """Return each changed part of the global state with both values.
+
+    An unknown value is empty.
+    """
     flags = failure.changed.split()
     values = [
         value.split(", ") if value else [""] * len(flags) for value in (failure.expected, failure.actual)

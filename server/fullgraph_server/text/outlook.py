@@ -1,4 +1,4 @@
-"""What the compilations of a function show about a guarded value that changed, and about what would help.
+"""Facts from a function's compilations about a guarded value that changed.
 
 If a size or a number changed, torch makes it dynamic in the next compilation. Had it been dynamic from the
 start, the first graph would have been the graph of the later compilation. That graph would have served both
@@ -41,7 +41,7 @@ Version = Sequence[GuardInstalled]
 
 @dataclass(frozen=True, slots=True)
 class GuardedTensor:
-    """A guarded tensor; each entry of ``shape`` and ``stride`` is a number, or ``dynamic``."""
+    """A guarded tensor; sizes and strides are numbers, or ``dynamic``."""
 
     dtype: str
     shape: tuple[str, ...]
@@ -50,7 +50,7 @@ class GuardedTensor:
 
 @dataclass(frozen=True, slots=True)
 class ValueOutlook:
-    """The facts about a guarded value that changed, in addition to the guard that failed.
+    """The facts about a changed guarded value, in addition to the guard that failed.
 
     ``at_call``: the calling code has the value and the tensors of ``sizes``, under the names of the compiled
     code. ``sizes`` are the dimensions that changed, by tensor, if a later compilation guards the tensor.
@@ -108,14 +108,20 @@ class ValueOutlook:
 
 
 def _is_of_module(source: str, version: Version) -> bool:
-    """Tell whether a value such as ``L['self'].step`` belongs to a module: guards name its submodules."""
+    """Tell whether a value such as ``L['self'].step`` belongs to a module.
+
+    Guards on its owner then name attributes that only modules have.
+    """
     found = ((guard.source, _PARTS_OF_MODULE.search(guard.source)) for guard in version)
     modules = {text[: part.start()] for text, part in found if part}
     return any(source.startswith((f"{module}.", f"{module}[")) for module in modules)
 
 
 def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> ValueOutlook:
-    """Read from a function's compilations, by id and in order, what they show about a guard that failed."""
+    """Read from a function's compilations what they show about a guard that failed.
+
+    ``versions`` has the compilations by id, in order.
+    """
     source, size = failure.source, f"{failure.source}.size()[{failure.dimension}]"
     ids = list(versions)
     first = versions.get(failure.compile_id, ())
@@ -182,7 +188,10 @@ def _dynamic_sizes(version: Version) -> set[tuple[str, int]]:
 
 
 def _marked(first: Version, sizes: Iterable[tuple[str, tuple[int, ...]]]) -> set[tuple[str, int]]:
-    """Return the sizes that are dynamic if ``sizes`` are marked, with those that were dynamic before."""
+    """Return the sizes that are dynamic if ``sizes`` are marked.
+
+    Sizes that were dynamic before are included.
+    """
     return _dynamic_sizes(first) | {
         (name, dimension) for name, dimensions in sizes for dimension in dimensions
     }
@@ -191,7 +200,7 @@ def _marked(first: Version, sizes: Iterable[tuple[str, tuple[int, ...]]]) -> set
 def changed_sizes(
     compile_id: str, before: Version, after: Version, *, follows: bool
 ) -> Iterator[GuardFailure]:
-    """Yield each size that the compilation ``compile_id`` guards and another compilation does not accept.
+    """Yield each size guarded by ``compile_id`` that another compilation rejects.
 
     A size that is dynamic in the other compilation counts as changed only if that compilation ``follows``.
     """
@@ -213,7 +222,7 @@ def changed_sizes(
 
 
 def changed_types(compile_id: str, before: Version, after: Version) -> Iterator[GuardFailure]:
-    """Yield the dtype of each tensor that has another dtype in the guards of another compilation."""
+    """Yield each tensor's dtype that differs in another compilation's guards."""
     new = _tensors(after)
     for source, old in _tensors(before).items():
         if source in new and new[source].dtype != old.dtype:
@@ -228,7 +237,10 @@ def _grows(source: str, versions: Iterable[Version]) -> bool:
 
 
 def length_of(guard: GuardInstalled) -> int | None:
-    """Return the length that a guard requires, 0 for a check without an expected value; else ``None``."""
+    """Return the length that a guard requires; ``None`` if it requires none.
+
+    The length is 0 for a check without an expected value.
+    """
     found = _COUNTED.fullmatch(guard.expected)
     if found:
         return int(found[1])
@@ -241,7 +253,10 @@ def _has_twin(
     sizes: tuple[tuple[str, tuple[int, ...]], ...],
     later: Version,
 ) -> bool:
-    """Tell whether other sizes were equal by chance: they do not change, or nothing requires the equality."""
+    """Tell whether other sizes were equal by chance.
+
+    That is so if they do not change, or if nothing requires the equality.
+    """
     numbers = {
         f"{name}.size()[{dimension}]": number
         for name, tensor in before.items()
@@ -270,7 +285,7 @@ def _conditions(version: Version) -> Iterator[str]:
 
 
 def _asked(failure: GuardFailure, size: str, later: Iterable[Version]) -> Iterator[str]:
-    """List the guards on the changed value in every compilation that treats it as dynamic.
+    """List the guards on the changed value, in compilations that treat it as dynamic.
 
     If they contradict each other, no single graph serves every value, even if the last graph accepts the
     first.
@@ -299,7 +314,7 @@ def _parts(text: str) -> tuple[str, ...]:
 
 
 def _values(version: Version) -> Mapping[str, int | float]:
-    """Map the sizes and numbers that a compilation guards, in torch's notation, to their values."""
+    """Map a compilation's guarded sizes and numbers, in torch's notation, to values."""
     values = {guard.source: read_literal(guard.expected) for guard in version if guard.kind in VALUES}
     for source, tensor in _tensors(version).items():
         for part, numbers in (("size", tensor.shape), ("stride", tensor.stride)):
@@ -310,7 +325,7 @@ def _values(version: Version) -> Mapping[str, int | float]:
 def _changed(
     before: Mapping[str, GuardedTensor], after: Mapping[str, GuardedTensor]
 ) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """List the sizes that were numbers before, and are dynamic or different numbers after."""
+    """List the sizes that were numbers, and are now dynamic or other numbers."""
     changed = []
     for source, tensor in before.items():
         later = after.get(source)

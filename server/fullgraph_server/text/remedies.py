@@ -1,4 +1,4 @@
-"""Remedies against recompilations as data, from which sentences of advice and edits are built."""
+"""Remedies against recompilations as data, for sentences of advice and for edits."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ RemedyKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """One thing to do, with the code to write for it: ``torch._dynamo.mark_dynamic(x, 0)``.
+    """One thing to do, with its code: ``torch._dynamo.mark_dynamic(x, 0)``.
 
     ``setting`` is an assignment that the remedy needs in addition.
     """
@@ -51,10 +51,11 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """A sentence on what to do, with the remedies that it names, in order; empty if no edit is known.
+    """A sentence on what to do, with the remedies it names, in order.
 
-    If each remedy alone is enough, ``apart`` has a sentence for each remedy. ``helps`` says that the program
-    ran with the advice, and the advice helped. ``explains`` says that the sentence names nothing to do.
+    There are no remedies if no edit is known. If each remedy alone is enough, ``apart`` has a sentence for
+    each remedy. ``helps`` says that the program ran with the advice, and the advice helped. ``explains`` says
+    that the sentence names nothing to do.
     """
 
     sentence: str
@@ -74,7 +75,10 @@ NOT_TRIED: Final = "(Not tried.)"
 
 
 def left_of(given: Advice, left: Sequence[Remedy]) -> list[Advice]:
-    """Reduce advice to some of its remedies, if it has a sentence for each; else return it unchanged."""
+    """Reduce advice to some of its remedies, if each has a sentence.
+
+    Other advice is returned unchanged.
+    """
     if not given.apart or len(left) == len(given.remedies):
         return [given]
     pairs = zip(given.apart, given.remedies, strict=True)
@@ -95,7 +99,7 @@ def sentences(given: Iterable[Advice]) -> tuple[str, ...]:
 
 
 def is_mended_by_dynamic(given: Sequence[Remedy]) -> bool:
-    """Tell whether compiling with dynamic sizes or numbers is enough, without any other change."""
+    """Tell whether dynamic sizes or numbers are enough, without another change."""
     return Remedy("dynamic") in given and Remedy("whole-tensor") not in given
 
 
@@ -110,7 +114,10 @@ def advice_on_all(
     together: Sequence[Sequence[GuardFailure]],
     advice_on: Callable[[GuardFailure], tuple[Advice, ...]],
 ) -> tuple[Advice, ...]:
-    """Add advice on the values that change together with the advised one: their guards would fail next."""
+    """Add advice on the values that change together with the advised value.
+
+    Their guards would fail next.
+    """
     every = list(given)
     for failure in (same[0] for same in together[:_MOST_TOGETHER]):
         done = {remedy for item in every for remedy in item.remedies}

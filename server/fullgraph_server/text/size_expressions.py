@@ -58,14 +58,20 @@ def written_size(source: str) -> str:
 
 @lru_cache(maxsize=16384)
 def written_condition(expression: str, symbols: tuple[Symbol, ...]) -> str:
-    """Write a condition as in the user's code: ``x.shape[0] % 2 == 0`` for ``Eq(Mod(s77, 2), 0)``."""
+    """Write a condition as in the user's code.
+
+    Example: ``x.shape[0] % 2 == 0`` for ``Eq(Mod(s77, 2), 0)``.
+    """
     sizes = {symbol.name: size for symbol in symbols if (size := written_size(symbol.source))}
     tree = parse_expression(expression)
     return expression if tree is None else ast.unparse(_SizeWriter(sizes).visit(tree))
 
 
 def written_guard(text: str) -> str:
-    """Write a guard that torch prints in Python: ``4 <= x.shape[0]`` for ``4 <= L['x'].size()[0]``."""
+    """Write a guard that torch prints in Python as in the user's code.
+
+    Example: ``4 <= x.shape[0]`` for ``4 <= L['x'].size()[0]``.
+    """
     parts = [part for part in written_name(text).split(" and ") if "IntInfinity()" not in part]
     if len(parts) == 2 and parts[0].rpartition(" <= ")[2] == parts[1].partition(" <= ")[0]:
         parts = [f"{parts[0]} <= {parts[1].partition(' <= ')[2]}"]
@@ -74,20 +80,29 @@ def written_guard(text: str) -> str:
 
 @lru_cache(maxsize=16384)
 def comparison_of(text: str) -> ast.Compare | None:
-    """Parse a comparison by torch or :func:`written_condition`; ``None`` for other text."""
+    """Parse a comparison; return ``None`` for other text.
+
+    The text is by torch or :func:`written_condition`.
+    """
     tree = parse_expression(_SIZE.sub(r".shape[\1]", text.partition(" # ")[0].strip()))
     return tree if isinstance(tree, ast.Compare) else None
 
 
 @lru_cache(maxsize=16384)
 def relation_of(text: str) -> ast.Compare | None:
-    """Parse a comparison of sizes by torch or :func:`written_condition`; ``None`` for other text."""
+    """Parse a comparison of sizes; return ``None`` for other text.
+
+    The text is by torch or :func:`written_condition`.
+    """
     tree = comparison_of(text)
     return tree if tree is not None and ".shape[" in ast.unparse(tree) else None
 
 
 def readable_condition(text: str) -> str:
-    """Write torch's comparison of sizes or values as in the user's code; empty for torch's own checks."""
+    """Write torch's comparison of sizes or values as in the user's code.
+
+    The result is empty for torch's own checks.
+    """
     tree = relation_of(text) or parse_expression(text)
     own = any(
         isinstance(node, ast.Name) and node.id.startswith(("_", "torch"))
@@ -119,7 +134,10 @@ def parts_of(relation: ast.Compare) -> tuple[set[str], set[int]]:
 
 
 def held(condition: str, values: Mapping[str, int | float]) -> bool | None:
-    """Tell whether a guard held for ``values``, a mapping from source to value; ``None`` if unknown."""
+    """Tell whether a guard held; ``None`` if unknown.
+
+    ``values`` maps sources to values.
+    """
     tree = parse_expression(condition)
     try:
         return bool(_value(tree, values)) if isinstance(tree, ast.Compare) else None

@@ -22,9 +22,10 @@ _STACK_VALUE = re.compile(r"^_*stack\d+\b")
 
 @lru_cache(maxsize=16384)
 def written_name(source: str) -> str:
-    """Write a guarded expression as in the user's code: ``self.scale`` for ``L['self'].scale``.
+    """Write a guarded expression as in the user's code.
 
-    The name is empty for a value without a name there, such as a value on the interpreter's stack.
+    Example: ``self.scale`` for ``L['self'].scale``. The name is empty for a value without a name there, such
+    as a value on the interpreter's stack.
     """
     wrapped = _WRAPPED.match(source)
     name = _BUILTIN.sub(r"\1", wrapped[wrapped.lastindex or 0] if wrapped else source)
@@ -35,7 +36,10 @@ def written_name(source: str) -> str:
 
 
 def freed_object(expected: str) -> str:
-    """Name the object in a guard's expected value: ``SGD`` for ``the same object (torch.optim.sgd.SGD)``."""
+    """Name the object in a guard's expected value.
+
+    Example: ``SGD`` for ``the same object (torch.optim.sgd.SGD)``.
+    """
     if expected == "the same function":
         return "function"
     name = expected.partition("(")[2].rstrip(")").rpartition(".")[2]

@@ -1,4 +1,7 @@
-"""The code that breaks a graph, as the user wrote it: the title of a finding begins with it."""
+"""The code that breaks a graph, as the user wrote it.
+
+The title of a finding begins with it.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,7 @@ def break_subject(node: ast.AST, line: str, code: str, said: str, *, innermost: 
 
 
 def _compared(node: ast.AST) -> ast.AST:
-    """Return the side of a condition that is compared with constants, else the whole condition."""
+    """Return the side of a condition compared with constants, else the condition."""
     if isinstance(node, ast.Compare) and all(map(_is_constant, node.comparators)):
         return node.left
     return node

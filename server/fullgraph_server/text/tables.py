@@ -18,7 +18,10 @@ def aligned(rows: Sequence[Sequence[str]], alignment: str) -> list[str]:
 
 
 def wrapped(line: str, indent: int, width: int | None) -> Sequence[str]:
-    """Wrap a line of a note that will be indented by ``indent`` columns; without a width, do not wrap it."""
+    """Wrap a line of a note that will be indented by ``indent`` columns.
+
+    Without a width, the line is not wrapped.
+    """
     if width is None or width - indent < 30:
         return [line]
     lines = textwrap.wrap(line, width - indent, break_long_words=False, break_on_hyphens=False)

@@ -1,4 +1,4 @@
-"""Hints about tensors that change between calls: their sizes, ranks, strides, data types, gradients."""
+"""Hints about tensors that change: sizes, ranks, strides, data types, gradients."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _mark(source: str, dimensions: tuple[int, ...]) -> str:
 
 
 def rank(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
-    """Advise on the number of dimensions, if one operation restores the earlier number."""
+    """Advise on the number of dimensions, if one operation restores the earlier one."""
     before, after = (tensor.shape if tensor else () for tensor in (seen.before, seen.after))
     joined = str(math.prod(map(int, after[:2]))) if all(map(str.isdecimal, after[:2])) else ""
     if before[:1] == ("1",) and _is_like(before[1:], after):
@@ -174,7 +174,10 @@ def stride(failure: GuardFailure, seen: ValueOutlook) -> Advice:
 
 
 def dtype(failure: GuardFailure, _: ValueOutlook) -> str | Advice:
-    """Advise to convert a tensor, unless that loses information or turns indices into a mask."""
+    """Advise to convert a tensor, unless that loses information.
+
+    There is no advice either if the conversion turns indices into a mask.
+    """
     kinds = [_KINDS_OF_NUMBERS.get(text.rstrip("0123456789")) for text in (failure.expected, failure.actual)]
     old, new = kinds
     if old is None or new is None or old < new:
@@ -194,7 +197,10 @@ def device(failure: GuardFailure, _: ValueOutlook) -> str | Advice:
 
 
 def is_first_gradient(failure: GuardFailure) -> bool:
-    """Tell whether a tensor newly requires gradients: advice against that would change the training."""
+    """Tell whether a tensor newly requires gradients.
+
+    Advice against that would change the training.
+    """
     return failure.changed == "requires_grad" and failure.expected == "False"
 
 
@@ -208,7 +214,7 @@ def requires_grad(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
 
 
 def autograd(failure: GuardFailure, _: ValueOutlook) -> str | Advice:
-    """Advise on calls that get tensors of inference mode and calls that get ordinary ones."""
+    """Advise on a tensor from inference mode in some calls, an ordinary one in others."""
     name = written_name(failure.source)
     if failure.expected == "on":
         advice = "Pass a copy of the tensor that inference mode made: `{code}`, called outside that mode."
@@ -238,7 +244,7 @@ def same_tensor(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
 
 
 def tensor_of(name: str, like: GuardedTensor | None) -> str | Advice:
-    """Advise to pass a tensor without dimensions, with the dtype of the tensor in other calls."""
+    """Advise to pass a zero-dimensional tensor, with the dtype of other calls."""
     if like is None or like.shape:
         return ""
     remedy = Remedy("number-as-tensor", (f"torch.tensor({name}, dtype={like.dtype})",))

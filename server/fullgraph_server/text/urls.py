@@ -1,7 +1,7 @@
-"""URLs in the form that may be shown, logged and stored: without user, password, query and fragment.
+"""URLs in the form that may be shown, logged and stored.
 
-A presigned URL grants access, and so does a URL with a password. Only :attr:`Url.address` has the whole URL,
-for the code that opens it.
+They have no user, password, query or fragment. A presigned URL grants access, and so does a URL with a
+password. Only :attr:`Url.address` has the whole URL, for the code that opens it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Url:
 
 
 class LogFormatter(logging.Formatter):
-    """A formatter of log records and their tracebacks that removes the secrets of URLs."""
+    """A formatter of log records and tracebacks that removes the secrets of URLs."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the text of the record without secrets."""
@@ -74,13 +74,19 @@ def is_url(place: str) -> bool:
 
 
 def urls_in(words: Iterable[str]) -> list[Url]:
-    """Return the URLs at the ends of command-line words, such as ``--scheduler=tcp://host:8786``."""
+    """Return the URLs at the ends of command-line words.
+
+    Example: ``--scheduler=tcp://host:8786``.
+    """
     found = (re.search(rf"{_SCHEME}://.*", word, re.IGNORECASE | re.DOTALL) for word in words)
     return [Url(url[0]) for url in found if url]
 
 
 def without_secrets(text: str, urls: Iterable[Url] = ()) -> str:
-    """Return a text without the secrets of its URLs, and without those of ``urls`` in any encoding."""
+    """Return a text without the secrets of its URLs.
+
+    The secrets of ``urls`` are removed in any encoding.
+    """
     secrets = dict[str, str]()
     for url in urls:
         text = text.replace(url.address, str(url))
@@ -98,7 +104,10 @@ def _shown_in_text(found: re.Match[str]) -> str:
 
 
 def _whole(part: str) -> str:
-    """Return a part of a chained URL, cut where the first half of a password with a blank may stand."""
+    """Return a part of a chained URL, cut where half of a password may stand.
+
+    In a text, a URL ends at a blank, even at a blank in a password.
+    """
     prefix, location, *_ = _divided(part)
     server = re.sub(r"\[[^\[\]]*\]", "", location.partition("/")[0].partition("::")[0])
     is_odd = bool(prefix and _NO_PORT.search(server)) and not server.startswith("arn:")
@@ -110,7 +119,10 @@ def _shown(url: str) -> str:
 
 
 def _divided(part: str) -> tuple[str, str, str, str]:
-    """Divide a part of a chained URL into scheme, location that may be shown, user with ``@``, and query."""
+    """Divide a part of a chained URL into scheme, location, user and query.
+
+    The location may be shown; the user includes ``@``.
+    """
     found = _PART.match(part)
     prefix, rest = (found[1], found[2]) if found else ("", part)
     server = re.split(r"[/?#]", rest, maxsplit=1)[0]
@@ -122,7 +134,10 @@ def _divided(part: str) -> tuple[str, str, str, str]:
 
 
 def _secrets(url: str) -> Iterator[tuple[str, str]]:
-    """Yield each secret of a URL with its replacement, which is empty for a part that is cut off a URL."""
+    """Yield each secret of a URL with its replacement.
+
+    The replacement is empty for a part that is cut off a URL.
+    """
     for part in _CHAIN.split(url):
         _, _, user, query = _divided(part)
         names = [user[:-1], *user[:-1].split(":", 1)]
@@ -133,7 +148,7 @@ def _secrets(url: str) -> Iterator[tuple[str, str]]:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """Yield a secret unmodified, decoded, encoded, and in the Base64 form of an HTTP header."""
+    """Yield a secret unmodified, decoded, encoded, and in Base64 as in HTTP headers."""
     for plain in (secret, unquote(secret), unquote_plus(secret)):
         data = plain.encode(errors="surrogateescape")
         yield from (plain, quote(data), quote(data, safe=""), quote_plus(data))

@@ -1,4 +1,7 @@
-"""Text from programs, logs and file names on one line, with invisible characters escaped."""
+"""Untrusted text on one line, with invisible characters escaped.
+
+The text comes from programs, logs and file names.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ _ADDRESS: Final = re.compile(r"(?: object)? at 0x[0-9a-fA-F]+")
 
 
 def without_addresses(text: str) -> str:
-    """Remove memory addresses, which differ in each run: ``<Net>`` for ``<Net object at 0x7f>``."""
+    """Remove memory addresses, which differ in each run.
+
+    Example: ``<Net>`` for ``<Net object at 0x7f>``.
+    """
     return _ADDRESS.sub("", text)
 
 

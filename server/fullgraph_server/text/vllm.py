@@ -1,4 +1,4 @@
-"""The parts of a graph that vLLM compiled, and the sizes that each part was compiled for."""
+"""The parts of a graph that vLLM compiled, and the sizes they were compiled for."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Sizes: TypeAlias = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class VllmGraph:
-    """A graph that vLLM split; ``parts`` are its submodules in order, each with its sizes."""
+    """A graph that vLLM split, with its submodules in order and their sizes."""
 
     configured: VllmConfigured
     parts: tuple[tuple[str, Sizes], ...] = ()
@@ -45,7 +45,7 @@ def _parts(parts: dict[str, Sizes], fact: VllmSplit | VllmPartCompiled) -> tuple
 
 
 def vllm_lines(graph: VllmGraph) -> Iterator[str]:
-    """Yield a heading, then one line for each group of parts that were compiled for the same sizes."""
+    """Yield a heading, then a line per group of parts compiled for the same sizes."""
     configured = graph.configured
     name = " ".join(filter(None, ("vLLM:", configured.model, configured.prefix and f"({configured.prefix})")))
     splits = f", split at {', '.join(configured.splitting)}" if configured.splitting else ""

@@ -40,7 +40,7 @@ def problem_with(folder: Path) -> str:
 
 
 def write_folder(checked: CheckedReport, log: Path, folder: Path) -> None:
-    """Write the page, documents and records of a trace, and replace those of an earlier one.
+    """Write a trace's page, documents and records, replacing those of an earlier one.
 
     With several ranks, ``log`` is the log of the rank whose graphs the report has. Raises ``OSError``.
     """

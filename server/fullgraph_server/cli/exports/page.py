@@ -1,4 +1,7 @@
-"""A trace as one page that opens offline in a browser: the editor's compile report, with its data in it."""
+"""A trace as one HTML page that opens offline.
+
+The page is the editor's compile report, with its data in it.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,10 @@ _AROUND: Final = 2
 
 
 def page(checked: CheckedReport) -> str:
-    """Return the page of a trace as HTML. Raises ``OSError`` if its program was not built."""
+    """Return the page of a trace as HTML.
+
+    Raises ``OSError`` if ``npm run build`` has not built the page's program.
+    """
     # An absolute path means nothing to the recipient of the page.
     report = replace(checked.report, target=f"{TRACE}/{checked.target.label}")
     edge = _PageEdge(report, ArtifactDocuments(), checked.workspace)
@@ -56,10 +62,10 @@ def page(checked: CheckedReport) -> str:
 
 @dataclass(frozen=True)
 class _PageEdge(ReportEdge):
-    """The edge from a trace to the page, whose program shows texts only where they have no effect.
+    """The edge from a trace to the page.
 
-    Paths are relative if possible, since they are read on other machines. A trace that was just read has no
-    drift.
+    The page's program shows texts only where they have no effect. Paths are relative if possible, since they
+    are read on other machines. A trace that was just read has no drift.
     """
 
     workspace: Workspace
@@ -92,7 +98,7 @@ def _texts(shown: list[ShownDocument]) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class _SourceExcerpt:
-    """Source lines from line ``start`` on; a finding is at lines ``first`` to ``last``."""
+    """Source lines from line ``start``, with a finding at lines ``first`` to ``last``."""
 
     start: int
     lines: list[str]

@@ -1,4 +1,4 @@
-"""The output formats of reports. Each format writes a report as soon as it is complete.
+"""The output formats, which write each report as soon as it is complete.
 
 - ``text``: findings with their code, for people
 - ``json``: one object for each target

@@ -19,7 +19,10 @@ from .text import print_finding, run_words, sizes_command
 
 
 def formats_of(analysis: Analysis) -> Mapping[str, Format]:
-    """Return the formats of an analysis: those of ``fullgraph check`` if it has no lines of its own."""
+    """Return an analysis's formats: by default, those of ``fullgraph check``.
+
+    The default is for an analysis without lines of its own.
+    """
     lines = analysis.lines
     if lines is None:
         return FORMATS

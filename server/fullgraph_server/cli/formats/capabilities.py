@@ -1,4 +1,7 @@
-"""The kernels that an interpreter's torch can preview: a line for each function of the self-test."""
+"""The kernels that an interpreter's torch can preview.
+
+There is a line for each function of the self-test.
+"""
 
 from __future__ import annotations
 

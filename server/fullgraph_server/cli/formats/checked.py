@@ -12,7 +12,10 @@ from ...workspace.workspace import Workspace
 
 @dataclass(frozen=True)
 class BaselineMatch:
-    """The findings of a report that are in the baseline, and the baseline's name as the user typed it."""
+    """The findings of a report that are in the baseline, and the baseline's name.
+
+    The name is as the user typed it.
+    """
 
     baseline: str
     findings: frozenset[Finding]

@@ -59,7 +59,10 @@ def write_json(comparison: ReportComparison, after: CheckedReport, out: TextIO) 
 
 
 def comparison_object(comparison: ReportComparison) -> dict[str, Any]:
-    """Return the comparison as JSON values; ``both`` has the newer report's findings with both counts."""
+    """Return the comparison as JSON values.
+
+    ``both`` has the newer report's findings with both counts.
+    """
     return {
         "version": VERSION,
         "torch": dict(zip(("before", "after"), comparison.torch, strict=True)),

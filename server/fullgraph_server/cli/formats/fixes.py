@@ -30,7 +30,7 @@ from .places import in_cells, shown_place
 
 @dataclass(frozen=True)
 class TargetFixes:
-    """The result of ``fullgraph fix`` for a target: tried edits of each finding, and the plan."""
+    """The result of ``fullgraph fix``: tried edits of each finding, and the plan."""
 
     target: Target
     workspace: Workspace

@@ -19,7 +19,7 @@ _COMMANDS = {"error": "error", "warning": "warning", "information": "notice"}
 
 
 def write(reports: Iterable[CheckedReport], targets: int, out: TextIO) -> None:  # noqa: ARG001
-    """Write a command for each finding that is not in the baseline, and a notice for a dry run."""
+    """Write a command for each finding not in the baseline, a notice for a dry run."""
     for checked in reports:
         if checked.report.dry is not None:
             words = f"{checked.target.label}: {devices.sentence(checked.report.dry)}"
@@ -50,7 +50,10 @@ def _place(span: Span) -> dict[str, str | int]:
 
 
 def _data(text: str) -> str:
-    """Escape a text for a workflow command: line ends as ``%0A``, other control characters made visible."""
+    """Escape a text for a workflow command.
+
+    Line ends become ``%0A``; other control characters are made visible.
+    """
     return "%0A".join(visible(line).replace("%", "%25") for line in text.splitlines())
 
 

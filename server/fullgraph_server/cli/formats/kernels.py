@@ -1,4 +1,7 @@
-"""Text: the most expensive kernels, then the launches of each graph; the code itself goes into a folder."""
+"""Text: the most expensive kernels, then the launches of each graph.
+
+The code itself goes into a folder.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ _MOST_SETTINGS = 4
 
 
 def write(reports: Iterable[CheckedReport], targets: int, out: TextIO, folder: Path | None = None) -> None:  # noqa: ARG001
-    """Write each report as soon as it is complete, and its code into ``folder``, if given."""
+    """Write each report when it is complete, and its code into ``folder``, if given."""
     console = clean_console(out)
     for checked in reports:
         report = checked.report
@@ -90,14 +93,20 @@ def write_files(report: Report, folder: Path) -> None:
 
 
 def dry_lines(report: Report) -> Iterator[str]:
-    """Yield a sentence about the dry run, then what it cannot determine; nothing for other runs."""
+    """Yield a sentence about a dry run, then the facts that it cannot determine.
+
+    Yields nothing for other runs.
+    """
     if report.dry is not None:
         yield devices.sentence(report.dry)
         yield from (f"- {item}" for item in report.dry.unknown)
 
 
 def _head(report: Report) -> Iterator[str]:
-    """Yield the most expensive kernels of a long result, and the total, by TorchInductor's estimates."""
+    """Yield the most expensive kernels of a long result, and the total.
+
+    Costs are TorchInductor's estimates.
+    """
     kernels = [(code, launches) for code in report.codes for launches in by_kernel(code).values()]
     costs = [(cost, *kernel) for kernel in kernels if (cost := total_cost(kernel[1])) is not None]
     total = total_cost(launch for code in report.codes for launch in code.launches)
@@ -128,9 +137,10 @@ def _title(report: Report, compile_id: str, phase: str) -> str:
 
 
 def _lines(code: GeneratedCode, report: Report) -> Iterator[str]:
-    """Yield a line for each launch, and below a kernel's first launch the result of its build, if any.
+    """Yield a line for each launch, with details of its kernel below.
 
-    In a preview, calls of library functions show their cost.
+    Below a kernel's first launch follows the result of its build, if any. In a preview, calls of library
+    functions show their cost.
     """
     rows = aligned([_row(launch) for launch in code.launches], "<<<")
     indent = " " * (max((len(_place(launch.spans)) for launch in code.launches), default=0) + 2)

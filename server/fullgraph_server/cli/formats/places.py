@@ -1,4 +1,4 @@
-"""Places in files, as people count them: in a notebook, rows count within the code cell."""
+"""Places in files, as people count them: rows of a notebook count per code cell."""
 
 from __future__ import annotations
 
@@ -24,13 +24,16 @@ def shown_place(finding: Finding) -> str:
 
 
 def cell_of(filename: str, row: int) -> tuple[int, int]:
-    """Return the code cell of a row and the row in that cell; cell 0 if the file is not a notebook."""
+    """Return a row's code cell and the row in it; cell 0 outside of notebooks."""
     notebook = _notebook(filename)
     return notebook.cell(row) if notebook else (0, row)
 
 
 def in_cells(value: Any) -> Any:
-    """Return a JSON value whose rows in notebooks count within their cell, which ``cell`` names."""
+    """Return a JSON value whose rows in notebooks count within their cell.
+
+    ``cell`` names that cell.
+    """
     if isinstance(value, list):
         return [in_cells(item) for item in value]
     if not isinstance(value, dict):

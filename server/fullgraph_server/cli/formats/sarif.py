@@ -63,9 +63,10 @@ def log(reports: list[CheckedReport]) -> dict[str, Any]:
 
 
 def _invocation(reports: list[CheckedReport]) -> dict[str, Any]:
-    """Describe how the targets ran: findings of a run without a line, and dry runs, as notifications.
+    """Describe how the targets ran.
 
-    They cannot be results: GitHub rejects files with a result that has no location.
+    Findings of a run without a line, and dry runs, become notifications. They cannot be results: GitHub
+    rejects files with a result that has no location.
     """
     notifications = [
         _notification(checked, _LEVELS[finding.severity], "\n".join([finding.message, *notes(finding)]))
@@ -154,7 +155,7 @@ def _frame(call: StackCall) -> dict[str, Any]:
 
 
 def _cell(filename: str, row: int) -> dict[str, Any]:
-    """Return the location of a notebook's code cell; the region's rows count within that cell."""
+    """Return the location of a notebook's code cell; rows count within that cell."""
     cell, _ = cell_of(filename, row)
     return {"logicalLocations": [{"name": f"cell {cell}", "kind": "cell"}]} if cell else {}
 

@@ -38,7 +38,7 @@ _AT_ITS_END: Final = ("finished", "exited")
 
 @dataclass(frozen=True)
 class TargetSizes:
-    """The result of ``fullgraph sizes`` for a target: the plan, and the sizes that were tried."""
+    """The result of ``fullgraph sizes``: the plan, and the sizes that were tried."""
 
     target: Target
     found: SizePlan
@@ -50,7 +50,7 @@ class TargetSizes:
 
     @property
     def is_sound(self) -> bool:
-        """Whether every function is compiled once, and every tried size gives the right result."""
+        """Whether each function compiles once, and every tried size gives right results."""
         last = self.found.last
         wrong = [
             item for item in last.sizes if item.outcome in _BAD or (item.asked and item.outcome == "untried")
@@ -59,7 +59,10 @@ class TargetSizes:
         return is_known and not self.found.left and not wrong
 
     def with_writing(self, refusal: str) -> TargetSizes:
-        """Return a copy after writing; ``refusal`` is why nothing was written, empty if the plan was."""
+        """Return a copy after writing; ``refusal`` says why nothing was written.
+
+        ``refusal`` is empty if the plan was written.
+        """
         return replace(self, applied=not refusal, refusal=refusal)
 
 
@@ -68,7 +71,10 @@ SizesFormat: TypeAlias = Callable[[TargetSizes, TextIO], None]
 
 
 def write(sized: TargetSizes, out: TextIO) -> None:
-    """Write how often functions compile and why, the plan as a diff, and results with other sizes."""
+    """Write how often functions compile and why, the plan, and results by size.
+
+    The plan is a diff; the results are those with other sizes.
+    """
     console = clean_console(out)
     found = sized.found
     base, last = found.base.report, found.last.report
@@ -138,7 +144,7 @@ def summary(sized: TargetSizes) -> str:
 
 
 def tried_words(tried: Iterable[SizeTried]) -> Iterator[str]:
-    """Yield the results with other sizes: a line for each function, tensor size and outcome."""
+    """Yield results with other sizes, a line per function, tensor size and outcome."""
     groups: dict[tuple[Any, ...], list[SizeTried]] = {}
     for item in tried:
         key = item.function, item.place, item.along, item.outcome, item.asked, item.backward

@@ -37,7 +37,7 @@ _MOST_CALLS = 8
 
 
 def write(reports: Iterable[CheckedReport], targets: int, out: TextIO) -> None:
-    """Write the new findings and the summary of each report when it is complete, then the sums of all."""
+    """Write each report's new findings and summary when complete, then the sums."""
     console = clean_console(out)
     written: list[Report] = []
     for checked in reports:
@@ -68,9 +68,9 @@ def exported(export: ExportedProgram) -> str:
 
 
 def sizes_command(checked: CheckedReport) -> str:
-    """Return a line with ``fullgraph sizes``, if untried advice makes sizes dynamic; else ``""``.
+    """Return a line with ``fullgraph sizes`` if untried advice makes sizes dynamic.
 
-    It is empty, too, for a target that cannot run again.
+    The line is empty if no advice does. It is empty, too, for a target that cannot run again.
     """
     untried = (item for finding in checked.new_findings for item in finding.advice if not item.helps)
     is_advised = any(is_mended_by_dynamic(item.remedies) for item in untried)
@@ -98,7 +98,7 @@ def print_failures(console: Console, checked: CheckedReport) -> None:
 
 
 def finding_lines(checked: CheckedReport, finding: Finding, width: int | None) -> Iterator[Text]:
-    """Yield the lines of one finding; its notes are wrapped to ``width`` columns, if given."""
+    """Yield a finding's lines, with notes wrapped to ``width`` columns, if given."""
     span, colour, severity = finding.span, _COLOURS[finding.severity], _SEVERITIES[finding.severity]
     if finding.of_run:
         yield Text.assemble((severity, colour), ": ", (finding.message, "bold"))
@@ -121,7 +121,7 @@ def finding_lines(checked: CheckedReport, finding: Finding, width: int | None) -
 
 
 def labelled_notes(finding: Finding) -> list[tuple[str, str]]:
-    """Return pairs of a label and a text: reason, hints, calls that led there, torch's page."""
+    """Return pairs of a label and a text: reason, hints, callers, torch's page."""
     notes = [("note", finding.explanation.strip().partition("\n\n")[0])] if finding.explanation else []
     notes += [("help", hint) for hint in finding.hints]
     notes += [("called from", calls)] if (calls := _other_calls(finding)) else []
@@ -129,7 +129,7 @@ def labelled_notes(finding: Finding) -> list[tuple[str, str]]:
 
 
 def summary(report: Report, *, says_all: bool = True) -> str:
-    """Write ``2 graph breaks, 1 recompilation in 1 function (3 graphs, ran 0.6 s) - torch 2.13.0``.
+    """Write ``2 graph breaks in 1 function (3 graphs, ran 0.6 s) - torch 2.13.0``.
 
     Without findings, the summary adds that results were not compared, unless ``says_all`` is false.
     """
@@ -194,7 +194,11 @@ def _counts(findings: Iterable[Finding]) -> list[str]:
 
 
 def run_words(report: Report) -> str:
-    """Write the end of a summary: `` - torch 2.13.0``, and notes on what was left out or discarded."""
+    """Write the end of a summary: torch's version, and notes.
+
+    Example: `` - torch 2.13.0``. The notes are about ignored findings and about what was left out or
+    discarded.
+    """
     notes = [f"torch {report.torch}"] if report.torch else []
     notes += [f"{counted(len(report.ignored), 'finding')} ignored"] if report.ignored else []
     if report.left_out:

@@ -1,4 +1,4 @@
-"""Text and JSON of ``fullgraph speed --try``: the ways to compile a program, and the best of them."""
+"""Text and JSON of ``fullgraph speed --try``: the ways to compile, and the best."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The effects of functions without readable source: builtins, the standard library, torch and NumPy."""
+"""Effects of functions without readable source.
+
+These are builtins, and functions of the standard library, torch and NumPy.
+"""
 
 from __future__ import annotations
 
@@ -116,12 +119,18 @@ _OUTSIDE_OF_TORCH: Final = (
 
 
 def of_builtin(name: str) -> Effect:
-    """Return the effect of a builtin; exceptions and the like only hold their arguments."""
+    """Return the effect of a builtin.
+
+    Exceptions and the like only hold their arguments.
+    """
     return _BUILTINS.get(name) or ("holds" if name[:1].isupper() else "unknown")
 
 
 def of_library(path: str) -> Effect:
-    """Return the effect of a library's function, by its full name (``numpy.random.rand``)."""
+    """Return the effect of a library's function.
+
+    ``path`` is the full name: ``numpy.random.rand``.
+    """
     owner, _, name = path.rpartition(".")
     root = path.partition(".")[0]
     if path in _OF_PATHS:
@@ -147,7 +156,10 @@ def of_library(path: str) -> Effect:
 
 
 def of_method(name: str, *, is_tensor: bool) -> Effect:
-    """Return the effect of a method, by its name; the receiver is a tensor or array, or may be a list."""
+    """Return the effect of a method, by its name.
+
+    The receiver is a tensor or array if ``is_tensor``, else it may be a list.
+    """
     if name in _RANDOM:
         return "draws"
     if name.endswith("_") and not name.endswith("__"):

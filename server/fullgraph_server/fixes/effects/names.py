@@ -1,4 +1,4 @@
-"""The meaning of names in a file: functions and classes of the workspace, or of libraries."""
+"""The meaning of names in a file: definitions of the workspace, or of libraries."""
 
 from __future__ import annotations
 
@@ -25,14 +25,20 @@ class WorkspaceDefinition:
 
 @dataclass(frozen=True)
 class LibraryFunction:
-    """A function of a library, or a builtin, by its full name ``numpy.random.rand``; a builtin has no dot."""
+    """A function of a library by full name, ``numpy.random.rand``, or a builtin.
+
+    The name of a builtin has no dot.
+    """
 
     path: str
 
 
 @dataclass(frozen=True)
 class ModuleVariable:
-    """A variable of a module, or a part of it (``LEDGER.entries``); ``value`` is the assigned expression."""
+    """A variable of a module, or a part of it (``LEDGER.entries``).
+
+    ``value`` is the assigned expression.
+    """
 
     path: str
     value: ast.expr | None = None
@@ -45,7 +51,10 @@ Meaning = WorkspaceDefinition | LibraryFunction | ModuleVariable
 def meaning_of(
     code: ParsedFile, path: str, files: Files, imports: Mapping[str, str] | None = None
 ) -> Meaning:
-    """Return the meaning of a dotted name; ``imports`` are the imports of the function around it."""
+    """Return the meaning of a dotted name.
+
+    ``imports`` are the imports of the function around the name.
+    """
     root, _, rest = path.partition(".")
     if imports and root in imports:
         return _imported(".".join(filter(None, (imports[root], rest))), files, code)
@@ -63,7 +72,10 @@ def meaning_of(
 
 
 def function_here(code: ParsedFile, path: str, files: Files) -> Function | None:
-    """Return the function of the same file that a dotted name refers to, compiled or not, or ``None``."""
+    """Return the function of the same file that a dotted name refers to, or ``None``.
+
+    The function may be compiled.
+    """
     meaning = meaning_of(code, path, files)
     value = meaning.value if isinstance(meaning, ModuleVariable) else None
     if is_compile(value) and value.args:
@@ -74,7 +86,10 @@ def function_here(code: ParsedFile, path: str, files: Files) -> Function | None:
 
 @lru_cache(maxsize=64)
 def _variables(code: ParsedFile) -> Mapping[str, Sequence[ast.expr | None]]:
-    """Return the expressions that a module assigns to each variable; ``None`` for other bindings."""
+    """Return the expressions that a module assigns to each variable.
+
+    Other bindings are ``None``.
+    """
     found: dict[str, list[ast.expr | None]] = {}
     for statement in code.all(ast.stmt):
         if code.function(statement) is not None or code.definition(statement) is not None:
@@ -97,7 +112,10 @@ def _of_class(code: ParsedFile, cls: Function | ast.ClassDef, member: str, path:
 
 
 def _imported(path: str, files: Files, code: ParsedFile) -> Meaning:
-    """Return the meaning of an imported name, from the workspace's file if a file is that module."""
+    """Return the meaning of an imported name.
+
+    It is read from the workspace's file if a file is the imported module.
+    """
     parts = path.lstrip(".").split(".")
     for length in range(len(parts), 0, -1):
         other = _module(tuple(parts[:length]), tuple(files))

@@ -1,4 +1,4 @@
-"""The effects of a function and of the functions it calls, read from the source along every path."""
+"""Effects of a function and its callees, read from the source on every path."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def effects_of(code: ParsedFile, function: Function, files: Files) -> FunctionEf
 
 
 def changes_before(code: ParsedFile, function: Function, node: ast.AST, names: set[str]) -> bool:
-    """Tell whether a function may change some of its arguments in place before it reaches a node."""
+    """Tell whether a function may change arguments in-place before it reaches a node."""
     first = next(item for item in code.around(node) if item in function.body)
     reader = _EffectReader(code, function, {}, {})
     values = {name: frozenset({name}) for name in parameters(function)}
@@ -52,7 +52,10 @@ def changes_before(code: ParsedFile, function: Function, node: ast.AST, names: s
 
 
 def is_fresh(code: ParsedFile, value: ast.expr, files: Files) -> bool:
-    """Tell whether a value has its own memory: ``x * 2``, but not ``x`` or ``x.view(-1)``."""
+    """Tell whether a value has its own memory.
+
+    ``x * 2`` has, but not ``x`` or ``x.view(-1)``.
+    """
     function = ast.parse("def f(): pass").body[0]
     assert isinstance(function, ast.FunctionDef)
     own = {item.name for item in code.tree.body if isinstance(item, (Function, ast.ClassDef))}
@@ -64,7 +67,7 @@ def is_fresh(code: ParsedFile, value: ast.expr, files: Files) -> bool:
 
 
 class _EffectReader:
-    """A reader that follows values through a function, with the possible origins of each variable."""
+    """A reader that follows values and their possible origins through a function."""
 
     def __init__(
         self,
@@ -304,7 +307,10 @@ class _EffectReader:
         return self._unknown(node)
 
     def _passed(self, item: ast.expr, node: ast.Call, every: Origins, values: _Values) -> None:
-        """Add the effects of a function that is passed as an argument: the callee may call it."""
+        """Add the effects of a function that is passed as an argument.
+
+        The callee may call it.
+        """
         if not isinstance(item, ast.Name) or item.id in values:
             return
         meaning = meaning_of(self._code, item.id, self._files, self._imports)
@@ -413,7 +419,10 @@ class _EffectReader:
         every: Origins,
         words: Mapping[str | None, Origins] | None = None,
     ) -> Origins:
-        """Add the effects of a called function, with its parameters mapped to the arguments' origins."""
+        """Add the effects of a called function.
+
+        Its parameters are mapped to the origins of the arguments.
+        """
         names = [name for name in parameters(function) if name not in bound]
         is_sure = not any(isinstance(item, ast.Starred) for item in node.args) and None not in (words or {})
         origins = {**bound, **dict(zip(names, given, strict=False))}

@@ -1,4 +1,6 @@
-"""Custom operators around functions that torch cannot trace, derived from the observed calls.
+"""Custom operators around functions that torch cannot trace.
+
+They are derived from the observed calls.
 
 - ``callees``: the functions around a finding, and the calls of them
 - ``reads``: the variables that a function reads in addition to its arguments, and whether they may change

@@ -1,4 +1,4 @@
-"""The functions around a finding that may become operators, with the calls of them in their file."""
+"""Functions around a finding that may become operators, with calls in one file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ _MADE = ("compile", "custom_op", "triton_op")
 
 @dataclass(frozen=True)
 class Callee:
-    """A function of a module, with its calls in one file that pass the same parameters."""
+    """A function of a module, with its calls in one file.
+
+    The calls pass the same parameters.
+    """
 
     code: ParsedFile
     written: WrittenCall
@@ -49,7 +52,7 @@ class Callee:
         )
 
     def ordered(self, call: ast.Call, seen: CallsSeen) -> CallsSeen:
-        """Return the observations of one call, with arguments in the order of the function's parameters."""
+        """Return the observations of a call, with arguments in the parameters' order."""
         given = _names(self.code, call)
         if set(given) != set(self.written.names):
             return seen  # a function of another module: all calls have the same form
@@ -59,7 +62,7 @@ class Callee:
 
 
 def functions(finding: Finding, context: RuleContext) -> Iterator[Callee]:
-    """Yield the functions around a finding, the innermost first: the called function, then its callers."""
+    """Yield the functions around a finding: the called function, then its callers."""
     for code, call in dict.fromkeys(_calls(finding, context)):
         names, definition = _names(code, call), defined(code.tree.body, dotted(call.func))
         if len(set(names)) < len(names):
@@ -77,7 +80,7 @@ def functions(finding: Finding, context: RuleContext) -> Iterator[Callee]:
 
 
 def method(finding: Finding, context: RuleContext) -> str:
-    """Return the method of ``self`` that is called at a finding, in source form; empty if there is none."""
+    """Return the method of ``self`` called at a finding, in source form, or ``""``."""
     code, node = code_at(finding, context)
     own = [item for item in code.around(node) if isinstance(item, ast.Call)] if code and node else []
     for call in own:
@@ -87,7 +90,10 @@ def method(finding: Finding, context: RuleContext) -> str:
 
 
 def _is_same(code: ParsedFile, item: ast.Call, call: ast.Call, definition: Function | None) -> bool:
-    """Tell whether a call passes the same parameters to the same function, and is not a recursive call."""
+    """Tell whether a call passes the same parameters to the same function.
+
+    A recursive call does not count.
+    """
     return (
         dotted(item.func) == dotted(call.func)
         and _is_of_module(item, code)
@@ -113,7 +119,7 @@ def _names(code: ParsedFile, call: ast.Call, wanted_names: Sequence[str] = ()) -
 
 
 def _calls(finding: Finding, context: RuleContext) -> Iterator[tuple[ParsedFile, ast.Call]]:
-    """Yield the calls of functions of modules at a finding and above it, the innermost first."""
+    """Yield calls of modules' functions at and above a finding, the innermost first."""
     code, node = code_at(finding, context)
     if code is None or node is None:
         return
@@ -134,7 +140,7 @@ def _calls(finding: Finding, context: RuleContext) -> Iterator[tuple[ParsedFile,
 
 
 def _first_compiled(finding: Finding, context: RuleContext) -> int:
-    """Return the index in the stack of the compiled function: calls of that function are not compiled."""
+    """Return the stack index of the compiled function, whose calls are not compiled."""
     names = {
         item.function.rpartition(".")[2]
         for item in context.report.compilations
@@ -145,7 +151,10 @@ def _first_compiled(finding: Finding, context: RuleContext) -> int:
 
 
 def _is_of_module(call: ast.AST, code: ParsedFile) -> TypeGuard[ast.Call]:
-    """Tell whether a node in a function calls a function of this or an imported module other than torch."""
+    """Tell whether a node in a function calls a function of a module.
+
+    The module is this one or an imported one, but not torch.
+    """
     if not isinstance(call, ast.Call) or not (written := dotted(call.func)):
         return False
     root, function = written.partition(".")[0], code.function(call)

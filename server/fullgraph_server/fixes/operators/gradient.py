@@ -1,4 +1,4 @@
-"""The text of an operator's gradient: a second operator, which calls the function again."""
+"""The text of an operator's gradient: an operator that calls the function again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class OperatorArgument:
-    """A parameter of an operator; ``has_gradient`` can only be true for a tensor or a list of tensors."""
+    """A parameter of an operator.
+
+    ``has_gradient`` can only be true for a tensor or a list of tensors.
+    """
 
     name: str
     is_tensor: bool

@@ -1,4 +1,7 @@
-"""The variables that a function reads in addition to its arguments, and whether they may change."""
+"""Variables that a function reads in addition to its arguments.
+
+The module also finds out whether they may change.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,10 @@ _CHANGING_BUILTINS = ("open", "input", "globals", "vars")
 
 
 def reads_state(code: ParsedFile, name: str) -> bool:
-    """Tell whether a function of a module reads a value that may change, itself or in a called function.
+    """Tell whether a function of a module reads a value that may change.
 
-    Functions of other modules are not followed, and count as reading none.
+    A read in a called function counts, too. Functions of other modules are not followed, and count as reading
+    none.
     """
     found, pending = set[str](), [name]
     while pending:
@@ -46,7 +50,7 @@ def _read(function: Function) -> Iterator[ast.Name]:
 
 
 def _stays(code: ParsedFile, node: ast.Name) -> bool:
-    """Tell whether a name has the same value in every call, such as a function or a constant."""
+    """Tell whether a name has the same value in every call, as a constant has."""
     outer: ast.expr = node
     while isinstance(parent := code.parent(outer), ast.Attribute):
         outer = parent

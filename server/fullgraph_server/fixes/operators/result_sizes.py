@@ -1,4 +1,4 @@
-"""The sizes of results as expressions of the arguments that hold in all observed calls."""
+"""Sizes of results as expressions of arguments that hold in all observed calls."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ _Atoms = Mapping[str, tuple[int, ...]]
 
 
 class UnknownSizeError(Exception):
-    """Raised if the results of a function do not follow from its arguments; the text is a clause."""
+    """Raised if the results of a function do not follow from its arguments.
+
+    The text is a clause.
+    """
 
 
 def made_result(
     names: Sequence[str], calls: Sequence[CallSeen], results: Sequence[TensorSeen], torch: str
 ) -> str:
-    """Return an expression for an empty tensor with the shape, dtype and device of the result of each call.
+    """Return an expression for an empty tensor like the result of each call.
 
-    Raises :class:`UnknownSizeError`.
+    Shape, dtype and device are those of the result. Raises :class:`UnknownSizeError`.
     """
     tensors = _tensors(names, calls)
     size = _size(names, calls, tensors, [item.shape for item in results])
@@ -40,7 +43,7 @@ def made_result(
 
 
 def depends_on_values(calls: Sequence[CallSeen]) -> bool:
-    """Tell whether calls with the same dtypes and sizes have results of different sizes."""
+    """Tell whether calls with the same dtypes and sizes differ in result sizes."""
     known: dict[object, object] = {}
     for call in calls:
         arguments = tuple(_form(value) for value in call.arguments)
@@ -127,7 +130,10 @@ def _atoms(
 
 
 def _expressions(atoms: _Atoms, wanted: tuple[int, ...], dim: int) -> Iterator[str]:
-    """Yield the expressions that hold in all calls, the simplest first, and among them the same dimension."""
+    """Yield the expressions that hold in all calls, the simplest first.
+
+    Among the simplest, the same dimension comes first.
+    """
     holding = [name for name, values in atoms.items() if values == wanted]
     yield from sorted(holding, key=lambda name: not name.endswith(f".shape[{dim}]"))
     if len(set(wanted)) == 1:

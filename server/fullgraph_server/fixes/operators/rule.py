@@ -1,4 +1,7 @@
-"""The rule that turns a function that torch cannot trace into a custom operator, from observed calls."""
+"""The rule that turns functions that torch cannot trace into custom operators.
+
+The operators are derived from observed calls.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ _SKIPPED = frozenset(["GB0007", "GB0008", "GB0009", "GB0098", "GB0099", "GB0147"
 
 
 def calls_wanted(finding: Finding, context: RuleContext) -> tuple[Span, ...]:
-    """Return the calls to observe in a run, to tell whether the called functions can be operators."""
+    """Return the calls to observe, to find out which functions can be operators."""
     if finding.kind != "graph-break" or finding.code in _OTHERS:
         return ()
     return tuple(dict.fromkeys(span for function in functions(finding, context) for span in function.spans))
@@ -58,7 +61,10 @@ def calls_wanted(finding: Finding, context: RuleContext) -> tuple[Span, ...]:
 
 @dataclass(frozen=True)
 class _OperatorOffer:
-    """The fixes for one function: tracing its tensor operations, and an operator, or why there is none."""
+    """The fixes for one function: tracing its tensor operations, and an operator.
+
+    ``refused`` says why there is no operator.
+    """
 
     traced: Fix | None
     operator: Fix | None
@@ -66,7 +72,10 @@ class _OperatorOffer:
 
 
 def operators(finding: Finding, context: RuleContext) -> Iterator[Fix]:
-    """Offer to turn the innermost possible function into an operator, or to trace its tensor operations."""
+    """Offer to turn the innermost possible function into an operator.
+
+    Tracing the tensor operations of functions is offered, too.
+    """
     for offer in _offers(finding, context):
         if offer.traced is not None:
             yield offer.traced
@@ -161,7 +170,10 @@ def _changes(seen: CallsSeen) -> bool:
 
 
 def _telling(calls: list[CallSeen]) -> list[CallSeen]:
-    """Leave out repeated calls with empty results, if all calls of the program have nonempty results."""
+    """Leave out repeated calls with empty results.
+
+    They stay if a call of the program itself has an empty result.
+    """
     full = [call for call in calls if not any(0 in tensor.shape for tensor in call.result.tensors)]
     return full if all(call.made or call in full for call in calls) else calls
 
@@ -175,7 +187,10 @@ def _edits(function: Callee, calls: list[ast.Call], name: str, text: str, blank:
 
 
 def _as_array(code: ParsedFile, call: ast.Call) -> tuple[Edit, ...]:
-    """Convert the operator's tensor to a NumPy array, or remove the conversion back that follows."""
+    """Convert the operator's tensor to a NumPy array.
+
+    If the program converts it back next, that conversion is removed instead.
+    """
     statement = code.statement(call)
     following = code.following(statement)[:1] if statement is not None else []
     if isinstance(statement, ast.Assign) and statement.value is call and len(statement.targets) == 1:
@@ -209,7 +224,7 @@ _TAKEN = ("aten", "at", "prim", "prims", "onnx", "torch", "c10", "inductor", "qu
 
 
 def _inserted(function: Callee, text: str, blank: int) -> tuple[Edit, ...]:
-    """Insert definitions after the imports, and after the statement that defines the function."""
+    """Insert definitions after the imports and after the function's definition."""
     code, root = function.code, function.name.partition(".")[0]
     made = [item for item in code.tree.body if root in bound(item) or root in stored(item)][-1]
     imports, head = code.importing_torch(), code.imported("").span

@@ -1,4 +1,4 @@
-"""The effects of a function that its source shows, in addition to its observed calls."""
+"""Effects that a function's source shows, in addition to its observed calls."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LOST = "torch removes an operator call whose result is unused, and may reuse th
 
 @dataclass(frozen=True)
 class FunctionSource:
-    """The facts about a function that becomes an operator, from its source and from its calls."""
+    """The facts about a function that becomes an operator, from source and calls."""
 
     seen: CallsSeen
     """The calls, with the effects that the source shows: changed or returned arguments, random numbers."""
@@ -99,7 +99,10 @@ def _shared(
     seen: Sequence[CallSeen],
     files: Files,
 ) -> Iterator[str]:
-    """Yield that the operator returns a copy, if the function's result shares memory with other values."""
+    """Yield that the operator returns a copy, if the result shares memory.
+
+    The function's result may share memory with an argument or a variable of its module.
+    """
     if not any(item.aliases for call in seen for item in call.result.tensors):
         return
     wanted = effects.returns & set(function.written.names)
@@ -117,7 +120,10 @@ def _shared(
 
 
 def _moved(effects: FunctionEffects, code: ParsedFile, files: Files) -> Iterator[str]:
-    """Yield that an operator reads a variable that compiled code may change only after its graph."""
+    """Yield that an operator reads a variable that compiled code may change later.
+
+    Compiled code may change the variable only after its graph.
+    """
     sources = [*filter(None, map(code_of, files.values()))]
     for name in sorted(effects.reads):
         meaning = meaning_of(code, name, files)

@@ -1,4 +1,4 @@
-"""The text of a custom operator around a function, with its fake kernel and its gradient."""
+"""The text of a custom operator, with its fake kernel and its gradient."""
 
 from __future__ import annotations
 
@@ -27,12 +27,15 @@ _FLOATING = ("float", "bfloat", "complex")
 
 
 class NoOperatorError(Exception):
-    """Raised if a function cannot be an operator; the text follows the function's name in a sentence."""
+    """Raised if a function cannot be an operator.
+
+    The text follows the function's name in a sentence.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenCall:
-    """The form of a call in the source: the function, and the names of parameters for its arguments.
+    """The form of a call in the source: function, and parameter names of arguments.
 
     Arguments after the first ``positional`` are keywords. ``is_used`` says that the program uses the result.
     """
@@ -50,7 +53,7 @@ class WrittenCall:
 
 
 def operator_text(called: WrittenCall, seen: CallsSeen, base: str, library_name: str) -> str:
-    """Return the definitions of the operator ``{base}_op``, which torch knows as ``library_name``.
+    """Return the definitions of ``{base}_op``, known to torch as ``library_name``.
 
     Raises :class:`NoOperatorError`.
     """
@@ -121,7 +124,10 @@ class _OperatorText:
         return ", ".join(f"{name}: {kind}" for name, kind in zip(self._names, self._kinds, strict=True))
 
     def _values(self) -> list[str]:
-        """Return the arguments for the function: lists become tuples where the program passes tuples."""
+        """Return the arguments for the function.
+
+        Lists become tuples if the program passes tuples.
+        """
         return [
             f"tuple({name})" if all(value.is_tuple for value in values) else name
             for name, values in self._given.items()
@@ -159,7 +165,10 @@ class _OperatorText:
         return "\n".join(lines)
 
     def _suffix(self, index: int) -> str:
-        """Return the call that gives a result its own, contiguous memory; empty if it has that already."""
+        """Return the call that gives a result its own, contiguous memory, or ``""``.
+
+        The text is empty if the result has such memory already.
+        """
         seen = self._results(index)
         is_ordinary = all(item.contiguous for item in seen)
         if any(item.aliases for item in seen):
@@ -197,7 +206,10 @@ class _OperatorText:
     # -- gradients ---------------------------------------------------------------------------------
 
     def _flows(self) -> list[bool] | None:
-        """Tell for each result whether gradients flow through it; ``None`` if no result can have one."""
+        """Tell for each result whether gradients flow through it.
+
+        Returns ``None`` if no result can have a gradient.
+        """
         calls = [
             call
             for call in self._calls

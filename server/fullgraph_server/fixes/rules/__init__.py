@@ -1,4 +1,6 @@
-"""Rules that offer edits for findings: pure functions of a finding, the syntax around it, and the report.
+"""Rules that offer edits for findings.
+
+A rule is a pure function of a finding, the syntax around it, and the report.
 
 - ``catalogue``: the rules that are tried for a finding
 

@@ -35,7 +35,7 @@ _WHOLE = Fix(
 
 
 def neutral_tensors(made: CompiledFunction, name: str) -> Iterator[Fix]:
-    """Pass ones or zeros, shaped like the tensor of another call, where some calls pass ``None``."""
+    """Pass ones or zeros, shaped like another call's tensor, instead of ``None``."""
     code, kind = made.code, _neutral(made, name)
     passed = [made.arguments(call).get(name) for call in made.calls]
     like = next((value for value in passed if value is not None and not _is_none(value)), None)
@@ -129,7 +129,10 @@ def whole_tensors(made: CompiledFunction, dynamic: Sequence[Edit]) -> Iterator[F
 
 
 def _rows(generator: ast.GeneratorExp) -> ast.expr | None:
-    """Return the tensor whose rows a generator yields: ``(x[i] for i in range(x.shape[0]))``."""
+    """Return the tensor whose rows a generator yields.
+
+    Example: ``x`` for ``(x[i] for i in range(x.shape[0]))``.
+    """
     (part, *others), element = generator.generators, generator.elt
     if others or part.ifs or not isinstance(part.target, ast.Name):
         return None
@@ -145,7 +148,10 @@ def _rows(generator: ast.GeneratorExp) -> ast.expr | None:
 
 
 def _neutral(made: CompiledFunction, name: str) -> str:
-    """Return the function that makes a neutral tensor, from how the function computes with a parameter."""
+    """Return the function that makes a neutral tensor for a parameter.
+
+    It is chosen by how the function computes with the parameter.
+    """
     kinds: set[str] = set()
     for node in made.code.all(ast.BinOp, made.function) if made.function is not None else ():
         for side in (node.left, node.right):

@@ -1,4 +1,4 @@
-"""The two arms of a branch, and statements that compute both arms and choose a result."""
+"""The arms of a branch, and statements that compute both and choose a result."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ class ArmAssignment:
 
 @dataclass(frozen=True)
 class BranchArm:
-    """The assignments of one arm, and the values that it returns; ``None`` if it returns nothing."""
+    """The assignments of one arm, and the values that it returns.
+
+    ``returned`` is ``None`` if the arm returns nothing.
+    """
 
     steps: tuple[ArmAssignment, ...]
     returned: tuple[ast.expr, ...] | None = None
@@ -56,7 +59,7 @@ class BranchArm:
 
 @dataclass(frozen=True)
 class BranchChoice:
-    """A rewritten branch: its two arms, and the targets that are used later (``carried``)."""
+    """A rewritten branch: its two arms, and the targets used later (``carried``)."""
 
     code: ParsedFile
     arms: tuple[BranchArm, BranchArm]
@@ -67,14 +70,17 @@ class BranchChoice:
     in_place: bool = False
 
     def ways(self) -> Iterator[BranchChoice]:
-        """Yield the ways to write the branch; the first is in-place if the arms are, as in ``x += 1``."""
+        """Yield the ways to write the branch; in-place comes first, if the arms are.
+
+        ``x += 1`` is an in-place arm.
+        """
         steps = [step for arm in self.arms for step in arm.steps if step.target in self.carried]
         if self.is_inline and steps and all(step.sign for step in steps):
             yield replace(self, in_place=True)
         yield self
 
     def lines(self, condition: str, choose: Callable[[str, str, str], str]) -> list[str]:
-        """Return the new statements, with ``choose`` as the text of a choice by the condition."""
+        """Return the new statements; ``choose`` writes a choice by the condition."""
         lines = [f"{self.taken} = {bracketed(condition)}"] if self.taken else []
         condition = self.taken or condition
         renamed: list[dict[str, str]] = [{}, {}]
@@ -179,7 +185,7 @@ def chosen(
 
 
 def _reads_inside(code: ParsedFile, owner: ast.stmt, last: ast.stmt, target: str) -> bool:
-    """Tell whether a later iteration of the enclosing loop reads a target within these statements."""
+    """Tell whether a later iteration of the loop reads a target in the statements."""
     loops = (ast.For, ast.AsyncFor, ast.While)
     function = code.function(owner)
     around = [item for item in code.around(owner) if item is not owner]

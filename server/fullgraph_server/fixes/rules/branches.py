@@ -57,14 +57,14 @@ _SKIP = Fix(
 
 @dataclass(frozen=True)
 class _BranchTest:
-    """A condition: ``guards`` are evaluated by Python first, ``text`` is the part on a tensor."""
+    """A condition: Python evaluates ``guards`` first; ``text`` is on a tensor."""
 
     guards: tuple[ast.expr, ...]
     text: str
 
 
 def of_condition(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
-    """Offer replacements for a branch, loop or assertion that depends on the data of a tensor."""
+    """Offer replacements for a branch, loop or assertion on a tensor's data."""
     whole = _whole_test(code, node)
     owner = code.parent(whole)
     if isinstance(owner, ast.IfExp) and owner.test is whole:
@@ -108,7 +108,7 @@ def _whole_test(code: ParsedFile, node: ast.expr) -> ast.expr:
 
 
 def _test(code: ParsedFile, whole: ast.expr, node: ast.expr) -> _BranchTest | None:
-    """Split a condition into the parts that Python evaluates first, and the part on a tensor."""
+    """Split a condition into the parts Python evaluates first, and that on a tensor."""
     if isinstance(whole, ast.BoolOp) and isinstance(whole.op, ast.And):
         index = next((i for i, value in enumerate(whole.values) if node in ast.walk(value)), 0)
         parts = [condition(code, value) for value in whole.values[index:]]
@@ -152,7 +152,10 @@ def _statement(code: ParsedFile, owner: ast.If, test: _BranchTest) -> Iterator[F
 
 
 def _other_first(code: ParsedFile, owner: ast.If, test: _BranchTest, arm: BranchArm) -> Iterator[Fix]:
-    """Compute the first arm, run the whole ``else``, then choose: for an ``else`` with further branches."""
+    """Compute the first arm, run the whole ``else``, then choose.
+
+    This serves an ``else`` with further branches.
+    """
     simple = (ast.Assign, ast.AugAssign, ast.If, ast.Pass)
     inside = [item for part in owner.orelse for item in nodes_of(ast.stmt, part)]
     values = [step.value for step in arm.steps]
@@ -207,7 +210,10 @@ def _by_cond(taken: str, first: str, second: str) -> str:
 
 
 def _fresh(text: str) -> str:
-    """Write the result of a branch of ``torch.cond``, which may not return an existing tensor itself."""
+    """Write the result of a branch of ``torch.cond``.
+
+    The branch may not return an existing tensor itself.
+    """
     is_name = all(part.isidentifier() for part in text.split("."))
     return f"{text}.clone()" if is_name else text
 
@@ -215,7 +221,7 @@ def _fresh(text: str) -> str:
 def _replaced(
     code: ParsedFile, owner: ast.stmt, last: ast.stmt, guards: Sequence[ast.expr], lines: Sequence[str]
 ) -> tuple[Edit, ...]:
-    """Replace statements by new lines under conditions of Python, and preserve the comments among them."""
+    """Replace statements by new lines under Python conditions; preserve comments."""
     end_row = last_row(last)
     indent, text = code.indentation(owner), "\n".join(lines)
     rows = (owner.lineno, end_row - 1)
@@ -254,7 +260,10 @@ def _expression(code: ParsedFile, owner: ast.IfExp) -> Iterator[Fix]:
 
 @node_rule(ast.Call, is_value=True)
 def tensor_checks(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
-    """Replace ``torch._check_tensor_all(cond)``, which reads a number from the tensor, by an assertion."""
+    """Replace ``torch._check_tensor_all(cond)`` by an assertion.
+
+    The replaced call reads a number from the tensor.
+    """
     if called(node) == "_check_tensor_all" and len(node.args) == 1 and not node.keywords:
         text = f"{dotted(node.func).rpartition('.')[0]}._assert_async({code.operand(node.args[0])}.all())"
         # The call computes nothing, and libraries make it in compiled code only.

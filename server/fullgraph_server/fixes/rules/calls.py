@@ -31,7 +31,10 @@ class CompiledFunction:
         return self.function is not None and isinstance(self.code.parent(self.function), ast.ClassDef)
 
     def arguments(self, call: ast.Call) -> Mapping[str, ast.expr]:
-        """Return the argument of each parameter in a call, without those passed by ``*`` and ``**``."""
+        """Return the argument of each parameter in a call.
+
+        Arguments passed by ``*`` and ``**`` are left out.
+        """
         if self.function is None:
             return {}
         given = [item.arg for item in positional(self.function)]
@@ -45,11 +48,11 @@ class CompiledFunction:
         return {**dict(zip(given[1:] if self.is_method else given, values, strict=False)), **named}
 
     def passed(self, name: str) -> list[ast.expr] | None:
-        """Return the arguments for a parameter in all calls; ``None`` if a recorded call passes none.
+        """Return the arguments for a parameter in all calls, or ``None``.
 
-        The run recorded only the calls that compiled. Other calls of the same function that pass this
-        parameter reused a graph, and are included, unless one call is an argument of another: then their
-        edits would overlap.
+        It is ``None`` if a recorded call passes none. The run recorded only the calls that compiled. Other
+        calls of the same function that pass this parameter reused a graph, and are included, unless one call
+        is an argument of another: then their edits would overlap.
         """
         code = self.code
         seen = {(code.function(call), dotted(call.func)) for call in self.calls if dotted(call.func)}
@@ -63,7 +66,10 @@ class CompiledFunction:
 
 
 def compiled(finding: Finding, context: RuleContext) -> CompiledFunction | None:
-    """Return the compiled function of a finding; ``None`` unless its recorded calls are in one file."""
+    """Return the compiled function of a finding, or ``None``.
+
+    It is ``None`` unless the recorded calls are in one file.
+    """
     found = _compilations(finding, context)
     files = {item.caller.filename for item in found if item.caller is not None}
     code = code_of(context.files.get(files.pop())) if len(files) == 1 else None
@@ -79,7 +85,10 @@ def compiled(finding: Finding, context: RuleContext) -> CompiledFunction | None:
 
 
 def decorated(finding: Finding, context: RuleContext) -> CompiledFunction | None:
-    """Return the compiled function of a finding without calls in code: example calls stand in comments."""
+    """Return the compiled function of a finding without calls in code.
+
+    Its example calls stand in comments.
+    """
     found = _compilations(finding, context)
     code = code_of(context.files.get(found[0].span.filename)) if found else None
     function = _function(code, found) if code is not None else None
@@ -101,7 +110,10 @@ def _function(code: ParsedFile, found: Sequence[FrameCompilation]) -> Function |
 
 
 def compiled_rule(rewrite: Callable[[CompiledFunction, Node], Iterator[Fix]]) -> Rule:
-    """Make a rule that passes on the compiled function and the finding's node, if both are in one file."""
+    """Make a rule that calls ``rewrite`` with the compiled function and the node.
+
+    The rule offers fixes only if the function and the finding's node are in one file.
+    """
 
     def rule(finding: Finding, context: RuleContext) -> Iterator[Fix]:
         code, node = code_at(finding, context)
@@ -113,14 +125,17 @@ def compiled_rule(rewrite: Callable[[CompiledFunction, Node], Iterator[Fix]]) ->
 
 
 def guarded_name(finding: Finding, made: CompiledFunction) -> str:
-    """Return the variable at the place of a finding; empty if the finding is in another file."""
+    """Return the variable at a finding's place; empty if it is in another file."""
     node = made.code.at(finding.span) if finding.span.filename == made.code.source.filename else None
     root = root_of(node) if isinstance(node, ast.expr) else None
     return root.id if root is not None else ""
 
 
 def root_of(node: ast.expr) -> ast.Name | None:
-    """Return the variable at the root of an attribute or subscript, ``x`` for ``x.shape[0]``."""
+    """Return the variable at the root of an attribute or subscript.
+
+    Example: ``x`` for ``x.shape[0]``.
+    """
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         node = node.value
     return node if isinstance(node, ast.Name) else None
@@ -141,7 +156,10 @@ def before_calls(made: CompiledFunction, lines: Mapping[ast.Call, list[str]]) ->
 
 
 def is_at_once(code: ParsedFile, call: ast.Call, statement: ast.stmt) -> bool:
-    """Tell whether a statement makes a call once: not in a lambda, comprehension or loop condition."""
+    """Tell whether a statement makes a call once.
+
+    Calls in a lambda, comprehension or loop condition do not count.
+    """
     inner: ast.AST = call
     for outer in code.around(call):
         if isinstance(outer, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
@@ -155,7 +173,10 @@ def is_at_once(code: ParsedFile, call: ast.Call, statement: ast.stmt) -> bool:
 
 
 def stable(code: ParsedFile, function: Function, names: set[str], until: ast.AST) -> bool:
-    """Tell whether names at a node still refer to the caller's arguments or to variables of the module."""
+    """Tell whether names at a node still refer to arguments or module variables.
+
+    The arguments are those of the caller.
+    """
     given = set(parameters(function))
     if not names <= given | code.module_names | BUILTINS:
         return False
@@ -177,7 +198,10 @@ BUILTINS = frozenset(dir(builtins))
 
 
 def all_calls(code: ParsedFile, function: Function) -> tuple[ast.Call, ...] | None:
-    """Return all calls of a function in its file; ``None`` if the file uses the function without calling."""
+    """Return all calls of a function in its file, or ``None``.
+
+    It is ``None`` if the file uses the function without calling it.
+    """
     calls: list[ast.Call] = []
     for node in nodes_of(ast.Name, code.tree):
         if node.id == function.name:
@@ -191,7 +215,7 @@ def all_calls(code: ParsedFile, function: Function) -> tuple[ast.Call, ...] | No
 def compile_calls(
     code: ParsedFile, called: Sequence[ast.Call], function: Function | None
 ) -> Iterator[ast.expr]:
-    """Yield the decorators and calls of ``torch.compile`` that compile the called function."""
+    """Yield the decorators and calls of ``torch.compile`` on the called function."""
     decorators = list(function.decorator_list) if function is not None else []
     for call in called:
         root = call.func
@@ -212,7 +236,10 @@ def compile_calls(
 
 
 def _named(code: ParsedFile, root: ast.expr) -> Iterator[Function | ast.Assign]:
-    """Yield what binds a variable or attribute; an attribute is matched by its last part."""
+    """Yield the bindings of a variable or attribute.
+
+    An attribute is matched by its last part.
+    """
     name = dotted(root).rpartition(".")[2]
     if isinstance(root, ast.Name):
         for function in code.functions():
@@ -225,10 +252,10 @@ def _named(code: ParsedFile, root: ast.expr) -> Iterator[Function | ast.Assign]:
 
 
 def _visible(code: ParsedFile, call: ast.Call, named: Iterable[_Node]) -> list[_Node]:
-    """Choose what a name in a call refers to: the binding in the innermost function around the call.
+    """Return the bindings that a name in a call refers to.
 
-    A parameter or an attribute may be bound anywhere: then the answer is sure only if all bindings of that
-    name are in one function.
+    They are those in the innermost function around the call. A parameter or an attribute may be bound
+    anywhere: then the answer is sure only if all bindings of that name are in one function.
     """
     within: dict[Function | None, list[_Node]] = {}
     for node in named:
@@ -256,7 +283,10 @@ def _is_compile_name(name: str) -> bool:
 
 
 def with_option(code: ParsedFile, node: ast.expr, name: str, value: str) -> Edit:
-    """Set a keyword of ``torch.compile``, as a call or a bare decorator, or of any other call."""
+    """Set a keyword of ``torch.compile`` or of any other call.
+
+    ``torch.compile`` may be a bare decorator.
+    """
     if not isinstance(node, ast.Call):
         return code.behind(node, f"({name}={value})")
     given = next((word.value for word in node.keywords if word.arg == name), None)

@@ -102,7 +102,10 @@ def _offered(finding: Finding, context: RuleContext) -> Iterator[Fix]:
 
 
 def _place(edit: Edit) -> tuple[int, int, bool, int, int]:
-    """Return a sort key that puts an insertion after a replacement that begins at the same place."""
+    """Return a sort key for edits.
+
+    It puts an insertion after a replacement that begins at the same place.
+    """
     span = edit.span
     is_empty = (span.row, span.column) == (span.end_row, span.end_column)
     return span.row, span.column, is_empty, span.end_row, span.end_column

@@ -67,7 +67,10 @@ def contexts(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
 
 
 def unwrapped(code: ParsedFile, block: ast.With) -> Edit | None:
-    """Write the statements of a ``with`` without it; ``None`` if their lines cannot be dedented."""
+    """Write the statements of a ``with`` without it.
+
+    Returns ``None`` if their lines cannot be dedented.
+    """
     if not code.is_first(block) or block.body[0].lineno == block.lineno:
         return None
     outer, inner = code.indentation(block), code.indentation(block.body[0])

@@ -1,4 +1,7 @@
-"""Side effects of expressions on tensors, as far as the syntax shows, and conditions written as tensors."""
+"""Side effects of expressions, and conditions written as tensors.
+
+Side effects on tensors are known as far as the syntax shows.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,10 @@ _BOOLEAN = frozenset(
 
 
 def is_pure(node: ast.AST) -> bool:
-    """Tell whether it makes no difference, apart from time, how often a node is evaluated."""
+    """Tell whether a node may be evaluated any number of times.
+
+    Only the time that this takes may differ.
+    """
     for item in ast.walk(node):
         if isinstance(item, (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await, ast.Lambda)):
             return False
@@ -51,7 +57,7 @@ def is_pure(node: ast.AST) -> bool:
 
 
 def may_run_twice(node: ast.AST) -> bool:
-    """Tell whether a node has no side effects, apart from a module's buffers and dropout."""
+    """Tell whether a node has no side effects but on a module's buffers and dropout."""
     for item in ast.walk(node):
         if isinstance(item, (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)):
             return False
@@ -63,7 +69,7 @@ def may_run_twice(node: ast.AST) -> bool:
 
 
 def condition(code: ParsedFile, node: ast.expr) -> str:
-    """Write a condition as a tensor of booleans; empty if it is surely not a condition on a tensor."""
+    """Write a condition as a boolean tensor; empty if it is surely not on a tensor."""
     inner = plain(node)
     if isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Not):
         text = condition(code, inner.operand)
@@ -89,7 +95,10 @@ def condition(code: ParsedFile, node: ast.expr) -> str:
 
 
 def beside(text: str) -> str:
-    """Write an expression as an operand: in brackets unless it is a name, a call or the like."""
+    """Write an expression as an operand, in brackets unless it needs none.
+
+    A name, a call and the like need none.
+    """
     tight = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
     is_tight = "\n" not in text and isinstance(ast.parse(text, mode="eval").body, tight)
     return text if is_tight else f"({text})"
@@ -125,7 +134,10 @@ def plain(node: ast.expr) -> ast.expr:
 
 
 def without_conversions(code: ParsedFile, node: ast.expr) -> Mapping[ast.AST, str]:
-    """Map the conversions in a node, such as calls of ``item()``, to the text of the tensors they convert."""
+    """Map the conversions in a node to the text of the tensors that they convert.
+
+    Calls of ``item()`` are such conversions.
+    """
     found: dict[ast.AST, str] = {}
     for item in ast.walk(node):
         is_call = isinstance(item, ast.Call) and isinstance(item.func, ast.Attribute)
@@ -150,7 +162,10 @@ def _is_pure_call(call: ast.Call) -> bool:
 
 
 def is_tensor_method(function: ast.Attribute) -> bool:
-    """Tell whether an attribute is a tensor method: ``self.weight.sum``, but not ``self.sum``."""
+    """Tell whether an attribute is a tensor method.
+
+    Example: ``self.weight.sum``, but not ``self.sum``.
+    """
     return function.attr in _TENSOR_METHODS | _BOOLEAN and dotted(function.value) != "self"
 
 

@@ -130,7 +130,10 @@ def unscripted(finding: Finding, context: RuleContext) -> Iterator[Fix]:
 
 
 def _value(code: ParsedFile, node: ast.AST) -> ast.expr | None:
-    """Return the expression that a finding is about: a call with its receiver, or another expression."""
+    """Return the expression that a finding is about.
+
+    It is a call with its receiver, or another expression.
+    """
     if isinstance(node, ast.Assign):
         return node.value
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
@@ -142,7 +145,7 @@ def _value(code: ParsedFile, node: ast.AST) -> ast.expr | None:
 
 
 def _name_for(code: ParsedFile, value: ast.expr) -> str:
-    """Return a name for a value: that of the variable it is assigned to, or of the called function."""
+    """Return a name for a value: its variable's, or that of the called function."""
     parent = code.parent(value)
     target = parent.targets[0] if isinstance(parent, ast.Assign) and len(parent.targets) == 1 else None
     name = dotted(target) or called(value)
@@ -150,7 +153,10 @@ def _name_for(code: ParsedFile, value: ast.expr) -> str:
 
 
 def _constant(code: ParsedFile, value: ast.expr) -> list[Edit] | None:
-    """Assign a value to a module variable before the function, if it needs nothing of the function."""
+    """Assign a value to a module variable before the function.
+
+    Returns ``None`` if the value needs something of the function.
+    """
     place, function = code.of_module(value), code.function(value)
     read = map(dotted, ast.walk(value))
     if place is None or function is None or any(f"{path}.".startswith(_IMPURE) for path in read):
@@ -167,7 +173,10 @@ def _constant(code: ParsedFile, value: ast.expr) -> list[Edit] | None:
 
 
 def _passed(made: CompiledFunction, value: ast.expr) -> list[Edit] | None:
-    """Turn a value into an argument: add a parameter, and pass the value in each call of the file."""
+    """Turn a value into an argument.
+
+    A parameter is added, and each call of the file passes the value.
+    """
     code, function = made.code, made.function
     if function is None or made.is_method or code.function(value) is not function:
         return None
@@ -226,7 +235,10 @@ _AT_TIMES = (
 
 
 def _is_computed_always(code: ParsedFile, function: Function, value: ast.expr) -> bool:
-    """Tell whether a function evaluates a value exactly once in each call that runs to the end."""
+    """Tell whether a function evaluates a value exactly once in each full call.
+
+    A full call runs to the end.
+    """
     around = itertools.takewhile(lambda item: item is not function, code.around(value))
     earlier = (item for item in ast.walk(function) if isinstance(item, (ast.Return, ast.Raise)))
     returns = any(item.lineno < value.lineno for item in earlier)

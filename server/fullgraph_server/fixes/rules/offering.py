@@ -23,7 +23,7 @@ def code_at(finding: Finding, context: RuleContext) -> tuple[ParsedFile | None, 
 
 
 def node_rule(kind: type[_Kind], *, is_value: bool = False) -> _Decorator[_Kind]:
-    """Make a rule that calls the decorated function for findings at a node of this kind.
+    """Make a rule that calls the decorated function at nodes of ``kind``.
 
     With ``is_value``, the function gets the expression of an expression statement or a ``return``.
     """
@@ -41,10 +41,13 @@ def node_rule(kind: type[_Kind], *, is_value: bool = False) -> _Decorator[_Kind]
 
 
 def in_library(finding: Finding) -> bool:
-    """Tell whether a finding is about a library's code: it is shown at the user's call that leads there."""
+    """Tell whether a finding is about a library's code.
+
+    Such a finding is shown at the user's call that leads there.
+    """
     return bool(finding.stack) and finding.stack[-1].filename != finding.span.filename
 
 
 def setting(code: ParsedFile, name: str) -> Edit | None:
-    """Turn on a setting of Dynamo after the imports; ``None`` if the file mentions the setting."""
+    """Turn on a setting of Dynamo after the imports; ``None`` if the file mentions it."""
     return None if code.mentions(name) else code.setting(f"torch._dynamo.config.{name} = True")

@@ -57,7 +57,7 @@ _LOGGER: Final = re.compile(r"method: <\w+ ([\w.]+) \(\w+\)>\.(\w+)")
 
 
 def prints(finding: Finding, context: RuleContext) -> Iterator[Fix]:
-    """Offer fixes for a graph break at ``print``, ``warnings.warn`` or a logging method."""
+    """Offer fixes for a break at ``print``, ``warnings.warn`` or a logging method."""
     if in_library(finding):
         yield from _settings(finding, context)
         return
@@ -83,9 +83,10 @@ def prints(finding: Finding, context: RuleContext) -> Iterator[Fix]:
 
 
 def _is_in_root(finding: Finding, context: RuleContext) -> bool:
-    """Tell whether a line is in the compiled function itself, not in a function that Dynamo inlines.
+    """Tell whether a line is in the compiled function itself.
 
-    From an inlined function, torch 2.11 to 2.15 drops the printed text.
+    Other lines are in functions that Dynamo inlines. From an inlined function, torch 2.11 to 2.15 drops the
+    printed text.
     """
     compiled = {
         (item.span.filename, item.function.rpartition(".")[2])
@@ -97,7 +98,10 @@ def _is_in_root(finding: Finding, context: RuleContext) -> bool:
 
 
 def _settings(finding: Finding, context: RuleContext) -> Iterator[Fix]:
-    """Offer the setting for a library's prints or logs, at the top of the user's own file."""
+    """Offer the setting for a library's prints or logs, in the user's own file.
+
+    The setting is at the top of that file.
+    """
     code, _ = code_at(finding, context)
     name, logger = _BUILTIN.search(finding.text), _LOGGER.search(finding.text)
     if code is not None and name is not None:
@@ -111,7 +115,10 @@ def _settings(finding: Finding, context: RuleContext) -> Iterator[Fix]:
 
 
 def _set(code: ParsedFile, text: str, module: str) -> tuple[Edit, ...]:
-    """Insert a statement that changes a setting, with the import of the module that it names if missing."""
+    """Insert a statement that changes a setting, with a missing import.
+
+    The import is of the module that the setting names.
+    """
     edit = code.setting(f"torch._dynamo.config.{text}")
     if module and not _is_imported(code, module):
         edit = replace(edit, text=f"import {module}\n{edit.text}")
@@ -131,7 +138,10 @@ def _is_imported(code: ParsedFile, name: str) -> bool:
 
 
 def _ignored(code: ParsedFile, call: ast.Call) -> Edit | None:
-    """Add the method to the functions that torch skips, after the statement that makes the logger."""
+    """Add the method to the functions that torch skips.
+
+    The statement comes after the one that makes the logger.
+    """
     name = dotted(call.func)
     root = name.partition(".")[0]
     text = code.of_torch(f"torch._dynamo.config.ignore_logging_functions.add({name})")
@@ -150,7 +160,7 @@ def _guarded(code: ParsedFile, statement: ast.Expr) -> Edit:
 
 
 def _with_operator(code: ParsedFile, call: ast.Call) -> str:
-    """Write a call of ``print`` with a format string; empty if it cannot be written so."""
+    """Write a call of ``print`` with a format string; empty if that is impossible."""
     parts: list[str] = []
     values: list[str] = []
     if call.keywords or not call.args:

@@ -14,7 +14,10 @@ from .syntax import Function, ParsedFile, defined
 
 
 def turned(name: str, value: str) -> Rule:
-    """Make a rule that changes a setting of Dynamo: where the file sets it, else at the top of the file."""
+    """Make a rule that changes a setting of Dynamo.
+
+    The edit is where the file sets it, else at the top of the file.
+    """
     fix = Fix(
         f"config-{name.replace('_', '-')}",
         f"Set `torch._dynamo.config.{name} = {value}`",
@@ -177,7 +180,7 @@ def _is_text(statement: ast.stmt) -> bool:
 
 @node_rule(ast.AST)
 def functions_of_autograd(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
-    """Rename or remove derivatives of an ``autograd.Function`` that torch does not trace."""
+    """Rename or remove ``autograd.Function`` derivatives that torch does not trace."""
     call = node if isinstance(node, ast.Call) else None
     owner = dotted(call.func).rpartition(".")[0] if call is not None else ""
     for cls in code.all(ast.ClassDef):

@@ -1,4 +1,7 @@
-"""Fixes of recompilations: the remedies of a finding (``text/remedies.py``), as edits of the right lines."""
+"""Fixes of recompilations: a finding's remedies as edits of the right lines.
+
+The remedies are those of ``text/remedies.py``.
+"""
 
 from __future__ import annotations
 
@@ -161,7 +164,7 @@ def _converting(made: CompiledFunction, kind: RemedyKind, call: ast.Call, name: 
 
 
 def expression(text: str) -> ast.expr | None:
-    """Return the syntax tree of an expression; ``None`` if the text is not an expression."""
+    """Return the syntax tree of an expression; ``None`` for other text."""
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError):
@@ -169,9 +172,10 @@ def expression(text: str) -> ast.expr | None:
 
 
 def _marked(made: CompiledFunction, marks: list[ast.Call]) -> list[Edit] | None:
-    """Mark tensors before each call, under their names there; a tensor without a name gets a variable.
+    """Mark tensors before each call, under their names there.
 
-    Returns ``None`` if a tensor cannot be named, or no statement can be inserted before a call.
+    A tensor without a name gets a variable. Returns ``None`` if a tensor cannot be named, or no statement can
+    be inserted before a call.
     """
     code, edits = made.code, list[Edit]()
     lines: dict[ast.Call, list[str]] = {}
@@ -234,7 +238,7 @@ def _converted(made: CompiledFunction, remedy: Remedy) -> list[Edit]:
 
 
 def _wrapped(made: CompiledFunction, template: ast.expr, place: ast.expr) -> list[Edit] | None:
-    """Replace an argument by the expression of a remedy, around the value that each call passes."""
+    """Replace an argument by a remedy's expression around the value of each call."""
     code, text = made.code, ast.unparse(template)
     passed = made.passed(place.id) if isinstance(place, ast.Name) else None
     if not isinstance(place, ast.Name) or passed is None:
@@ -251,7 +255,7 @@ _CONTAINERS = ("list", "tuple", "float")
 
 
 def _learning_rate(made: CompiledFunction) -> Iterator[Fix]:
-    """Pass a tensor to every optimizer of the file, and write later learning rates into it."""
+    """Pass a tensor as learning rate to every optimizer, and write later rates to it."""
     code, edits = made.code, list[Edit]()
     for node in ast.walk(code.tree):
         if isinstance(node, ast.Call) and ".optim" in f".{dotted(node.func)}":
@@ -281,7 +285,10 @@ def _drop_last(made: CompiledFunction) -> Iterator[Fix]:
 
 
 def _ranked(made: CompiledFunction, template: ast.Call, place: ast.expr) -> Iterator[Fix]:
-    """Change the rank in the last call; a single call changes it only for tensors that have dimensions."""
+    """Change the rank in the last call.
+
+    A single call changes it only for tensors that have dimensions.
+    """
     code, root = made.code, root_of(place)
     if root is None:
         return
@@ -334,7 +341,7 @@ def _global_number(made: CompiledFunction) -> Iterator[Fix]:
 
 
 def _of_one_class(made: CompiledFunction, name: str, template: ast.Call) -> Iterator[Fix]:
-    """Convert the sequence that the second call passes to the type that the first call passes."""
+    """Convert the sequence that the second call passes to the first call's type."""
     if dotted(template.func) not in _CONTAINERS or len(made.calls) < 2:
         return
     for call in made.calls[1:]:

@@ -125,7 +125,7 @@ def plain_dicts(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
 
 @node_rule(ast.Call)
 def conditional_results(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
-    """Return new tensors from the branches of ``torch.cond``, and pass operands as a tuple."""
+    """Return new tensors from branches of ``torch.cond``; pass operands as a tuple."""
     if called(node) != "cond":
         return
     for argument in node.args:
@@ -144,7 +144,10 @@ def conditional_results(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
 
 @node_rule(ast.AST)
 def copied_results(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
-    """Return copies from a function of a higher-order operator, if the finding is at its result."""
+    """Return copies from a function of a higher-order operator.
+
+    This applies if the finding is at the function's result.
+    """
     if isinstance(node, ast.Call) and called(node) in ("cond", "while_loop"):
         return
     results = node.elts if isinstance(node, ast.Tuple) else [node]

@@ -1,4 +1,7 @@
-"""Fixes of operations whose output size depends on data, such as masks as indices and repeated elements."""
+"""Fixes of operations whose output size depends on data.
+
+Examples are masks as indices and repeated elements.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +98,7 @@ _BINCOUNT = Fix(
 
 @node_rule(ast.expr, is_value=True)
 def shapes(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
-    """Offer fixes that stop ``nonzero``, masks as indices and the like from breaking a graph."""
+    """Offer fixes for graph breaks at ``nonzero``, masks as indices and the like."""
     found = _selection(code, node)
     if found is not None:
         yield from _selected(code, found)
@@ -114,7 +117,10 @@ def shapes(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
 
 @node_rule(ast.expr, is_value=True)
 def assigned(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
-    """Offer to write ``x[mask] = value`` without an index, whose gradient has a size that depends on data."""
+    """Offer to write ``x[mask] = value`` without an index.
+
+    The gradient of the index has a size that depends on data.
+    """
     statement = code.statement(node)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return
@@ -129,7 +135,10 @@ def assigned(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
 
 @dataclass(frozen=True)
 class _MaskSelection:
-    """An expression that selects elements of ``value`` by a ``mask``, both as they are written."""
+    """An expression that selects elements of ``value`` by a ``mask``.
+
+    Both are source texts.
+    """
 
     node: ast.expr
     value: str
@@ -138,7 +147,7 @@ class _MaskSelection:
 
 
 def _selection(code: ParsedFile, node: ast.expr) -> _MaskSelection | None:
-    """Read ``x[mask]``, ``x[mask.nonzero(as_tuple=True)]`` and ``x.masked_select(mask)``."""
+    """Read ``x[mask]``, ``x[mask.nonzero(as_tuple=True)]``, ``x.masked_select(mask)``."""
     outer = code.parent(node)
     inner = _nonzero(node)
     if inner is not None and isinstance(outer, ast.Subscript) and outer.slice is node:
@@ -178,7 +187,7 @@ def _as_mask(code: ParsedFile, node: ast.expr) -> str:
 
 
 def _selected(code: ParsedFile, found: _MaskSelection) -> Iterator[Fix]:
-    """Offer to compute a reduction or assignment of the selected elements on all elements."""
+    """Offer to compute a reduction or assignment of selected elements on all elements."""
     parent = code.parent(found.node)
     if isinstance(parent, ast.Assign) and parent.value is found.node and len(parent.targets) == 1:
         target, source = parent.targets[0], found.node
@@ -212,7 +221,10 @@ def _is_name(text: str) -> bool:
 
 
 def _uses(code: ParsedFile, node: ast.expr) -> list[ast.expr]:
-    """Return the uses of a value: the node itself, or the reads of a variable that holds only this value."""
+    """Return the uses of a value: the node itself, or reads of its variable.
+
+    The variable holds only this value.
+    """
     parent = code.parent(node)
     if not isinstance(parent, ast.Assign) or len(parent.targets) != 1:
         return [node]
@@ -224,7 +236,7 @@ def _uses(code: ParsedFile, node: ast.expr) -> list[ast.expr]:
 
 
 def _reduction(code: ParsedFile, node: ast.expr) -> str:
-    """Return the method that is called on a value without arguments; empty for any other use."""
+    """Return the method called on a value without arguments; empty for other uses."""
     method = code.parent(node)
     call = code.parent(method) if method is not None else None
     if not isinstance(method, ast.Attribute) or not isinstance(call, ast.Call) or call.func is not method:
@@ -240,7 +252,10 @@ def _indexed(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
 
 
 def _sized(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
-    """Rewrite ``len(x.nonzero())`` and ``x.nonzero().shape[0]`` with ``count_nonzero``."""
+    """Rewrite ``len(x.nonzero())`` and the like with ``count_nonzero``.
+
+    ``x.nonzero().shape[0]`` is rewritten, too.
+    """
     if called(node) != "nonzero" or not isinstance(node, ast.Call) or node.keywords:
         return
     if not isinstance(node.func, ast.Attribute) or len(node.args) > 1:

@@ -1,7 +1,8 @@
-"""Fixes of layers that are skipped at random (LayerDrop): each layer runs, and its result is used or dropped.
+"""Fixes of layers that are skipped at random (LayerDrop).
 
-The idiom comes from transformers (``models/bart/modeling_bart.py``, after arXiv 1909.11556): the program
-draws a number, and skips the layer by a flag or a ``continue``.
+Each layer runs, and its result is used or dropped. The idiom comes from transformers
+(``models/bart/modeling_bart.py``, after arXiv 1909.11556): the program draws a number, and skips the layer by
+a flag or a ``continue``.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Aw
 
 @dataclass(frozen=True)
 class _BlockSkip:
-    """The skipped part of a block, which is rewritten from statement ``first`` to ``last``."""
+    """The skipped part of a block, which is rewritten from ``first`` to ``last``."""
 
     first: ast.stmt
     last: ast.stmt
@@ -52,7 +53,10 @@ class _BlockSkip:
 
 @node_rule(ast.expr)
 def skipped(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
-    """Offer to run a layer that is skipped at random, and to choose its result by ``torch.where``."""
+    """Offer to run a layer that is skipped at random, and to choose its result.
+
+    The choice is made by ``torch.where``.
+    """
     owner = code.statement(node)
     if not isinstance(owner, ast.If) or owner.orelse or node not in set(ast.walk(owner.test)):
         return
@@ -63,7 +67,7 @@ def skipped(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
 
 
 def skipped_or(rule: Rule) -> Rule:
-    """Make a rule that offers this fix for skipped layers, and another rule's fixes for all other code."""
+    """Make a rule that tries :func:`skipped` first, and ``rule`` for other code."""
 
     def either(finding: Finding, context: RuleContext) -> Iterator[Fix]:
         found = list(skipped(finding, context))
@@ -73,7 +77,10 @@ def skipped_or(rule: Rule) -> Rule:
 
 
 def _by_draw(code: ParsedFile, owner: ast.If) -> _BlockSkip | None:
-    """Read ``if drawn < p: continue``, or ``if drawn < p: to_drop = True`` with ``if not to_drop:`` below."""
+    """Read ``if drawn < p: continue``, or ``if drawn < p: to_drop = True``.
+
+    In the second form, ``if not to_drop:`` comes below.
+    """
     test = condition(code, owner.test)
     if not test or len(owner.body) != 1:
         return None
@@ -106,7 +113,10 @@ def _by_draw(code: ParsedFile, owner: ast.If) -> _BlockSkip | None:
 
 
 def _by_flag(code: ParsedFile, owner: ast.If) -> _BlockSkip | None:
-    """Read ``skip = drawn < p`` under a condition, with ``if not skip:`` or ``if skip: continue`` below."""
+    """Read ``skip = drawn < p`` under a condition, with a skip by that flag below.
+
+    The skip is ``if not skip:`` or ``if skip: continue``.
+    """
     earlier = code.block(owner)[: code.block(owner).index(owner)]
     for flag in sorted(names(owner.test)):
         settings = [item for item in earlier if flag in stored(item) and not _sets_flag(item, value=False)]
@@ -134,7 +144,10 @@ def _jump(code: ParsedFile, first: ast.stmt, owner: ast.If, flag: str) -> _Block
 def _conditional(
     code: ParsedFile, first: ast.stmt, owner: ast.If, flag: str, written: dict[int, tuple[str, ...]]
 ) -> _BlockSkip | None:
-    """Read ``if not flag: ...``; an ``if flag: continue`` at the end of the block is then needless."""
+    """Read ``if not flag: ...``.
+
+    An ``if flag: continue`` at the end of the block is then needless.
+    """
     if isinstance(owner.test, ast.Name) and owner.orelse:
         return _otherwise(code, first, owner, flag, written)
     also, head = _other(code, owner.test, flag, negated=True), last_row(owner.test)
@@ -195,16 +208,20 @@ def _outputs(part: Sequence[ast.stmt]) -> set[str]:
 
 
 def _initial(code: ParsedFile, first: ast.stmt, flag: str) -> ast.stmt:
-    """Return the last statement before ``first`` that sets a flag to false, else ``first``."""
+    """Return the last statement before ``first`` that sets a flag to false.
+
+    Returns ``first`` if there is none.
+    """
     block = code.block(first)
     before = [item for item in block[: block.index(first)] if _sets_flag(item, value=False)]
     return next((item for item in reversed(before) if flag in stored(item)), first)
 
 
 def _collecting(statements: Sequence[ast.stmt]) -> str:
-    """Return the condition under which statements collect outputs, as in ``if output_attentions:``.
+    """Return the condition under which statements collect outputs.
 
-    A skipped layer adds nothing to the outputs, and a tensor cannot express that.
+    Example: ``output_attentions`` for ``if output_attentions:``. A skipped layer adds nothing to the outputs,
+    and a tensor cannot express that.
     """
     asked = [item for item in statements if isinstance(item, ast.If) and not item.orelse]
     found = dict.fromkeys(item.test.id for item in asked if isinstance(item.test, ast.Name))
@@ -222,7 +239,10 @@ def _decided(code: ParsedFile, owner: ast.If, flag: str, test: str) -> dict[int,
 
 
 def _other(code: ParsedFile, test: ast.expr, flag: str, *, negated: bool) -> str | None:
-    """Return the further condition for a part to be skipped; ``None`` if the test is not on the flag."""
+    """Return the further condition to skip a part, or ``None``.
+
+    It is ``None`` if the test is not on the flag.
+    """
     kind = ast.Or if negated else ast.And
     is_several = isinstance(test, ast.BoolOp) and isinstance(test.op, kind)
     first, *others = test.values if is_several and isinstance(test, ast.BoolOp) else [test]
@@ -237,14 +257,20 @@ def _other(code: ParsedFile, test: ast.expr, flag: str, *, negated: bool) -> str
 
 
 def _is_drawn(code: ParsedFile, skip: _BlockSkip) -> bool:
-    """Tell whether the block draws a random number before the part; else the branch is an ordinary one."""
+    """Tell whether the block draws a random number before the part.
+
+    Else the branch is an ordinary one.
+    """
     block = code.block(skip.first)
     before = block[: block.index(skip.part[0]) if skip.part[0] in block else block.index(skip.last)]
     return any(called(node) in RANDOM for item in before for node in ast.walk(item))
 
 
 def _edit(code: ParsedFile, skip: _BlockSkip) -> Edit | None:
-    """Rewrite the block: the flag as a tensor, the part unconditionally, then the choice."""
+    """Rewrite the block: the flag as a tensor, the whole part, then the choice.
+
+    The part runs unconditionally.
+    """
     if any(isinstance(node, _LEAVES) for item in skip.part for node in ast.walk(item)):
         return None
     kept = [

@@ -1,4 +1,7 @@
-"""Fixes of recompilations that set, register or make something before a call instead of after it."""
+"""Fixes of recompilations that move settings, hooks or objects before a call.
+
+The program sets, registers or makes them after the call.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,10 @@ _EARLIER = Fix(
 
 
 def earlier(made: CompiledFunction, setter: str) -> Iterator[Fix]:
-    """Move a call that sets global state, or registers hooks or layers, before the first compiled call."""
+    """Move a call that sets global state before the first compiled call.
+
+    Calls that register hooks or layers are moved, too.
+    """
     code, wanted = made.code, setter.rpartition(".")[2]
     place, following = _after_call(made)
     later = [
@@ -55,7 +61,7 @@ def earlier(made: CompiledFunction, setter: str) -> Iterator[Fix]:
 
 
 def _after_call(made: CompiledFunction) -> tuple[ast.stmt, list[ast.stmt]]:
-    """Return the statement of the first call, with the statements of its block in later lines."""
+    """Return the first call's statement, with its block's statements in later lines."""
     place = made.code.statement(made.calls[0])
     assert place is not None, "a call is in a statement"
     return place, [item for item in made.code.following(place) if item.lineno > place.lineno]
@@ -66,7 +72,10 @@ def _is_context(node: ast.expr, setter: str) -> bool:
 
 
 def earlier_undone(made: CompiledFunction) -> Iterator[Fix]:
-    """Let a parameter require gradients in every call, where the program turns that off."""
+    """Let a parameter require gradients in every call.
+
+    This replaces the program's call that turns them off.
+    """
     code = made.code
     for node in code.all(ast.Call):
         if isinstance(node.func, ast.Attribute) and node.func.attr == "requires_grad_" and node.args:
@@ -94,7 +103,10 @@ def earlier_attribute(made: CompiledFunction, text: str) -> Iterator[Fix]:
 
 
 def made_once(made: CompiledFunction, name: str) -> Iterator[Fix]:
-    """Make an argument before a loop whose iterations each make a new one, if it does not depend on them."""
+    """Make an argument before the loop, if it does not depend on the iterations.
+
+    Now each iteration makes a new one.
+    """
     code = made.code
     for call in made.calls:
         statement = code.statement(call)
@@ -125,6 +137,9 @@ def made_once(made: CompiledFunction, name: str) -> Iterator[Fix]:
 
 
 def _once(value: ast.expr) -> Fix:
-    """Return the safe fix for a value without state, such as a function, else the unsafe fix."""
+    """Return the safe fix for a value without state, else the unsafe fix.
+
+    A function is a value without state.
+    """
     is_plain = isinstance(value, (ast.Lambda, ast.Constant, ast.Name, ast.Attribute))
     return _ONCE if is_plain or called(value) == "partial" else _ONE_FOR_ALL

@@ -1,4 +1,4 @@
-"""The syntax around a finding, and edits of it that leave all other characters unchanged."""
+"""The syntax around a finding, and edits that leave other characters unchanged."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, eq=False)
 class ParsedFile:
-    r"""A file that parses, with the parents of each node. Texts of nodes have ``\\n`` between lines."""
+    r"""A file that parses, with the parents of each node.
+
+    Texts of nodes have ``\n`` between lines.
+    """
 
     source: SourceFile
     tree: ast.Module
@@ -46,7 +49,10 @@ class ParsedFile:
     # -- finding nodes ---------------------------------------------------------------------------------
 
     def at(self, span: Span) -> Node | None:
-        """Return the innermost node with exactly this range, else the largest node that starts there."""
+        """Return the innermost node with exactly this range.
+
+        Without such a node, returns the largest node that starts there.
+        """
         from_start = [
             node
             for node in self.source.nodes_at(span.row)
@@ -71,7 +77,7 @@ class ParsedFile:
         return next((item for item in self.around(node) if isinstance(item, ast.stmt)), None)
 
     def function(self, node: ast.AST) -> Function | None:
-        """Return the innermost function around a node; not the function that the node itself defines."""
+        """Return the innermost function around a node; never the node itself."""
         around = (item for item in self.around(node) if item is not node)
         return next((item for item in around if isinstance(item, Function)), None)
 
@@ -120,7 +126,10 @@ class ParsedFile:
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
     def operand(self, node: ast.expr, inner: Mapping[ast.AST, str] | None = None) -> str:
-        """Return the text of an expression, in brackets if it needs them next to an operator or a dot."""
+        """Return the text of an expression as an operand, in brackets if needed.
+
+        Brackets are needed next to an operator or a dot.
+        """
         text = (inner or {}).get(node) or self.text(node, inner)
         tight = (
             ast.Name,
@@ -142,11 +151,11 @@ class ParsedFile:
         return f"({text})" if loose and not text.startswith("(") else text
 
     def assigned(self, node: ast.expr, inner: Mapping[ast.AST, str] | None = None) -> str:
-        """Return the text of an expression as an assigned value, in brackets if it has several lines."""
+        """Return an expression as an assigned value, in brackets if it has several lines."""
         return bracketed(self.argument(node, inner))
 
     def renamed(self, node: Node, names: Mapping[str, str]) -> str:
-        """Return the text of a node as an argument or a statement, with some variables renamed."""
+        """Return a node's text as an argument or a statement, with variables renamed."""
         return self.argument(
             node, {item: names[item.id] for item in nodes_of(ast.Name, node) if item.id in names}
         )
@@ -288,7 +297,10 @@ class ParsedFile:
         return ""
 
     def setting(self, text: str) -> Edit:
-        """Insert a statement that uses ``torch`` after the imports, with the import of torch if missing."""
+        """Insert a statement that uses ``torch`` after the imports.
+
+        The import of torch is added if missing.
+        """
         if self.torch:
             return self.imported(self.of_torch(text))
         return self.imported(f"import torch\n\n{text}")
@@ -314,7 +326,10 @@ class ParsedFile:
     # -- names -----------------------------------------------------------------------------------------
 
     def is_read_later(self, statement: ast.stmt, name: str) -> bool:
-        """Tell whether a variable may be read after a statement, or in the next iteration of a loop."""
+        """Tell whether a variable may be read after a statement.
+
+        A read in the next iteration of a loop counts.
+        """
         scope = self.function(statement) or self.tree
         inside = set(ast.walk(statement))
         end = (last_row(statement), statement.end_col_offset or 0)
@@ -333,7 +348,10 @@ class ParsedFile:
         return False
 
     def is_bound_before(self, statement: ast.stmt, name: str) -> bool:
-        """Tell whether a variable is surely bound where a statement begins, as far as blocks show."""
+        """Tell whether a variable is surely bound where a statement begins.
+
+        Only the blocks around the statement are read.
+        """
         function = self.function(statement)
         if function is not None and name in parameters(function):
             return True
@@ -354,11 +372,11 @@ class ParsedFile:
         return False
 
     def mentions(self, name: str) -> bool:
-        """Tell whether the file uses a name anywhere, for a variable, an attribute or a keyword."""
+        """Tell whether the file uses a name for a variable, an attribute or a keyword."""
         return name in self._used
 
     def meaning(self, node: ast.AST | None) -> str:
-        """Return a dotted name in full, with the module that its first part was imported from."""
+        """Return a dotted name in full, with the module that it was imported from."""
         return resolved(node, self.imports)
 
     def new_name(self, wanted: str) -> str:
@@ -391,7 +409,7 @@ class ParsedFile:
 
     @cached_property
     def _head(self) -> int:
-        """The number of statements at the top: the docstring, and the imports up to that of torch."""
+        """The number of statements at the top: docstring, and imports up to torch's."""
         head = int(ast.get_docstring(self.tree) is not None)
         for index, statement in enumerate(self.tree.body[head:], head):
             if _is_import(statement):
@@ -450,7 +468,7 @@ def defined(body: Iterable[ast.stmt], name: str) -> Function | None:
 
 
 def bracketed(text: str) -> str:
-    """Put an expression of several lines into brackets, so that it can stand by itself."""
+    """Put an expression of several lines into brackets, so that it stands alone."""
     return f"({text})" if "\n" in text else text
 
 

@@ -62,7 +62,10 @@ def out_arguments(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
 
 
 def _without(code: ParsedFile, call: ast.Call, name: str) -> str:
-    """Write a call without its last keyword, if that is ``name`` and not the only argument; else empty."""
+    """Write a call without its last keyword, if that is ``name``; else empty.
+
+    The text is empty, too, if the keyword is the only argument.
+    """
     kept = [*call.args, *(word.value for word in call.keywords[:-1])]
     if not call.keywords or call.keywords[-1].arg != name or not kept:
         return ""
@@ -146,7 +149,10 @@ _LOCAL = Fix(
 
 @node_rule(ast.AST)
 def moved_attributes(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
-    """Assign ``self.x.to(...)`` to a variable, which the rest of the function reads instead of ``self.x``."""
+    """Assign ``self.x.to(...)`` to a variable that the rest of the function reads.
+
+    The function no longer reads ``self.x`` then.
+    """
     statement, function = code.statement(node), code.function(node)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or function is None:
         return

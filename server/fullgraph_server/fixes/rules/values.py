@@ -61,7 +61,7 @@ _SIZES = frozenset(
 
 @node_rule(ast.expr, is_value=True)
 def scalars(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
-    """Offer fixes that stop ``x.item()``, ``float(x)`` and the like from breaking a graph."""
+    """Offer fixes for breaks at ``x.item()``, ``float(x)`` and the like."""
     yield from of_condition(code, node)
     scalar = setting(code, "capture_scalar_outputs")
     kept = _kept(code, node)
@@ -90,7 +90,10 @@ def lists(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
 
 @node_rule(ast.Call, is_value=True)
 def one_hot(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
-    """Offer to pass the number of classes to ``one_hot``, which otherwise reads the data."""
+    """Offer to pass the number of classes to ``one_hot``.
+
+    Without that number, it reads the data.
+    """
     if len(node.args) != 1 or node.keywords:
         return
     scalar = setting(code, "capture_scalar_outputs")
@@ -105,7 +108,7 @@ def one_hot(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
 
 
 def _kept(code: ParsedFile, node: ast.expr) -> Edit | None:
-    """Remove a conversion to a Python number; ``None`` if a node is not such a conversion."""
+    """Remove a conversion to a Python number; ``None`` for any other node."""
     if not isinstance(node, ast.Call) or node.keywords:
         return None
     if isinstance(node.func, ast.Attribute) and node.func.attr == "item" and not node.args:
@@ -121,7 +124,10 @@ def _kept(code: ParsedFile, node: ast.expr) -> Edit | None:
 
 
 def _name_of(code: ParsedFile, node: ast.expr) -> tuple[ast.stmt, str] | None:
-    """Return the assignment that names a value, with the name; ``None`` if the value has no name."""
+    """Return the assignment that names a value, with the name.
+
+    Returns ``None`` if the value has no name.
+    """
     statement = code.parent(node)
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         name = dotted(statement.targets[0])
@@ -130,7 +136,7 @@ def _name_of(code: ParsedFile, node: ast.expr) -> tuple[ast.stmt, str] | None:
 
 
 def _is_size(code: ParsedFile, node: ast.expr) -> bool:
-    """Tell whether a number, or the variable that it is assigned to, is used as a size or an index."""
+    """Tell whether a number, or its variable, is used as a size or an index."""
     named = _name_of(code, node)
     if named is None:
         return _used_as_size(code, node)

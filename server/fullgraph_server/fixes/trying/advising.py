@@ -1,6 +1,7 @@
-"""Tries of advice: the program runs with it, and the report drops advice that does not help.
+"""Tries of advice: the program runs with it.
 
-The program also runs with general ways out of an error (``ways_out.py``); the report names the helpful ones.
+The report drops advice that does not help. The program also runs with general ways out of an error
+(``ways_out.py``); the report names the helpful ones.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ _FindingKey: TypeAlias = tuple[str, str, str, Span]
 
 @dataclass(frozen=True, slots=True)
 class RemedyOutcome:
-    """Whether a remedy helps; ``then`` names the error that ended the run only with the remedy."""
+    """Whether a remedy helps, and the error that only the remedy causes.
+
+    ``then`` names the error that ended the run only with the remedy.
+    """
 
     outcome: Outcome
     then: str = ""
@@ -53,13 +57,16 @@ _MOST_WAYS: Final = 2
 
 
 def can_be_tried(report: Report) -> bool:
-    """Tell whether to try a report's advice: it has edits, and another run is short and unnoticed."""
+    """Tell whether to try a report's advice.
+
+    It is tried if it has edits, and if another run is short and unnoticed.
+    """
     is_short = report.status in _AT_ITS_END and report.seconds <= _LONGEST
     return is_short and not report.reaches_others and any(_tries(report, item) for item in report.findings)
 
 
 async def outcomes_of(prover: EditProver, report: Report) -> RemedyOutcomes:
-    """Run the program with the remedies and ways out for each finding, as long as there is time."""
+    """Run the program with each finding's remedies and ways out, while time is left."""
     base = ExperimentState({text.filename: text.text for text in prover.plan.texts}, report, "", Path())
     end = monotonic() + _LONGEST
     again = await prover.as_it_is()
@@ -81,7 +88,10 @@ async def outcomes_of(prover: EditProver, report: Report) -> RemedyOutcomes:
 
 
 def with_outcomes(report: Report, outcomes: RemedyOutcomes) -> Report:
-    """Return a report without failed advice, and without "(Not tried.)" on advice that helped."""
+    """Return a report without failed advice.
+
+    Advice that helped loses its "(Not tried.)".
+    """
     return replace(report, findings=tuple(_left(finding, outcomes) for finding in report.findings))
 
 
@@ -141,7 +151,10 @@ def _ways(report: Report, finding: Finding, remedy: Remedy) -> Sequence[Fix]:
 
 
 def _left(finding: Finding, outcomes: RemedyOutcomes) -> Finding:
-    """Return a finding with the advice that helped or was not tried, and with the results of ways out."""
+    """Return a finding with the advice that helped or was not tried.
+
+    The results of ways out are added to its hints.
+    """
     advice: list[Advice] = []
     is_helped = False
     for item in finding.advice:
@@ -179,7 +192,10 @@ def _as_first(advice: Sequence[Advice]) -> list[Advice]:
 
 
 def _with_error(advice: Advice, became: Mapping[Remedy, RemedyOutcome]) -> Advice:
-    """Add to advice the error that occurs with it: that error may be the only remaining problem."""
+    """Add to advice the error that occurs with it.
+
+    That error may be the only remaining problem.
+    """
     then = next(one.then for one in became.values() if one.then)
     return replace(advice, sentence=f"{advice.sentence} With it, {then}.", helps=True)
 

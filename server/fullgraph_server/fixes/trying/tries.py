@@ -1,4 +1,4 @@
-"""Tries of ways out of an error or a graph break: each runs the program, and gives a sentence."""
+"""Tries of ways out of an error or a break, each a run that gives a sentence."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FAILS_OTHERWISE: Final = "Uncompiled, the program fails, too: {message}"
 
 @dataclass(frozen=True, slots=True)
 class TryResult:
-    """The result of a run with a way out, as a sentence; empty if the way out did not help.
+    """The result of a run with a way out, as a sentence; empty if it did not help.
 
     ``names`` are the code snippets by which hints name the same way out.
     """
@@ -47,7 +47,10 @@ class TryResult:
 
 @dataclass(frozen=True, slots=True)
 class _UncompiledRun:
-    """The uncompiled run of a program: its state if it finishes, and a sentence on its outcome."""
+    """The uncompiled run of a program: its state, and a sentence on its outcome.
+
+    The state is ``None`` unless the run finishes.
+    """
 
     state: ExperimentState | None = None
     sentence: str = ""
@@ -56,7 +59,7 @@ class _UncompiledRun:
 async def try_ways_out(
     prover: EditProver, base: ExperimentState, finding: Finding, again: ExperimentState, end: float
 ) -> AsyncIterator[TryResult]:
-    """Run the program with each way out of an error or a graph break, and yield the results.
+    """Run the program with each way out of an error or break; yield the results.
 
     ``again`` is a run of the unmodified program. No further way out is tried after ``end``, a time of
     :func:`time.monotonic`.
@@ -93,7 +96,10 @@ async def try_ways_out(
 
 
 def _is_enough(less: WayOut, more: WayOut) -> bool:
-    """Tell whether a helpful way out makes another needless: it is a part of it, or also rewrites lines."""
+    """Tell whether a helpful way out makes another needless.
+
+    It is a part of the other, or both rewrite lines.
+    """
     is_part = set(less.edits).issubset(more.edits)
     return is_part or (less.kind in _OF_LINE and more.kind in _OF_LINE)
 
@@ -120,7 +126,7 @@ def new_error(finding: Finding, before: Report, after: Report) -> str:
 
 
 async def _uncompiled(prover: EditProver, base: ExperimentState, finding: Finding) -> _UncompiledRun:
-    """Run the program uncompiled; if it fails, run it again with ``torch.compile`` removed."""
+    """Run the program uncompiled; if it fails, rerun it without ``torch.compile``."""
     plain = await prover.with_fixes(base, [], RunMode(uncompiled=True))
     if _is_at_its_end(plain):
         return _UncompiledRun(plain, _PASSES)
@@ -138,7 +144,10 @@ async def _uncompiled(prover: EditProver, base: ExperimentState, finding: Findin
 async def _agree(
     prover: EditProver, way: WayOut, before: ExperimentState | None, after: ExperimentState
 ) -> bool:
-    """Tell whether compiled calls return the earlier results, or the uncompiled ones if there are none."""
+    """Tell whether compiled calls return the earlier results, or the uncompiled ones.
+
+    The uncompiled results count if there are no earlier ones.
+    """
     if before is None:
         return False
     try:
@@ -153,7 +162,7 @@ def _is_at_its_end(state: ExperimentState) -> bool:
 
 
 def _result(way: WayOut, finding: Finding, before: Report, state: ExperimentState) -> str:
-    """Write the result of a run with a way out as a sentence; empty if it did not help."""
+    """Write the result of a run with a way out; empty if it did not help."""
     is_error, after = finding.severity == "error", state.report
     if not helps(finding, before, after) and not (is_error and _goes_on(finding, before, after)):
         return ""
@@ -170,7 +179,10 @@ def _result(way: WayOut, finding: Finding, before: Report, state: ExperimentStat
 
 
 def _following(way: WayOut, before: Report, after: Report, filename: str) -> str:
-    """Name the error or break that follows a setting named by torch, with a hint; empty if none does."""
+    """Name the error or break that follows a setting that torch named, with a hint.
+
+    The text is empty if none follows.
+    """
     if way.kind != "named":
         return ""
     found = (item for item in after.findings if item.severity == "error" or item.kind == "graph-break")
@@ -199,7 +211,10 @@ def _line(finding: Finding, before: Report, after: Report, filename: str) -> str
 
 
 def _goes_on(finding: Finding, before: Report, after: Report) -> bool:
-    """Tell whether a program that an error ended now finishes, or no longer meets an error that it caught."""
+    """Tell whether a program that an error ended now finishes.
+
+    A program that caught the error must no longer meet it.
+    """
     if before.status == "raised":
         return after.status in GOES_ON
     errors = [

@@ -1,6 +1,7 @@
-"""Ways out of an error or a graph break: edits that a developer of torch would try on any program.
+"""Ways out of an error or graph break: edits to try on any program.
 
-Each way out is a guess. Only results of runs with it are reported (``tries.py``).
+A developer of torch would try them, too. Each way out is a guess. Only results of runs with it are reported
+(``tries.py``).
 """
 
 from __future__ import annotations
@@ -62,7 +63,10 @@ setting that torch names."""
 
 @dataclass(frozen=True, slots=True)
 class WayOut:
-    """A change of the program that may remove an error, as a clause, with the code by which hints name it."""
+    """A change of the program that may remove an error, as a clause.
+
+    ``names`` are the code by which hints name the change.
+    """
 
     change: str
     names: tuple[str, ...]
@@ -99,7 +103,7 @@ def may_help(finding: Finding, report: Report) -> bool:
 
 
 def _compiles_any(report: Report) -> bool:
-    """Tell whether a program compiled or exported something, or its text calls a ``compile``."""
+    """Tell whether a program compiled or exported, or its text calls a ``compile``."""
     texts = (source.text for source in report.files.values() if source is not None)
     return bool(report.compilations or report.exports) or any("compile(" in text for text in texts)
 
@@ -135,7 +139,10 @@ def ways_out(finding: Finding, context: RuleContext) -> list[WayOut]:
 
 
 def unwrapped(files: Mapping[str, SourceFile | None]) -> Fix:
-    """Return a fix that makes ``torch.compile`` return its argument, as a call and as a decorator."""
+    """Return a fix that makes ``torch.compile`` return its argument.
+
+    It holds for calls and for decorators.
+    """
     edits: list[Edit] = []
     for source in files.values():
         code = code_of(source)
@@ -175,7 +182,10 @@ class _LineNamer:
         names: tuple[str, ...],
         cost: str = "",
     ) -> Iterator[WayOut]:
-        """Yield ways out that change each of a few places alone, then all; ``clause`` gets their lines."""
+        """Yield ways out that change each of a few places alone, then all.
+
+        ``clause`` gets the lines of the places.
+        """
         sets = [[item] for item in changes] if 1 < len(changes) <= _MOST_PLACES else []
         for some in [*sets, *([list(changes)] if changes else [])]:
             edits = tuple(item.edit for item in some)
@@ -183,7 +193,7 @@ class _LineNamer:
 
 
 def _codes(finding: Finding, context: RuleContext) -> Iterator[ParsedFile]:
-    """Yield the files that an error came through, beginning with its own, and the file of the target."""
+    """Yield the files that an error came through, its own first, and the target's."""
     names = [
         finding.span.filename,
         *(call.filename for call in reversed(finding.stack)),
@@ -199,7 +209,7 @@ def _calls(code: ParsedFile, names: Sequence[str]) -> Iterator[ast.Call]:
 
 
 def _compiles(code: ParsedFile) -> Iterator[ast.expr]:
-    """Yield the outermost calls of ``torch.compile``, and its uses as a bare decorator."""
+    """Yield outermost calls of ``torch.compile``, and its uses as a bare decorator."""
     calls = list(_calls(code, _COMPILE))
     for call in calls:
         if not any(outer in calls for outer in code.around(code.parent(call) or code.tree)):
@@ -226,7 +236,10 @@ def _named_settings(finding: Finding, code: ParsedFile) -> Iterator[WayOut]:
 
 
 def _fixes(finding: Finding, context: RuleContext) -> Iterator[WayOut]:
-    """Yield fixes from the catalogue of graph breaks; an error of ``fullgraph=True`` is such a break."""
+    """Yield fixes from the catalogue of graph breaks.
+
+    An error of ``fullgraph=True`` is such a break.
+    """
     for fix in candidates(replace(finding, kind="graph-break"), context)[:_MOST_EDITS]:
         lines = _new_lines(fix, context, finding.span.filename)
         is_short = 0 < len(lines) <= _MOST_LINES and all(len(line) <= _LONGEST_LINE for _, line in lines)
@@ -248,9 +261,9 @@ def _shown(lines: Sequence[tuple[str, str]]) -> str:
 
 
 def _new_lines(fix: Fix, context: RuleContext, filename: str) -> list[tuple[str, str]]:
-    """List the lines that a fix writes, without imports, each with the name of the line that it replaces.
+    """List the lines that a fix writes, each with the name of the replaced line.
 
-    The list is empty if two edits are on one line.
+    Imports are left out. The list is empty if two edits are on one line.
     """
     rows = [(edit.span.filename, row) for edit in fix.edits for row in {edit.span.row, edit.span.end_row}]
     if len(rows) > len(set(rows)):
@@ -321,7 +334,7 @@ def _maybe_marked(finding: Finding, codes: Sequence[ParsedFile], place: _LineNam
 
 
 def _marking(code: ParsedFile, call: ast.Call, name: str) -> str:
-    """Write the call of a mark with another function of the same module, and without keywords."""
+    """Write a mark's call with another function of its module, without keywords."""
     function = call.func
     module = (
         code.text(function.value) if isinstance(function, ast.Attribute) else code.of_torch("torch._dynamo")
@@ -330,7 +343,10 @@ def _marking(code: ParsedFile, call: ast.Call, name: str) -> str:
 
 
 def _in_place(codes: Sequence[ParsedFile], place: _LineNamer) -> Iterator[WayOut]:
-    """Compile modules in-place, which preserves their classes and the keys of their state_dicts."""
+    """Compile modules in-place.
+
+    This preserves their classes and the keys of their state_dicts.
+    """
     for code in codes:
         for statement in code.all(ast.Assign):
             call, name = statement.value, dotted(statement.targets[0])
@@ -366,7 +382,10 @@ def _compiled_with(
 
 
 def _known_settings(code: ParsedFile) -> WayOut:
-    """Make the settings that sometimes cure errors, if torch has them and the program does not set them."""
+    """Make the settings that sometimes cure errors.
+
+    Torch must have them, and the program must not set them.
+    """
     own = {code.meaning(target) for node in code.all(ast.Assign) for target in node.targets}
     parts = []
     for text in _KNOWN_SETTINGS:
@@ -381,7 +400,7 @@ def _known_settings(code: ParsedFile) -> WayOut:
 
 
 def _exported_otherwise(codes: Sequence[ParsedFile], place: _LineNamer) -> Iterator[WayOut]:
-    """Export with the other value of ``strict``, or with sizes that may become constants."""
+    """Export with the other value of ``strict``, or sizes that may become constants."""
     for code in codes:
         calls = list(_calls(code, _EXPORT))
         for call in calls:
@@ -432,7 +451,10 @@ def _disabled(finding: Finding, context: RuleContext, place: _LineNamer) -> Iter
 
 
 def _inside(finding: Finding, context: RuleContext) -> list[StackCall]:
-    """Return the calls of a stack below the compiled function of the finding, or below any compiled one."""
+    """Return the calls of a stack below the compiled function of the finding.
+
+    Any compiled function counts if the finding names no compilation.
+    """
     frames = {item.partition("/")[0] for item in finding.compile_ids}
     roots = {
         (item.span.filename, item.function.rpartition(".")[2])
@@ -445,7 +467,7 @@ def _inside(finding: Finding, context: RuleContext) -> list[StackCall]:
 
 
 def _function_at(code: ParsedFile, call: StackCall) -> Function | None:
-    """Return the function that a call of a stack is in, unless it is nested in another function."""
+    """Return the function a stack's call is in, unless nested in another function."""
     around = [item for item in code.functions() if covers(item, call.row)]
     function = max(around, key=lambda item: item.lineno, default=None)
     if function is None or function.name != call.function.rpartition(".")[2]:
@@ -454,6 +476,9 @@ def _function_at(code: ParsedFile, call: StackCall) -> Function | None:
 
 
 def _is_of_operator(code: ParsedFile, function: Function) -> bool:
-    """Tell whether a function implements a custom operator or a fake kernel: Dynamo does not trace it."""
+    """Tell whether a function implements a custom operator or a fake kernel.
+
+    Dynamo does not trace such a function.
+    """
     names = (code.meaning(callee(item)) for item in function.decorator_list)
     return any(name.startswith(_OPERATORS) for name in names)
