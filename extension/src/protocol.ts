@@ -288,7 +288,7 @@ export interface GraphItem {
   location?: Location;
 }
 
-/** A function of the user's code with all its compilations, including those of resume functions. */
+/** A user's function with all its compilations and those of its resume functions. */
 export interface FrameItem {
   function: string;
   location: Location;
@@ -334,7 +334,7 @@ export interface ArtifactItem {
   previous?: string;
 }
 
-/** The run of one of several ranks: how it ended, its counts, and whether it differs from most others. */
+/** The run of one rank: how it ended, its counts, whether it differs from most. */
 export interface RankItem {
   rank: number;
   compilations: number;
@@ -394,7 +394,7 @@ export interface GuardItem {
   code: string;
 }
 
-/** A step nested in ``depth`` other steps; ``own`` are its seconds without its nested steps. */
+/** A step inside ``depth`` others; ``own`` are its seconds without inner steps. */
 export interface PhaseItem {
   name: string;
   start: number;
@@ -404,7 +404,7 @@ export interface PhaseItem {
   part: "dynamo" | "aot" | "inductor" | "build";
 }
 
-/** One compilation of a frame; ``reason`` is the guard that failed, empty for the first compilation. */
+/** One compilation of a frame; ``reason`` is the guard that failed, if any. */
 export interface CompilationItem {
   compileId: string;
   function: string;
@@ -468,7 +468,7 @@ export interface SpeedPartItem {
   seconds: number;
 }
 
-/** A cause that takes ``seconds`` of a compiled call; removing it could save ``gain`` seconds. */
+/** A cause that takes ``seconds`` of a call; removing it saves up to ``gain``. */
 export interface SpeedCauseItem {
   message: string;
   hint: string;
@@ -476,7 +476,7 @@ export interface SpeedCauseItem {
   location?: Location;
 }
 
-/** The measured speed of compiled calls: the parts of their time, and its causes, largest gain first. */
+/** The measured speed of compiled calls: parts of the time, causes by their gain. */
 export interface SpeedItem {
   verdict: string;
   compiled: number;
@@ -505,7 +505,7 @@ export interface CacheUseItem {
   source?: Location;
 }
 
-/** All lookups in caches, in order; if the program was started again with warm caches, only those. */
+/** All lookups in caches, in order, or only those of a start with warm caches. */
 export interface CachesItem {
   warm: boolean;
   counts: CacheCountItem[];

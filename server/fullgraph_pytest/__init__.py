@@ -1,4 +1,4 @@
-"""The pytest plugin: tests that limit graph breaks and recompilations (docs/pytest.md).
+"""The pytest plugin: limits on graph breaks and recompilations (docs/pytest.md).
 
 Every pytest run in an environment with Fullgraph imports this module. It imports nothing else until a test
 uses the plugin.
@@ -70,7 +70,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture
 def fullgraph(request: pytest.FixtureRequest) -> Iterator[Callable[..., TestPart]]:
-    """Limit parts of a test: call it in a ``with`` statement, with the arguments of the marker."""
+    """Limit a part of a test: a context manager that takes the marker's arguments."""
     with _hooks(request.config).observed(request.node) as observation:
         yield observation.part
 

@@ -1,4 +1,4 @@
-"""The hooks of a test suite that uses the plugin: some or all of its tests are observed."""
+"""Pytest hooks that observe some or all tests of a suite that uses the plugin."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class PytestHooks:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[Any]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Show a verdict on the line that caused it; add the facts to the last report of a test."""
+        """Show a verdict on the line that caused it; add the facts to the last report."""
         report = yield
         error = call.excinfo.value if call.excinfo else None
         if isinstance(error, LimitExceededError):
@@ -103,7 +103,10 @@ class PytestHooks:
 def _tell(
     report: pytest.TestReport, item: pytest.Item, call: pytest.CallInfo[Any], error: LimitExceededError
 ) -> None:
-    """Reduce a report to the verdict's text, on the line that caused it; also in an xfail's reason."""
+    """Reduce a report to the verdict's text, on the line that caused it.
+
+    An xfail's reason gets the first line of the verdict, too.
+    """
     assert call.excinfo is not None
     shown, (first, *_) = call.excinfo.getrepr(style="value"), str(error).splitlines()
     place = shown.reprcrash

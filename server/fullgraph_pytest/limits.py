@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class CompileLimits:
-    """The allowed graph breaks and recompilations of a test, and its required number of graphs."""
+    """A test's allowed graph breaks and recompilations, and required graph count."""
 
     breaks: int = 0
     recompiles: int = 0
@@ -20,7 +20,10 @@ class CompileLimits:
 
 
 def limits_of(positional: Sequence[Any], named: Mapping[str, Any]) -> CompileLimits:
-    """Return the limits that arguments set. Raises ``TypeError`` with a message for the user."""
+    """Return the limits that arguments set.
+
+    Raises ``TypeError`` with a message for the user.
+    """
     __tracebackhide__ = True
     known = [field.name for field in fields(CompileLimits)]
     if positional:
@@ -34,7 +37,7 @@ def limits_of(positional: Sequence[Any], named: Mapping[str, Any]) -> CompileLim
 
 
 def _wanted(name: str, value: Any) -> str:
-    """Return the values that an argument takes, in words; empty if it takes this value."""
+    """Describe the values that an argument takes; empty if it takes this value."""
     if name == "own_code":
         return "" if isinstance(value, bool) else "True or False"
     if name == "graphs" and value is None:

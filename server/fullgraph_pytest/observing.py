@@ -1,4 +1,4 @@
-"""The compilations of a test, observed by listening only, so that the test compiles unchanged."""
+"""Observation of a test's compilations by listening; the test compiles unchanged."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class TestObservation:
         return trace_compat.listening(self._listener)
 
     def part(self, *positional: Any, **named: Any) -> TestPart:
-        """Return a context manager for a part of the test that must stay within these limits."""
+        """Return a context manager that limits the part of the test in its body."""
         __tracebackhide__ = True
         return TestPart(self, limits_of(positional, named))
 
@@ -70,13 +70,13 @@ class TestObservation:
                 self._facts.append(fact)
 
     def _is_of_others(self, fact: Fact) -> bool:
-        """Return whether a recompilation is due only to compilations of earlier tests in the process."""
+        """Return whether a recompilation is due only to compilations of earlier tests."""
         failures = fact.failures if isinstance(fact, (Recompile, RecompileLimit)) else ()
         return bool(failures) and self._begun.isdisjoint(failure.compile_id for failure in failures)
 
 
 class TestPart:
-    """A part of a test that is judged at its end, unless it raises an exception of its own."""
+    """A part of a test, judged at its end unless its code raises an exception."""
 
     def __init__(self, observation: TestObservation, limits: CompileLimits) -> None:
         self._observation, self._limits = observation, limits
@@ -89,7 +89,10 @@ class TestPart:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Judge the part. Raises :class:`.verdict.LimitExceededError` if it exceeds its limits."""
+        """Judge the part, unless its code raised an exception.
+
+        Raises :class:`.verdict.LimitExceededError` if the part exceeds its limits.
+        """
         __tracebackhide__ = True
         if error is None:
             facts, own = self._observation.facts(), self._observation

@@ -1,4 +1,4 @@
-"""The report at the end of ``pytest --fullgraph``: the findings of all tests, each once."""
+"""The report at the end of ``pytest --fullgraph``: each finding of all tests once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .verdict import check, texts
 
 @dataclass
 class _FindingTests:
-    """A finding from the first test that has it, with the names of all tests that have it."""
+    """A finding from the first test that has it, and the names of all such tests."""
 
     checked: CheckedReport
     finding: Finding
@@ -35,7 +35,7 @@ class _FindingTests:
 
 
 class SessionSummary:
-    """The findings of all tests, from this process or from the workers of pytest-xdist.
+    """The findings of all tests, from this process or from workers of pytest-xdist.
 
     Raises ``pytest.UsageError`` if the baseline cannot be used.
     """

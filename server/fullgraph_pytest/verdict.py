@@ -29,7 +29,10 @@ _NOTHING: Final = (
 
 
 class LimitExceededError(AssertionError):
-    """A test exceeds its limits, or compiles too little; ``span`` is the code that causes it, if any."""
+    """The error of a test that exceeds its limits or compiles too little.
+
+    ``span`` is the code that causes it, if any.
+    """
 
     def __init__(self, text: str, span: Span | None) -> None:
         super().__init__(text)

@@ -1,3 +1,6 @@
-"""The Fullgraph language server and command line. Never imports torch, never runs user code."""
+"""The Fullgraph language server and command line.
+
+They never import torch and never run user code.
+"""
 
 __version__ = "0.1.0"

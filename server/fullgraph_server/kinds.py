@@ -1,4 +1,4 @@
-"""The kinds of findings: one row holds everything that commands and the editor need to know about a kind."""
+"""The kinds of findings: one row has all that commands and editor need to know."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ or the function."""
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of finding: its names, its meaning, and how its findings are counted and compared."""
+    """A kind of finding: its names and meaning, and how to count and compare it."""
 
     one: str
     many: str

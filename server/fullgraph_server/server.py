@@ -1,4 +1,4 @@
-"""The language server with all its features, over LSP on standard input and output."""
+"""The language server with all features, over LSP on standard input and output."""
 
 from __future__ import annotations
 
@@ -76,12 +76,15 @@ _LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 class FullgraphServer(LanguageServer):
-    """A pygls server that logs its internal errors instead of showing them to the user."""
+    """A pygls server that logs its internal errors and hides them from the user."""
 
     protocol: NotebookProtocol
 
     def report_server_error(self, error: Exception, source: type[Exception]) -> None:
-        """Log an error; answer a message that is not JSON, since pygls answers all other errors."""
+        """Log an error, and answer a message that is not JSON.
+
+        pygls answers all other errors.
+        """
         _log.error("%s: %s", source.__name__, error)
         if source is JsonRpcException and not isinstance(error, OSError):
             self.protocol.refuse_text(error)
@@ -182,7 +185,10 @@ def main() -> None:
 
 
 def _without_traceback_of_refusals(record: logging.LogRecord) -> bool:
-    """Drop the traceback of a refused request, whose message is enough; let every record pass."""
+    """Drop the traceback of a refused request; let every record pass.
+
+    The message of the refusal is enough.
+    """
     if record.exc_info and isinstance(record.exc_info[1], JsonRpcException):
         record.exc_info = None
     return True

@@ -1,4 +1,6 @@
-"""Tools for coding agents: findings of a run, known fixes and proofs of edits, as small structured answers.
+"""Tools for coding agents: findings of a run, known fixes and proofs of edits.
+
+Their answers are small and structured.
 
 - ``answers``: the answers of the tools
 - ``tool_calls``: a call of a tool: its workspace, its runs, and earlier runs that it may read

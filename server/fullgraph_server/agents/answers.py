@@ -154,7 +154,7 @@ class RecompileAnswer:
 
 @dataclass(frozen=True)
 class KernelEntry:
-    """A kernel, or a call of a library function, in the code that TorchInductor wrote for a graph."""
+    """A kernel or a library call in the code that TorchInductor wrote for a graph."""
 
     kernel: str
     graph: str
@@ -166,7 +166,10 @@ class KernelEntry:
 
 @dataclass(frozen=True)
 class KernelAnswer:
-    """The kernels of a target, the most expensive first; ``source`` is that of the requested kernel."""
+    """The kernels of a target, the most expensive first.
+
+    ``source`` is the source of the requested kernel, if any.
+    """
 
     target: str
     status: str

@@ -37,7 +37,10 @@ _WRITE = "Nothing is written: apply the diff yourself, then call check_target."
 
 
 async def list_fixes(call: ToolCall, target: str, finding: str = "") -> FixAnswer:
-    """Try known edits for all findings of a target, or for one finding of its last check; prove each."""
+    """Try known edits for the findings of a target, and prove each edit.
+
+    With ``finding``, try edits only for that finding of the target's last check.
+    """
     plan = await call.plan(target, "fix")
     if finding:
         call.finding(target, finding)  # or a refusal
@@ -82,7 +85,7 @@ async def list_fixes(call: ToolCall, target: str, finding: str = "") -> FixAnswe
 
 
 async def try_edit(call: ToolCall, target: str, diff: str, finding: str = "") -> TryAnswer:
-    """Prove an edit: run the program unmodified and with a unified diff; compare reports and results."""
+    """Prove a unified diff: compare reports and results with and without it."""
     plan = await call.plan(target, "fix")
     if finding:
         call.finding(target, finding)  # or a refusal
@@ -151,7 +154,10 @@ async def _tried(
 
 
 def _located(call: ToolCall, plan: RunPlan, path: str) -> str:
-    """Return the file that a diff names. Raises :class:`ToolError` for a file outside the workspace."""
+    """Return the file that a diff names.
+
+    Raises :class:`ToolError` for a file outside the workspace.
+    """
     folders = (*call.folders, plan.workspace.root)
     names = [os.path.normpath(folder / path) for folder in folders]
     inside = [name for name in names if "\0" not in name and call.is_inside(name)]

@@ -1,6 +1,6 @@
-"""A unified diff, as an agent writes it, applied to the texts of files, in linear time.
+"""Unified diffs that agents write, applied to texts of files in linear time.
 
-The line numbers of its hunks are only a hint, since authors of diffs miscount: a hunk applies where its old
+The line numbers of hunks are only a hint, since authors of diffs miscount: a hunk applies where its old
 lines are, and if they are in several places, at the nearest.
 """
 
@@ -49,7 +49,10 @@ class DiffHunk:
 
 
 def parse(diff: str) -> dict[str, list[DiffHunk]]:
-    """Return the hunks of each file by its path in the diff. Raises :class:`PatchError`."""
+    """Return the hunks of each file by its path in the diff.
+
+    Raises :class:`PatchError` if the text is not a unified diff, or is too large.
+    """
     if diff.count("\n") > _MOST_LINES:
         raise PatchError(f"The diff has more than {_MOST_LINES:,} lines: try it in parts.")
     files: dict[str, list[DiffHunk]] = {}
@@ -77,7 +80,11 @@ def parse(diff: str) -> dict[str, list[DiffHunk]]:
 
 
 def edits(source: SourceFile, path: str, hunks: Sequence[DiffHunk]) -> tuple[Edit, ...]:
-    """Return the edits of hunks to a file. Raises :class:`PatchError` if a hunk does not apply."""
+    """Return the edits of hunks to a file.
+
+    Raises :class:`PatchError` if a hunk does not apply, if a hunk without a line number fits several
+    places, or if nothing changes.
+    """
     before = list(source.lines[:-1] if not source.lines[-1] else source.lines)
     if len(hunks) * len(before) > _MOST_STEPS:
         raise PatchError(f"The diff has too many hunks for a file as long as {path}: try it in parts.")
@@ -115,7 +122,10 @@ def _path(old: str, new: str) -> str:
 
 
 def _places(lines: Sequence[str], hunk: DiffHunk) -> list[int]:
-    """Return the indices of lines at which a hunk's old lines begin; trailing blanks are ignored."""
+    """Return the indices of lines at which a hunk's old lines begin.
+
+    Blanks at the ends of lines are ignored.
+    """
     old, text = ([line.rstrip() for line in some] for some in (hunk.old, lines))
     if not old:
         return [*range(len(lines) + 1)] if hunk.row is None else [min(hunk.row, len(lines))]
@@ -131,14 +141,20 @@ def _places(lines: Sequence[str], hunk: DiffHunk) -> list[int]:
 
 
 def _nearest(places: Sequence[int], lines: Sequence[_Line], row: int) -> int:
-    """Return the place nearest to a row of the original file, even if earlier hunks moved lines."""
+    """Return the place nearest to a row of the original file.
+
+    Earlier hunks may have moved the lines.
+    """
     known = (-1 if index is None else index for index, _ in lines)
     indices = [*itertools.accumulate(known, max), len(lines)]
     return min(places, key=lambda place: abs(indices[place] + 1 - row))
 
 
 def _put(lines: list[_Line], first: int, hunk: DiffHunk) -> None:
-    """Replace the lines at an index by those of a hunk; context lines keep their original index."""
+    """Replace the lines at an index by a hunk's lines.
+
+    Context lines keep their original index.
+    """
     put: list[_Line] = []
     index = first
     for mark, text in hunk.lines:
@@ -173,7 +189,10 @@ def _changes(source: SourceFile, before: Sequence[str], after: Sequence[_Line]) 
 
 
 def _apart(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
-    """Yield the ranges of old and new lines that differ; large blocks are compared only at their ends."""
+    """Yield the ranges of old and new lines that differ.
+
+    Large blocks are compared only at their ends.
+    """
     if len(old) * len(new) > _MOST_COMPARED:
         same = _alike(old, new)
         at_end = _alike(old[same:][::-1], new[same:][::-1])

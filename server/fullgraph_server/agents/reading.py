@@ -1,4 +1,4 @@
-"""The tools that report what torch.compile did: each runs a target once, or reads its last run."""
+"""The tools that report what torch.compile did in a target's new or last run."""
 
 from __future__ import annotations
 
@@ -52,7 +52,10 @@ _ROWS_AROUND: Final = 4
 
 
 async def check_target(call: ToolCall, target: str, offset: int = 0) -> CheckAnswer:
-    """Run a target and list its findings; with an offset, list more findings of the last run."""
+    """Run a target and list its findings.
+
+    With an offset, list more findings of the last run.
+    """
     ran = await _ran(call, target, "graph", offset, "check_target")
     report = ran.report
     ids = call.ids(report)
@@ -98,7 +101,10 @@ async def explain_finding(call: ToolCall, target: str, finding: str) -> ExplainA
 
 
 async def find_recompiles(call: ToolCall, target: str, offset: int = 0) -> RecompileAnswer:
-    """Run a target with only one compilation kept for each function; list why functions recompile."""
+    """Run a target, and list why its functions recompile.
+
+    The run keeps only one compilation for each function.
+    """
     ran = await _ran(call, target, "recompiles", offset, "find_recompiles")
     report = ran.report
     shown, left_out = paged(profiles(report), offset, "function", "find_recompiles")
@@ -113,7 +119,10 @@ async def find_recompiles(call: ToolCall, target: str, offset: int = 0) -> Recom
 
 
 async def show_kernels(call: ToolCall, target: str, kernel: str = "", offset: int = 0) -> KernelAnswer:
-    """Run a target until its kernels are written, and list them; with a kernel, return its source."""
+    """Run a target until its kernels are written, and list them.
+
+    With ``kernel``, return that kernel's source from the last run. With an offset, list more of the last run.
+    """
     ran = await _ran(call, target, "kernels", offset or bool(kernel), "show_kernels")
     report = ran.report
     rows = [(code, launches) for code in report.codes for launches in by_kernel(code).values()]
@@ -138,7 +147,10 @@ async def show_kernels(call: ToolCall, target: str, kernel: str = "", offset: in
 
 
 async def compare_runs(call: ToolCall, before: str, after: str = "") -> CompareAnswer:
-    """Compare the last check of a target with a new check of it, or of another target or trace."""
+    """Compare a target's last check with a new check of it, or of ``after``.
+
+    ``before`` can be a trace, ``after`` another target or a trace.
+    """
     if before.startswith(TRACE):
         old = await call.run(before, "graph")
     else:
@@ -170,12 +182,12 @@ def counts(counted: RunCounts) -> CountsEntry:
 
 
 def clipped(text: str, most: int = _SHORT) -> str:
-    """Return a text of at most ``most`` characters, or its beginning and how much is left out."""
+    """Return a text, or its first ``most`` characters and how many more there are."""
     return text if len(text) <= most else f"{text[:most]} … ({len(text) - most:,} more characters)"
 
 
 def paged(items: Sequence[_T], offset: int, one: str, tool: str, many: str = "") -> tuple[Sequence[_T], str]:
-    """Return the items of an answer, and a text on items left out: how many, and how to get them."""
+    """Return the items of an answer, and how many are left out and how to get them."""
     if offset < 0 or (offset and offset >= len(items)):
         raise ToolError(f"There is no {one} {offset}: the last run has {len(items)}.")
     shown = items[offset : offset + MOST]

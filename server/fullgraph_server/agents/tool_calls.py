@@ -1,4 +1,4 @@
-"""A call of a tool: the workspace that it may read, the runs that it starts, and earlier runs."""
+"""A tool's call: the workspace that it may read, its runs, and earlier runs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def refusal_text(error: ToolError, arguments: Mapping[str, Any]) -> str:
 
 
 def refuse_odd(arguments: Mapping[str, Any]) -> None:
-    """Raise :class:`ToolError` for an argument of the wrong type, or larger than any tool needs."""
+    """Raise :class:`ToolError` for an argument of the wrong type, or too large."""
     for name, value in arguments.items():
         most = _MOST_OF.get(name, _MOST_CHARACTERS)
         if name == "offset":
@@ -76,7 +76,7 @@ class AgentRuns:
         self._kept: dict[tuple[str, Depth], AgentRun] = {}
 
     def kept(self, name: str, depth: Depth) -> AgentRun | None:
-        """Return the last run at a depth of the target with this name; ``None`` if there is none."""
+        """Return the last run at a depth of the target with this name, or ``None``."""
         return self._kept.get((name, depth))
 
     async def run(self, name: str, plan: RunPlan, depth: Depth, progress: Callable[[str], None]) -> AgentRun:
@@ -99,7 +99,7 @@ class AgentRuns:
     async def prove(
         self, plan: RunPlan, progress: Callable[[str], None], search: Callable[[EditProver], Awaitable[_T]]
     ) -> _T:
-        """Run a target with the edits that ``search`` tries; its file changes are discarded."""
+        """Run a target with the edits that ``search`` tries; discard its file changes."""
         return await self._owned(self._proof(plan, progress, search))
 
     async def close(self) -> None:
@@ -128,7 +128,7 @@ class AgentRuns:
                 await prover.close()  # may itself be cancelled
 
     async def _owned(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """Await ``work`` in a task of its own: if the call is cancelled, the task can still clean up."""
+        """Await ``work`` in its own task, which can clean up if the call is cancelled."""
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -141,7 +141,10 @@ class AgentRuns:
 
 @dataclass(frozen=True)
 class ToolCall:
-    """One call of a tool. ``planner`` raises :class:`ToolError` for a name that is not a target."""
+    """One call of a tool.
+
+    ``planner`` raises :class:`ToolError` for a name that is not a target.
+    """
 
     runs: AgentRuns
     folders: tuple[Path, ...]
@@ -198,9 +201,10 @@ class ToolCall:
         return any(path.is_relative_to(os.path.realpath(folder)) for folder in self.folders)
 
     def _pinned(self, target: Target) -> Target:
-        """Return the target pinned to its file in the workspace, so that no other module of its name runs.
+        """Return the target pinned to its file in the workspace.
 
-        Raises :class:`ToolError` for a target outside the workspace, or of a library or an environment.
+        No other module of the same name can then run. Raises :class:`ToolError` for a target outside the
+        workspace, or of a library or an environment.
         """
         program = target.program
         if isinstance(program, Script) and (name := program.module or program.console_script):
@@ -224,7 +228,7 @@ class ToolCall:
         return target
 
     def _is_own(self, filename: str) -> bool:
-        """Return whether a file is the project's own, not of an environment or library in the workspace."""
+        """Return whether a file belongs to the project, not a library or environment."""
         roots = (Path(os.path.realpath(folder)) for folder in self.folders)
         return any(Workspace(root).contains(os.path.realpath(filename)) for root in roots)
 
@@ -243,7 +247,7 @@ class ToolCall:
         return f"{self.row(report, span.filename, span.row)}:{span.column}"
 
     def ids(self, report: Report) -> dict[str, Finding]:
-        """Return findings by id: place and code, and a number if several findings share them."""
+        """Return findings by id: place, code, and a number if several findings share them."""
         named: dict[str, Finding] = {}
         same: Counter[str] = Counter()
         for finding in report.findings:

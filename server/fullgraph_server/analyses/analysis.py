@@ -121,5 +121,5 @@ class Analysis:
 
     @property
     def layer(self) -> Layer:
-        """The name of the layer that its results make; empty if they are the ordinary result."""
+        """The name of the layer that its results make; empty for the ordinary result."""
         return self.id if self.makes_layer else ""

@@ -1,4 +1,4 @@
-"""The progress of a run in a few words, from the facts that it has reported so far."""
+"""The progress of a run in a few words, from the facts reported so far."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..text.messages import counted
 
 
 class AnalysisProgress:
-    """The progress of a run by its compilations, or by its graphs once code is generated."""
+    """The progress of a run by compilations, or by graphs once code is generated."""
 
     def __init__(self) -> None:
         self._compiling: dict[str, str] = {}
@@ -44,7 +44,7 @@ class AnalysisProgress:
 
 
 class ProgressTally(AnalysisProgress):
-    """The progress of a run by the number of facts of one type; ``words`` makes the text."""
+    """A run's progress by the number of facts of one type; ``words`` makes the text."""
 
     def __init__(self, kind: type[Any], words: Callable[[int], str]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Recompilations: each recompiled function with its causes and callers, then a summary."""
+"""Recompilations: causes and callers of each recompiled function, then a summary."""
 
 from __future__ import annotations
 

@@ -17,7 +17,10 @@ from .analysis import Analysis, Group
 
 @lru_cache(maxsize=1)
 def analyses() -> Mapping[str, Analysis]:
-    """Return all analyses by id, in the order of "Analyze…", after those that no editor offers."""
+    """Return all analyses by id, in the order of "Analyze…".
+
+    Analyses that no editor offers come first.
+    """
     package = import_module(__package__)
     modules = (
         import_module(f"{__package__}.{found.name}") for found in pkgutil.iter_modules(package.__path__)
@@ -43,14 +46,17 @@ def of_layer(layer: Layer) -> Analysis:
 
 
 def command_of(name: str) -> str:
-    """Return the server's command of an analysis. Raises ``KeyError`` if it has no editor command."""
+    """Return the server's command of an analysis.
+
+    Raises ``KeyError`` if the analysis has no editor command.
+    """
     if (in_editor := analyses()[name].in_editor) is None:
         raise KeyError(name)
     return in_editor.command
 
 
 def layer_of(depth: Depth, switches: Mapping[str, Any]) -> Layer:
-    """Return the layer of a run from its depth and its switches; empty for an ordinary run."""
+    """Return a run's layer from its depth and switches; empty for an ordinary run."""
     analysis = of_depth(depth)
     if analysis is not None and analysis.layer:
         return analysis.layer
@@ -65,7 +71,10 @@ def layer_label(report: Report) -> str:
 
 
 def verdict(report: Report) -> str | None:
-    """Return the conclusion of a layer; ``None`` without a result, or if numbers say enough."""
+    """Return the conclusion of a layer.
+
+    ``None`` if there is no result, or if the numbers say enough.
+    """
     if report.status in (None, "cancelled", "not-started"):
         return None
     return of_layer(report.layer).verdict(report)

@@ -1,4 +1,7 @@
-"""Lines of a report for a terminal, as texts with styles, so that this room needs no terminal."""
+"""Lines of a report for a terminal, as texts with styles.
+
+The package needs no terminal library to make them.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from ..workspace.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class StyledLine:
-    """A line as pairs of a text and its style in the library rich, such as ``bold red``."""
+    """A line as pairs of a text and its style for the library rich (``bold red``)."""
 
     parts: tuple[tuple[str, str], ...]
 

@@ -1,4 +1,4 @@
-"""Stages: run the program and its graphs at each stage of the compiler, to find the stage at fault."""
+"""Stages: run program and graphs at each compiler stage, to find the one at fault."""
 
 from __future__ import annotations
 
@@ -61,7 +61,10 @@ def _lines(shown: ReportView) -> Iterator[StyledLine | Finding]:
 
 
 def _by_graph(report: Report) -> Iterator[tuple[str, list[StageChecked]]]:
-    """Yield compile id and stages: of the whole program (its id is empty), then of each graph."""
+    """Yield compile ids with their stages: the whole program first, then each graph.
+
+    The compile id of the whole program is empty.
+    """
     stages = sorted(report.stages, key=lambda stage: stage.compile_id != "")
     order = {stage.compile_id: index for index, stage in reversed(list(enumerate(stages)))}
     stages.sort(key=lambda stage: order[stage.compile_id])

@@ -1,4 +1,4 @@
-"""Suitability of targets: some purposes need a single process, or a program that can run here."""
+"""Suitability of targets: some purposes need one process or a runnable program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times: compile time with cold and with warm caches, and which graphs the caches held."""
+"""Times: compile time with cold and warm caches, and which graphs they held."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _lines(shown: ReportView) -> Iterator[StyledLine | Finding]:
 
 
 def _cache_lines(shown: ReportView, caches: CacheUses) -> Iterator[str]:
-    """Yield a table of cache hits, misses and bypasses, then the reason of each miss and bypass."""
+    """Yield a table of cache uses, then the reason of each miss and bypass."""
     if not caches.counts:
         return
     title = "in the warm caches" if caches.warm else "in the caches"

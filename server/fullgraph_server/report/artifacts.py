@@ -1,4 +1,4 @@
-"""The documents of a report: each stage of a graph on its way to code, its code, and its kernels.
+"""The documents of a report: each stage of a graph, its code, and its kernels.
 
 A document has the name of the file that ``TORCH_COMPILE_DEBUG=1`` writes, if there is such a file.
 """
@@ -56,11 +56,12 @@ Rows: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class CompilerDocument:
-    """A text that the compiler generated from a graph; ``name`` is its file name, with folders.
+    """A text that the compiler generated from a graph.
 
-    ``code`` is set for the generated code and for its kernels, ``launches`` for a kernel and its compiled
-    forms (PTX, for example), ``built`` only for the compiled forms. In the report of a dry run, kernels and
-    their compiled forms begin with ``header`` rows that say so; the compiler did not write these.
+    ``name`` is its file name, with folders. ``code`` is set for the generated code and for its kernels,
+    ``launches`` for a kernel and its compiled forms (PTX, for example), ``built`` only for the compiled
+    forms. In the report of a dry run, kernels and their compiled forms begin with ``header`` rows that say
+    so; the compiler did not write these.
     """
 
     name: str
@@ -76,7 +77,7 @@ class CompilerDocument:
 
 @dataclass(frozen=True, slots=True)
 class DocumentMark:
-    """Rows of a document, the user's code that they come from, and operations they may compute."""
+    """Rows of a document, with the user's code and operations they may compute."""
 
     rows: Rows
     span: Span
@@ -84,7 +85,7 @@ class DocumentMark:
 
 
 def documents_of(report: Report) -> list[CompilerDocument]:
-    """Return all documents of a report: graph by graph, each graph in the order of the compiler."""
+    """Return all documents, graph by graph, each graph's in the compiler's order."""
     graphs: defaultdict[str, _CompilationForms] = defaultdict(_CompilationForms)
     for export in report.exports:
         graphs[export.compile_id].exported = True
@@ -200,7 +201,7 @@ def _of_code(code: GeneratedCode, folder: str) -> Iterator[CompilerDocument]:
 
 
 def _with_own_names(documents: Iterator[CompilerDocument]) -> Iterator[CompilerDocument]:
-    """Add numbers to repeated names: a graph that is split has several documents of each kind."""
+    """Add numbers to repeated names: a split graph has several documents of a kind."""
     seen: dict[str, int] = {}
     for document in documents:
         number = seen[document.name] = seen.get(document.name, 0) + 1
@@ -209,7 +210,7 @@ def _with_own_names(documents: Iterator[CompilerDocument]) -> Iterator[CompilerD
 
 
 def _with_header(document: CompilerDocument, report: Report) -> CompilerDocument:
-    """Add a header to the kernels of a dry run: that nothing ran, and the details of the launch."""
+    """Add a header to the kernels of a dry run: that nothing ran, and launch details."""
     if report.dry is None or not document.launches:
         return document
     begin = _COMMENTS.get(document.name.rpartition(".")[2], "//")

@@ -19,7 +19,7 @@ _C = TypeVar("_C", bound=_CompilationFact)
 
 
 class FactsByType:
-    """The facts of a run: ``all`` of them and those of each type, in the order they arrived."""
+    """The facts of a run: ``all``, and those of each type, in order of arrival."""
 
     def __init__(self, facts: Iterable[Fact]) -> None:
         self.all = tuple(facts)

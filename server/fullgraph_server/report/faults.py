@@ -1,4 +1,4 @@
-"""Results of a run through the stages: findings for faults, a table of stages, the verdict."""
+"""Results of a run through the stages: findings for faults, a table, the verdict."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def add_faults(
     facts: FactsByType,
     bare: Callable[[FaultLocated, FindingKind], FindingBuilder],
 ) -> list[FindingBuilder]:
-    """Add each located fault to the builder of the same failure, or else as a new finding.
+    """Add each located fault to the finding of its failure, else as a new finding.
 
     ``bare`` starts the finding for a fault, at the fault's place.
     """
@@ -130,7 +130,7 @@ def _outcome_of(stage: StageChecked) -> str:
 
 
 def verdict(report: Report) -> str:
-    """Return the summary of a run through the stages, with the graphs that it could not check."""
+    """Return the summary of a run through the stages, with the unchecked graphs."""
     said = "; ".join(filter(None, (_conclusion(report), unchecked_words(report))))
     aside = [stage for stage in report.stages if stage.otherwise and stage.stage in _OTHERWISE]
     notes = [
@@ -142,7 +142,7 @@ def verdict(report: Report) -> str:
 
 
 def open_words(report: Report) -> str:
-    """Say what was not checked and why runs were skipped, for a report shown with its findings."""
+    """Say what was not checked, and why runs were skipped, next to the findings."""
     unchecked = unchecked_words(report)
     if not report.reruns_skipped:
         return unchecked
@@ -181,7 +181,7 @@ def _line_words(stack: Stack, report: Report) -> str:
 
 
 def unchecked_words(report: Report) -> str:
-    """Count the graphs that were not checked, and say why: ``1 graph not checked, because ...``."""
+    """Count the unchecked graphs, with reasons: ``1 graph not checked, because ...``."""
     graphs_by_reason: dict[str, list[str]] = defaultdict(list)
     for graph in report.unchecked:
         graphs_by_reason[first_line(graph.reason).rstrip(".")].append(graph.compile_id)
@@ -194,7 +194,7 @@ def unchecked_words(report: Report) -> str:
 
 
 def is_incomplete(report: Report) -> bool:
-    """Return whether a run through the stages left something open, so that it does not pass."""
+    """Return whether a run through the stages left something open, so does not pass."""
     compiled = _of_program(report.stages).get("compiled")
     is_open = any(finding.fault and finding.severity != "error" for finding in report.findings)
     return bool(report.unchecked) or is_open or (compiled is not None and compiled.failure is not None)
@@ -224,7 +224,7 @@ def _conclusion(report: Report) -> str:
 
 
 def _passing(stages: Sequence[StageChecked]) -> str:
-    """Count the graphs that pass all stages, and those that fail at one; empty if there are none.
+    """Count the graphs that pass all stages, and those that fail; empty if none.
 
     A graph that fails here fails at a stage before the program's own backend, but passes with that backend.
     """
@@ -262,7 +262,7 @@ def _of_program(stages: Iterable[StageChecked]) -> dict[str, StageChecked]:
 
 
 def _is_of_random_numbers(runs: dict[str, StageChecked]) -> bool:
-    """Return whether the compiled program matches when it draws eager code's random numbers."""
+    """Return whether the compiled program matches with eager code's random numbers."""
     aligned = runs.get("fallback_random")
     return aligned is not None and aligned.failure is None
 
@@ -368,7 +368,7 @@ def _way(failure: Failure) -> tuple[str, str]:
 
 
 def _cause_compiled(stages: Sequence[StageChecked], unchecked: Sequence[GraphUnchecked]) -> str:
-    """Name the possible causes where the whole program fails, but none of its graphs does."""
+    """Name possible causes where the whole program fails, but none of its graphs."""
     if _is_of_random_numbers(_of_program(stages)):
         return f"{_OTHER_NUMBERS}."
     passing = _passing(stages)

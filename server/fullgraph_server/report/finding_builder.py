@@ -1,4 +1,4 @@
-"""Findings under construction, to which facts may still add, and findings that comments ignore."""
+"""Findings that facts may still add to, and findings that comments ignore."""
 
 from __future__ import annotations
 

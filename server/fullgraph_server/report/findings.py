@@ -1,4 +1,4 @@
-"""Build findings from facts: equal findings are merged, each is on a line of the user's code."""
+"""Build findings from facts; merge equal ones, each on a line of the user's code."""
 
 from __future__ import annotations
 
@@ -142,10 +142,10 @@ class FindingFacts:
         ]
 
     def _merged(self) -> Iterable[FindingBuilder]:
-        """Build a finding for each fact; facts that say the same about the same place share one.
+        """Build a finding for each fact; facts that say the same at one place share one.
 
-        A shared finding has the highest severity of them. An error that stops the program is not merged with
-        a finding that does not.
+        A shared finding has the highest severity of its facts. An error that stops the program is not merged
+        with a finding that does not.
         """
         builders: dict[tuple[str, str, Span, str], FindingBuilder] = {}
         # torch can report a break twice in one compilation, before and after a second attempt, at different
@@ -331,7 +331,7 @@ class FindingFacts:
         return messages.runs_eagerly(function, resumed=self._places.resumes_at(compile_id) is not None)
 
     def _raised_elsewhere(self, fact: ProgramRaised, other: RelayedError) -> FindingBuilder:
-        """Build the finding for an error of another process, which was raised again in this one."""
+        """Build the finding for another process's error that was raised again here."""
         said = (fact.error, other.introduction, other.error, other.message.reason)
         return self._places.finding(
             "target-error",

@@ -127,7 +127,7 @@ def _graph(fact: GraphCaptured, places: FactLocator) -> CapturedGraph:
 
 
 def _files(facts: FactsByType, names: Iterable[str], workspace: Workspace) -> dict[str, SourceFile | None]:
-    """Map the workspace's imported files to ``None``, and those in ``names`` to their text."""
+    """Map imported workspace files to ``None``, and those in ``names`` to their text."""
     imported = (name for fact in facts.of(ModulesLoaded) for name in fact.filenames)
     files: dict[str, SourceFile | None] = dict.fromkeys(filter(workspace.contains, imported))
     # The rest is not read: a program may import hundreds of files of which it compiles nothing.

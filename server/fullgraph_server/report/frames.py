@@ -1,4 +1,4 @@
-"""The compiled functions: counts, guards, and the number of failures of each guard."""
+"""Compiled functions: counts, guards, and the number of failures of each guard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generated code in the form that a report has, and descriptions of kernels and launches."""
+"""Generated code as a report holds it; descriptions of kernels and launches."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LAUNCH_SECONDS = 1e-6
 def codes_of(
     written: Iterable[CodeGenerated], built: Iterable[KernelCompiled], own_span: OwnSpan
 ) -> tuple[GeneratedCode, ...]:
-    """Return the generated code of a report, with compiled kernels if the run built them."""
+    """Return the generated code of a report, with compiled kernels if there are any."""
     by_name = {(fact.filename, fact.name): fact for fact in built}
     return tuple(_code(fact, by_name, own_span) for fact in written)
 
@@ -80,13 +80,16 @@ def operators(launches: Sequence[KernelLaunch]) -> str:
 
 
 def function_words(launch: KernelLaunch) -> str:
-    """Name the subgraph's function that has a launch: `` (in true_graph_0)``; empty for the graph itself."""
+    """Name the subgraph's function that has a launch: `` (in true_graph_0)``.
+
+    Empty for the graph itself.
+    """
     times = f", called {launch.times} times" if launch.times > 1 else ""
     return f" (in {launch.function}{times})" if launch.function else ""
 
 
 def launch_words(launch: KernelLaunch, most_settings: int | None = None) -> Iterator[str]:
-    """Yield lines that describe a launch: its grid and arguments, its settings, resources and cost.
+    """Yield lines that describe a launch: grid, arguments, settings, resources, cost.
 
     They name at most ``most_settings`` of the configurations that autotuning would choose from.
     """
@@ -106,7 +109,7 @@ def launch_words(launch: KernelLaunch, most_settings: int | None = None) -> Iter
 
 
 def config_words(built: KernelCompiled) -> str:
-    """Describe the configuration of a kernel, and count those that autotuning would try."""
+    """Describe a kernel's configuration, and count those that autotuning would try."""
     if not built.others:
         return built.config
     return f"{built.config}: one of {len(built.others) + 1} settings that autotuning would try"

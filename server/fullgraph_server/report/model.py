@@ -1,4 +1,7 @@
-"""A report: the facts of one run, folded and immutable. Every feature shows a part of it."""
+"""A report: the facts of one run, folded and immutable.
+
+Every feature shows a part of it.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +98,7 @@ class Finding:
 
     @property
     def times(self) -> int:
-        """How much it counts in totals: each recompilation counts, a graph break counts once."""
+        """Its count in totals: each recompilation counts, a graph break counts once."""
         return self.count if KINDS[self.kind].sums_compilations else 1
 
     @property
@@ -128,7 +131,7 @@ class CapturedGraph:
 
 @dataclass(frozen=True, slots=True)
 class LoweredOperation:
-    """An operation of a lowered graph: its node's name, its operator (``aten.mm``), the user's code."""
+    """An operation of a lowered graph: node name, operator (``aten.mm``), user code."""
 
     name: str
     operator: str
@@ -168,7 +171,7 @@ class KernelLaunch:
 
 @dataclass(frozen=True, slots=True)
 class GeneratedCode:
-    """The code that TorchInductor generated for one pass (forward or backward) of a graph."""
+    """The code that TorchInductor generated for a graph's forward or backward pass."""
 
     compile_id: str
     phase: Phase
@@ -183,7 +186,7 @@ class GeneratedCode:
 
 @dataclass(frozen=True, slots=True)
 class ExportedProgram:
-    """A program of ``torch.export``; ``sizes`` are conditions on the sizes that it accepts."""
+    """A program of ``torch.export``; ``sizes`` are its conditions on input sizes."""
 
     compile_id: str
     function: str
@@ -193,9 +196,9 @@ class ExportedProgram:
 
 @dataclass(frozen=True, slots=True)
 class FrameCompilation:
-    """One compilation of a frame; ``reason`` is the guard that failed, empty for the first compilation.
+    """One compilation of a frame; ``reason`` is the guard that failed, if any.
 
-    ``start`` is in seconds since the epoch, 0 if unknown.
+    ``reason`` is empty for the first compilation. ``start`` is in seconds since the epoch, 0 if unknown.
     """
 
     compile_id: str
@@ -210,7 +213,7 @@ class FrameCompilation:
 
 @dataclass(frozen=True, slots=True)
 class SizeCondition:
-    """A condition on symbolic sizes that a compilation assumes because of the user's code at ``span``.
+    """A size condition that a compilation assumes because of the code at ``span``.
 
     ``text`` names the sizes as the user writes them (``x.shape[0] > 4``), ``expression`` by torch's symbols
     (``s77 > 4``). ``reason`` is torch's reason for a specialization; ``calls`` are the calls in torch that
@@ -229,7 +232,10 @@ class SizeCondition:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A guard of a compiled function; ``span`` is the code that first needed the value, if known."""
+    """A guard of a compiled function.
+
+    ``span`` is the code that first needed the value, if known.
+    """
 
     source: str
     kind: str
@@ -245,7 +251,7 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class FrameReport:
-    """A function of the user's code with all its compilations, including those of resume functions.
+    """A user's function with all its compilations and those of its resume functions.
 
     ``row`` is the row of its ``def``, below any decorators; ``qualname`` has its class: ``Block.forward``.
     """
@@ -281,7 +287,7 @@ class FrameReport:
 
 @dataclass(frozen=True, slots=True)
 class HeldTensors:
-    """The tensors assigned to a variable at one place in one compilation, and its size symbols."""
+    """The tensors of a variable at a place in one compilation, and its size symbols."""
 
     compile_id: str
     tensors: tuple[NamedTensor, ...]
@@ -305,9 +311,10 @@ class TensorName:
 
 @dataclass(frozen=True, slots=True)
 class NumberedGraph:
-    """The graph of one frame with a number for users; all compilations of a frame share one.
+    """The graph of one frame with a number for users.
 
-    ``number`` counts from 1 to ``total``, in the order of the program.
+    All compilations of a frame share one graph. ``number`` counts from 1 to ``total``, in the order of the
+    program.
     """
 
     number: int
@@ -337,7 +344,7 @@ class GraphLines:
 
 @dataclass(frozen=True, slots=True)
 class RankSummary:
-    """The run of one of several ranks: how it ended, its counts, and whether it differs from most others."""
+    """The run of one rank: how it ended, its counts, whether it differs from most."""
 
     rank: int
     status: Status | None
@@ -479,7 +486,7 @@ class Report:
 
     @property
     def problem(self) -> Finding | None:
-        """The first finding that says why the run failed or ended early: an error or its time limit."""
+        """The first finding that says why the run failed, or reached its time limit."""
         stopped = self.status == "timeout"
         return next(
             (
@@ -492,5 +499,5 @@ class Report:
 
     @property
     def complete(self) -> bool:
-        """Whether the whole compiler ran, so that compile times are those of an ordinary start."""
+        """Whether the whole compiler ran: compile times are those of an ordinary start."""
         return self.depth in ("build", "times", "speed")

@@ -1,4 +1,4 @@
-"""Origins of guarded values: their kind (parameter, buffer, global) and the code that defines them.
+"""Origins of guarded values: parameter, buffer, global, and the defining code.
 
 torch's source of a guard names the dicts on the path to the value (``L['self']._buffers['mask']``); the
 syntax tree shows where the names are defined. For a value in a library, the user's attribute that holds the
@@ -49,7 +49,7 @@ _Owned: TypeAlias = tuple[ScopeDefinitions, ast.ClassDef]
 
 @dataclass(frozen=True, slots=True)
 class ValueOrigin:
-    """The kind of a guarded value, in words, and the user's code that defines it, if any."""
+    """The kind of a guarded value in words, and the user's code that defines it."""
 
     kind: str
     span: Span | None
@@ -62,12 +62,12 @@ def is_ambient(guard: Guard) -> bool:
 
 
 def is_of_library(guard: Guard, files: Iterable[str]) -> bool:
-    """Return whether a guard is on a value of a library module that an inlined function uses."""
+    """Return whether a guard is on a library module's value, for an inlined function."""
     return _IMPORT.search(guard.source) is not None and _own_module(guard, files) is None
 
 
 def _own_module(guard: Guard, files: Iterable[str]) -> str | None:
-    """Return the user's file that defines the guarded global of an imported module, if any."""
+    """Return the user's file that defines a guarded global of an imported module."""
     imported = _IMPORT.search(guard.source)
     if imported is None:
         return None
@@ -142,7 +142,7 @@ def _root(
 def _attribute_used(
     guard: Guard, steps: list[str], files: Mapping[str, SourceFile | None]
 ) -> NameDefinition | None:
-    """Find the definition of an attribute such as ``self.scale`` in the class that first needs it."""
+    """Find an attribute's definition in the class of the code that first needs it."""
     source = files.get(guard.span.filename) if guard.span else None
     if guard.span is None or source is None or guard.span.row != guard.span.end_row:
         return None
@@ -166,7 +166,7 @@ def _attribute(
     scope: ScopeDefinitions | None,
     files: Mapping[str, SourceFile | None],
 ) -> NameDefinition | None:
-    """Find the definition at the end of a path from ``self``, as far as its classes are the user's."""
+    """Find the definition at the end of a path from ``self``, through user classes."""
     function = scope.function(frame.row, frame.function) if scope else None
     cls = scope.class_of(function) if scope and function else None
     if scope is None or function is None or cls is None or root != self_name(function):

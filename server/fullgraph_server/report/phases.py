@@ -1,4 +1,4 @@
-"""The steps of the compiler as a tree, and the part of the compiler that each step belongs to."""
+"""The steps of the compiler as a tree, with the part each step belongs to."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BEGINS: Final[tuple[tuple[re.Pattern[str], Part], ...]] = (
 
 @dataclass(slots=True)
 class PhaseStep:
-    """A step nested in ``depth`` other steps; ``own`` are its seconds without its nested steps."""
+    """A step inside ``depth`` others; ``own`` are its seconds without inner steps."""
 
     phase: CompilePhase
     depth: int

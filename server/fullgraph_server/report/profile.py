@@ -1,4 +1,4 @@
-"""The profile of recompilations: their number, causes, callers and cost, by function.
+"""The profile of recompilations: number, causes, callers and cost, by function.
 
 In the run that is profiled, each function keeps only its newest compilation, so that each recompilation has
 one cause.
@@ -17,7 +17,10 @@ from .model import Finding, FrameCompilation, FrameReport, Report
 
 @dataclass(frozen=True, slots=True)
 class RecompileCause:
-    """A finding about a recompilation or a break, with the number of a function's compilations in it."""
+    """A finding about a recompilation or a break, for one function.
+
+    ``count`` is the number of the function's compilations in the finding.
+    """
 
     finding: Finding
     count: int
@@ -25,7 +28,7 @@ class RecompileCause:
 
 @dataclass(frozen=True, slots=True)
 class RecompileProfile:
-    """A function that was recompiled; its causes, callers and breaks are ordered by frequency."""
+    """A recompiled function; causes, callers and breaks are ordered by frequency."""
 
     frame: FrameReport
     recompilations: tuple[FrameCompilation, ...]
@@ -62,7 +65,7 @@ def sentence(report: Report) -> str:
 
 
 def cost(profile: RecompileProfile) -> str:
-    """Describe the number and seconds of a function's recompilations, and the limit that it needs."""
+    """Describe a function's recompilations: number, seconds, and the limit it needs."""
     needed = profile.frame.versions
     taken = f"{counted(len(profile.recompilations), 'recompilation')}, {profile.seconds:.1f} s"
     return f"{taken}; a recompile_limit of {needed} would hold all variants" if needed > 1 else taken

@@ -1,4 +1,4 @@
-"""Results of a program with parts of the compiler turned off in turn: a table and a sentence."""
+"""Results of a program with compiler parts turned off in turn: table and sentence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LONGEST = 80
 
 
 def recipe_table(recipes: Sequence[RecipeTried]) -> list[str]:
-    """Return the lines of a table of recipes with their seconds, memory in GiB and outcomes."""
+    """Return a table of recipes as lines: seconds, memory in GiB, outcomes."""
     rows = [
         (
             recipe.recipe,

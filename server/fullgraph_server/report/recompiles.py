@@ -1,4 +1,4 @@
-"""Findings about recompilations: guarded values that changed, and recompile limits.
+"""Findings about recompilations: guarded values that changed, recompile limits.
 
 Each changed property of a value makes one finding, however often it changed; values that changed in the same
 way share it. A recompilation belongs to one finding, so the counts add up to the number of recompilations.
@@ -191,7 +191,7 @@ class RecompileIndex:
         return messages.likewise(others, own, functions)
 
     def _changed_with(self, cause: GuardFailure, fact: Recompile) -> list[GuardFailure]:
-        """List the values that changed with a recompilation's cause, to ones no compilation fits."""
+        """List the values that changed with a cause, to values no compilation fits."""
         compile_id = fact.compile_id
         before, after = self.guards[cause.compile_id], self.guards[compile_id]
         numbers = (compile_number(cause.compile_id), compile_number(compile_id))
@@ -210,7 +210,7 @@ class RecompileIndex:
         ]
 
     def _lookup(self, failure: GuardFailure) -> str:
-        """Return the ``in`` test on the value that changed, if the code needs nothing else of it."""
+        """Return the ``in`` test on the changed value, if it is all the code needs of it."""
         if failure.kind not in ("DICT_CONTAINS", "SET_CONTAINS"):
             return ""
         return lookup(failure.stack or self._guard_stack(failure), failure.source, self._workspace)
@@ -226,7 +226,10 @@ class RecompileIndex:
         return (Advice(messages.REMOVE_BREAK.format(line=line)),) if line else ()
 
     def late_compilations(self) -> Iterator[FindingBuilder]:
-        """Build a finding for each call and cause of compilations after the warm-up, at the call."""
+        """Build a finding for each call and cause of compilations after the warm-up.
+
+        The finding is on the call.
+        """
         groups: dict[tuple[Span | None, str, object], dict[str, GuardFailure | None]] = {}
         for fact in self._late.values():
             failure = self.cause(fact.failures, fact.compile_id) if fact.failures else None
@@ -316,7 +319,7 @@ class RecompileIndex:
         return causes
 
     def together(self, limit: RecompileLimit) -> list[list[GuardFailure]]:
-        """List the values that changed in every recompilation with a frame's most frequent cause."""
+        """List the values that changed whenever a frame's most frequent cause did."""
         causes: dict[tuple[object, ...], list[list[GuardFailure]]] = defaultdict(list)
         for fact in self._facts.of(Recompile):
             if frame_of(fact.compile_id) == frame_of(limit.compile_id):
@@ -342,7 +345,7 @@ class RecompileIndex:
         return next(iter(newest.values()), _UNKNOWN)
 
     def _holds(self, failure: GuardFailure, other: GuardFailure, compile_id: str) -> bool:
-        """Return whether the compilation in which ``other`` failed fits the value of ``failure``.
+        """Return whether a compilation that failed on ``other`` fits ``failure``'s value.
 
         It does if it checks the value before the guard that failed, or if the new compilation has the same
         guards on the value.
@@ -352,12 +355,12 @@ class RecompileIndex:
         return {failure.changed, other.changed} <= {*_TENSOR_CHECKS} and _step(failure) < _step(other)
 
     def _is_for(self, other: str, failure: GuardFailure, compile_id: str) -> bool:
-        """Return whether all guards of ``other`` on a value are also guards of ``compile_id``."""
+        """Return whether ``compile_id`` has all guards of ``other`` on a value."""
         asked = self._asked(other, failure)
         return bool(asked) and asked <= self._asked(compile_id, failure)
 
     def _asked(self, compile_id: str, failure: GuardFailure) -> set[tuple[str, str]]:
-        """Return the guards of a compilation on the value of a failed guard, and on its sizes."""
+        """Return a compilation's guards on the value of a failed guard, and on its sizes."""
         ambient, source = self._codes[compile_id, ""], failure.source
         if not source:
             kind = "LAMBDA_GUARD" if failure.kind == advice.RELATION else failure.kind
@@ -368,7 +371,7 @@ class RecompileIndex:
         return own
 
     def completed(self, failures: tuple[GuardFailure, ...], compile_id: str) -> Sequence[GuardFailure]:
-        """Complete the failed guards that led to a compilation with data of the installed guards.
+        """Complete the failed guards behind a compilation from the installed guards.
 
         Each earlier compilation has one failure; that of the newest compilation is the last.
         """
@@ -434,7 +437,7 @@ class RecompileIndex:
 def _in_all(
     changes: Sequence[Sequence[GuardFailure]], own: Collection[tuple[object, ...]]
 ) -> list[list[GuardFailure]]:
-    """Group the failures that are in each of several lists and not in ``own``, by property."""
+    """Group failures that are in all of several lists, not in ``own``, by property."""
     found: dict[tuple[object, ...], list[GuardFailure]] = defaultdict(list)
     for failure in (item for part in changes for item in part):
         found[messages.cause_of(failure)].append(failure)

@@ -1,4 +1,4 @@
-"""Conditions on symbolic sizes that compilations assume, and the condition behind a failed guard."""
+"""Conditions on symbolic sizes of compilations, and those behind failed guards."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def condition_behind(failure: GuardFailure, guards: Sequence[ShapeGuard]) -> Sha
 
 
 def place_of(condition: ast.Compare, texts: Sequence[str], *, may_be_near: bool) -> int | None:
-    """Return the index of the first equal condition, else of one whose bound differs by one.
+    """Return the index of the first equal condition, or one with a bound off by one.
 
     torch simplifies conditions on sizes before it checks them, which can shift a bound by one. ``None`` if no
     text fits.
@@ -69,7 +69,7 @@ def specialization_behind(
 
 
 def size_conditions(facts: FactsByType, places: FactLocator) -> Iterator[SizeCondition]:
-    """Yield the conditions that compilations assume, in the order in which torch added them."""
+    """Yield the conditions of compilations, in the order in which torch added them."""
     for fact in facts.all:
         if isinstance(fact, ShapeGuard):
             yield SizeCondition(

@@ -45,7 +45,7 @@ _ITEM = re.compile(r"L\['(\w+)'\](\[(?:\d+|'\w+')\])")
 
 @dataclass(frozen=True, slots=True)
 class FindingPlace:
-    """The place of a finding, the calls that lead to it, and the library call below it, if any."""
+    """The place of a finding, the calls that lead there, and any library call below."""
 
     span: Span
     calls: tuple[StackCall, ...]
@@ -62,7 +62,10 @@ class UserFunction:
 
 
 class FactLocator:
-    """A locator of facts by the compiled frames; ``filename`` is the file of facts without a stack."""
+    """A locator of facts by compiled frames.
+
+    ``filename`` is the file of facts without a stack.
+    """
 
     def __init__(self, workspace: Workspace, filename: str, facts: Iterable[Fact]) -> None:
         self.workspace = workspace
@@ -81,9 +84,10 @@ class FactLocator:
                 self.functions.setdefault(fact.compile_id, function)
 
     def place(self, stack: Stack, compile_id: str) -> FindingPlace:
-        """Return the place of the user's innermost frame, with the user's calls and library calls below.
+        """Return the place of the user's innermost frame.
 
-        In a log whose files are not on this machine, every frame outside of libraries counts as the user's.
+        It comes with the user's calls and the library calls below. In a log whose files are not on this
+        machine, every frame outside of libraries counts as the user's.
         """
         full = self.full_stack(stack, compile_id)
         if not full:
@@ -158,7 +162,7 @@ class FactLocator:
         return definitions(source).qualname(row, function.name) if source else function.name
 
     def full_stack(self, stack: Stack, compile_id: str) -> Stack:
-        """Return the callers of a frame followed by a fact's stack, or by the frame if that is empty."""
+        """Return a frame's callers followed by a fact's stack, or by the frame if empty."""
         stack = stack or self.own_frame(compile_id)
         started = self._started.get(compile_id)
         if not (started and started.stack and stack):
@@ -168,14 +172,14 @@ class FactLocator:
         return stack if is_whole else started.stack + stack
 
     def outermost(self, compile_id: str) -> tuple[str, str]:
-        """Return file and name of the outermost compiled function among a frame and its callers."""
+        """Return file and name of the outermost compiled function at or above a frame."""
         compiled = self._compiled()
         stack = (*self.calling_stack(compile_id), *self.own_frame(compile_id))
         calls = ((frame.filename, frame.function) for frame in stack)
         return next((call for call in calls if call in compiled), ("", ""))
 
     def is_compiled(self, frame: StackFrame) -> bool:
-        """Return whether a function was compiled as a frame, rather than inlined into its caller."""
+        """Return whether a function was compiled as a frame, not inlined into a caller."""
         return (frame.filename, frame.function) in self._compiled()
 
     def own(self, stack: Stack) -> list[StackFrame]:
@@ -188,7 +192,7 @@ class FactLocator:
         return started.stack if started else ()
 
     def traced_stack(self, stack: Stack, compile_id: str) -> Stack:
-        """Return the part of a fact's stack that Dynamo traced, from the compiled frame on."""
+        """Return the part of a fact's stack that Dynamo traced, from its frame on."""
         around = len(self.calling_stack(compile_id)) if stack else 0
         return self.full_stack(stack, compile_id)[around:] if stack else ()
 
@@ -224,7 +228,7 @@ class FactLocator:
         )
 
     def at_call(self, source: str, compile_id: str) -> bool:
-        """Return whether the user's code that makes the compiled call can refer to a guarded value.
+        """Return whether user code at the compiled call can refer to a guarded value.
 
         It cannot refer to a value of a library's call, a value that exists only in compiled code, an item of
         ``*args``, or a private attribute. An array of NumPy does not count, since it is not a tensor before
@@ -249,7 +253,7 @@ class FactLocator:
         return local[1] in parameter_names(file, function.row, function.name)
 
     def passed_as(self, source: str, compile_id: str, length: int) -> str:
-        """Return the caller's code for an item of ``*args`` or ``**kwargs`` of a compiled function.
+        """Return the caller's code for an item of a function's ``*args`` or ``**kwargs``.
 
         ``length`` is the number of ``*args``. Empty if the user's code does not make the call itself.
         """
@@ -269,18 +273,18 @@ class FactLocator:
         return passed_as(node, definition, f"{found[1]}{found[2]}", length)
 
     def mentions(self, text: str, compile_id: str) -> bool:
-        """Return whether one of the user's files that make a compiled call contains ``text``."""
+        """Return whether a user file on the stack of a compiled call contains ``text``."""
         sources = map(self.workspace.own_source, {frame.filename for frame in self.calling_stack(compile_id)})
         return any(source is not None and text in source.text for source in sources)
 
     def sources_around(self, compile_id: str) -> list[SourceFile]:
-        """List the user's files that make a compiled call, and the file of the compiled function."""
+        """List the user's files of a compiled call's stack and of the compiled function."""
         frames = (*self.calling_stack(compile_id), *self.own_frame(compile_id))
         sources = map(self.workspace.own_source, dict.fromkeys(frame.filename for frame in frames))
         return list(filter(None, sources))
 
     def span(self, frame: StackFrame, name: str = "") -> Span:
-        """Return the range of a frame's code, or of ``name`` on its row if it occurs there."""
+        """Return the range of a frame's code, or of ``name`` on its row if found there."""
         key = (frame, name)
         span = self._spans.get(key)
         if span is None:
@@ -290,7 +294,7 @@ class FactLocator:
         return span
 
     def name_span(self, stack: Stack, source: str) -> Span | None:
-        """Return the range of a guarded expression in the user's innermost frame of a stack."""
+        """Return the range of a guarded expression in a stack's innermost user frame."""
         frame = self._innermost_own(stack)
         return None if frame is None else self.span(frame, written_name(source))
 
@@ -311,7 +315,7 @@ class FactLocator:
         return tuple(found)
 
     def callers(self, stack: Stack) -> tuple[Span, ...]:
-        """Return the user's calls of a stack without the innermost, from the inside outwards."""
+        """Return a stack's user calls without the innermost, from the inside outwards."""
         callers = self._callers.get(stack)
         if callers is None:
             rows = ((frame.filename, frame.row) for frame in reversed(self.own(stack)[:-1]))
@@ -334,7 +338,7 @@ class FactLocator:
 
 
 def with_library_places(message: str, calls: Sequence[StackCall]) -> str:
-    """Add the first library call that a message is about, and the number of further ones, if any."""
+    """Add a message's first library call, and the number of further ones, if any."""
     places = list(dict.fromkeys(map(library_place, calls)))
     if not places:
         return message
@@ -343,18 +347,21 @@ def with_library_places(message: str, calls: Sequence[StackCall]) -> str:
 
 
 def library_place(call: StackCall) -> str:
-    """Name a call in a library, with its path in the package: ``in `reduce`, einops/einops.py:120``."""
+    """Name a library call by its path in the package.
+
+    For example: ``in `reduce`, einops/einops.py:120``.
+    """
     return f"in {code_span(call.function)}, {_LIBRARY_FOLDER.sub('', call.filename)}:{call.row}"
 
 
 def in_library(finding: Finding, workspace: Workspace) -> bool:
-    """Return whether the innermost call of a finding is in a library, not in the user's code."""
+    """Return whether a finding's innermost call is in a library, not user code."""
     innermost = finding.stack[-1].filename if finding.stack else finding.span.filename
     return not (workspace.contains(innermost) or _is_dynamo(innermost))
 
 
 def _is_dynamo(filename: str) -> bool:
-    """Return whether a file is Dynamo's own, such as its Python polyfills for C functions.
+    """Return whether a file is Dynamo's own, such as a polyfill for a C function.
 
     The files of higher-order operators such as ``torch.cond`` count, too: the functions passed to them
     break the graph.

@@ -1,4 +1,4 @@
-"""Findings about slow code and slow compilation, and the list of compilations of a run.
+"""Findings about slow code and slow compilation, and a run's compilations.
 
 Findings about generated code are reported only by runs that generated it.
 """
@@ -148,7 +148,7 @@ def compilations(
 
 
 def _cut_graphs(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuilder]:
-    """Build a finding for each graph that ``DistributedDataParallel`` cuts at its buckets.
+    """Build a finding for each graph that ``DistributedDataParallel`` cuts at buckets.
 
     See ``DDPOptimizer`` in ``torch/_dynamo/backends/distributed.py``.
     """
@@ -163,7 +163,7 @@ def _cut_graphs(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuil
 
 
 def _small_graphs(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuilder]:
-    """Build a finding for each graph that is small because of the graph breaks around it."""
+    """Build a finding for each graph that is small because of breaks around it."""
     if not facts.of(GraphBreak):
         return
     for fact in facts.of(GraphCaptured):
@@ -176,7 +176,7 @@ def _small_graphs(facts: FactsByType, places: FactLocator) -> Iterator[FindingBu
 
 
 def _complex_graphs(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuilder]:
-    """Build a finding for each graph for TorchInductor that computes with complex numbers.
+    """Build a finding for each graph for TorchInductor with complex numbers.
 
     TorchInductor warns about them only once in a process, and only if it runs
     (``_warn_complex_not_supported`` in ``torch/_inductor/lowering.py``, 2.11 to 2.15).
@@ -211,7 +211,7 @@ def _lines(rows: Sequence[int]) -> str:
 
 
 def _compile_times(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuilder]:
-    """Report the compile time with cold and warm caches, and the slowest part of the compiler."""
+    """Report compile times with cold and warm caches, and the compiler's slowest part."""
     times = {fact.cache: fact for fact in facts.of(TimesMeasured) if fact.failure is None}
     cold, warm = times.get("cold"), times.get("warm")
     if cold is None or not cold.compiling:
@@ -245,7 +245,7 @@ def _compile_times(facts: FactsByType, places: FactLocator) -> Iterator[FindingB
 
 
 def _traced_often(graph: GraphCaptured, places: FactLocator) -> Iterator[FindingBuilder]:
-    """Build a finding on the program's line with most operations, if it is traced many times."""
+    """Build a finding on the line with most operations, if it is traced many times."""
     lines: dict[StackFrame, Counter[str]] = defaultdict(Counter)
     for node in graph.nodes:
         if not _INSTALLED.search(node.frame.filename):

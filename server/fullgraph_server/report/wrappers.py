@@ -1,4 +1,4 @@
-"""Findings that a library's wrapper around a module causes, rather than the module itself.
+"""Findings that a library's wrapper around a module causes, not the module itself.
 
 ``DistributedDataParallel`` breaks the graph around the forward of its module, FSDP at its hooks, torch's
 optimizers around ``step``. If a ``LightningModule`` is compiled as a whole, its loggers, its trainer and
@@ -23,7 +23,10 @@ from .source_locator import FactLocator
 
 @dataclass(frozen=True, slots=True)
 class ModuleWrapper:
-    """A wrapper that torch puts around a module or an optimizer; ``files`` matches its source files."""
+    """A wrapper that torch puts around a module or an optimizer.
+
+    ``files`` matches its source files.
+    """
 
     name: str
     files: re.Pattern[str]
@@ -58,7 +61,7 @@ _WRAPPERS: Final = (
 
 
 def wrapper_of(stack: Stack, is_own: Callable[[str], bool]) -> ModuleWrapper | None:
-    """Return the wrapper whose code is at the end of a stack, below the user's code, if any."""
+    """Return the wrapper whose code ends a stack, below the user's code, if any."""
     below: list[str] = []
     for frame in reversed(stack):
         if is_own(frame.filename):
@@ -83,9 +86,10 @@ class LightningModules:
         self._workspace = places.workspace
 
     def hints(self, stack: Stack, compile_id: str, source: str = "") -> tuple[str, ...]:
-        """Advise to compile the networks instead, if that removes a finding; else return nothing.
+        """Advise to compile the networks instead, if that removes a finding.
 
-        ``stack`` is the stack of the finding, ``source`` the guarded value that it is about, if any.
+        Return nothing otherwise. ``stack`` is the stack of the finding, ``source`` the guarded value that it
+        is about, if any.
         """
         compiled = self._compiled.get(compile_id)
         if compiled is None or not self._is_of_library(compiled, stack, source):
@@ -94,7 +98,7 @@ class LightningModules:
         return (compile_networks(compiled.classes[0].name, networks),) if networks else ()
 
     def _can_compile(self, network: Network, compiled: LightningCompiled) -> bool:
-        """Return whether a network is called, and only used in ways that a compiled one supports."""
+        """Return whether a network is called, and used only as a compiled one can be."""
         names = {place.filename for place in compiled.classes if self._workspace.contains(place.filename)}
         sources = {name: source for name in names if (source := self._workspace.source(name))}
         classes = (
@@ -107,7 +111,7 @@ class LightningModules:
         )
 
     def _is_of_library(self, compiled: LightningCompiled, stack: Stack, source: str) -> bool:
-        """Return whether Lightning's code, called by the ``LightningModule`` itself, is the cause.
+        """Return whether the cause is Lightning's code called by the ``LightningModule``.
 
         Code that a network calls does not count: it would still be compiled with the network.
         """

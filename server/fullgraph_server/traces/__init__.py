@@ -1,4 +1,4 @@
-"""Traces that were recorded on another machine: their logs and ranks, and the matching local files.
+"""Traces recorded on another machine: logs, ranks, and the matching local files.
 
 - ``trace``: a report of all ranks; the entry point
 - ``reading``: one log as a report

@@ -51,7 +51,10 @@ _DAMAGE: Final = (
 
 
 class ArchiveError(Exception):
-    """Error for an archive that cannot be read at all; its message is a sentence without a full stop."""
+    """Error for an archive that cannot be read at all.
+
+    Its message is a sentence without a full stop.
+    """
 
 
 class _UnpackLimitError(Exception):
@@ -104,7 +107,7 @@ def is_archive(name: str) -> bool:
 
 
 def unpack(archive: Path, folder: Path, is_log: Callable[[str], bool], most: int) -> tuple[str, ...]:
-    """Unpack at most ``most`` logs into a folder; return sentences about what is left out.
+    """Unpack at most ``most`` logs into a folder; return sentences on those left out.
 
     Raises ``ArchiveError``, and ``OSError`` if the disk fails.
     """
@@ -151,7 +154,10 @@ def _write(stream: _ByteStream, path: Path, modified: float) -> None:
 
 
 def _plain(name: str) -> str:
-    """Return the last part of a member's path, which may name a rank, as a safe file name."""
+    """Return the last part of a member's path as a safe file name.
+
+    It may name a rank.
+    """
     return _UNSAFE.sub("_", re.split(r"[/\\]", name)[-1])[-200:]
 
 
@@ -170,7 +176,10 @@ def _members(archive: Path, limit: _UnpackLimit) -> Iterator[_ArchiveMember]:
 
 
 class _MemberHeader(tarfile.TarInfo):
-    """The header of a member that raises if it is damaged; ``tarfile`` would end the archive there."""
+    """The header of an archive's member; it raises if it is damaged.
+
+    ``tarfile`` would end the archive there.
+    """
 
     @classmethod
     def fromtarfile(cls, tarfile_: tarfile.TarFile) -> _MemberHeader:

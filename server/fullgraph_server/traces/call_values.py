@@ -1,4 +1,4 @@
-"""Arguments of a call, reconstructed from a trace: tensors, numbers, constants, and containers of them.
+"""Arguments of a call from a trace: tensors, numbers, constants, containers.
 
 A trace contains the values that a frame used, each under torch's expression for it: ``L['x'][0]``,
 ``L['config'].scale``. The compilation does not depend on any other value.
@@ -45,7 +45,10 @@ _DEEPEST = 20
 
 @dataclass
 class CallValue:
-    """A value, as far as the trace shows it; ``type`` as in guards. Several names can share one value."""
+    """A value, as far as the trace shows it, with its ``type`` as in guards.
+
+    Several names can share one value.
+    """
 
     constant: ast.expr | None = None
     tensor: InputTensor | None = None
@@ -152,7 +155,10 @@ def _at(root: CallValue, path: Sequence[_Step]) -> CallValue | None:
 
 
 def _same(guard: GuardInstalled) -> tuple[Sequence[_Step], Sequence[_Step]] | None:
-    """Return the paths of two values that a guard requires to be identical: ``L['b'] is L['a']``."""
+    """Return the paths of two values that a guard requires to be one object.
+
+    Such a guard is ``L['b'] is L['a']``.
+    """
     one, word, other = guard.code.partition(" is ")
     paths = _path(one), _path(other)
     return paths if word and all(paths) else None
@@ -181,7 +187,10 @@ class ValueWriter:
         self._names: dict[int, str] = {}
 
     def expression(self, value: CallValue, name: str = "") -> ast.expr:
-        """Return an expression that builds a value, and assigns it to ``name`` if it is needed again."""
+        """Return an expression that builds a value.
+
+        It assigns the value to ``name`` if it is needed again.
+        """
         if not value.name:
             return self._made(value)
         if id(value) in self._names:

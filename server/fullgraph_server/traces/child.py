@@ -1,4 +1,4 @@
-"""A process that calls one function, so that the server stays responsive while it reads a log.
+"""A process that calls one function, so the server can answer while a log is read.
 
 The process gets the function and its arguments as a pickle on stdin, and answers with a pickle on stdout. It
 ends when stdin ends, that is with the process that started it.

@@ -1,4 +1,4 @@
-"""The text of a workspace file when it ran on another machine, as far as a log quotes it.
+"""The text of a workspace file that ran elsewhere, as far as a log quotes it.
 
 The local file may be a different version. Lines that are in both are paired, in order. A quoted line that is
 not in the local file is inserted at its probable row, so that a :class:`~..workspace.drift.TextDrift` can
@@ -20,7 +20,7 @@ from ..workspace.source import SourceFile
 
 @dataclass(frozen=True)
 class ExecutedFile:
-    """The text that ran, its map from remote rows, and its rows that are not in the local file."""
+    """The text that ran, its map from remote rows, and its rows missing locally."""
 
     source: SourceFile
     changed: frozenset[int]
@@ -28,7 +28,7 @@ class ExecutedFile:
     _places: Sequence[int]
 
     def row(self, row: int) -> int:
-        """Return the row of the text for a remote row, by its distance to the nearest quoted row."""
+        """Return the row of the text for a remote row, by the nearest quoted row."""
         index = bisect_right(self._rows, row)
         above = (self._rows[index - 1], self._places[index - 1]) if index else (0, 0)
         within = index < len(self._rows)
@@ -39,7 +39,10 @@ class ExecutedFile:
 
 
 def as_it_ran(here: SourceFile, quoted: Mapping[int, str]) -> ExecutedFile:
-    """Insert the lines that a log quotes (by remote row, without indentation) into a local file's text."""
+    """Insert the lines that a log quotes into the text of a local file.
+
+    ``quoted`` has them by remote row, without indentation.
+    """
     return _as_it_ran(here, tuple(sorted(quoted.items())))
 
 
@@ -95,7 +98,7 @@ def _filled(
     quoted: Mapping[int, str],
     here: Mapping[str, Sequence[int]],
 ) -> Iterator[tuple[int, int]]:
-    """Yield the pairs, and between them the nearest pairs of lines that occur more than once."""
+    """Yield the pairs, and between them the nearest pairs of lines that repeat."""
     row = place = 0
     for pair in (*anchors, None):
         end = bisect_left(rows, pair[0]) if pair else len(rows)

@@ -32,7 +32,10 @@ _NAMES: Final = (".log", ".log.gz")
 
 
 class NoTraceError(Exception):
-    """Error for a path or URL without a readable trace; its message is a sentence for the user."""
+    """Error for a path or URL without a readable trace.
+
+    Its message is a sentence for the user.
+    """
 
 
 class SilentServerError(NoTraceError):
@@ -58,9 +61,10 @@ class LogFile:
 
 @dataclass(frozen=True, slots=True)
 class TraceLogs:
-    """The logs of one job, by rank; ``older`` is the number of older logs in the same folder.
+    """The logs of one job, by rank.
 
-    ``unread`` says why the logs of ranks cannot be read; ``problems`` are sentences about the whole trace.
+    ``older`` is the number of older logs in the same folder. ``unread`` says why the logs of ranks cannot be
+    read; ``problems`` are sentences about the whole trace.
     """
 
     logs: tuple[LogFile, ...]
@@ -75,10 +79,10 @@ class TraceLogs:
 
 
 def find_logs(path: Path, shown: str = "") -> TraceLogs:
-    """Find the logs of a file or folder: the newest of each rank, or of a program without ranks.
+    """Find the newest log of each rank, or of a program without ranks.
 
-    Each run of a program adds a log. ``shown`` is the path or URL of the archive that was unpacked into the
-    folder. Raises ``NoTraceError``.
+    ``path`` is a log or a folder. Each run of a program adds a log. ``shown`` is the path or URL of the
+    archive that was unpacked into the folder. Raises ``NoTraceError``.
     """
     name = shown or str(path)
     if not path.exists():

@@ -115,9 +115,10 @@ class PathMap:
 
 
 def clean_path(filename: str) -> str:
-    """Normalize a path of any system: slashes, no inner ``..``, no characters that cannot be encoded.
+    """Normalize a path of any system.
 
-    The result is never a network share (``//server/share``), since Windows sends credentials to open one.
+    The result has slashes, no inner ``..``, and only characters that can be encoded. It is never a network
+    share (``//server/share``), since Windows sends credentials to open one.
     """
     printable = filename.encode("utf-8", "replace").decode().replace("\0", "")
     path = posixpath.normpath(printable.replace("\\", "/"))
@@ -151,7 +152,7 @@ def stripped_lines(source: SourceFile) -> frozenset[str]:
 
 
 def library_folders(python: str) -> tuple[str, ...]:
-    """List the library folders of an interpreter that its path shows, without starting it."""
+    """List an interpreter's library folders from its path, without starting it."""
     prefix = Path(python).parent.parent
     found = (*prefix.glob("lib/python3*/site-packages"), *prefix.glob("lib/python3*"))
     return tuple(map(str, found))

@@ -39,9 +39,9 @@ def logs_of(place: Path | Url, folder: Path | None = None) -> Iterator[TraceLogs
 
 @contextmanager
 def at_hand(log: LogFile, keep: bool) -> Iterator[LogFile]:
-    """Copy a log to this machine if it is remote, and delete the copy afterwards unless ``keep`` is set.
+    """Copy a log to this machine if it is remote.
 
-    Raises ``NoTraceError``.
+    The copy is deleted afterwards unless ``keep`` is set. Raises ``NoTraceError``.
     """
     if log.remote is None or log.path.exists():
         yield log

@@ -1,4 +1,7 @@
-"""The report of a trace, moved to the current text of the files, for output that does not follow edits."""
+"""The report of a trace, moved to the current text of the files.
+
+Output that does not follow edits shows this report.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""One rank read on its own, and findings about ranks without a report or with another torch or clock."""
+"""One rank read on its own, and findings about ranks.
+
+The findings are about ranks without a report, or with another torch or clock.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ def read_rank(log: LogFile, reading: ReadOptions, target: str, keep: bool = Fals
 
 
 def shared(item: RankResult, seen: dict[Hashable, Any]) -> RankResult:
-    """Replace equal parts of the reports of several ranks by one object, to save memory."""
+    """Replace equal parts of several ranks' reports by one object, to save memory."""
     if (report := item.report) is None:
         return item
 
@@ -84,7 +87,7 @@ def shared(item: RankResult, seen: dict[Hashable, Any]) -> RankResult:
 
 
 def findings_on_ranks(place: str, read: Mapping[int, RankResult]) -> Iterator[Finding]:
-    """Yield findings about ranks that were not read, or whose torch or clock differs from the rest."""
+    """Yield findings about ranks that were not read, or have another torch or clock."""
     for problem, ranks in _grouped({rank: item.problem for rank, item in read.items() if not item.report}):
         yield _finding(place, ranks, f"{'was' if len(ranks) == 1 else 'were'} not read: {problem}")
     gaps = sorted(set(range(max(read))) - set(read)) if max(read) < MOST_LOGS else ()
@@ -118,7 +121,7 @@ def _apart(place: str, times: Mapping[int, datetime]) -> Iterator[Finding]:
 
 
 def _hours(apart: timedelta) -> int:
-    """Return the whole hours between two times whose years are unknown, also across New Year."""
+    """Return the whole hours between two times of unknown years, also over New Year."""
     half = _YEAR / 2
     return int(((apart + half) % _YEAR - half) / timedelta(hours=1))
 

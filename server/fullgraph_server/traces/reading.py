@@ -1,4 +1,4 @@
-"""The report of one log, read with the requested detail and moved to files of the workspace."""
+"""The report of one log, read in the requested detail, moved to workspace files."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _some(findings: tuple[Finding, ...], filename: str) -> tuple[Finding, ...]:
 
 @dataclass(frozen=True)
 class _ExecutedWorkspace(Workspace):
-    """The workspace with the texts that ran; it contains only files that the log names."""
+    """The workspace with the texts that ran; it contains only files in the log."""
 
     def contains(self, filename: str) -> bool:
         return self.read(filename) is not None
@@ -214,7 +214,10 @@ def _is_bent(record: TraceRecord) -> bool:
 
 
 def _torch(log: TraceLog) -> str:
-    """Return the version of torch that wrote a log: since 2.13 from its first record, else from metrics."""
+    """Return the version of torch that wrote a log.
+
+    Since 2.13, the first record has it, before that the metrics.
+    """
     for record in log.records({_VERSION, "compilation_metrics"}):
         try:
             values = read_json(record.payload) if record.name == _VERSION else record.body

@@ -21,7 +21,10 @@ _LARGEST: Final = 1 << 62
 
 
 class Relocation:
-    """A map from places in a log to local places; ``quoted`` are lines in the log, by file and row."""
+    """A map from places in a log to local places.
+
+    ``quoted`` are lines in the log, by file and row.
+    """
 
     def __init__(self, paths: PathMap, quoted: Mapping[str, Mapping[int, str]]) -> None:
         self._paths = paths

@@ -56,9 +56,9 @@ class _FileSizeError(Exception):
 
 
 def files_at(url: Url, recursive: bool) -> dict[RemoteFile, tuple[int, int]]:
-    """Find a file or the files of a folder, with their sizes and modification times in nanoseconds.
+    """Find a file, or the files of a folder.
 
-    Raises ``NoTraceError``.
+    Their sizes are in bytes, their modification times in nanoseconds. Raises ``NoTraceError``.
     """
 
     def find() -> dict[RemoteFile, tuple[int, int]]:
@@ -161,7 +161,7 @@ def _modified(info: Mapping[str, Any]) -> int:
 
 
 def _in_time(call: Callable[[], _Answer], arrived: Callable[[], int] = lambda: 0) -> _Answer:
-    """Return the result of a call while enough bytes arrive; otherwise raise ``TimeoutError``.
+    """Return a call's result while enough bytes arrive, else raise ``TimeoutError``.
 
     The call's thread is then left running, since it cannot be stopped.
     """
@@ -211,6 +211,6 @@ def _told(url: Url, shown: str) -> Iterator[None]:
 
 
 def _reason(url: Url, error: BaseException) -> str:
-    """Return the first line of an exception's message, without the URL's secrets that it may quote."""
+    """Return the first line of an exception's message, without the URL's secrets."""
     said = (str(error) or type(error).__name__).splitlines()[0]
     return without_secrets(said, [url]).rstrip(".")

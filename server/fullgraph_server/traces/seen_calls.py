@@ -1,4 +1,4 @@
-"""Example calls of compiled functions, with the inputs for which they were compiled."""
+"""Example calls of compiled functions, with the inputs of their compilations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CALLED = ("forward", "__call__")
 
 @dataclass(frozen=True)
 class _CallableDefinition:
-    """A function that an example can call, with its qualified name and the class if it is a method."""
+    """A function that an example can call, its qualified name, and a method's class."""
 
     source: SourceFile
     qualname: str
@@ -45,7 +45,7 @@ class _FunctionCompilation:
 
 
 def seen_calls(facts: Sequence[Fact], workspace: Workspace) -> tuple[SeenCall, ...]:
-    """Collect the compiled calls without duplicates, in the order of their first compilation."""
+    """Collect compiled calls without duplicates, in the order of first compilation."""
     inputs = {fact.compile_id: fact for fact in facts if isinstance(fact, FrameInputs)}
     guards: defaultdict[str, list[GuardInstalled]] = defaultdict(list)
     functions: defaultdict[tuple[str, str, int], list[_FunctionCompilation]] = defaultdict(list)
@@ -69,7 +69,7 @@ def seen_calls(facts: Sequence[Fact], workspace: Workspace) -> tuple[SeenCall, .
 
 
 def example_lines(report: Report) -> list[tuple[str, int, list[str]]]:
-    """List the definitions with calls in a report: file, row, and the comments to put above them."""
+    """List definitions with calls in a report: file, row, comments to put above."""
     lines: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
     for call in report.calls:
         lines[call.filename, call.row].append(example_line(call))
@@ -82,7 +82,7 @@ def example_line(call: SeenCall) -> str:
 
 
 def _definition(workspace: Workspace, filename: str, name: str, row: int) -> _CallableDefinition | None:
-    """Find the function whose code begins at a row, if it can be reached by name in its module."""
+    """Find the function that begins at a row, if its module can reach it by name."""
     source = workspace.own_source(filename)
     if source is None:
         return None
@@ -133,7 +133,7 @@ def _programs(started: FrameStarted, workspace: Workspace) -> list[SourceFile]:
 
 
 def _unchanged(function: ast.FunctionDef) -> set[str]:
-    """Collect the parameters that a function never assigns: they keep their values from its start."""
+    """Collect the parameters that a function never assigns, so they keep their values."""
     stored = {node.id for node in nodes_of(ast.Name, function) if not isinstance(node.ctx, ast.Load)}
     return {node.arg for node in parameters(function)} - stored
 
@@ -179,10 +179,10 @@ def _class_of_self(
 
 @dataclass(frozen=True)
 class _HeaderArguments:
-    """The arguments of a call, for its function's parameters; arguments equal to a default are left out.
+    """The arguments of a call, for its function's parameters.
 
-    ``bound`` leaves out the first parameter, the object. An argument that was not used is ``None`` if the
-    frame was ``traced`` to its end, else ``...``.
+    Arguments equal to a default are left out. ``bound`` leaves out the first parameter, the object. An
+    argument that was not used is ``None`` if the frame was ``traced`` to its end, else ``...``.
     """
 
     header: ast.arguments

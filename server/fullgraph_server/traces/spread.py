@@ -181,7 +181,10 @@ def _client(address: str) -> Iterator[Client]:
 
 
 def _check(client: Client, address: str, root: str) -> None:
-    """Check that the workers can read the logs as this process would. Raises ``NoTraceError``."""
+    """Check that workers can read the logs as this process would.
+
+    Raises ``NoTraceError``.
+    """
     workers: dict[str, Any] = client.run(_describe, root, on_error="return")
     if not workers:
         raise NoTraceError(f"The scheduler at {address} has no workers: start some with `dask worker`.")
@@ -233,7 +236,7 @@ def _same(read: Read) -> Read:
 
 
 def _apply(read: Read, log: LogFile) -> RankResult:
-    """Read a log in a worker, with copies in the worker's folder, which the cluster cleans up."""
+    """Read a log in a worker, with copies in its folder, which the cluster cleans up."""
     from distributed import get_worker
 
     if log.remote and not log.path.parent.is_dir():

@@ -1,4 +1,4 @@
-"""The compiler's steps on all ranks over time: events in Chromium's trace event format.
+"""The compiler's steps on all ranks over time, in Chromium's trace event format.
 
 torch logs the steps of a compilation in this format (``chromium_event``), with the process number 0 in each
 log. Here, the process number is the rank, and findings are at the start of their compilations.
@@ -43,13 +43,19 @@ class TimelineMoment:
 
 
 class Timeline:
-    """The events of ranks, one rank after another; ``starts`` are the ranks' start times in seconds."""
+    """The events of ranks, one rank after another.
+
+    ``starts`` are the ranks' start times in seconds.
+    """
 
     def __init__(self) -> None:
         self.starts: dict[int, float] = {}
 
     def events(self, log: LogFile, findings: Sequence[Finding], name: str) -> Iterator[Event]:
-        """Yield the events of a log, with the findings of its compilations. Raises ``OSError``."""
+        """Yield the events of a log, with the findings of its compilations.
+
+        Raises ``OSError``.
+        """
         rank = log.rank or 0
         yield _named("process_name", rank, name=name)
         yield _named("process_sort_index", rank, sort_index=rank)
@@ -64,7 +70,7 @@ class Timeline:
 
     @property
     def doubt(self) -> str:
-        """A warning if the trace has no times, or if ranks began far apart by their clocks; else empty."""
+        """A warning if the trace has no times, or ranks began far apart; else empty."""
         if not self.starts:
             return "The trace has no times: torch did not log the steps of the compiler."
         first, last = (choose(self.starts, key=self.starts.__getitem__) for choose in (min, max))
@@ -78,7 +84,7 @@ class Timeline:
 
 
 def _steps(log: LogFile, compilations: dict[str, TimelineMoment]) -> Iterator[Event]:
-    """Yield the steps of a log, and record the start of each compilation in ``compilations``."""
+    """Yield the steps of a log; record each compilation's start in ``compilations``."""
     opened: defaultdict[int, list[str]] = defaultdict(list)
     interpreter = TraceInterpreter(findings_only=True)
     last: TimelineMoment | None = None
@@ -96,7 +102,10 @@ def _steps(log: LogFile, compilations: dict[str, TimelineMoment]) -> Iterator[Ev
 
 
 def _step(event: Mapping[str, Any]) -> Event:
-    """Return an event that torch logged, reduced to valid fields. Raises ``ValueError``."""
+    """Return an event that torch logged, reduced to valid fields.
+
+    Raises ``ValueError``.
+    """
     time, kind, thread = event["ts"], event["ph"], event.get("tid", 0)
     if not 0 <= time < _LATEST or kind not in ("B", "E", "i") or not isinstance(thread, int):
         raise ValueError("no step")

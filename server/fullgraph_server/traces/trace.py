@@ -46,10 +46,11 @@ def read_logs(
     rank: int | None = None,
     scheduler: str = "",
 ) -> Report:
-    """Read the report of logs, or of one rank; with a ``scheduler``, the workers of its cluster read them.
+    """Read the report of logs, or of one rank.
 
-    Of several ranks, each is read for findings, and only the most typical one with the requested detail.
-    Raises ``NoTraceError``, and ``OSError`` if the disk fails.
+    With a ``scheduler``, the workers of its cluster read the logs. Of several ranks, each is read for
+    findings, and only the most typical one with the requested detail. Raises ``NoTraceError``, and
+    ``OSError`` if the disk fails.
     """
     logs = of_rank(place, logs, rank)
     reading = _with_files(reading)
@@ -87,9 +88,9 @@ def of_rank(place: Path | Url, logs: TraceLogs, rank: int | None) -> TraceLogs:
 
 
 def each_report(logs: TraceLogs, reading: ReadOptions, target: str) -> Iterator[tuple[LogFile, Report]]:
-    """Yield one log after the other with its report; of several, skip those that cannot be read.
+    """Yield the logs one after another, each with its report.
 
-    Raises ``NoTraceError`` and ``OSError``.
+    Of several logs, those that cannot be read are skipped. Raises ``NoTraceError`` and ``OSError``.
     """
     reading = _with_files(reading)
     silent = 0
@@ -141,9 +142,9 @@ def report_or_problem(
     rank: int | None,
     folder: Path | None = None,
 ) -> Report | str:
-    """Read the report of a trace, with its code if the logs are small; return a sentence on failure.
+    """Read the report of a trace; return a sentence on failure.
 
-    ``folder`` is the folder for copies of logs.
+    The report has the generated code if the logs are small. ``folder`` is the folder for copies of logs.
     """
     try:
         with logs_of(path, folder) as logs:

@@ -1,4 +1,4 @@
-"""Python processes that run user code: interpreters, environments, fork servers, pools of warm workers.
+"""Python processes that run user code: interpreters, fork servers, warm workers.
 
 - ``pool``: the pool that hands out workers; the entry point
 - ``warm_pool``: workers of one kind, started ahead

@@ -1,4 +1,4 @@
-"""The server's end of the connection to a worker: JSON-RPC 2.0 with Content-Length framing.
+"""The server's end of a connection to a worker: JSON-RPC 2.0 with Content-Length.
 
 pygls has an equivalent, but importing its LSP types takes longer than running a small program.
 """
@@ -25,7 +25,10 @@ class WorkerRefusal:
 
 
 class WorkerChannel:
-    """A JSON-RPC connection; it passes each notification's method and parameters to ``on_notification``."""
+    """A JSON-RPC connection to a worker.
+
+    It passes each notification's method and parameters to ``on_notification``.
+    """
 
     def __init__(self, writer: Any, on_notification: Callable[[str, Any], None]) -> None:
         self._writer = writer
@@ -34,7 +37,10 @@ class WorkerChannel:
         self._answers: dict[int, asyncio.Future[Any]] = {}
 
     def request(self, method: str, params: object) -> asyncio.Future[Any]:
-        """Send a request; the future gets the result or a :class:`WorkerRefusal`, never an exception."""
+        """Send a request; return a future of its result.
+
+        The future gets the result or a :class:`WorkerRefusal`, never an exception.
+        """
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         number = next(self._ids)
         self._answers[number] = answer

@@ -1,4 +1,4 @@
-"""The end of a process that died: faulthandler's log as a stack, its exit status in words."""
+"""The end of a process that died: faulthandler's stack, exit status in words."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SIGNALS = {
 
 
 def crash_stack(log: str, worker_folder: str) -> Stack:
-    """Return the stack in faulthandler's log, outermost call first, without the worker's calls.
+    """Return the stack in faulthandler's log, outermost first, without worker calls.
 
     Empty if the log contains no stack.
     """
@@ -57,7 +57,10 @@ def own_failure(error: Exception) -> str:
 
 
 def early_end(python: str, returncode: int, output: str) -> str:
-    """Return why a process ended at its start; its last line of output is usually the reason."""
+    """Return why a process ended at its start.
+
+    Its last line of output is usually the reason.
+    """
     lines = output.strip().splitlines()
     reason = f": {lines[-1].strip()}" if lines else "."
     return f"{python} ended before it could run anything, with {describe_exit(returncode)}{reason}"
@@ -82,7 +85,10 @@ def _current_thread(log: str) -> list[tuple[str, str, str]]:
 
 
 def _unescaped(text: str) -> str:
-    """Undo faulthandler's escapes: it writes characters other than printable ASCII as hex code points."""
+    """Undo faulthandler's escapes of characters.
+
+    It writes all characters other than printable ASCII as hex code points.
+    """
 
     def character(match: re.Match[str]) -> str:
         code = int(match[1] or match[2] or match[3], 16)

@@ -1,4 +1,4 @@
-"""The environment report that PyTorch's issue template asks for, written by torch itself."""
+"""The environment report for PyTorch's issue template, written by torch itself."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _SECONDS = 120.0
 
 
 async def environment_report(interpreter: PythonInterpreter, folder: Path) -> str:
-    """Return Fullgraph's version, the interpreter and ``torch.utils.collect_env``'s report as Markdown."""
+    """Return Fullgraph's version, the interpreter and torch's environment as Markdown.
+
+    ``torch.utils.collect_env`` writes torch's report.
+    """
     lines = [
         f"- Fullgraph {__version__}, server on Python {sys.version.split()[0]}",
         f"- Interpreter: {escaped(f'{interpreter.path} ({interpreter.origin})')}",

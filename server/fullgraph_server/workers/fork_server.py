@@ -1,4 +1,7 @@
-"""The server's side of a fork server (``fullgraph_compiler.worker.fork_server``): workers that start warm."""
+"""The server's side of a fork server, whose workers start warm.
+
+The other side is ``fullgraph_compiler.worker.fork_server``.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,10 @@ _END_SECONDS = 5.0
 
 
 class ForkServerEndedError(Exception):
-    """The fork server has ended; ``code`` is its exit code, ``output`` the end of its output."""
+    """Error for a fork server that has ended.
+
+    ``code`` is its exit code, ``output`` the end of its output.
+    """
 
     def __init__(self, code: int, output: str) -> None:
         super().__init__(f"the fork server has ended with {describe_exit(code)}")
@@ -133,7 +139,7 @@ class ForkServer:
 
     @classmethod
     async def connect(cls, path: Path, cwd: Path) -> ForkServer:
-        """Connect to the fork server that listens at ``path`` and has imported its libraries.
+        """Connect to the fork server at ``path`` that has imported its libraries.
 
         Raises ``OSError``, :class:`ForkServerEndedError` or ``asyncio.TimeoutError`` if there is no fork
         server, or if it ends because it is out of date.
@@ -154,9 +160,10 @@ class ForkServer:
         return server
 
     async def _await_busy(self, pid: int) -> None:
-        """Wait for an answer while process ``pid`` is working; a busy machine may take long.
+        """Wait for an answer while process ``pid`` is working.
 
-        Raises ``asyncio.TimeoutError`` if the process stops working, or :class:`ForkServerEndedError`.
+        A busy machine may take long. Raises ``asyncio.TimeoutError`` if the process stops working, or
+        :class:`ForkServerEndedError`.
         """
         answer = asyncio.ensure_future(self._await_ready())
         idle, end = 0, self._loop.time() + _ANSWER_SECONDS
@@ -170,7 +177,7 @@ class ForkServer:
         answer.result()
 
     async def warm(self, libraries: Sequence[str], *, ahead: bool = False) -> ReadyAnswer:
-        """Import torch and ``libraries``; with ``ahead``, also warm up Dynamo for later runs.
+        """Import torch and ``libraries``; with ``ahead``, also warm up Dynamo.
 
         Raises :class:`ForkServerEndedError` if the fork server ends meanwhile.
         """
@@ -230,7 +237,10 @@ class ForkServer:
             await self.close()
 
     async def stay(self, listener: socket.socket, path: Path, seconds: float) -> None:
-        """Leave the fork server to the next command that connects to ``path`` within ``seconds``."""
+        """Leave the fork server to the next command.
+
+        The command must connect to ``path`` within ``seconds``.
+        """
         self._stays = True
         with contextlib.suppress(OSError, ForkServerEndedError):
             self._send({"stay": seconds, "path": str(path)}, listener.fileno())

@@ -1,4 +1,4 @@
-"""Fork servers that stay after a command has ended, for the next command of the same user.
+"""Fork servers that stay for the next command of the same user.
 
 Each fork server listens on a Unix socket in a folder that only the user can enter. One command at a time
 connects to it, and lets it stay again at the end. The fork server ends if the connection closes without that,
@@ -34,7 +34,10 @@ _MOST = 3
 
 
 def handover_of_user() -> Handover | None:
-    """Return the handover between the user's commands; ``None`` if it is turned off or unsupported."""
+    """Return the handover between the user's commands.
+
+    ``None`` if it is turned off or unsupported.
+    """
     if sys.platform != "linux" or os.environ.get("CI") or os.environ.get("FULLGRAPH_WARM") == "0":
         return None
     runtime = os.environ.get("XDG_RUNTIME_DIR")
@@ -43,7 +46,10 @@ def handover_of_user() -> Handover | None:
 
 
 class Handover:
-    """A handover of fork servers from one command to the next, which must connect within ``seconds``."""
+    """A handover of fork servers from one command to the next.
+
+    The next command must connect within ``seconds``.
+    """
 
     def __init__(self, folder: Path, seconds: float = _STAY_SECONDS) -> None:
         self._folder = folder
@@ -51,7 +57,7 @@ class Handover:
         self._inherited = ""
 
     async def find(self, settings: RunSettings, libraries: Iterable[str]) -> ForkServer | None:
-        """Return a fork server that matches these settings; ``None`` if no such server has stayed."""
+        """Return a fork server that stayed and matches these settings, or ``None``."""
         # Read once: a fork server that this process starts inherits the current attributes, not later ones.
         self._inherited = inherited()
         with contextlib.suppress(OSError):
@@ -112,7 +118,10 @@ def _end(path: Path) -> None:
 
 
 def _key(settings: RunSettings, libraries: Iterable[str], inherited: str) -> str:
-    """Return a hash of everything that a process inherits from its parent. Raises ``OSError``."""
+    """Return a hash of everything that a process inherits from its parent.
+
+    Raises ``OSError``.
+    """
     env = settings.env
     python = os.stat(shutil.which(settings.python, path=env.get("PATH")) or settings.python)
     program = (settings.python, python.st_ino, python.st_mtime_ns, str(settings.cwd), sorted(env.items()))

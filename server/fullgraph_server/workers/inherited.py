@@ -1,4 +1,4 @@
-"""The attributes that a process on Linux passes on to the processes that it starts."""
+"""The attributes that a Linux process passes on to the processes it starts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ _KEYCTL_GET_KEYRING_ID, _SESSION_KEYRING = 0, -3
 
 
 def inherited() -> str:
-    """Return a text that is equal for two processes if their children start with equal attributes."""
+    """Return a text that is equal if the children of two processes start alike.
+
+    Such children have equal attributes, for example namespaces and scheduling.
+    """
     status = _STATUS.findall(_read("status"))
     spaces = [_link(f"ns/{name}") for name in sorted(os.listdir("/proc/self/ns"))]
     scheduling = (
@@ -50,7 +53,10 @@ def inherited() -> str:
 
 
 def _root() -> object:
-    """Identify the root folder by mount, device and inode: equal folders can be different mounts."""
+    """Identify the root folder by mount, device and inode.
+
+    Equal folders can be different mounts.
+    """
     descriptor = os.open("/", os.O_PATH)
     try:
         mount = [line for line in _read(f"fdinfo/{descriptor}").splitlines() if line.startswith("mnt_id")]
@@ -61,7 +67,7 @@ def _root() -> object:
 
 
 def _of_kernel() -> object:
-    """Return attributes that no file contains: I/O priority, memory policy, keyring, prctl(2)."""
+    """Return attributes that no file has: I/O priority, memory policy, keyring, prctl."""
     libc = ctypes.CDLL(None)
     flags = [libc.prctl(option, 0, 0, 0, 0) for option in _PRCTLS]
     if (numbers := _SYSCALLS.get(platform.machine())) is None:

@@ -1,4 +1,4 @@
-"""The choice of the Python that runs a target: the named interpreter, else the most likely one."""
+"""The Python that runs a target: the named interpreter, else the most likely one."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ _ACTIVE = ("VIRTUAL_ENV", "CONDA_PREFIX")
 
 @dataclass(frozen=True)
 class PythonInterpreter:
-    """A Python interpreter, and where its path comes from: ``.venv``, ``python3 on PATH``."""
+    """A Python interpreter, and its origin: ``.venv``, ``python3 on PATH``."""
 
     path: str
     origin: str
 
 
 def find_interpreter(root: Path, env: Mapping[str, str] = os.environ) -> PythonInterpreter:
-    """Return the active environment's Python, the project's, Fullgraph's with torch, or ``python3``."""
+    """Return the Python for a project.
+
+    The first of: the active environment's, the project's, Fullgraph's own if it has torch, ``python3``.
+    """
     interpreter = next(_environments(root, env), None)
     if interpreter is None and importlib.util.find_spec("torch") is not None:
         interpreter = PythonInterpreter(sys.executable, "Fullgraph's own")
@@ -36,9 +39,9 @@ def find_interpreter(root: Path, env: Mapping[str, str] = os.environ) -> PythonI
 def known_interpreters(
     root: Path, first: Iterable[PythonInterpreter] = (), env: Mapping[str, str] = os.environ
 ) -> list[PythonInterpreter]:
-    """Return ``first``, then the interpreters of the project, of conda and pyenv, and on ``PATH``.
+    """Return ``first``, then the interpreters found on this machine.
 
-    Each interpreter is listed once.
+    These are the project's, those of conda and pyenv, and those on ``PATH``. Each interpreter is listed once.
     """
     known: dict[str, PythonInterpreter] = {}
     for item in (*first, *_environments(root, env), *_outside(env)):
@@ -92,7 +95,10 @@ def _outside(env: Mapping[str, str]) -> Iterator[PythonInterpreter]:
 
 
 def _identity(path: str) -> str:
-    """Return a key that all names of one interpreter share, but not an environment and its base."""
+    """Return a key that all names of one interpreter share.
+
+    An environment and its base have different keys.
+    """
     folder = os.path.dirname(path)
     is_environment = os.path.exists(os.path.join(folder, os.pardir, "pyvenv.cfg"))
     return os.path.join(os.path.realpath(folder), "python") if is_environment else os.path.realpath(path)

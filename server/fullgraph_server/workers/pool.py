@@ -1,4 +1,4 @@
-"""The workers of all runs: one warm pool for each kind of run, closed when it is idle."""
+"""The workers of all runs: a warm pool for each kind of run, closed when idle."""
 
 from __future__ import annotations
 

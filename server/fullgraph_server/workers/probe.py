@@ -1,4 +1,7 @@
-"""The versions of an interpreter and its torch, and the paths of its packages, without importing them."""
+"""The versions of an interpreter and its torch, and the paths of its packages.
+
+They are found without importing the packages.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +84,7 @@ async def probe(python: str, seconds: float = _SECONDS) -> InterpreterProbe:
 async def find_package(
     name: str, python: str, folder: str, cwd: str, env: Mapping[str, str]
 ) -> tuple[str, ...] | None:
-    """Return the file and the folders of a package that a program in ``folder`` would import.
+    """Return file and folders of a package that a program in ``folder`` would import.
 
     Empty if there is no such package; ``None`` if the interpreter does not answer.
     """

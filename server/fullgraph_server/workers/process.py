@@ -57,7 +57,7 @@ class WorkerProcess(ABC):
 
 
 class ExecutedProcess(WorkerProcess):
-    """A worker's process that was not forked: it imports libraries when a request asks for them."""
+    """A worker's process that was not forked; it imports libraries on request."""
 
     def __init__(self, transport: asyncio.SubprocessTransport, protocol: ProcessProtocol) -> None:
         assert protocol.stdin is not None
@@ -164,7 +164,10 @@ def kill_marked(variable: str, value: str) -> None:
 
 
 def is_working(pid: int) -> bool:
-    """Return whether a process computes, or waits for a processor or disk (Linux; proc_pid_stat(5))."""
+    """Return whether a process computes, or waits for a processor or disk.
+
+    Linux only; see proc_pid_stat(5).
+    """
     with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
         return file.read().rpartition(b")")[2].split()[0] in (b"R", b"D")
     return False
@@ -178,7 +181,10 @@ def _processes() -> list[int]:
 
 
 def _environment(pid: int) -> bytes:
-    """Return a process's initial environment; empty if it is dead or belongs to another user."""
+    """Return a process's initial environment.
+
+    Empty if the process is dead or belongs to another user.
+    """
     with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
         return file.read()
     return b""

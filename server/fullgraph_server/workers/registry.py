@@ -1,4 +1,7 @@
-"""torch's own descriptions of graph breaks: the registry of an interpreter's torch, read without import."""
+"""torch's own descriptions of graph breaks, from its registry.
+
+The registry belongs to an interpreter's torch, and is read without importing it.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,10 @@ _IS_CODE: Final = re.compile(r'^_|^f?["\']|" \+ |^[a-z_]+$')
 
 @dataclass(frozen=True, slots=True)
 class KnownBreak:
-    """torch's description of a graph break; ``…`` stands for parts that differ between programs."""
+    """torch's description of a graph break.
+
+    ``…`` stands for parts that differ between programs.
+    """
 
     title: str
     explanation: str
@@ -95,7 +101,7 @@ def _hints(texts: Any) -> tuple[str, ...]:
 
 
 def _readable(text: Any) -> str:
-    """Return a text of the registry with ``…`` for its placeholders; empty if it is code."""
+    """Return a registry text with ``…`` for its placeholders; empty if it is code."""
     if not isinstance(text, str) or _IS_CODE.search(text):
         return ""
     return _PLACEHOLDER.sub("…", " ".join(text.split()))

@@ -16,12 +16,12 @@ _CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 @dataclass(frozen=True)
 class RunSettings:
-    """The interpreter, folder and environment of a run, and its limits in seconds and bytes.
+    """The interpreter, folder and environment of a run, and its limits.
 
-    ``patience`` is the time limit in seconds for one graph, in runs that compile each graph separately.
-    ``switches`` override settings of the program. ``preview_python`` is an interpreter that can write and
-    compile kernels for a GPU if ``python`` cannot. A run with ``low_priority`` yields the processor to other
-    processes.
+    Limits are in seconds and bytes. ``patience`` is the time limit in seconds for one graph, in runs that
+    compile each graph separately. ``switches`` override settings of the program. ``preview_python`` is an
+    interpreter that can write and compile kernels for a GPU if ``python`` cannot. A run with ``low_priority``
+    yields the processor to other processes.
     """
 
     python: str
@@ -36,7 +36,10 @@ class RunSettings:
 
     @property
     def memory_of_a_try(self) -> int | None:
-        """The memory limit of one of several tries, in bytes: below the limit that ends the whole run."""
+        """The memory limit of one of several tries, in bytes.
+
+        It is below the limit that ends the whole run.
+        """
         return self.memory and self.memory * 3 // 4
 
     def stretched(self, factor: float) -> RunSettings:
@@ -45,7 +48,7 @@ class RunSettings:
         return replace(self, timeout=longer, patience=self.patience * factor)
 
     def within(self, seconds: float | None, usual: float | None = None) -> RunSettings:
-        """Return the same settings with the user's time limit ``seconds``, else the ``usual`` one."""
+        """Return the settings with the user's time limit ``seconds``, else ``usual``."""
         if seconds is None:
             return replace(self, timeout=usual)
         return replace(self, timeout=seconds, patience=seconds)

@@ -31,7 +31,10 @@ class StartError(Exception):
 
 
 class WarmPool:
-    """The workers of one kind, with their folders in ``folder``. The code that creates a pool closes it."""
+    """The workers of one kind, with their folders in ``folder``.
+
+    The code that creates a pool closes it.
+    """
 
     def __init__(
         self,
@@ -102,7 +105,7 @@ class WarmPool:
         return await self._start_worker(ahead=False, separate=separate)
 
     def prepare(self, libraries: Sequence[str], *, separate: bool = False) -> None:
-        """Start a spare worker ahead of the next run, which will need these libraries as well."""
+        """Start a spare worker before the next run, which will need these libraries too."""
         new = [name for name in libraries if name not in self._libraries]
         self._libraries.update(dict.fromkeys(new))
         if self.dead:
@@ -163,7 +166,7 @@ class WarmPool:
         return await self._warm(server, libraries, ahead=True) if self._forks else server
 
     async def _warm(self, server: ForkServer, libraries: Sequence[str], *, ahead: bool = False) -> ForkServer:
-        """Import libraries in a fork server; if that makes forks unsafe, replace it with a fresh one."""
+        """Import libraries in a fork server; replace it if that makes forks unsafe."""
         try:
             ready = await asyncio.wait_for(server.warm(libraries, ahead=ahead), START_SECONDS)
             if ready.problem:

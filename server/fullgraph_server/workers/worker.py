@@ -50,12 +50,12 @@ class Worker:
         ahead: bool = False,
         separate: bool = False,
     ) -> Worker:
-        """Start a worker in the process that ``process`` starts; it gets the worker's folder.
+        """Start a worker in the process that ``process`` starts.
 
-        The worker's folder is created in ``folder``, by default in the folder for temporary files. The worker
-        imports ``libraries``; with ``ahead``, it also does some of the run's work in advance. A ``separate``
-        worker can discard the file changes of its run even if libraries start threads. Raises the errors of
-        ``process``.
+        ``process`` gets the worker's folder, which is created in ``folder``, by default in the folder for
+        temporary files. The worker imports ``libraries``; with ``ahead``, it also does some of the run's work
+        in advance. A ``separate`` worker can discard the file changes of its run even if libraries start
+        threads. Raises the errors of ``process``.
         """
         # Caches and crash log are in the worker's folder, since the worker may die at any time.
         own_folder = Path(tempfile.mkdtemp(prefix="fullgraph-", dir=folder))
@@ -70,11 +70,14 @@ class Worker:
             raise
 
     def listen(self, on_facts: Callable[[Any], None], on_output: Callable[[str], None]) -> None:
-        """Pass the parameters of ``facts`` notifications and the program's output to these callbacks."""
+        """Pass parameters of ``facts`` notifications and the output to these callbacks."""
         self._on_facts, self._on_output = on_facts, on_output
 
     def request(self, method: str, params: object) -> asyncio.Future[Any]:
-        """Send a request; the future gets the result or a :class:`WorkerRefusal`, never an exception."""
+        """Send a request; return a future of its result.
+
+        The future gets the result or a :class:`WorkerRefusal`, never an exception.
+        """
         return self._channel.request(method, params)
 
     async def drain(self) -> None:
@@ -82,7 +85,10 @@ class Worker:
         await asyncio.wait(self._readers, timeout=DRAIN_SECONDS)
 
     async def close(self) -> str:
-        """Kill the process and its descendants, read its remaining output, and return its crash log."""
+        """Kill the process and its descendants; return its crash log.
+
+        The process's remaining output is read first.
+        """
         try:
             self.process.kill()
             await asyncio.wait({self.process.exited}, timeout=KILL_SECONDS)

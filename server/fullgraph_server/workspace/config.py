@@ -56,7 +56,7 @@ class TargetConfig:
 
 @dataclass(frozen=True)
 class ProjectConfig:
-    """A project's configuration; wrong values are left out and reported in ``problems``."""
+    """A project's configuration; wrong values are only reported in ``problems``."""
 
     root: Path
     targets: tuple[TargetConfig, ...] = ()
@@ -116,7 +116,10 @@ def _console_scripts(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def target_tables(text: str) -> Sequence[Any]:
-    """Return the target tables of a pyproject.toml that has some; ``ValueError`` if it is not TOML."""
+    """Return the target tables of the text of a pyproject.toml that has some.
+
+    Raises ``ValueError`` if it is not TOML.
+    """
     tables: Sequence[Any] = tomllib.loads(text)["tool"]["fullgraph"]["targets"]
     return tables
 
@@ -206,7 +209,7 @@ class _ConfigReader:
         self._problems.append(_problem(self._path, self._row(key), f"{name}: {message}"))
 
     def _row(self, key: str) -> int:
-        """Return the 1-based row of a key of the table, or of the target that contains the key."""
+        """Return the 1-based row of a key, or of the target that contains the key."""
         target = _TARGET.match(key)
         if target and int(target.group(1)) < len(self._targets):
             return self._targets[int(target.group(1))]

@@ -23,7 +23,7 @@ _PLAIN_CALLS = ("dict", "list", "tuple", "range", "device")
 
 
 def construction(source: SourceFile, qualname: str, programs: Iterable[SourceFile]) -> ast.expr:
-    """Return a call that constructs a class of ``source``, for evaluation in that module.
+    """Return a call that constructs a class of ``source``, for use in that module.
 
     The arguments come from a call in one of the programs or in the source itself. Without such a call, there
     are no arguments if the class needs none, else the single argument ``...`` for the user to complete.
@@ -41,7 +41,7 @@ def construction(source: SourceFile, qualname: str, programs: Iterable[SourceFil
 
 
 def record_fields(source: SourceFile, name: str) -> list[tuple[str, bool]] | None:
-    """Return the fields of a dataclass or named tuple of ``source``, and whether they have defaults.
+    """Return a dataclass's or named tuple's fields, and whether they have defaults.
 
     ``None`` for any other class; empty for a class that a call creates (``namedtuple(...)``).
     """
@@ -57,7 +57,7 @@ def record_fields(source: SourceFile, name: str) -> list[tuple[str, bool]] | Non
 
 
 def _needs_no_arguments(source: SourceFile, name: str) -> bool:
-    """Return whether the source shows that a class can be constructed without arguments."""
+    """Return whether the source shows that a class needs no arguments."""
     classes, seen = definitions(source).classes, set[str]()
     while name not in seen and (cls := classes.get(name)) is not None:
         seen.add(name)
@@ -93,7 +93,7 @@ def _calls(source: SourceFile) -> Mapping[str, list[ast.Call]]:
 
 
 def _variables(nodes: Iterable[ast.AST]) -> dict[str, ast.expr | None]:
-    """Map the variables that statements assign to their values; ``None`` if assigned more than once."""
+    """Map assigned variables to their values; ``None`` if assigned more than once."""
     values: dict[str, ast.expr | None] = {}
     for statement in nodes:
         if isinstance(statement, ast.stmt):
@@ -120,7 +120,7 @@ def _local_variables(program: SourceFile, row: int) -> dict[str, ast.expr | None
 
 @lru_cache(maxsize=256)
 def _module_variables(program: SourceFile) -> Mapping[str, ast.expr | None]:
-    """Return the variables outside functions and classes, including those in the main guard."""
+    """Return the variables outside functions and classes, also in the main guard."""
     return _variables(_outside(program.tree) if program.tree else ())
 
 
@@ -143,7 +143,10 @@ def _imported_names(source: SourceFile) -> frozenset[str]:
 
 
 class _ArgumentCopier(ast.NodeTransformer):
-    """A copier of a program's arguments into another module; ``usable`` if they mean the same there."""
+    """A copier of a program's arguments into another module.
+
+    ``usable`` if they mean the same there.
+    """
 
     def __init__(self, program: SourceFile, row: int, module: SourceFile) -> None:
         self._local = _local_variables(program, row)

@@ -1,4 +1,4 @@
-"""Definitions of names that functions use: parameters, variables around them, attributes of classes."""
+"""Definitions of names in functions: parameters, outer variables, attributes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _REGISTER = ("register_buffer", "register_parameter", "register_module", "add_mo
 
 @dataclass(frozen=True, eq=False)
 class NameDefinition:
-    """The place where a name gets its value, and the names of the functions called there."""
+    """The place where a name gets its value, and names of functions called there."""
 
     span: Span
     called: frozenset[str] = frozenset()
@@ -60,7 +60,7 @@ class ScopeDefinitions:
         return max(functions, key=lambda scope: scope.lineno, default=None)
 
     def qualname(self, row: int, name: str) -> str:
-        """Return the qualified name (``Block.forward``) of the function whose ``def`` is at ``row``."""
+        """Return the qualified name (``Block.forward``) of the function at a ``def`` row."""
         scope: _Scope | None = self.function(row, name)
         while scope is not None and isinstance(cls := self._around.get(scope), ast.ClassDef):
             scope, name = cls, f"{cls.name}.{name}"
@@ -72,7 +72,7 @@ class ScopeDefinitions:
         return outer if isinstance(outer, ast.ClassDef) else None
 
     def maker(self, function: AnyFunction) -> ast.FunctionDef | None:
-        """Return the function that directly encloses a function; ``None`` if there is none."""
+        """Return the function that directly encloses a function, or ``None``."""
         outer = self._around.get(function)
         return outer if isinstance(outer, ast.FunctionDef) else None
 
@@ -97,7 +97,10 @@ class ScopeDefinitions:
         return self._variable(self._source.tree, name) if self._source.tree else None
 
     def attribute(self, cls: ast.ClassDef, name: str) -> NameDefinition | None:
-        """Return the definition of an attribute: set or registered in a method, or in the class body."""
+        """Return the definition of an attribute, in a method or in the class body.
+
+        A method may set or register it.
+        """
         if (cls, name) not in self._cache:
             self._cache[cls, name] = self._attribute(cls, name)
         return self._cache[cls, name]
@@ -144,7 +147,7 @@ def _name(function: AnyFunction) -> str:
 
 
 def self_name(method: ast.AST) -> str:
-    """Return the name of a method's first parameter (``self``); empty if there is none."""
+    """Return the name of a method's first parameter (``self``), empty if none."""
     own = positional(method) if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
     return own[0].arg if own else ""
 
@@ -161,7 +164,10 @@ def called_attributes(cls: ast.ClassDef) -> frozenset[str]:
 
 
 def held_attributes(source: SourceFile) -> frozenset[str]:
-    """List the attributes that a file reads other than to call them or to access their attributes."""
+    """List the attributes that a file reads as values.
+
+    Reads that only call the attribute, or access an attribute of it, do not count.
+    """
     nodes = list(ast.walk(source.tree)) if source.tree else []
     expected = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     expected |= {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
@@ -170,7 +176,7 @@ def held_attributes(source: SourceFile) -> frozenset[str]:
 
 
 def nodes_of_scope(node: ast.AST, *, functions: bool = False) -> Iterator[ast.AST]:
-    """Yield the nodes of a scope in text order; with ``functions``, also those of inner functions."""
+    """Yield a scope's nodes in text order; with ``functions``, also inner functions'."""
     for child in ast.iter_child_nodes(node):
         yield child
         inner = isinstance(child, (*_FUNCTIONS, ast.ClassDef))
@@ -184,7 +190,7 @@ def _bound(alias: ast.alias) -> str:
 
 
 def _value(statement: ast.AST, target: ast.expr) -> ast.expr | None:
-    """Return the value that a statement assigns to a target; ``None`` if there is no such expression."""
+    """Return the value that a statement assigns to a target, or ``None``."""
     if isinstance(statement, ast.Assign):
         return statement.value if target in statement.targets else None
     return statement.value if isinstance(statement, (ast.AnnAssign, ast.AugAssign)) else None

@@ -1,4 +1,4 @@
-"""The map between the lines of the text that ran and the lines of the current text.
+"""The map between lines of the text that ran and lines of the current text.
 
 A report has rows of the text that ran, a client shows rows of its current text: every place that is shown
 between two runs is translated here.
@@ -31,7 +31,10 @@ _Gap: TypeAlias = tuple[range, range]
 
 @dataclass(frozen=True, slots=True)
 class MovedSpan:
-    """The current span of an old span: the same text, an edited line, or the place of a deleted line."""
+    """The current span of an old span, and the change of its text.
+
+    The span covers the same text, an edited line, or the place of a deleted line.
+    """
 
     span: Span
     change: Change
@@ -51,7 +54,7 @@ class TextDrift:
         self._rows_now = [other for _, other, _ in self._same]
 
     def line(self, row: int) -> tuple[int, Change]:
-        """Return the current row of a line, or of the place where it was deleted, and its change."""
+        """Return a line's current row, or the place where it was deleted, and its change."""
         one, other, length = self._same[max(bisect_right(self._rows, row) - 1, 0)]
         if 0 <= row - one < length:
             return row - one + other, "same"
@@ -71,7 +74,10 @@ class TextDrift:
         return MovedSpan(line_span(self.after, left), "edited")
 
     def shift(self, first: int, last: int) -> int | None:
-        """Return by how many rows a block has moved; ``None`` if a line changed or lines moved apart."""
+        """Return by how many rows a block has moved.
+
+        ``None`` if a line changed or lines moved apart.
+        """
         one, other, length = self._same[max(bisect_right(self._rows, first) - 1, 0)]
         return other - one if one <= first and last < one + length else None
 
@@ -98,7 +104,7 @@ def _is_whole_file(span: Span) -> bool:
 def _compared(
     before: Sequence[str], after: Sequence[str]
 ) -> tuple[list[_Block], dict[int, tuple[int, Change]]]:
-    """Return the blocks of unchanged lines, and the current row and change of each other line."""
+    """Return blocks of unchanged lines, and current row and change of other lines."""
     head = _common(before, after)
     tail = _common(before[head:][::-1], after[head:][::-1])
     old, new = before[head : len(before) - tail], after[head : len(after) - tail]
@@ -182,7 +188,7 @@ def _once(lines: Sequence[str], indices: range) -> Mapping[str, int]:
 
 
 def in_order(olds: Mapping[str, int], news: Mapping[str, int]) -> list[_Pair]:
-    """Return the indices of common lines in the same order: the longest increasing subsequence."""
+    """Return indices of common lines in order: the longest increasing subsequence."""
     pairs = [(index, news[line]) for line, index in olds.items() if line in news]
     others = [other for _, other in pairs]
     if others == sorted(others):

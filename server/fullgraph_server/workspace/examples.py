@@ -63,7 +63,7 @@ _DYNAMIC = re.compile(r"\b(?:globals|vars|exec|setattr|__dict__)\b|\bimport\s*\*
 
 @dataclass(frozen=True)
 class FileExamples:
-    """The examples of one file in the order of their functions, and the problems of unusable comments."""
+    """The examples of one file in function order, and problems of unusable comments."""
 
     examples: tuple[Example, ...] = ()
     problems: tuple[TextProblem, ...] = ()
@@ -147,7 +147,7 @@ def _unknown_names(source: SourceFile, known: frozenset[str]) -> Iterator[TextPr
 
 
 def module_names(source: SourceFile) -> frozenset[str]:
-    """Return the global names that a module defines, and the names that its comprehensions bind.
+    """Return a module's global names, and the names that its comprehensions bind.
 
     Raises ``SyntaxError`` for a module that parses but does not compile.
     """
@@ -155,7 +155,7 @@ def module_names(source: SourceFile) -> frozenset[str]:
 
 
 def _global_names(tree: ast.Module) -> Iterator[str]:
-    """Yield the global names of a module, including those that functions declare ``global``.
+    """Yield a module's global names, also those that functions declare ``global``.
 
     ``symtable`` is not used: it takes quadratic time for the symbols of a module.
     """
@@ -199,7 +199,7 @@ def begins_example(line: str) -> bool:
 
 
 def definition_below(source: SourceFile, row: int) -> tuple[str, NamedDefinition] | None:
-    """Return the definition that an example call in a row belongs to, with its qualified name."""
+    """Return the definition that an example call belongs to, with its qualified name."""
     for qualname, node in named_definitions(source):
         top = first_row(node)
         between = (source.line(number).lstrip() for number in range(row, top))
@@ -209,7 +209,10 @@ def definition_below(source: SourceFile, row: int) -> tuple[str, NamedDefinition
 
 
 def named_definitions(source: SourceFile) -> Iterator[tuple[str, NamedDefinition]]:
-    """Yield a module's functions, methods and classes by qualified name, including those in an ``if``."""
+    """Yield a module's functions, methods and classes by qualified name.
+
+    Those in an ``if`` are included.
+    """
     if source.tree is not None:
         yield from _definitions(source.tree, "")
 
@@ -223,7 +226,7 @@ def _definitions(node: ast.Module | ast.ClassDef, prefix: str) -> Iterator[tuple
 
 
 def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements that run on import, including those in an ``if`` or ``try``."""
+    """Yield the statements that run on import, also those in ``if`` or ``try``."""
     pending = body[::-1]
     while pending:
         statement = pending.pop()
@@ -256,7 +259,10 @@ def _comments(source: SourceFile) -> dict[int, _RowComment]:
 
 
 def _above(node: NamedDefinition, comments: dict[int, _RowComment]) -> Iterator[_RowComment]:
-    """Yield the comments directly above a definition and between its decorators, from top to bottom."""
+    """Yield the comments directly above a definition and between its decorators.
+
+    They are in the order of the text.
+    """
     top = first_row(node)
     while top - 1 in comments:
         top -= 1

@@ -1,4 +1,4 @@
-"""Comments that ignore findings, behind the code of their line: ``# fullgraph: ignore[GB0059]``."""
+"""Comments that ignore findings of their line: ``# fullgraph: ignore[GB0059]``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _COMMENT = re.compile(r"#\s*fullgraph:\s*ignore(?:\[(?P<codes>[^\]#]*)\]|(?![\w(
 
 @dataclass(frozen=True, slots=True)
 class IgnoreComment:
-    """A comment that ignores findings by code: torch's ids (``GB0059``) or kinds (``recompile``)."""
+    """A comment that ignores findings by torch's ids (``GB0059``) or by kinds.
+
+    A kind is ``recompile``, for example.
+    """
 
     span: Span
     codes: tuple[str, ...]
@@ -25,7 +28,10 @@ class IgnoreComment:
 
 @lru_cache(maxsize=256)
 def ignore_comments(source: SourceFile) -> tuple[IgnoreComment, ...]:
-    """Return a file's ignore comments up to the first syntax error; none if the file is too long."""
+    """Return a file's ignore comments up to the first syntax error.
+
+    There are none if the file is too long.
+    """
     return tuple(_comments(source)) if "fullgraph" in source.text and not source.is_long else ()
 
 
@@ -43,7 +49,7 @@ def _comments(source: SourceFile) -> Iterator[IgnoreComment]:
 
 
 def ignoring(source: SourceFile, row: int, code: str) -> tuple[Span, str] | None:
-    """Return the edit that ignores findings of a code in a row: a span and its new text.
+    """Return the edit that ignores a code's findings in a row: a span and its text.
 
     ``None`` where no comment is possible, for example inside a string.
     """

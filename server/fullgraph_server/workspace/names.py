@@ -17,9 +17,9 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, slots=True)
 class AssignmentTarget:
-    """A name that gets a value: its range including any annotation, and the range of its statement.
+    """A name that gets a value, with its range and that of its statement.
 
-    For a compound statement, the range covers only the header.
+    The name's range includes any annotation. The range of a compound statement covers only its header.
     """
 
     span: Span
@@ -29,20 +29,29 @@ class AssignmentTarget:
 
 @dataclass(frozen=True, slots=True)
 class AssignmentTargets:
-    """The assignment targets of a source by row, byte column and name; parameters by function and name."""
+    """The assignment targets of a source by row, byte column and name.
+
+    Parameters are found by function and name.
+    """
 
     _stored: Mapping[tuple[int, str], Mapping[int, AssignmentTarget]]
     _parameters: Mapping[tuple[int, str, str], AssignmentTarget]
 
     def stored(self, row: int, column: int | None, name: str) -> AssignmentTarget | None:
-        """Return the target of an instruction; without a column, the name's only target in the row."""
+        """Return the target of an instruction.
+
+        Without a column, return the only target of this name in the row.
+        """
         targets = self._stored.get((row, name), {})
         if column is not None:
             return targets.get(column)
         return next(iter(targets.values())) if len(targets) == 1 else None
 
     def parameter(self, row: int, function: str, name: str) -> AssignmentTarget | None:
-        """Return a parameter of the function that begins (first decorator or ``def``) at ``row``."""
+        """Return a parameter of the function that begins at ``row``.
+
+        A function begins at its first decorator or ``def``.
+        """
         return self._parameters.get((row, function, name))
 
 
@@ -67,7 +76,7 @@ def name_targets(source: SourceFile) -> AssignmentTargets:
 
 
 def stored(statement: ast.stmt) -> Iterator[tuple[ast.expr, str, ast.expr | None]]:
-    """Yield the variables and attributes that a statement assigns, with name and annotation.
+    """Yield the variables and attributes a statement assigns: name and annotation.
 
     Assignments in the statement's blocks are left out.
     """

@@ -1,4 +1,4 @@
-"""The folder ``.fullgraph`` in a workspace: repros, TorchInductor's code, results of the minifier."""
+"""The workspace's folder ``.fullgraph``: repros, generated code, minifier results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REPRO_RAISES = "--raise"
 
 
 def own_folder(root: Path, part: Literal["cache", "inductor", "repros"]) -> Path:
-    """Return a subfolder of ``.fullgraph``; create both if missing, ignored by version control.
+    """Return a subfolder of ``.fullgraph``; create both if missing, with .gitignore.
 
     Raises ``OSError``, also for a symbolic link, which could lead out of the workspace.
     """

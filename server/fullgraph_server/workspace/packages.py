@@ -1,4 +1,4 @@
-"""Installed packages: the package of a file, its version, and files edited since installation."""
+"""Installed packages: a file's package, its version, and edited files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SITES = ("site-packages", "dist-packages")
 
 @dataclass(frozen=True, slots=True)
 class InstalledPackage:
-    """An installed package: its import name, its parent folder, and the version of its distribution.
+    """An installed package: import name, parent folder, and distribution's version.
 
     ``version`` is empty if no distribution lists the package. ``edited`` are files that differ from the
     installation's record.
@@ -29,12 +29,12 @@ class InstalledPackage:
 
 
 def package_name(filename: str) -> str:
-    """Return the import name of the outermost package or module that a file belongs to."""
+    """Return the import name of the outermost package or module of a file."""
     return os.path.relpath(filename, _folder(os.path.dirname(filename))).split(os.sep)[0].removesuffix(".py")
 
 
 def installed_package(filename: str, name: str, files: tuple[str, ...]) -> InstalledPackage:
-    """Return the package ``name`` that a file belongs to; compare ``files`` with its record."""
+    """Return the package ``name`` of a file; compare ``files`` with its record."""
     folder = _folder(os.path.dirname(filename))
     for distribution in distributions(path=[folder]):
         known = {str(item): item for item in distribution.files or ()}
@@ -45,14 +45,14 @@ def installed_package(filename: str, name: str, files: tuple[str, ...]) -> Insta
 
 @lru_cache(maxsize=4096)
 def is_installed(filename: str) -> bool:
-    """Return whether a file belongs to an installed package rather than to Python itself."""
+    """Return whether a file belongs to an installed package, not to Python itself."""
     folder = _folder(os.path.dirname(filename))
     return os.path.exists(filename) and next(iter(distributions(path=[folder])), None) is not None
 
 
 @lru_cache(maxsize=4096)
 def _folder(folder: str) -> str:
-    """Return the folder on the import path, above all packages that contain ``folder``."""
+    """Return the import path's folder above all packages that contain ``folder``."""
     parts = folder.split(os.sep)
     for site in _SITES:
         if site in parts:
@@ -73,6 +73,9 @@ def _edited(known: Mapping[str, PackagePath], folder: str, files: tuple[str, ...
 
 
 def _digest(filename: str, mode: str) -> str:
-    """Return the hash of a file in RECORD's format (PyPA, "Recording installed projects")."""
+    """Return the hash of a file in RECORD's format.
+
+    See "Recording installed projects" of the PyPA.
+    """
     digest = hashlib.new(mode, Path(filename).read_bytes()).digest()
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()

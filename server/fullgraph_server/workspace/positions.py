@@ -14,7 +14,10 @@ TRACE: Final = "trace:"
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A range of one file. ``row`` and ``column`` are 1-based; ``end_column`` is exclusive."""
+    """A range of one file.
+
+    ``row`` and ``column`` are 1-based; ``end_column`` is exclusive.
+    """
 
     filename: str
     row: int
@@ -34,7 +37,7 @@ class StackCall:
 
 @dataclass(frozen=True, slots=True)
 class TextProblem:
-    """A mistake in text that the user wrote for Fullgraph: a sentence, and the place of the mistake."""
+    """A mistake in text that the user wrote for Fullgraph: a sentence, and its place."""
 
     message: str
     span: Span

@@ -1,4 +1,4 @@
-"""Files that run as programs, and the files of modules that run by name (``python -m``).
+"""Files that run as programs, and files of modules run by name (``python -m``).
 
 A file is a program if it has a main guard, or calls a compiled function at the top level.
 """
@@ -25,7 +25,10 @@ def main_guard(source: SourceFile) -> ast.If | None:
 
 
 def is_program(source: SourceFile) -> bool:
-    """Return whether a file has a main guard, or calls what it compiles at the top level (``model(x)``)."""
+    """Return whether a file has a main guard or calls a compiled function.
+
+    The call must be at the top level, such as ``model(x)``.
+    """
     if main_guard(source) is not None:
         return True
     if "compile" not in source.text:
@@ -36,7 +39,7 @@ def is_program(source: SourceFile) -> bool:
 
 
 def does_something(source: SourceFile) -> bool:
-    """Return whether a file's top level does more than define things: calls, loops, ``raise``."""
+    """Return whether a file's top level does more than define: calls, loops, raises."""
     return any(
         isinstance(node, _ACTIONS) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
         for node in _top_level(source.tree.body if source.tree else ())
@@ -55,7 +58,10 @@ def module_file(module: str, cwd: Path) -> str:
 
 
 def code_file(script: Script) -> str | None:
-    """Return the file of a script, module or console script's module; ``None`` if it does not exist."""
+    """Return the file of a script, of a module, or of a console script's module.
+
+    ``None`` if it does not exist.
+    """
     files = [script.filename]
     if script.console_script:
         files.append(os.path.join(script.filename.removesuffix(".py"), "__init__.py"))
@@ -92,7 +98,10 @@ def _compiled_names(node: ast.AST) -> Iterator[str]:
 
 
 def _compiled_in_place(node: ast.expr) -> str:
-    """Return the name in ``name.compile()``, which compiles a module in place; empty if there is none."""
+    """Return the name in ``name.compile()``, which compiles a module in place.
+
+    Empty if there is none.
+    """
     if not isinstance(node, ast.Call) or node.args or not isinstance(node.func, ast.Attribute):
         return ""
     module = node.func.value
@@ -100,14 +109,17 @@ def _compiled_in_place(node: ast.expr) -> str:
 
 
 def _is_compile(node: ast.expr) -> bool:
-    """Return whether an expression is ``torch.compile``, a call of it, or a call with one as argument."""
+    """Return whether an expression is ``torch.compile`` or a call of it.
+
+    A call that takes one as argument counts, too.
+    """
     if isinstance(node, ast.Call):
         return _is_compile(node.func) or any(map(_is_compile, node.args))
     return isinstance(node, ast.Attribute) and ast.unparse(node) == "torch.compile"
 
 
 def _uses(call: ast.Call, compiled: set[str]) -> bool:
-    """Return whether a call calls a compiled function, or passes one to another function."""
+    """Return whether a call calls a compiled function, or passes one on."""
     if isinstance(call.func, ast.Call):
         return _is_compile(call.func)
     names = (call.func, *call.args, *(keyword.value for keyword in call.keywords))

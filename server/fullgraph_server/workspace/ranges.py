@@ -26,7 +26,7 @@ _DEFINITION = re.compile(r"(?:async\s+)?(?:def|class)\s+")
 
 
 def frame_span(source: SourceFile | None, frame: StackFrame) -> Span:
-    """Return the range of a stack frame: its columns if torch reports them, else its statement.
+    """Return a stack frame's range: its columns if known, else its statement.
 
     Without a source, the range is empty at the row's first column.
     """
@@ -40,7 +40,7 @@ def frame_span(source: SourceFile | None, frame: StackFrame) -> Span:
 
 
 def row_span(source: SourceFile, row: int) -> Span:
-    """Return the range of the statement at ``row``, or of the part of it that begins there."""
+    """Return the range of the statement at ``row``, or of its part that begins there."""
     statement = _statement_at(source.tree.body, row) if source.tree else None
     if statement is None:
         return line_span(source, row)
@@ -62,12 +62,15 @@ def row_span(source: SourceFile, row: int) -> Span:
 
 
 def statement_span(source: SourceFile, row: int) -> Span:
-    """Return the range of the statement at ``row``: a whole simple statement, a header, or just the row."""
+    """Return the range of the statement at ``row``.
+
+    It is a whole simple statement, a header, or just the row.
+    """
     return _statement_spans(source).get(row) or line_span(source, row)
 
 
 def body_spans(source: SourceFile, row: int, name: str) -> Iterator[Span]:
-    """Yield the ranges of a function's statements, in the form of :func:`statement_span`.
+    """Yield the ranges of a function's statements, as :func:`statement_span` does.
 
     ``row`` is the first decorator or ``def`` of the function ``name``. The docstring and the bodies of inner
     functions and classes are left out.
@@ -86,7 +89,7 @@ def line_span(source: SourceFile, row: int) -> Span:
 
 
 def definition_span(source: SourceFile | None, filename: str, row: int, name: str) -> Span:
-    """Return the range of a function's name; ``row`` is its first decorator or ``def``."""
+    """Return a function name's range; ``row`` is its first decorator or ``def``."""
     if source is None:
         return Span(filename, row, 1, row, 1)
     for node in _definitions(source):
@@ -112,10 +115,11 @@ def parameter_names(source: SourceFile, row: int, name: str) -> set[str]:
 
 
 def assignment_frame(source: SourceFile, function: str, attribute: str) -> StackFrame | None:
-    """Find where a function of this name assigns an attribute (``self.last``) or an item of it.
+    """Find where a function of this name assigns an attribute or an item of it.
 
-    Only the last part of the path counts, since a module may have the attribute under another path. If no
-    statement assigns it, the first use counts, for example ``append`` on a list.
+    The attribute is a path (``self.last``), of which only the last part counts, since a module may have the
+    attribute under another path. If no statement assigns it, the first use counts, for example ``append`` on
+    a list.
     """
     name = attribute.partition("[")[0].rpartition(".")[2]
     used = [
@@ -156,7 +160,7 @@ def passed_as(call: ast.Call, function: AnyFunction, item: str, length: int) -> 
 
 
 def name_span(source: SourceFile | None, row: int, name: str) -> Span | None:
-    """Find a variable or attribute path (``a``, ``self.scale``) in the statement at ``row``.
+    """Find a variable or path (``a``, ``self.scale``) in the statement at ``row``.
 
     If the statement does not contain the path, look for its last part, since an inlined method has another
     name for ``self``, and then for ever shorter prefixes, since a guard on ``self.linear.weight`` comes from
@@ -241,7 +245,7 @@ def _suites(node: ast.AST) -> list[list[ast.stmt]]:
 
 
 def header_span(source: SourceFile, node: ast.stmt) -> Span:
-    """Return the range of a compound statement's header expression, or of a definition's name."""
+    """Return the range of a compound statement's header, or of a definition's name."""
     if isinstance(node, (ast.If, ast.While)):
         return node_span(source, node.test)
     if isinstance(node, (ast.For, ast.AsyncFor)):
@@ -271,7 +275,7 @@ def _statement_spans(source: SourceFile) -> Mapping[int, Span]:
 
 
 def _spans(source: SourceFile, body: Sequence[ast.stmt], *, inside: bool = True) -> Iterator[Span]:
-    """Yield the ranges of statements; with ``inside``, also those in functions and classes."""
+    """Yield statements' ranges; with ``inside``, also those in functions and classes."""
     for statement in body:
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
             continue  # a docstring or another constant does nothing
@@ -282,7 +286,10 @@ def _spans(source: SourceFile, body: Sequence[ast.stmt], *, inside: bool = True)
 
 
 def _own_span(source: SourceFile, statement: ast.stmt) -> Span:
-    """Return the range of a statement; for a compound one, from its keyword to the end of its header."""
+    """Return the range of a statement.
+
+    The range of a compound statement is from its keyword to the end of its header.
+    """
     if not _suites(statement):
         return node_span(source, statement)
     header = header_span(source, statement)
@@ -301,7 +308,10 @@ def _definitions(source: SourceFile) -> Sequence[_Definition]:
 
 @lru_cache(maxsize=1024)
 def _names_at(source: SourceFile, row: int) -> Mapping[str, Span]:
-    """Map every name and path in the statement at ``row`` to its range; the row itself takes priority."""
+    """Map every name and path in the statement at ``row`` to its range.
+
+    The row itself takes priority.
+    """
     names: dict[str, Span] = {}
     for candidate in (row, *_statement_rows(source, row)):
         for node in source.nodes_at(candidate):
@@ -312,7 +322,7 @@ def _names_at(source: SourceFile, row: int) -> Mapping[str, Span]:
 
 
 def _statement_rows(source: SourceFile, row: int) -> range:
-    """Return the rows of the statement at ``row``, or of the header of a compound statement."""
+    """Return the rows of the statement at ``row``, or of a compound one's header."""
     statement = _statement_at(source.tree.body, row) if source.tree else None
     if statement is None:
         return range(0)

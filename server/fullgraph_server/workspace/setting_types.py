@@ -1,4 +1,4 @@
-"""The types of settings: the values that each accepts, and the message for any other value."""
+"""The types of settings: accepted values, and the message for any other value."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def number(unit: str) -> SettingType:
 
 
 def choice(*options: ChoiceOption, quoted: bool = True) -> ChoiceType:
-    """Return the type of a choice; messages quote string values, as TOML does, if ``quoted``."""
+    """Return the type of a choice; if ``quoted``, messages quote strings as TOML does."""
 
     def convert(value: Any) -> str | None:
         # Python has 1 == True; a setting must not accept 1 for true.

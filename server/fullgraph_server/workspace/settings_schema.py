@@ -1,4 +1,4 @@
-"""All settings: of an editor, of ``[tool.fullgraph]`` in pyproject.toml, and of its targets.
+"""All settings: of editors, of ``[tool.fullgraph]`` in pyproject.toml, of targets.
 
 Run ``python scripts/settings.py`` after a change here: it writes the settings into package.json,
 package.nls.json and docs/configuration.md. A test compares them.

@@ -50,7 +50,10 @@ class SourceFile:
 
     @property
     def is_long(self) -> bool:
-        """Whether the text is too long to parse: a syntax tree takes hundreds of times its memory."""
+        """Whether the text is too long to parse.
+
+        A syntax tree takes hundreds of times its memory.
+        """
         return len(self.text) > MOST_PARSED
 
     @cached_property
@@ -70,18 +73,21 @@ class SourceFile:
         return self.lines[row - 1] if 1 <= row <= len(self.lines) else ""
 
     def column(self, row: int, offset: int) -> int:
-        """Return the 1-based character column of a 0-based UTF-8 byte offset, within the line."""
+        """Return the 1-based character column of a 0-based UTF-8 byte offset in a line."""
         line = self.line(row)
         if line.isascii():
             return min(max(offset, 0), len(line)) + 1
         return len(line.encode("utf-8", "surrogatepass")[: max(offset, 0)].decode("utf-8", "ignore")) + 1
 
     def offset(self, row: int, column: int) -> int:
-        """Return the 0-based UTF-8 byte offset of a 1-based character column (inverse of :meth:`column`)."""
+        """Return the 0-based UTF-8 byte offset of a 1-based character column.
+
+        It is the inverse of :meth:`column`.
+        """
         return len(self.line(row)[: column - 1].encode("utf-8", "surrogatepass"))
 
     def cell(self, row: int) -> tuple[int, int]:
-        """Return a row's code cell and its row in that cell; cell 0 is a file without cells."""
+        """Return a row's code cell and row in that cell; cell 0 if there are no cells."""
         number = bisect_right(self.cells, row)
         return number, row - self.cells[number - 1] + 1 if number else row
 
@@ -91,12 +97,12 @@ class SourceFile:
         return f"cell {cell}:{row}" if cell else str(row)
 
     def row_words(self, row: int) -> str:
-        """Return a row for a sentence, behind "line": ``12``, or ``2 of cell 3`` in a notebook."""
+        """Return a row for use after "line": ``12``, or ``2 of cell 3`` in a notebook."""
         cell, row = self.cell(row)
         return f"{row} of cell {cell}" if cell else str(row)
 
     def until(self, cell: int) -> SourceFile:
-        """Return the program up to and including a code cell; itself if that is the last cell."""
+        """Return the program up to and including a code cell; itself for the last cell."""
         if not 0 < cell < len(self.cells):
             return self
         text = "\n".join(self.lines[: self.cells[cell] - 1])
@@ -108,7 +114,7 @@ class SourceFile:
         return ["\n".join(self.lines[row - 1 : end]) for row, end in zip(self.cells, ends, strict=True)]
 
     def still_is(self, ran: SourceFile) -> bool:
-        """Return whether this is the text that ran; a notebook may have more cells behind it."""
+        """Return whether this is the text that ran; a notebook may have more cells."""
         return self.until(len(ran.cells)).lines == ran.lines
 
     def nodes_at(self, row: int) -> Sequence[ast.expr | ast.stmt | ast.arg]:
@@ -117,7 +123,10 @@ class SourceFile:
 
     @cached_property
     def functions(self) -> Mapping[tuple[int, str], tuple[int, int]]:
-        """The first row (decorators included) and last row of each function, by its ``def`` row and name."""
+        """The first and last row of each function, by its ``def`` row and name.
+
+        The first row includes decorators.
+        """
         rows: dict[tuple[int, str], tuple[int, int]] = {}
         for node in ast.walk(self.tree) if self.tree else ():
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -137,7 +146,10 @@ class SourceFile:
 
 
 class SourceReader:
-    """A cached reader: it reads a file again only if its modification time or size has changed."""
+    """A cached reader of files.
+
+    It reads a file again only if its modification time or size has changed.
+    """
 
     def __init__(self) -> None:
         self._files: dict[str, tuple[tuple[int, int], SourceFile | None]] = {}
@@ -156,7 +168,10 @@ class SourceReader:
 
 
 def read_source(filename: str) -> SourceFile | None:
-    """Read a Python file or notebook in its declared encoding; ``None`` if it cannot be read."""
+    """Read a Python file or notebook in its declared encoding.
+
+    Return ``None`` if it cannot be read.
+    """
     try:
         if filename.endswith(NOTEBOOK):
             return SourceFile(filename, *program(read_cells(read_bytes(filename))))

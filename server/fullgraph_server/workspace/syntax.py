@@ -1,4 +1,4 @@
-"""Helpers on syntax trees: nodes of a kind, first rows, parameters, dotted and imported names."""
+"""Helpers on syntax trees: nodes of a kind, first rows, parameters, names."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def positional(function: AnyFunction) -> list[ast.arg]:
 
 
 def parameters(function: AnyFunction, *, rest: bool = True) -> list[ast.arg]:
-    """Return all parameters of a function; with ``rest``, ``*args`` and ``**kwargs`` come last."""
+    """Return a function's parameters; ``rest`` adds ``*args`` and ``**kwargs`` last."""
     given = function.args
     several = (given.vararg, given.kwarg) if rest else ()
     return [*positional(function), *given.kwonlyargs, *filter(None, several)]
 
 
 def dotted(node: ast.AST | None) -> str:
-    """Return a dotted name as written (``torch.nn.functional``); empty for anything else."""
+    """Return a dotted name as written (``torch.nn.functional``), otherwise empty."""
     if isinstance(node, ast.Attribute):
         owner = dotted(node.value)
         return f"{owner}.{node.attr}" if owner else ""
@@ -60,12 +60,12 @@ def dotted(node: ast.AST | None) -> str:
 
 
 def last_name(node: ast.AST | None) -> str:
-    """Return the last part of a name: ``sum`` for ``x.abs().sum``; empty for anything else."""
+    """Return the last part of a name: ``sum`` for ``x.abs().sum``; otherwise empty."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def imports(node: ast.AST) -> dict[str, str]:
-    """Map the names that imports in a node bind to full names; relative imports keep their dots."""
+    """Map names that imports in a node bind to full names; relative ones keep dots."""
     found: dict[str, str] = {}
     for item in ast.walk(node):
         if isinstance(item, ast.Import):
@@ -79,7 +79,7 @@ def imports(node: ast.AST) -> dict[str, str]:
 
 
 def resolved(node: ast.AST | None, imported: Mapping[str, str]) -> str:
-    """Return a dotted name with its first part replaced by the full name of an absolute import."""
+    """Return a dotted name with its first part resolved by an absolute import."""
     root, dot, rest = dotted(node).partition(".")
     path = imported.get(root, root)
     return f"{root if path.startswith('.') else path}{dot}{rest}"
@@ -101,7 +101,7 @@ def names(node: ast.AST) -> set[str]:
 
 
 def free(node: ast.AST) -> set[str]:
-    """Return the names in a node, except those that its functions and comprehensions bind."""
+    """Return a node's names, except those that its functions and comprehensions bind."""
     own: set[str] = set()
     for item in ast.walk(node):
         if isinstance(item, (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -112,7 +112,7 @@ def free(node: ast.AST) -> set[str]:
 
 
 def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a node and its descendants, without the contents of inner functions and classes."""
+    """Yield a node and its descendants, except inside inner functions and classes."""
     yield node
     for child in ast.iter_child_nodes(node):
         if isinstance(child, SCOPES):
@@ -150,5 +150,8 @@ def bound(statement: ast.stmt) -> set[str]:
 
 
 def called(node: ast.AST | None) -> str:
-    """Return the last name of a call's function: ``sum`` for ``x.abs().sum()``; empty for other nodes."""
+    """Return the last name of a called function: ``sum`` for ``x.abs().sum()``.
+
+    Empty for other nodes.
+    """
     return last_name(node.func) if isinstance(node, ast.Call) else ""

@@ -1,4 +1,4 @@
-"""The targets of a file, of a folder, and of the configuration: programs that can run."""
+"""The targets of a file, a folder and the configuration: programs that can run."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _SKIPPED_FOLDERS = frozenset({"__pycache__", "build", "dist"})
 
 @dataclass(frozen=True)
 class TorchrunJob:
-    """A script that runs in ``ranks`` processes of one distributed program on this machine."""
+    """A script in ``ranks`` processes of one distributed program on this machine."""
 
     script: Script
     ranks: int
@@ -57,7 +57,7 @@ class TorchrunJob:
 
 @dataclass(frozen=True)
 class Trace:
-    """The logs of a program that ran elsewhere: a file, or a folder with one file per rank.
+    """The logs of a program that ran elsewhere: a file, or a folder of files by rank.
 
     ``rank`` selects a single rank. ``folders`` maps folders of the other machine to folders of this one.
     """
@@ -112,13 +112,16 @@ def script_target(filename: str, cwd: Path, args: tuple[str, ...] = ()) -> Targe
 
 
 def cell_target(source: SourceFile, cell: int, cwd: Path) -> Target:
-    """Return the target that runs a notebook up to a code cell, separate from the whole notebook."""
+    """Return the target that runs a notebook up to a code cell.
+
+    It is separate from the target of the whole notebook.
+    """
     target = file_target(source.until(cell), cwd)
     return replace(target, id=f"{target.id}::{cell}", label=f"{target.label}::{cell}")
 
 
 def module_target(module: str, cwd: Path, args: tuple[str, ...] = ()) -> Target:
-    """Return the target for a module that runs as ``__main__``, looked up from ``cwd``."""
+    """Return the target of a module that runs as ``__main__``, found from ``cwd``."""
     filename, name = module_file(module, cwd), f"{MODULE}{module}"
     return Target(name, name, "module", filename, Script(filename, args, module), cwd)
 
@@ -130,7 +133,10 @@ def console_script_target(name: str, config: ProjectConfig, cwd: Path) -> Target
 
 
 def with_arguments(filename: str, cwd: Path, args: tuple[str, ...]) -> Target:
-    """Return the target of a script with arguments, separate from the script without arguments."""
+    """Return the target of a script with arguments.
+
+    It is separate from the target of the script without arguments.
+    """
     target = script_target(filename, cwd, args)
     words = shlex.join(args)
     label = f"{target.label} {without_secrets(words)}"
@@ -138,7 +144,10 @@ def with_arguments(filename: str, cwd: Path, args: tuple[str, ...]) -> Target:
 
 
 def trace_target(place: Path | str, root: Path, rank: int | None = None) -> Target:
-    """Return the target for a trace at a path or a URL (without secrets); ``root`` has its sources."""
+    """Return the target of a trace at a path, or at a URL without secrets.
+
+    ``root`` has its sources.
+    """
     path = Path(place)
     name = f"{place}{_RANK}{rank}" if rank is not None else str(place)
     label = without_secrets(path.name if rank is None else f"{path.name}, rank {rank}")
@@ -152,7 +161,7 @@ def trace_of(target: str) -> Trace:
 
 
 def pytest_target(node: str, cwd: Path) -> Target:
-    """Return the target for a pytest node; its path is absolute or relative to ``cwd``."""
+    """Return the target of a pytest node; its path can be relative to ``cwd``."""
     path, separator, test = node.partition("::")
     filename = os.path.normpath(cwd / path)
     node = f"{filename}{separator}{test}"
@@ -179,7 +188,10 @@ def example_targets(source: SourceFile, cwd: Path) -> tuple[Target, ...]:
 
 
 def file_target(source: SourceFile, cwd: Path) -> Target:
-    """Return the target of a whole file: its example calls, or a script if it is a program or has none."""
+    """Return the target of a whole file: its example calls or a script.
+
+    It is a script if the file is a program or has no example calls.
+    """
     file_examples = FileExamples() if is_program(source) else find_examples(source)
     if file_examples == FileExamples():
         script = script_target(source.filename, cwd)
@@ -203,7 +215,7 @@ def configured_targets(config: ProjectConfig) -> tuple[Target, ...]:
 
 
 def folder_targets(folder: Path, config: ProjectConfig, cwd: Path) -> list[Target]:
-    """Return the targets below a folder: those of pyproject.toml, then those found in files.
+    """Return the targets below a folder: pyproject.toml's, then those of files.
 
     A script that pyproject.toml names appears only with the arguments given there.
     """
@@ -214,7 +226,10 @@ def folder_targets(folder: Path, config: ProjectConfig, cwd: Path) -> list[Targe
 
 
 def find_targets(folder: Path, cwd: Path) -> tuple[Target, ...]:
-    """Find the targets of all files below a folder that mention torch.compile or an example call."""
+    """Find the targets of all files below a folder.
+
+    Files that mention neither torch.compile nor an example call are skipped.
+    """
     targets: list[Target] = []
     for filename in python_files(str(folder)):
         if _mentions(filename):
@@ -255,14 +270,14 @@ def _tests(source: SourceFile) -> Iterator[str]:
 
 
 def _console_script(name: str, config: ProjectConfig) -> Script:
-    """Return the program of a console script, with the file of the module that it calls, if known."""
+    """Return the program of a console script, with its module's file, if known."""
     module = config.console_scripts.get(name)
     filename = module_file(module, config.root) if module else str(config.root / "pyproject.toml")
     return Script(filename, console_script=name)
 
 
 def _what_runs(target: Target) -> object:
-    """Return a key that is equal for targets of the same program, whatever their arguments."""
+    """Return a key that is equal for targets of one program with any arguments."""
     return target.filename if isinstance(target.program, (Script, TorchrunJob)) else target.program
 
 
@@ -309,7 +324,7 @@ def _configured(target: TargetConfig, config: ProjectConfig, read: SourceReader)
 
 @lru_cache(maxsize=64)
 def _examples_by_name(source: SourceFile) -> Mapping[str, tuple[Example, ...]]:
-    """Return the examples of a file by qualified name; the empty name has all examples."""
+    """Return a file's examples by qualified name; the empty name has all of them."""
     examples = find_examples(source).examples
     by_name: dict[str, tuple[Example, ...]] = {"": examples}
     for example in examples:
@@ -321,7 +336,7 @@ def _examples_by_name(source: SourceFile) -> Mapping[str, tuple[Example, ...]]:
 
 
 def python_files(folder: str) -> Iterator[str]:
-    """Yield the Python files below a folder, sorted by name, except files of environments."""
+    """Yield the Python files below a folder by name, except those of environments."""
     for path, folders, names in os.walk(folder):
         folders[:] = sorted(
             name
@@ -348,7 +363,10 @@ def _inside(filename: str, folder: Path) -> bool:
 
 
 def _folder(source: SourceFile, cwd: Path) -> Path:
-    """Return the folder that a file runs in: a notebook's own folder, where Jupyter starts kernels too."""
+    """Return the folder that a file runs in.
+
+    A notebook runs in its own folder, where Jupyter starts kernels, too.
+    """
     return Path(source.filename).parent if source.cells else cwd
 
 

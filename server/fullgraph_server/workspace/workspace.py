@@ -31,11 +31,14 @@ class Workspace:
     """An installed package whose files also count as the user's own."""
 
     def contains(self, filename: str) -> bool:
-        """Return whether a file is the user's own: below the root, in no environment or library."""
+        """Return whether a file is the user's: below the root, not in a library.
+
+        A file of an environment is not the user's; a file of ``package`` is.
+        """
         return _contains(str(self.root), filename) or self.in_package(filename)
 
     def in_package(self, filename: str) -> bool:
-        """Return whether a file belongs to the installed package that counts as the user's own."""
+        """Return whether a file is of the installed package that counts as the user's."""
         return bool(self.package) and os.path.isabs(filename) and package_name(filename) == self.package
 
     def source(self, filename: str) -> SourceFile | None:
@@ -43,12 +46,12 @@ class Workspace:
         return self.read(filename)
 
     def own_source(self, filename: str) -> SourceFile | None:
-        """Return the file if it is the user's own; ``None`` for any other or unreadable file."""
+        """Return the file if it is the user's; ``None`` for any other or unreadable file."""
         return self.source(filename) if self.contains(filename) else None
 
 
 def project_root(path: Path) -> Path:
-    """Return the nearest project folder at or above ``path``, else the folder of ``path`` itself."""
+    """Return the nearest project folder at or above ``path``, else its own folder."""
     path = Path(os.path.abspath(path))
     folder = path if path.is_dir() else path.parent
     return next(filter(is_project, (folder, *folder.parents)), folder)
@@ -61,7 +64,7 @@ def is_project(folder: Path) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_library_folder(folder: str) -> bool:
-    """Return whether a folder holds an environment or installed libraries, not the user's code."""
+    """Return whether a folder holds an environment or installed libraries."""
     if os.path.basename(folder) in _LIBRARY_FOLDERS or folder.endswith(_GENERATED):
         return True
     if os.path.basename(folder) == "torch" and os.path.isdir(os.path.join(folder, "_dynamo")):

@@ -1,4 +1,4 @@
-"""Answers to graph breaks and errors: the cause in the program's source, and what to do.
+"""Answers to graph breaks and errors: the cause in the source, and what to do.
 
 They complete or replace torch's own message. Nothing is guessed: an answer names a cause only if the facts
 and the syntax tree show it.

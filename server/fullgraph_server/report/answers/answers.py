@@ -40,7 +40,7 @@ _TRACED_BY: Final = "trace_autograd_ops"
 
 
 class FindingAnswers:
-    """Answers to graph breaks and errors, from the facts and the source of the program."""
+    """Answers to graph breaks and errors, from facts and the program's source."""
 
     def __init__(self, facts: FactsByType, places: FactLocator) -> None:
         self._facts = facts
@@ -91,7 +91,10 @@ class FindingAnswers:
         return hints or uncompiled_hints(fact, self._marks, self._workspace)
 
     def on_limit(self, fact: RecompileLimit) -> FindingAnswer:
-        """Return the answer to a recompile limit: what turns it into an error, where it was set."""
+        """Return the answer to a recompile limit.
+
+        It says what turns the limit into an error, and where the program set a limit that does not apply.
+        """
         answer = limit_of_thread(fact, tuple(self._sources()))
         notes = filter(None, (on_limit(fact, self._places, self._marks), answer.note))
         return replace(answer, note="\n".join(notes))
@@ -100,7 +103,7 @@ class FindingAnswers:
         return error_answer(fact.message, fact.stack, self._places, self._marks, self._untraced)
 
     def _sources(self) -> Iterator[SourceFile]:
-        """Yield the user's files that the program imported or that stacks of errors and breaks name."""
+        """Yield the user's imported files, and those on stacks of errors and breaks."""
         names: dict[str, None] = {}
         for fact in self._facts.all:
             if isinstance(fact, ModulesLoaded):

@@ -45,7 +45,7 @@ class _InPlaceWrite:
 
 
 def gradient_answer(seen: SeenBreak, without: str) -> FindingAnswer | None:
-    """Return what tracing a gradient needs in addition to the setting that torch names.
+    """Advise on tracing a gradient, in addition to the setting that torch names.
 
     Dynamo refuses to return a tensor whose ``grad_fn`` a gradient has used up: ``output_graph.py`` and
     ``variables/torch.py`` in ``torch/_dynamo`` (2.13 and 2.15). ``without`` is the advice to remove
@@ -85,7 +85,7 @@ def _gradient(source: SourceFile, row: int) -> ast.Call | None:
 
 
 def _returned_as_well(source: SourceFile, call: ast.Call | None, row: int) -> tuple[str, int] | None:
-    """Find the variable whose gradient a call takes, and the later row that also returns it."""
+    """Return the variable whose gradient a call takes, and the row that returns it."""
     function = definitions(source).function_at(row) if call else None
     if call is None or not isinstance(function, _Function):
         return None
@@ -156,7 +156,7 @@ def inference_tensor(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
 
 
 def donated_buffer(marks: MarkUses, error: SeenError) -> FindingAnswer:
-    """Explain that this backward retains a graph whose buffers an earlier backward freed."""
+    """Explain that a backward retains a graph whose buffers an earlier one freed."""
     hints = [error.known.hint]
     if asked := marks.all("create_graph"):
         where = " and ".join(dict.fromkeys(map(error.line, asked[:_MOST])))
@@ -249,6 +249,6 @@ def _operation(node: str) -> str:
 
 
 def _operator(name: str) -> str:
-    """Return the qualified name of an overload: ``demo::scale`` for ``demo.scale.default``."""
+    """Return an overload's qualified name: ``demo::scale`` for ``demo.scale.default``."""
     parts: Sequence[str] = name.split(".")
     return f"{parts[0]}::{parts[1]}" if len(parts) in (2, 3) else name

@@ -1,4 +1,4 @@
-"""Answers to graph breaks at disabled functions, hooks, checkpoints and class definitions."""
+"""Answers to breaks at disabled functions, hooks, checkpoints, class definitions."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _disabled_callee(seen: SeenBreak) -> _DisabledFunction | None:
 
 
 def _not_reached(seen: SeenBreak) -> FindingAnswer | None:
-    """Explain that ``torch.compiler.disable`` on a caller does not apply to the compiled function."""
+    """Explain that ``disable`` on a caller does not apply to the compiled function."""
     if not isinstance(seen.fact, CompileFailure):
         return None
     callers = seen.places.calling_stack(seen.fact.compile_id)
@@ -180,7 +180,7 @@ def _gradient(seen: SeenBreak) -> FindingAnswer | None:
 
 
 def _fullgraph_marks(seen: SeenBreak) -> list[MarkUse]:
-    """List the marks that may have compiled the failing frame, if each has ``fullgraph=True``."""
+    """List marks that may compile the failing frame, if each has ``fullgraph=True``."""
     fact = seen.fact
     is_of_mark = isinstance(fact, CompileFailure) and fact.error == "Unsupported" and fact.code
     return _marks_of(fact.compile_id, seen.places, seen.marks) if is_of_mark else []
@@ -208,7 +208,7 @@ def on_limit(fact: RecompileLimit, places: FactLocator, all_marks: MarkUses) -> 
 
 
 def _transform(seen: SeenBreak) -> FindingAnswer | None:
-    """Advise on a compiled function that an uncompiled transform of ``torch.func`` calls."""
+    """Advise on a compiled function that an uncompiled ``torch.func`` transform calls."""
     around = seen.places.calling_stack(seen.fact.compile_id)
     if seen.fact.code != "GB0149" or any(map(seen.places.is_compiled, around)):
         return None
@@ -328,7 +328,7 @@ def wrapper_answer(seen: SeenBreak) -> FindingAnswer:
 
 
 def on_no_graph(fact: CallsWithoutGraph, places: FactLocator, marks: MarkUses) -> tuple[str, ...]:
-    """Advise to compile the module that DDP wraps, if the compiled wrapper captured no graph."""
+    """Advise to compile the module under DDP if the compiled wrapper has no graph."""
     own = places.own(fact.stack)
     if not fact.calls or not _DDP.search(fact.filename):
         return ()
@@ -402,7 +402,7 @@ def _no_generator(seen: SeenBreak) -> FindingAnswer | None:
 
 
 def _is_of_python(node: ast.AST) -> bool:
-    """Return whether an expression is a Python value, for which no tensor operation exists."""
+    """Return whether an expression is a Python value that no tensor operation makes."""
     if isinstance(node, ast.Compare):
         return len(node.ops) > 1 or isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -415,7 +415,7 @@ def _is_of_python(node: ast.AST) -> bool:
 
 
 def _is_operator_like(mark: MarkUse | None) -> bool:
-    """Return whether a function may become an operator in a graph: whether it may return a value."""
+    """Return whether a function may become an operator: whether it may return a value."""
     if mark is None or mark.definition is None:
         return mark is None or not isinstance(mark.argument, ast.Call)  # such a call creates a module
     return any(isinstance(node, ast.Return) and node.value for node in ast.walk(mark.definition))

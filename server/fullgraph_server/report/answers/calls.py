@@ -1,4 +1,4 @@
-"""Answers to calls that Dynamo cannot trace: C functions, standard library, iterators, locks."""
+"""Answers to untraceable calls: C functions, standard library, iterators, locks."""
 
 from __future__ import annotations
 
@@ -131,7 +131,10 @@ def _skipped(fact: Broken, _: SourceFile, __: int) -> FindingAnswer | None:
 
 
 def _method(fact: Broken, _: SourceFile, __: int) -> FindingAnswer | None:
-    """Advise on a method of an object that Dynamo has no model for, such as a context variable."""
+    """Advise on a method of an object that Dynamo has no model for.
+
+    A context variable is such an object.
+    """
     said = _METHOD.search(fact.explanation)
     if said is None or said["method"].startswith("__") or "Storage" in said["cls"]:
         return None
@@ -152,7 +155,7 @@ def _iterator(fact: Broken, _: SourceFile, __: int) -> FindingAnswer | None:
 
 
 def _makes(fact: Broken, source: SourceFile, _: int) -> FindingAnswer | None:
-    """Advise on a class whose ``__getattribute__`` prevents Dynamo from creating its instances."""
+    """Advise on a class that Dynamo cannot instantiate: it has ``__getattribute__``."""
     said = _MAKES.search(fact.explanation)
     name = said["cls"].rpartition(".")[2] if said else ""
     if said is None:
@@ -172,7 +175,7 @@ def _makes(fact: Broken, source: SourceFile, _: int) -> FindingAnswer | None:
 
 
 def _by_words(fact: Broken, _: SourceFile, __: int) -> FindingAnswer | None:
-    """Advise on copies of tensors or modules, and on locks, by the words of torch's explanation."""
+    """Advise on copies of tensors or modules and on locks, by torch's explanation."""
     found = (hints for words, hints in _WORDS.items() if words.search(fact.explanation))
     return next((FindingAnswer(hints=hints, instead=True) for hints in found), None)
 

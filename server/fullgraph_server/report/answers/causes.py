@@ -1,4 +1,4 @@
-"""Answers to differences: why a compiled call differs from the uncompiled one, and what to do."""
+"""Answers to differences between compiled and uncompiled calls: why, what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Answers by the id of a break, where torch has no hint (``torch/_dynamo/graph_break_registry.json``)."""
+"""Answers by the id of a break, where torch has no hint.
+
+The ids are those of ``torch/_dynamo/graph_break_registry.json``.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,11 @@ _OF_OPTIMIZER: Final = (
 
 
 def coded_answer(fact: GraphBreak | CompileFailure) -> FindingAnswer:
-    """Return torch's developer context and a hint, where torch has no explanation or hint for users."""
+    """Return an answer where torch has no explanation or no hint for users.
+
+    The answer has torch's developer context if the explanation is missing, and a hint by the break's id if
+    hints are missing.
+    """
     if fact.code in ("GB0007", "GB0008") and _OPTIMIZER.search(fact.explanation):
         return FindingAnswer("", (_OF_OPTIMIZER,), instead=True)
     context = _CONTEXT.search(fact.text) if fact.code and not fact.explanation.strip() else None

@@ -1,4 +1,7 @@
-"""Answers to errors of programs that ``torch.compile`` does not support: the lines that cause them."""
+"""Answers to errors of programs that ``torch.compile`` does not support.
+
+They name the lines that cause the errors.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +87,7 @@ def _double_backward(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
 
 
 def _backward_again(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
-    """Distinguish one backward per result from a backward that reaches into the previous step."""
+    """Distinguish one backward per result from one that enters the previous step."""
     names = {name for mark in marks.all("compile") for name in _callables(mark)}
     nodes = ast.walk(error.source.tree) if error.source and error.source.tree else ()
     loops = [node for node in nodes if isinstance(node, _LOOPS) and covers(node, error.row)]
@@ -127,7 +130,7 @@ def _transformed(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
 
 
 def _state_names(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
-    """Name the compiled one of two modules: the one that loads a state, or the one that saved it."""
+    """Report whether the module that loads the state, or that saved it, is compiled."""
     expected = "_orig_mod." in error.message.partition("Unexpected key")[0]
     said = (
         "The state of an uncompiled module is loaded into a compiled one."
@@ -142,7 +145,7 @@ def _state_names(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
 
 
 def _false_lookups(marks: MarkUses, error: SeenError) -> list[str]:
-    """Describe tests in the same file that a compiled module's names silently make false."""
+    """Describe tests in the file that a compiled module's names silently make false."""
     source, filename = error.source, error.filename
     if source is None:
         return []
@@ -203,7 +206,7 @@ def _plain(marks: MarkUses, error: SeenError, mark: MarkUse, name: str, verb: st
 
 
 def _calls_compiled(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
-    """Explain that a line calls a compiled function while the code around it is traced."""
+    """Explain that a line of traced code calls a compiled function."""
     for node in error.calls():
         name = dotted(node.func)
         if mark := _compiled_as(marks, name):
@@ -295,9 +298,9 @@ def _lost_number(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
 
 
 def _unpacked(error: SeenError) -> tuple[list[str], str] | None:
-    """Find the assignment that unpacks a variable into names which a call on the line takes.
+    """Find the assignment that unpacks a variable into names that a call takes.
 
-    Return the names and the variable.
+    Return the names and the variable. The call is on the row of the error.
     """
     given = {dotted(item) for call in error.calls() for item in call.args}
     function = definitions(error.source).function_at(error.row) if error.source else None

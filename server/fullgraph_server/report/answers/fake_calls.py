@@ -87,7 +87,7 @@ def fake_call_answer(failure: CompileFailure, filename: str, marks: MarkUses) ->
 
 
 def handler_answer(failure: CompileFailure, traced: Stack, workspace: Workspace) -> FindingAnswer:
-    """Name the ``except`` of the compiled code that would catch the error that ends a compilation.
+    """Name the ``except`` of compiled code that would catch a compilation's error.
 
     Dynamo 2.13 passes no error of a tensor operation on to it, 2.15 most errors of fake tensors.
     """
@@ -115,7 +115,10 @@ def handler_answer(failure: CompileFailure, traced: Stack, workspace: Workspace)
 
 
 def _handler(source: SourceFile, row: int, error: str) -> ast.ExceptHandler | None:
-    """Return the innermost handler in the function around a row that catches an error of this name."""
+    """Return the innermost handler around a row that catches an error of this name.
+
+    Only handlers in the same function count.
+    """
     function = definitions(source).function_at(row)
     names = {item.__name__ for item in getattr(getattr(builtins, error, None), "__mro__", ())}
     if function is None or not names:

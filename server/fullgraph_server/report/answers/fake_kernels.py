@@ -1,4 +1,4 @@
-"""Answers to operators whose fake kernel raises, or calls an operator without a fake kernel."""
+"""Answers to fake kernels that raise, or call an operator without a fake kernel."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _IN_KERNEL: Final = "The fault is in the fake kernel, and not in Dynamo."
 
 
 def kernel_answer(fact: GraphBreak | CompileFailure, marks: MarkUses, workspace: Workspace) -> FindingAnswer:
-    """Name the function of an operator that raises with fake tensors, and say how to correct it."""
+    """Name an operator's function that raises with fake tensors; advise on a fix."""
     if fact.kernel is None or not fact.kernel.stack:
         return FindingAnswer()
     kernel = _KernelWords(fact, fact.kernel, marks, workspace)
@@ -133,7 +133,7 @@ class _KernelWords:
         return named[0].arg if named else "x"
 
     def _is_fake_only(self) -> bool:
-        """Return whether the program's text uses the function as a fake kernel and for nothing else."""
+        """Return whether the source file uses the function only as a fake kernel."""
         function, source = self._function, self._source
         if function is None or source is None or source.tree is None:
             return False

@@ -1,4 +1,4 @@
-"""Uses of ``torch.compile``, ``torch.compiler.disable`` and similar functions, and registered hooks."""
+"""Uses of ``torch.compile``, ``disable`` and similar functions; registered hooks."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _PARTIAL: Final = "functools.partial"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarkUse:
-    """A use of one of these functions: as a decorator of ``definition``, or as a call on ``argument``.
+    """A mark in the source: a decorator of ``definition``, or a call on ``argument``.
 
     For ``Module.compile``, the argument is the module. ``names`` are the variables and attributes that the
     call's result is assigned to; for ``Library.define``, the name of the library.
@@ -123,7 +123,7 @@ class MarkUses:
         return found[0] if len(found) == 1 else None
 
     def operator(self, name: str) -> MarkUse | None:
-        """Return the only definition of an operator by its qualified name, ``demo::scale``."""
+        """Return the only definition of an operator, by qualified name: ``demo::scale``."""
         found = [
             mark
             for use in _DEFINING
@@ -140,11 +140,14 @@ class MarkUses:
                 yield f"{namespace}::{operator}"
 
     def hook(self, name: str) -> MarkUse | None:
-        """Return the first mark that registers a hook of this name, directly or made by a function."""
+        """Return the first mark that registers a hook of this name.
+
+        The hook may also be made by a function, as in ``register_forward_hook(keep("conv"))``.
+        """
         return next((mark for mark in self.all("hook") if name and name in hook_names(mark)), None)
 
     def compiling(self, function: str) -> list[MarkUse]:
-        """List the marks that compile a function, by its name or, for ``Block.forward``, its class."""
+        """List the marks that compile a function; ``Block`` stands for ``Block.forward``."""
         parts = {part for part in function.split(".") if part != "forward"}
         return [mark for mark in self.all("compile") if parts.intersection(_names_in(mark))]
 
@@ -267,7 +270,7 @@ def _defined_in(source: SourceFile, names: frozenset[str]) -> frozenset[str]:
 
 
 def _names_in(mark: MarkUse) -> Iterator[str]:
-    """Yield the names in the expression that a mark compiles, and in the values of its variables."""
+    """Yield the names in a mark's compiled expression and in its variables' values."""
     if mark.definition is not None:
         yield mark.definition.name
         return
@@ -279,7 +282,7 @@ def _names_in(mark: MarkUse) -> Iterator[str]:
 
 @lru_cache(maxsize=1024)
 def _constructors(source: SourceFile, name: str) -> frozenset[str]:
-    """Return the names of the functions and classes called in values assigned to this name."""
+    """Return names of functions and classes called in values assigned to this name."""
     return frozenset(
         last_name(call.func)
         for node in nodes_of(ast.Assign, source.tree)

@@ -1,4 +1,7 @@
-"""Lookups by parameter name, which fail for a compiled module: its names begin with `_orig_mod.`."""
+"""Lookups by parameter name that fail for a compiled module.
+
+The names of a compiled module begin with `_orig_mod.`.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ _NAMED: Final = ("named_parameters", "named_buffers", "state_dict")
 
 @dataclass(frozen=True, slots=True)
 class NameLookup:
-    """A test for a name from a module, and a call that passes a compiled module to its function."""
+    """A test for a name of a module, and a call that passes a compiled module to it."""
 
     test: str
     row: int

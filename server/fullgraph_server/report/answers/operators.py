@@ -1,4 +1,4 @@
-"""Answers about functions passed to ``torch.cond`` and other higher-order operators."""
+"""Answers about functions passed to higher-order operators such as ``torch.cond``."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def branch_answer(seen: SeenBreak) -> FindingAnswer | None:
 
 
 def side_effect_answer(seen: SeenBreak) -> FindingAnswer | None:
-    """Answer that a function of a higher-order operator has a side effect outside of it."""
+    """Answer that a function of a higher-order operator has a side effect outside it."""
     said, source = seen.fact.explanation, seen.source
     inside = _OPERATOR.search(said)
     if inside is None or not seen.own:
@@ -115,7 +115,7 @@ def _moved(operator: str, what: str) -> FindingAnswer:
 
 
 def truth_answer(seen: SeenBreak) -> FindingAnswer | None:
-    """Advise on ``and``, ``or`` and ``not`` of tensors in a returned value or a ``cond`` condition."""
+    """Advise on ``and``, ``or``, ``not`` of tensors in a ``return`` or ``torch.cond``."""
     fact, source = seen.fact, seen.source
     if source is None:
         return None
@@ -138,7 +138,7 @@ def truth_answer(seen: SeenBreak) -> FindingAnswer | None:
 
 
 def merge_answer(seen: SeenBreak) -> FindingAnswer | None:
-    """Answer that the results of the two functions of a ``torch.cond`` differ, and in what."""
+    """Name what differs between the results of the two functions of a ``torch.cond``."""
     said = _MERGED.search(f"{seen.fact.explanation} {seen.fact.text}")
     if said is None:
         return None
@@ -172,7 +172,7 @@ def _of_tensors(value: ast.expr) -> str:
 
 
 def _is_mask(node: ast.expr) -> bool:
-    """Return whether an expression is a plain comparison, which is a Boolean tensor for tensors."""
+    """Return whether an expression is a plain comparison: for tensors, a mask."""
     return (
         isinstance(node, ast.Compare)
         and len(node.ops) == 1
@@ -262,7 +262,10 @@ def _returned(function: ast.AST, row: int) -> Sequence[ast.expr]:
 
 
 def _branch(source: SourceFile | None, row: int, function: ast.AST) -> str:
-    """Return which branch of the ``cond`` at a row a function is: ``true``, ``false`` or empty."""
+    """Return which branch of the ``cond`` at a row a function is.
+
+    ``true`` or ``false``; empty if it is neither, or if it may be both.
+    """
     name = getattr(function, "name", "")
     for call in _conds(source, row)[:1] if source else ():
         given = dict(zip(("true", "false"), call.args[1:3], strict=False))

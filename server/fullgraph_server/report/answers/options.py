@@ -1,4 +1,4 @@
-"""Answers to unknown names in ``torch.compile``: options of TorchInductor, backends."""
+"""Answers to unknown names in ``torch.compile``: options, backends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CLOSE: Final = 0.6
 
 
 def unknown_name(_: MarkUses, error: SeenError) -> FindingAnswer:
-    """Suggest options or backends of similar spelling, instead of torch's list of all of them."""
+    """Suggest similar options or backends instead of torch's list of all of them."""
     what, listing, names = "backend", "`torch._dynamo.list_backends()` lists all backends.", _BACKENDS
     if error.known.name == "unknown-option":
         what, listing = "option", "`torch._inductor.list_options()` lists all options."

@@ -1,4 +1,4 @@
-"""Errors and graph breaks with the program's source: the line of the error, and the calls on it."""
+"""Errors and graph breaks with their source: the line, and the calls on it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _SeenProblem:
         return f" ({self.line(found[0])})" if len(found) == 1 else ""
 
     def calls(self) -> Iterator[ast.Call]:
-        """Yield the calls that begin on the rows of the user's frames, innermost frame first."""
+        """Yield the calls that begin on rows of the user's frames, innermost first."""
         for frame in reversed(self.own):
             source = self._find(frame.filename)
             nodes = source.nodes_at(frame.row) if source else ()
@@ -66,7 +66,10 @@ class SeenError(_SeenProblem):
 
 
 class SeenBreak(_SeenProblem):
-    """A graph break or compiler error; ``stack`` begins with the callers of the compiled frame."""
+    """A graph break or compiler error.
+
+    ``stack`` begins with the callers of the compiled frame.
+    """
 
     def __init__(self, fact: Broken, places: FactLocator, marks: MarkUses) -> None:
         self.fact, self.places, self.marks = fact, places, marks

@@ -1,4 +1,4 @@
-"""Hints where nothing is compiled: unused results of ``torch.compile``, generator functions."""
+"""Hints where nothing compiles: unused ``torch.compile`` results, generators."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def uncompiled_hints(fact: CallsWithoutGraph, marks: MarkUses, workspace: Workspace) -> tuple[str, ...]:
-    """Return hints for a program that calls nothing compiled, or for a function without a graph."""
+    """Return hints for a program without compiled calls, or a function with no graph."""
     if not fact.function:
         return tuple(dict.fromkeys(map(_dropped, filter(_is_dropped, marks.all("compile")))))
     source = workspace.source(fact.filename) if fact.calls and not fact.off else None

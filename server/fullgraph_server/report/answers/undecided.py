@@ -1,4 +1,4 @@
-"""Answers to branches that depend on tensor data and end the compilation with an error."""
+"""Answers to branches on tensor data that end the compilation with an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answer to a graph break or an error, built from parts, and the words for lines."""
+"""The answer to a graph break or error, built from parts; words for lines."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _WRAPPER: Final = ("_orig_mod", "OptimizedModule")
 
 @dataclass(frozen=True, slots=True)
 class _ClassCheck:
-    """Code that tests a class or reads names of a module, and its outcome for a wrapper."""
+    """Code that tests a class or a module's names, and its outcome for a wrapper."""
 
     row: int
     code: str
@@ -66,7 +66,7 @@ def raised_answer(
     marks: MarkUses,
     source: _Find,
 ) -> FindingAnswer:
-    """Return the answer to an error that the program raised, if a wrapper makes a test in it false."""
+    """Return the answer to a raised error, if a wrapper makes a test in it false."""
     mark = _wrapping(marks, started)
     inner = own[-1] if own else None
     text = source(inner.filename) if inner is not None else None
@@ -151,7 +151,7 @@ def _is_torchs_own(text: SourceFile, argument: ast.expr) -> bool:
 
 
 def _looks_near(cause: Cause, here: str, source: _Find) -> Iterator[str]:
-    """Name code that tests classes or names: on the stack of an error first, then in its file."""
+    """Name code that tests classes or names: on an error's stack, then in its file."""
     near = list(_on_stack(cause.caller, source))
     text = source(cause.caller[-1].filename if near else here)
     if text is None or text.tree is None:
@@ -205,7 +205,7 @@ def _looks(root: ast.AST) -> Iterator[_ClassCheck]:
 
 
 def _of_class(node: ast.AST) -> ast.expr | None:
-    """Return the ``x`` of ``type(x)`` and ``x.__class__``; ``None`` for other expressions."""
+    """Return the ``x`` of ``type(x)`` and ``x.__class__``, otherwise ``None``."""
     if isinstance(node, ast.Attribute) and node.attr == "__class__":
         return node.value
     if isinstance(node, ast.Call) and dotted(node.func) == "type" and len(node.args) == 1:
@@ -214,9 +214,10 @@ def _of_class(node: ast.AST) -> ast.expr | None:
 
 
 def _is_of_modules(text: SourceFile, name: str, known: frozenset[str] = frozenset()) -> bool:
-    """Return whether a file defines a subclass of ``Module`` of this name, by its bases in the file.
+    """Return whether a file defines a subclass of ``Module`` of this name.
 
-    A class with keywords may have a metaclass that decides about its instances, and does not count.
+    Only base classes in the file are followed. A class with keywords may have a metaclass that decides about
+    its instances, and does not count.
     """
     cls = definitions(text).classes.get(name)
     if cls is None or cls.keywords or name in known:
@@ -226,7 +227,10 @@ def _is_of_modules(text: SourceFile, name: str, known: frozenset[str] = frozense
 
 
 def _wrapping(marks: MarkUses, started: Iterable[FrameStarted]) -> MarkUse | None:
-    """Return the only ``torch.compile`` call, if it wraps a module and the program names no wrapper."""
+    """Return the only ``torch.compile`` call, if it wraps a module.
+
+    ``None`` if the program names the wrapper.
+    """
     mark = marks.only("compile")
     if mark is None or mark.in_place or mark.definition is not None or mark.argument is None:
         return None

@@ -23,7 +23,10 @@ _Items: TypeAlias = dict[tuple[str, str], tuple[str, str]]
 
 
 def nearest_key(lookup: CacheLookup, others: Sequence[CacheLookup], parts: Parts) -> CacheLookup:
-    """Return the lookup among the newest ``others`` whose key differs in the fewest components."""
+    """Return the lookup whose key differs in the fewest components.
+
+    Only the newest of ``others`` are compared.
+    """
     newest = others[-_MOST_COMPARED:]
     return min(reversed(newest), key=lambda other: len(differing(other, lookup, parts)))
 
@@ -35,7 +38,7 @@ def differing(before: CacheLookup, after: CacheLookup, parts: Parts) -> list[tup
 
 
 def _items(lookup: CacheLookup, beside: CacheLookup, parts: Parts) -> _Items:
-    """Return the items in those parts of a key that the key of ``beside`` does not have."""
+    """Return the items in a key's parts that the key of ``beside`` does not have."""
     items: _Items = {}
     for digest in lookup.parts:
         part = parts.get(digest)
@@ -78,7 +81,7 @@ def differences(
 
 
 def _graph(before: str, after: str, lookup: CacheLookup, locate: Locate) -> KeyDifference:
-    """Describe the first operation in which two graphs differ, with the user's code at it."""
+    """Describe the first differing operation of two graphs, with the user's code."""
     old, new, name = words.operations_apart(before, after)
     frame = next((node.frame for node in lookup.nodes if node.name == name), None)
     span = locate(frame) if frame else None

@@ -18,10 +18,11 @@ _MOST_LABELS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class KeyDifference:
-    """A component in which a key differs from the nearest earlier key; ``words`` says so in a clause.
+    """A component in which a key differs from the nearest earlier key.
 
-    ``before`` and ``after`` are short forms of the values; they are empty if torch's texts do not show them.
-    ``span`` is the user's code at the first operation in which two graphs differ.
+    ``words`` says so in a clause. ``before`` and ``after`` are short forms of the values; they are empty if
+    torch's texts do not show them. ``span`` is the user's code at the first operation in which two graphs
+    differ.
     """
 
     name: str
@@ -100,7 +101,10 @@ class CacheCount:
 
 @dataclass(frozen=True, slots=True)
 class CacheUses:
-    """All lookups in caches, in order; if the program was started again with warm caches, only those."""
+    """All lookups in caches, in order, or only those of a start with warm caches.
+
+    If the program was started again with warm caches, these are only the lookups of that start.
+    """
 
     uses: tuple[CacheUse, ...] = ()
     sizes: tuple[SizesRemembered, ...] = ()
@@ -148,7 +152,7 @@ class CacheUses:
 
     @property
     def warm(self) -> bool:
-        """Whether the program was started with the caches that its previous start had filled."""
+        """Whether the program was started with caches filled by its previous start."""
         return any(use.lookup.warm for use in self.uses)
 
     @property
@@ -157,13 +161,16 @@ class CacheUses:
         return frozenset(use.lookup.key for use in self.uses if use.state == "miss")
 
     def has_others(self, stored: Collection[str]) -> bool:
-        """Return whether a cache had entries at the start, with keys that are not in ``stored``."""
+        """Return whether a cache had entries at the start with keys not in ``stored``."""
         found = {use.lookup.key for use in self.uses if use.state == "hit"}
         return self.warm or bool(found.difference(stored, ("",)))
 
     @property
     def lacking(self) -> tuple[CacheUse, ...]:
-        """The misses and bypasses, without AOTAutograd's where the FX graph cache has the same one."""
+        """The misses and bypasses of caches.
+
+        AOTAutograd's are left out where the FX graph cache has the same one.
+        """
         said = {(use.compile_id, use.state, _cause(use)) for use in self.uses if use.cache == "fx-graph"}
         return tuple(
             use

@@ -1,4 +1,4 @@
-"""Cache lookups from facts, each miss compared with the nearest earlier key, and the findings."""
+"""Cache lookups from facts, misses compared with earlier keys, and the findings."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ _NOT_PACKED: Final = "The package of precompiled code lacks it: it is compiled w
 
 
 def caches_of(facts: FactsByType, places: FactLocator, *, with_keys: bool) -> CacheUses:
-    """Collect the lookups in caches; lookups in cold caches only if no start with warm ones follows.
+    """Collect the lookups in caches.
 
-    ``with_keys``: keep the parts of keys, which a comparison with another report needs.
+    Lookups in cold caches count only if no start with warm caches follows. ``with_keys``: keep the parts of
+    keys, which a comparison with another report needs.
     """
     parts = {fact.digest: fact for fact in facts.of(CacheKeyPart)}
     lookups = facts.of(CacheLookup)
@@ -53,7 +54,7 @@ def caches_of(facts: FactsByType, places: FactLocator, *, with_keys: bool) -> Ca
 
 
 def with_caches(frames: Sequence[FrameReport], caches: CacheUses) -> tuple[FrameReport, ...]:
-    """Return the frames with the states of their graphs in the cache that has their code."""
+    """Return the frames with their graphs' states in the cache that has their code."""
     states: defaultdict[str, list[CacheState]] = defaultdict(list)
     lowered = {use.compile_id for use in caches.uses if use.cache == "fx-graph"}
     for use in caches.uses:
@@ -68,7 +69,7 @@ def with_caches(frames: Sequence[FrameReport], caches: CacheUses) -> tuple[Frame
 
 
 def cache_builders(caches: CacheUses, places: FactLocator) -> Iterator[FindingBuilder]:
-    """Build a finding for each function whose graphs are bypassed or missed by a cache.
+    """Build a finding for each function with graphs that a cache bypasses or misses.
 
     Misses in a cache that was empty are not findings. Bypasses due to a setting make one finding in all.
     """
@@ -87,7 +88,7 @@ def cache_builders(caches: CacheUses, places: FactLocator) -> Iterator[FindingBu
 
 
 def without_unproven(report: Report, stored: frozenset[str]) -> Report:
-    """Remove the misses of a rank whose hits are all entries that ranks ``stored`` in this run."""
+    """Remove a rank's misses if all its hits are entries that this run ``stored``."""
     if report.caches.has_others(stored):
         return report
     return replace(report, findings=tuple(item for item in report.findings if item.kind != "cache-miss"))

@@ -1,4 +1,4 @@
-"""The user's code of a condition that an export cannot decide, and the variables for its symbols."""
+"""The user's code and variables of a condition that an export cannot decide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings about exports: each on the line that prevents the program from being exported."""
+"""Findings about exports, each on the line that prevents the export."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class _ExportFacts:
         )
 
     def _severity(self, fact: ExportProblem) -> Severity:
-        """Return ``error`` for a problem that ended an export, ``warning`` if it continued."""
+        """Return ``error`` for a problem that ended an export, otherwise ``warning``."""
         failed = self._failed.get(fact.compile_id)
         return "error" if failed and failed.cause == fact.subject else "warning"
 
@@ -166,7 +166,7 @@ class _ExportFacts:
         return failed.text if failed else ""
 
     def _failure(self, fact: ExportFailed) -> Iterator[FindingBuilder]:
-        """Build the findings that say why an export failed, unless one of its problems does."""
+        """Build findings that say why an export failed, unless one of its problems does."""
         if fact.violations:
             yield from self._violations(fact)
         elif fact.cause or fact.compile_id in self._broken:
@@ -245,7 +245,7 @@ class _ExportFacts:
 
 
 def _by_line(sizes: Sequence[SizeFact]) -> Iterator[SizeFact]:
-    """Yield one condition for each line: a specialization if there is one, else the first."""
+    """Yield one condition for each line, preferably a specialization, else the first."""
     chosen: dict[object, SizeFact] = {}
     for fact in sizes:
         if not fact.stack or not sources_of(fact):

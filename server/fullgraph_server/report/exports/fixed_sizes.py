@@ -1,4 +1,4 @@
-"""Calls in a program's source that pass a size as a number, although it should be dynamic."""
+"""Calls in the source that pass a size as a number, though it should be dynamic."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _OF_NAMES: Final = f"{ascii_letters}{digits}_.[]"
 
 
 def refused_marks(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuilder]:
-    """Build a finding for each mark that a compilation rejects, on the line that needs the number."""
+    """Build a finding for each rejected mark, on the line that needs the number."""
     sizes = [fact for fact in facts.all if isinstance(fact, (ShapeGuard, Specialization))]
     for fact in facts.of(CompileFailure):
         for violation in fact.violations:
@@ -61,7 +61,7 @@ def refused_marks(facts: FactsByType, places: FactLocator) -> Iterator[FindingBu
 
 
 def code_behind(violation: SizeViolation, sizes: Sequence[SizeFact]) -> SizeFact | None:
-    """Find the guard or specialization behind a violation, among those of the same compilation."""
+    """Find the guard or specialization of the compilation behind a violation."""
     of_size = [fact for fact in sizes if _is_of(violation.source, sources_of(fact))]
     if violation.value:
         constants = [fact for fact in sizes if isinstance(fact, Specialization)]
@@ -115,7 +115,7 @@ def _of_any_input(condition: str) -> str:
 
 
 def condition_text(violation: SizeViolation) -> str:
-    """Return the condition that not all marked sizes satisfy, written like the user's code."""
+    """Return the condition that some marked sizes violate, written like user code."""
     written = written_guard(violation.condition)
     tree = comparison_of(written)
     return ast.unparse(tree) if tree else written

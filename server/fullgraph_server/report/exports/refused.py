@@ -1,4 +1,4 @@
-"""Errors with which ``torch.export`` rejects ``dynamic_shapes``: a title and advice for each."""
+"""Errors in which ``torch.export`` rejects ``dynamic_shapes``: title and advice."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ _INPUT: Final = re.compile(r"^inputs\['(\w+)'\]")
 
 @dataclass(frozen=True, slots=True)
 class RefusedShapes:
-    """A problem with ``dynamic_shapes``; ``about_sizes`` if a size contradicts its mark."""
+    """A problem with ``dynamic_shapes``.
+
+    ``about_sizes`` if a size contradicts its mark.
+    """
 
     title: str
     hints: tuple[str, ...]
@@ -61,7 +64,7 @@ def refusals(message: str) -> Iterator[RefusedShapes]:
 
 
 def _written(size: str) -> str:
-    """Return a size as a program writes it: ``x.shape[0]`` for ``inputs['x'].shape[0]``."""
+    """Return a size as in the program: ``x.shape[0]`` for ``inputs['x'].shape[0]``."""
     return _INPUT.sub(r"\1", size)
 
 

@@ -1,4 +1,4 @@
-"""Lines of the user's code and of kernels, mapped to graphs, tensors and operations.
+"""Lines of user code and of kernels, mapped to graphs, tensors and operations.
 
 - ``graph_lines``: the graphs that each statement is in
 - ``tensors``: the tensors that variables hold

@@ -1,4 +1,4 @@
-"""The graphs that each of the user's statements is in, and the statements that ran eagerly."""
+"""The graphs that each user statement is in, and statements that ran eagerly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..source_locator import FactLocator, UserFunction
 
 
 def graph_lines(facts: Sequence[Fact], places: FactLocator) -> tuple[GraphLines, ...]:
-    """Return the statements in graphs, at graph breaks, and in eager functions, sorted by place."""
+    """Return statements in graphs, at breaks and in eager functions, sorted by place."""
     statements = _StatementCollector(places.workspace)
     for graph, captured in _graphs(facts, places):
         for each in captured:
@@ -45,7 +45,7 @@ def graph_lines(facts: Sequence[Fact], places: FactLocator) -> tuple[GraphLines,
 def _graphs(
     facts: Iterable[Fact], places: FactLocator
 ) -> Iterator[tuple[NumberedGraph, list[GraphCaptured]]]:
-    """Yield the graphs of each frame as one numbered graph, in the order of the program."""
+    """Yield each frame's graphs as one numbered graph, in the order of the program."""
     # torch reports a compilation twice if it repeats the attempt: the last report counts.
     captured = {fact.compile_id: fact for fact in facts if isinstance(fact, GraphCaptured)}
     limited = {frame_of(fact.compile_id) for fact in facts if isinstance(fact, RecompileLimit)}
@@ -97,14 +97,17 @@ def _as_one(lines: Sequence[GraphLines]) -> GraphLines:
 
 @dataclass(slots=True)
 class _StatementGraphs:
-    """The graphs of a statement, and the reasons why it ran eagerly, in order and without duplicates."""
+    """A statement's graphs, and the reasons why it ran eagerly.
+
+    Both are in order and without duplicates.
+    """
 
     graphs: dict[int, NumberedGraph] = field(default_factory=dict)
     reasons: dict[str, None] = field(default_factory=dict)
 
 
 class _StatementCollector:
-    """The user's statements, each with its graphs and reasons; a row is looked up only once."""
+    """The user's statements with graphs and reasons; a row is looked up only once."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace

@@ -63,7 +63,7 @@ _SEVERAL: dict[str, frozenset[str]] = {
 
 
 def lines_of(launches: Sequence[KernelLaunch]) -> Iterator[tuple[int, tuple[LoweredOperation, ...]]]:
-    """Yield each row of a kernel that computes something, with the operations that it may compute.
+    """Yield rows of a kernel that compute, each with operations it may compute.
 
     Rows are counted from 1.
     """

@@ -1,4 +1,4 @@
-"""Tensors that variables hold: at each assignment, the tensors of each compilation."""
+"""Tensors that variables hold: at each assignment, those of each compilation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _AssignedTensors:
 
 
 def tensor_names(facts: FactsByType, workspace: Workspace) -> tuple[TensorName, ...]:
-    """Return the variables in the workspace that hold tensors, sorted by file and place."""
+    """Return the workspace's variables that hold tensors, sorted by file and place."""
     named = facts.by_compile_id(TensorsNamed)
     places: dict[tuple[StackFrame, str, bool], _AssignedTensors | None] = {}
     for compile_id in sorted(named, key=compile_number):

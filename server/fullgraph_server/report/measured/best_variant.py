@@ -1,4 +1,4 @@
-"""The best of several ways to compile a program for a goal, and the sentence about it."""
+"""The best of several ways to compile for a goal, and the sentence about it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ _ALIKE_START: Final = 1.15
 
 @dataclass(frozen=True)
 class BestVariant:
-    """The best variant; ``alike`` are all variants whose difference to it is within the noise, and itself."""
+    """The best variant to compile a program.
+
+    ``alike`` are all variants, itself included, that differ from it only within the noise.
+    """
 
     variant: VariantMeasured
     alike: tuple[VariantMeasured, ...]
@@ -91,7 +94,10 @@ def _are_alike(fastest: VariantMeasured, other: VariantMeasured, goal: Goal) -> 
 
 
 def _simplest(variant: VariantMeasured, alike: Sequence[VariantMeasured], goal: Goal) -> tuple[bool, float]:
-    """Return the sort key of equal variants: the unchanged one first, unless others start or run faster."""
+    """Return the sort key of equal variants: the unchanged one first.
+
+    It is not first if another one starts faster (or runs faster, if the goal is the start).
+    """
     other: Goal = "latency" if goal == "start" else "start"
     least = min(_seconds(item, other) for item in alike)
     limit = least * (_ALIKE if goal == "start" else _ALIKE_START)

@@ -1,4 +1,4 @@
-"""Causes of the time that compiled calls take: the parts of it, their lines, and possible gains."""
+"""Causes of the time of compiled calls: its parts, their lines, possible gains."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class SpeedCauses:
         return tuple(sorted(causes, key=lambda cause: -cause.gain))
 
     def bounds(self) -> dict[str, float]:
-        """Return the least seconds that a call's kernels need on this machine, by their limits."""
+        """Return the least seconds of a call's kernels on this machine, by their limits."""
         times: dict[str, float] = defaultdict(float)
         for use in self._uses:
             if use.least is not None:
@@ -125,7 +125,7 @@ class SpeedCauses:
         return tuple(sorted(uses, key=lambda use: -use.seconds))
 
     def is_between(self, part: TimePart) -> bool:
-        """Return whether a part is the time of code that runs uncompiled because of a graph break."""
+        """Return whether a part is the time of code that a graph break leaves uncompiled."""
         return part.kind == "frame" and (
             part.compile_id in self._breaks or (not part.compile_id and bool(self._eager()))
         )
@@ -345,7 +345,7 @@ class SpeedCauses:
 
 @dataclass(frozen=True, slots=True)
 class LibraryUse:
-    """A library function: its seconds in a call, and how often it runs, if that is known."""
+    """A library function: its seconds in a call, and how often it runs, if known."""
 
     name: str
     seconds: float
@@ -354,9 +354,10 @@ class LibraryUse:
 
 @dataclass(frozen=True, slots=True)
 class _KernelUse:
-    """The seconds of a kernel in a call, and the least that its ``limit`` allows, if that is known.
+    """The seconds of a kernel in a call, and the least that its ``limit`` allows.
 
-    ``moved`` are the bytes that it reads and writes, ``operator`` is its name in the profiler.
+    ``least`` is ``None`` if unknown. ``moved`` are the bytes that the kernel reads and writes, ``operator``
+    is its name in the profiler.
     """
 
     name: str
@@ -389,7 +390,7 @@ def _memory_seconds(cost: Cost, machine: MachineMeasured) -> float:
 
 
 def _computing_seconds(kernel: Kernel, machine: MachineMeasured) -> float:
-    """Return the least seconds that computing takes: matrix products, and functions like sines."""
+    """Return the least seconds of computing: matrix products, functions like sines."""
     cost = kernel.cost
     if cost is None:
         return 0.0
@@ -400,7 +401,7 @@ def _computing_seconds(kernel: Kernel, machine: MachineMeasured) -> float:
 
 
 def _is(kernel: Kernel, name: str) -> bool:
-    """Return whether a kernel of generated code has this name, or is a call of this operator."""
+    """Return whether a kernel has this name, or is a call of this operator."""
     if not name.startswith("aten::"):
         return kernel.name == name
     words = kernel.name.removeprefix("torch.ops.").removeprefix("extern_kernels.").split(".")

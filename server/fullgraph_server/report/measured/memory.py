@@ -1,4 +1,4 @@
-"""Memory at the peak of compiled calls, by the user's code for which it is allocated."""
+"""Memory at the peak of compiled calls, by the user's code that allocates it."""
 
 from __future__ import annotations
 

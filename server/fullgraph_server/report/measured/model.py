@@ -34,9 +34,10 @@ CauseKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class SpeedCause:
-    """A cause that takes ``seconds`` of a compiled call; removing it could save ``gain`` seconds.
+    """A cause that takes ``seconds`` of a call; removing it saves up to ``gain``.
 
-    ``message`` describes it, ``hint`` advises what to do; ``span`` is the user's code at it.
+    ``gain`` is in seconds, too. ``message`` describes the cause, ``hint`` advises what to do; ``span`` is the
+    user's code at it.
     """
 
     kind: CauseKind
@@ -54,7 +55,7 @@ class SpeedCause:
 
 @dataclass(frozen=True, slots=True)
 class HeldMemory:
-    """Bytes that results of the user's code at ``span`` use at the peak of a compiled call."""
+    """Bytes that results of code at ``span`` use at the peak of a compiled call."""
 
     size: int
     span: Span
@@ -67,7 +68,10 @@ class HeldMemory:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSpeed:
-    """The measured speed of compiled calls: the parts of their time, and its causes, largest gain first."""
+    """The measured speed of compiled calls: parts of the time, causes by their gain.
+
+    The causes with the largest gain come first.
+    """
 
     measured: SpeedMeasured
     parts: tuple[SpeedPart, ...]

@@ -1,4 +1,4 @@
-"""The measured speed of compiled calls: a verdict, the parts of their time, and its causes."""
+"""The measured speed of compiled calls: a verdict, parts of the time, its causes."""
 
 from __future__ import annotations
 
@@ -144,7 +144,10 @@ def _at_its_limit(measured: SpeedMeasured, parts: Sequence[SpeedPart], causes: S
 
 
 def _library_words(library: Sequence[LibraryUse]) -> str:
-    """Name the slowest library function, and say if compiled calls run all of them as often as eager ones."""
+    """Name the slowest library function; say if compiling leaves all calls unchanged.
+
+    They are unchanged if compiled calls run each function as often as eager calls.
+    """
     name = f"`{library[0].name}`"
     is_equal = all(use.counted and use.counted.compiled == use.counted.eager for use in library)
     return f"{name}, which compiling does not change" if is_equal else name

@@ -31,12 +31,15 @@ _ENV_FILE = "${workspaceFolder}/.env"
 
 
 class LaunchError(Exception):
-    """A configuration is missing or cannot run here; the message is a sentence for the user."""
+    """Error for a launch configuration that is missing or cannot run here.
+
+    The message is a sentence for the user.
+    """
 
 
 @dataclass(frozen=True)
 class _LaunchFile:
-    """The configurations of a launch.json by name, and the configurations that each compound starts."""
+    """The configurations of a launch.json by name, and those of each compound."""
 
     configurations: Mapping[str, Mapping[str, Any]]
     compounds: Mapping[str, Sequence[str]]
@@ -48,7 +51,10 @@ def launch_path(root: Path) -> Path:
 
 
 def launch_targets(root: Path) -> tuple[Target, ...]:
-    """Return the targets of a folder's launch configurations; log and skip those that cannot run."""
+    """Return the targets of a folder's launch configurations.
+
+    Configurations that cannot run are logged and skipped.
+    """
     if not os.path.exists(launch_path(root)):
         return ()
     try:
@@ -67,7 +73,7 @@ def launch_targets(root: Path) -> tuple[Target, ...]:
 
 
 def launch_target(root: Path, name: str, file: Path | None = None) -> Target:
-    """Return the target of one launch configuration; ``file`` stands for the file in the editor.
+    """Return the target of a launch configuration; ``file`` is the editor's file.
 
     Raises :class:`LaunchError`.
     """
@@ -120,7 +126,10 @@ def _by_name(items: Any) -> dict[str, Mapping[str, Any]]:
 
 
 def _names(parts: Any) -> list[str]:
-    """Return the names of a compound's configurations, also of other folders (``{name, folder}``)."""
+    """Return the names of a compound's configurations.
+
+    They include those of other folders (``{name, folder}``).
+    """
     items = parts if isinstance(parts, list) else ()
     return [str(item.get("name") if isinstance(item, dict) else item) for item in items]
 
@@ -218,7 +227,10 @@ def _arguments(args: Any) -> list[str]:
 
 
 def _environment(configuration: Mapping[str, Any], root: Path, variables: LaunchVariables) -> dict[str, str]:
-    """Return a configuration's environment: its ``envFile`` (default ``.env``), then its ``env``."""
+    """Return a configuration's environment: its ``envFile``, then its ``env``.
+
+    The default ``envFile`` is ``.env``.
+    """
     own = configuration.get("env") or {}
     if not isinstance(own, dict) or not all(name and "=" not in name for name in own):
         raise VariableError("has an env that does not map names of variables to values")

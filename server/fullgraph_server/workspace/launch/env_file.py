@@ -1,4 +1,4 @@
-"""Files of environment variables (``.env``), read like VS Code's Python extension does."""
+"""Files of environment variables (``.env``), read like VS Code's Python extension."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _REFERENCE = re.compile(r"(?<!\\)\$\{(\w+)\}")
 
 
 def read_env_file(text: str, env: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that a file sets; ``${NAME}`` refers to one of them or of ``env``.
+    """Return a file's variables; ``${NAME}`` refers to one of them or of ``env``.
 
     Lines that are not ``NAME=value`` are ignored. Raises ``ValueError`` if the values refer to each other so
     often that they become too long for an environment.

@@ -12,12 +12,18 @@ _SHOWN = re.compile(r"[^\n]")
 
 
 def read_jsonc(text: str) -> Any:
-    """Return the value of a text. Raises ``ValueError`` or ``RecursionError`` if it is not JSON."""
+    """Return the value of a text in JSON with comments.
+
+    Raises ``ValueError`` or ``RecursionError`` if it is not JSON.
+    """
     return json.loads(without_comments(text))
 
 
 def without_comments(text: str) -> str:
-    """Return the text as JSON: comments and trailing commas become blanks, so positions stay."""
+    """Return the text as JSON: blanks instead of comments and trailing commas.
+
+    All positions stay the same.
+    """
     return _COMMA.sub(_blank, _COMMENT.sub(_blank, text))
 
 

@@ -1,4 +1,4 @@
-"""Variables in launch configurations: ``${workspaceFolder}``, ``${file}``, ``${env:NAME}``."""
+"""Variables of launch configurations, such as ``${file}`` or ``${env:NAME}``."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ _VARIABLE = re.compile(r"\$\{([^${}]*)\}")
 
 
 class VariableError(Exception):
-    """A configuration cannot run; the message completes a sentence about the configuration."""
+    """Error for a launch configuration that cannot run.
+
+    The message completes a sentence about the configuration.
+    """
 
 
 class LaunchVariables:
-    """The values of the variables of a folder, and of the editor's file if one is given."""
+    """The values of the variables of a folder, and of the editor's file, if given."""
 
     def __init__(self, root: Path, file: Path | None = None) -> None:
         self._of_folder = _of_folder(root)
@@ -27,7 +30,10 @@ class LaunchVariables:
         self._left = _MOST_CHARACTERS
 
     def filled(self, text: object) -> str:
-        """Fill in the variables of a text. Raises :class:`VariableError` for an unknown variable."""
+        """Fill in the variables of a text.
+
+        Raises :class:`VariableError` for an unknown variable.
+        """
         if not isinstance(text, str) or "\0" in text:
             raise VariableError(f"has {text!r} where a string is needed")
         pieces: list[str] = []
@@ -40,7 +46,10 @@ class LaunchVariables:
         return "".join([*pieces, text[end:]])
 
     def _spend(self, characters: int) -> None:
-        """Count the characters of a text before it is built. Raises :class:`VariableError`."""
+        """Count the characters of a text before it is built.
+
+        Raises :class:`VariableError` if the file's texts become too long.
+        """
         self._left -= characters
         if self._left < 0:
             raise VariableError(f"is in a file whose texts are longer than {_MOST_CHARACTERS:,} characters")

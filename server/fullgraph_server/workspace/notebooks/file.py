@@ -27,7 +27,10 @@ def read_cells(data: bytes) -> list[NotebookCell]:
 
 
 def code_cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the code cells of a notebook as JSON objects. Raises :class:`NotebookError`."""
+    """Return the code cells of a notebook as JSON objects.
+
+    Raises :class:`NotebookError`.
+    """
     cells = notebook.get("cells")
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         raise NotebookError("it is a damaged notebook without a list of cells")
@@ -35,7 +38,7 @@ def code_cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def with_programs(data: bytes, programs: Sequence[str]) -> bytes:
-    """Return a notebook with new programs in its code cells; lines in both stay unchanged."""
+    """Return a notebook with new programs in its cells; equal lines stay unchanged."""
     notebook = _notebook(data)
     for cell, text in zip(code_cells(notebook), programs, strict=True):
         written = _text(cell)
@@ -51,7 +54,10 @@ def with_programs(data: bytes, programs: Sequence[str]) -> bytes:
 
 
 def _restored(written: str, program: str) -> str:
-    """Return a program with the comments that :func:`as_python` made turned back into magics."""
+    """Return a program with its magics restored from comments.
+
+    :func:`as_python` made the comments.
+    """
     original = written.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     old, new = as_python(written).split("\n"), program.split("\n")
     lines: list[str] = []

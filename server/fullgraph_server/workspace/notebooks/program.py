@@ -32,7 +32,10 @@ _LEFT_OUT = "#%"
 
 
 class NotebookError(ValueError):
-    """A notebook cannot be read as a Python program; the text is part of a sentence for the user."""
+    """Error for a notebook that cannot be read as a Python program.
+
+    The text is part of a sentence for the user.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,10 @@ class NotebookCell:
 
 
 def program(cells: Sequence[NotebookCell]) -> tuple[str, tuple[int, ...]]:
-    """Return the program of code cells, and each cell's first row. Raises :class:`NotebookError`."""
+    """Return the program of code cells, and each cell's first row.
+
+    Raises :class:`NotebookError`.
+    """
     if not cells:
         raise NotebookError("it is a notebook without code cells")
     if sum(len(cell.text) for cell in cells) > MOST_PARSED:
@@ -108,7 +114,7 @@ def _failing_line(lines: Sequence[str]) -> int | None:
 
 
 def _comment_out(lines: list[str], index: int) -> int:
-    """Comment out a magic and the lines that continue it; return the index of the next line."""
+    """Comment out a magic and its continuation lines; return the next line's index."""
     is_first = True
     while True:
         line = lines[index]

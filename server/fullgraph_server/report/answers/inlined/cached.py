@@ -1,4 +1,7 @@
-"""Functions under ``functools.lru_cache`` or ``functools.cache`` that run in every call of a graph."""
+"""Cached functions that run in every call of a graph.
+
+Dynamo ignores ``functools.lru_cache`` and ``functools.cache``.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ _MEANING: Final = (
 
 
 def cached_builders(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuilder]:
-    """Build a finding for each cached function whose operations are in graphs, on its first call there."""
+    """Build a finding for each cached function whose operations are in graphs.
+
+    The finding is on the function's first call there.
+    """
     builders: dict[tuple[str, int, str], FindingBuilder] = {}
     for graph in facts.of(GraphCaptured):
         for mark, frames in _cached(graph, places):
@@ -53,7 +59,7 @@ def cached_builders(facts: FactsByType, places: FactLocator) -> Iterator[Finding
 
 
 def _cached(graph: GraphCaptured, places: FactLocator) -> Iterator[tuple[MarkUse, list[StackFrame]]]:
-    """Yield the cached functions traced into a graph, each with the operations on its lines.
+    """Yield the cached functions traced into a graph, with their operations' frames.
 
     The compiled function itself is left out: its cache is around the compiled code, where it works.
     """
@@ -67,7 +73,7 @@ def _cached(graph: GraphCaptured, places: FactLocator) -> Iterator[tuple[MarkUse
 
 
 def call_of(graph: GraphCaptured, name: str, workspace: Workspace) -> tuple[StackFrame, ast.Call] | None:
-    """Find the first call of a function by its name, on the stacks of a graph's operations."""
+    """Find a function's first call by name on the stacks of a graph's operations."""
     for frame in graph.calls:
         source = workspace.own_source(frame.filename)
         for node in source.nodes_at(frame.row) if source else ():

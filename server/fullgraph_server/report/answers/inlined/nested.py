@@ -1,4 +1,4 @@
-"""Compiled functions that compiled code calls: Dynamo inlines them without their own options.
+"""Compiled functions in compiled code: Dynamo inlines them without their options.
 
 This holds for torch 2.11 to 2.15 (``torch/_dynamo/variables/functions.py``).
 """
@@ -34,7 +34,10 @@ _ADVICE: Final = (
 
 
 def nested_builders(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuilder]:
-    """Build a finding for each compiled function that loses options in a graph, at its call."""
+    """Build a finding for each compiled function that loses options in a graph.
+
+    The finding is on the function's call.
+    """
     builders: dict[MarkUse, FindingBuilder] = {}
     for graph in facts.of(GraphCaptured):
         for mark, (frame, lost) in _nested(graph, places).items():
@@ -57,7 +60,7 @@ def nested_builders(facts: FactsByType, places: FactLocator) -> Iterator[Finding
 
 
 def _nested(graph: GraphCaptured, places: FactLocator) -> Mapping[MarkUse, tuple[StackFrame, Sequence[str]]]:
-    """Map the compiled functions inlined into a graph to the frame and the options they lose."""
+    """Map the compiled functions inlined into a graph to a frame and lost options."""
     compiled = places.functions.get(graph.compile_id)
     source = places.workspace.source(compiled.filename) if compiled is not None else None
     if compiled is None or source is None:
@@ -74,7 +77,7 @@ def _nested(graph: GraphCaptured, places: FactLocator) -> Mapping[MarkUse, tuple
 
 
 def _is_lost(option: str, mark: MarkUse, own: Sequence[MarkUse]) -> bool:
-    """Return whether a function's mark sets an option that no mark of its caller sets alike."""
+    """Return whether a mark sets an option that no mark of its caller sets alike."""
     value = _value(mark, option)
     return bool(value) and value not in {_value(item, option) for item in own}
 

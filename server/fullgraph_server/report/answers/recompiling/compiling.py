@@ -1,4 +1,4 @@
-"""Advice on functions that share one code object, or are compiled with ``dynamic=False``."""
+"""Advice on functions with one code object, or compiled with ``dynamic=False``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OF_MAKER: Final = f"All functions that `{{maker}}` creates{_SHARED}"
 
 
 def shared_code(failure: GuardFailure, compile_id: str, places: FactLocator) -> tuple[Advice, ...]:
-    """Advise on closures of one function, or modules of one class, that share compilations."""
+    """Advise on closures of a function, or modules of a class, with one code object."""
     function = places.functions.get(compile_id)
     source = places.workspace.own_source(function.filename) if function else None
     root = _ROOT.match(failure.source)
@@ -54,7 +54,7 @@ def shared_code(failure: GuardFailure, compile_id: str, places: FactLocator) -> 
 
 
 def limit_of_thread(fact: RecompileLimit, sources: Sequence[SourceFile]) -> FindingAnswer:
-    """Answer that a limit set by the program does not apply to the thread that reached it."""
+    """Answer that the program's limit does not apply to the thread that reached it."""
     if not any(_THREAD.search(frame.filename) for frame in fact.stack):
         return FindingAnswer()
     filename, names = fact.stack[-1].filename, (fact.setting, _ALIASES.get(fact.setting))

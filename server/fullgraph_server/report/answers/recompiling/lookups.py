@@ -15,7 +15,7 @@ _LONGEST: Final = 40
 
 
 def lookup(stack: Stack, source: str, workspace: Workspace) -> str:
-    """Return the ``key in cache`` test at the end of a stack, if the key is a variable.
+    """Return the ``key in cache`` test at a stack's end, if the key is a variable.
 
     Empty if the function also reads or writes items of the value: the outcome of the test would not suffice.
     """
@@ -39,6 +39,9 @@ def _question(node: ast.AST, name: str) -> str:
 
 
 def _uses(function: ast.AST, name: str) -> bool:
-    """Return whether a function uses a variable's items or attributes, in addition to ``in`` tests."""
+    """Return whether a function uses a variable's items or attributes.
+
+    Tests with ``in`` do not count.
+    """
     owners = (node.value for node in ast.walk(function) if isinstance(node, (ast.Subscript, ast.Attribute)))
     return any(isinstance(owner, ast.Name) and owner.id == name for owner in owners)

@@ -1,4 +1,4 @@
-"""Recurrent layers that torch unrolls: the graph has operations for each step of the sequence."""
+"""Recurrent layers that torch unrolls into operations for each sequence step."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def unrolled_layer(constant: Specialization, places: FactLocator) -> str:
 
 
 def unrolled_nodes(graph: GraphCaptured) -> list[tuple[GraphNode, str]]:
-    """List the operations of a graph that torch unrolls, each with the name of its layer."""
+    """List the operations of a graph that torch unrolled, with their layers' names."""
     named = ((node, _NUMBERED.sub("", node.name)) for node in graph.nodes)
     return [
         (node, _UNROLLED[name])

@@ -31,7 +31,7 @@ _WITH: Final = (ast.With, ast.AsyncWith)
 
 @dataclass(frozen=True, slots=True)
 class _ResumingBreak:
-    """A graph break: the frame of the function that resumes, and the user's innermost frame."""
+    """A graph break: the resuming function's frame and the user's innermost frame."""
 
     frame: StackFrame
     innermost: StackFrame
@@ -52,7 +52,10 @@ class ResumeBreaks:
                 self._breaks.setdefault(key, _ResumingBreak(own[0], own[-1]))
 
     def named(self, failure: GuardFailure) -> GuardFailure:
-        """Return a failure with a stack value replaced by its name in the program, if it has one."""
+        """Return a failure with its stack value replaced by the name in the program.
+
+        A failure without such a name is returned unchanged.
+        """
         value, found = _STACK_VALUE.fullmatch(failure.source), self._of(failure.compile_id)
         function = self._places.functions.get(failure.compile_id)
         source = self._workspace.source(function.filename) if function else None
@@ -86,7 +89,10 @@ class ResumeBreaks:
         return self._breaks.get((function.filename, function.name, row))
 
     def _assigned(self, source: SourceFile, frame: StackFrame, rest: str) -> str:
-        """Return the variable that gets the result of the breaking call, or the item at ``rest``."""
+        """Return the variable that gets the result of the breaking call.
+
+        ``rest`` selects an item of the result. Empty if no variable gets it.
+        """
         cls = next((item for item in source.nodes_at(frame.row) if isinstance(item, ast.ClassDef)), None)
         if cls is not None:
             return cls.name + rest
@@ -114,7 +120,7 @@ class ResumeBreaks:
 def _loops_around(
     source: SourceFile, function: UserFunction, row: int
 ) -> list[ast.For | ast.AsyncFor] | None:
-    """List the loops of a function whose iterators are on the stack at a row, outermost first.
+    """List a function's loops whose iterators are on the stack, outermost first.
 
     ``None`` in a ``with``, which also puts values on the stack.
     """
