@@ -1,7 +1,8 @@
-"""``fullgraph check`` on the troubleshooting guide's toy, beside ``TORCH_LOGS=graph_breaks python toy.py``.
+"""``fullgraph check`` on a toy program, compared with torch's logs.
 
-First both start fresh processes with cold caches, then both run once more: the check finds the process that
-the last one has left, the peer its caches. The peer runs the program as it is, with TorchInductor.
+The toy is that of the troubleshooting guide. The peer is ``TORCH_LOGS=graph_breaks python toy.py``, which
+runs the unmodified program with TorchInductor. First both start fresh processes with cold caches, then both
+run once more: the check finds the process that its first run has left, the peer its caches.
 """
 
 import tempfile

@@ -1,6 +1,7 @@
-"""A dry run of a model of 65 billion parameters: how long, how much memory, and how both grow with layers.
+"""A dry run of a model of 65 billion parameters: its time and its memory.
 
-The peer is torch by itself: the same program under ``FakeTensorMode``, which tells nothing.
+It measures how both grow with the number of layers. The peer is torch by itself: the same program under
+``FakeTensorMode``, which reports nothing.
 """
 
 from __future__ import annotations

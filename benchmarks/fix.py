@@ -1,4 +1,7 @@
-"""``fullgraph fix --unsafe`` on the troubleshooting guide's toy, beside ``fullgraph check``."""
+"""``fullgraph fix --unsafe`` on a toy program, compared with ``fullgraph check``.
+
+The toy is that of the troubleshooting guide.
+"""
 
 from check_toy import FULLGRAPH, TOY
 from support.measure import compare, wall_seconds

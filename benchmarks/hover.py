@@ -1,7 +1,7 @@
-"""What a hover and the code lenses cost when a report has 5,000 guards, beside a report of 100.
+"""The cost of a hover and of code lenses for reports of 5,000 and 100 guards.
 
-Both are answered from finished reports in this process, on the text that ran and right after an edit of it;
-the 95th percentile of 1,000 requests each. The guards are of one function, or of fifty.
+Both are answered from finished reports in this process, on the text that ran and right after an edit of it.
+The result is the 95th percentile of 1,000 requests each. The guards are of one function, or of fifty.
 """
 
 import itertools

@@ -1,7 +1,7 @@
-"""How soon the code of a program's kernels is there, beside what one would do without Fullgraph.
+"""The time until a user can read the code of a program's kernels.
 
 The server runs as in an editor. The time is from the request, with a warm worker, until each text has been
-read. The peer is a fresh ``TORCH_COMPILE_DEBUG=1 python FILE``, which leaves them in a folder.
+read. The peer is a fresh ``TORCH_COMPILE_DEBUG=1 python FILE``, which writes the texts to a folder.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TARGET = 1.0
 
 
 async def read_kernels(editing: Session) -> tuple[float, int]:
-    """Have the kernels written and read them all: the seconds, and how many documents there are."""
+    """Request a program's kernels and read them all; return seconds and their number."""
     editor, started = editing.editor, perf_counter()
     summary = await asyncio.wait_for(editor.begin("fullgraph.kernels", editing.uri), _FIRST_SECONDS)
     report = await editor.ask("fullgraph/report", target=summary["target"])

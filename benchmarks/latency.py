@@ -1,6 +1,6 @@
-"""How long a person waits for Fullgraph in an editor, beside what they would do without it.
+"""How long a person waits for Fullgraph in an editor, and without it.
 
-The server runs as in an editor, and is spoken to over standard input and output. The peer is a fresh
+The server runs as in an editor, and talks over standard input and output. The peer is a fresh
 ``TORCH_LOGS=graph_breaks python FILE``. Name parts to run only these.
 """
 
@@ -55,7 +55,10 @@ async def llama(runs: int) -> None:
 
 
 async def save_to_squiggles(name: str, program: Path, line: str, runs: int, target: str) -> None:
-    """Write a line that breaks the graph twice, then once, and so on, and save each time, once a second."""
+    """Save a line that breaks the graph twice, then one that breaks it once, in turn.
+
+    The line is saved once a second. The times are printed.
+    """
     once, twice = once_and_twice(program, line)
     command, env = [python(), str(program)], {"TORCH_LOGS": "graph_breaks"}
     first, right, cold, warm = [], [], [], []
@@ -112,7 +115,10 @@ def plain_compile_seconds(program: Path) -> float:
 
 
 async def squiggles(editing: Session, text: str) -> tuple[float, float, float]:
-    """Edit and save; the seconds to the first findings of that run, to all of them, and to its end."""
+    """Edit and save; return the seconds to the first findings, to all, and to the end.
+
+    The findings are those of the run that the save starts; the end is that of this run.
+    """
     before = editing.newest
     editing.edit(text)
     editing.save()

@@ -1,6 +1,7 @@
-"""Search for fixes in transformers itself, with models that break there, and print what was verified.
+"""Search for fixes in transformers itself, and print what was verified.
 
-It needs transformers beside torch; models can be named. Each takes about a minute.
+The models are those that break there. It needs transformers in addition to torch. Models can be named as
+arguments. Each takes about a minute.
 """
 
 from __future__ import annotations

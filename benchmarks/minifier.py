@@ -1,7 +1,8 @@
-"""``fullgraph minify``, beside the minifier that torch has, on the same failures, from cold caches.
+"""``fullgraph minify``, compared with torch's minifier, from cold caches.
 
-torch's takes two runs: the program, with variables set, writes a launcher, and that one minifies. Both times
-are from the start of the first process to the end of the last; ours runs the repro once more to be sure.
+Both minify the same failures. torch's minifier takes two runs: the program, with variables set, writes a
+launcher, and the launcher minifies. Both times are from the start of the first process to the end of the
+last. Fullgraph runs the repro once more to be sure.
 """
 
 from __future__ import annotations
@@ -69,7 +70,10 @@ def torchs(fault: str, after: str, folder: Path) -> Minified:
 
 
 def _program(fault: str, folder: Path) -> Path:
-    """The program with this fault, in a project of its own: nothing is left from another run."""
+    """Return the program with this fault, in a new project.
+
+    Nothing in the project is left from another run.
+    """
     path = folder / "project" / _PROGRAM.name
     path.parent.mkdir()
     path.write_text(_PROGRAM.read_text().replace("compile_error", fault))

@@ -1,7 +1,8 @@
-"""From a change in the last cell of a notebook to its squiggles, beside the same program as a script.
+"""The time from a change in a notebook to its squiggles, compared with a script.
 
-The server runs as in an editor, and is spoken to over standard input and output. Both are saved in turn, so
-that they are measured under the same load.
+The change is in the last cell, and the script is the same program. The server runs as in an editor, and talks
+over standard input and output. Notebook and script are saved in turn, so that both are measured under the
+same load.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ async def main(runs: int) -> None:
 
 
 async def squiggles(editor: Editor, uri: str, edit: Callable[[], None], breaks: int) -> float:
-    """Edit and save; the seconds until the next run shows so many breaks in a document."""
+    """Edit and save; return the seconds until the next run shows ``breaks`` breaks."""
     before = max(item.data["generation"] for item in editor.shown(uri).diagnostics)
     started = perf_counter()
     edit()

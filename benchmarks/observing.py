@@ -1,6 +1,7 @@
-"""What observing costs: compiling a 12-layer transformer with and without Fullgraph listening.
+"""The cost of observing: compile a transformer with and without Fullgraph.
 
-The program times its own ``torch.compile(backend="eager")``, in fresh processes on both sides.
+The transformer has 12 layers. The program times its own ``torch.compile(backend="eager")``, in fresh
+processes on both sides.
 """
 
 import re

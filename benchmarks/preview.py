@@ -1,8 +1,9 @@
-"""Previewed kernels beside those of the GPU itself, on a machine that has it: ``python preview.py FOLDER``.
+"""Previewed kernels, compared with those of the GPU: ``python preview.py FOLDER``.
 
-Each program of ``tests/cases/preview`` is previewed where no GPU is visible, run on the GPU, and run there
-once more with the binaries of its preview. ``FOLDER`` keeps what was measured, and another call measures the
-rest: a table for ``docs/preview.md`` is printed. ``preview_texts.py`` says which kernels are the same.
+It runs on a machine that has this GPU. Each program of ``tests/cases/preview`` is previewed without a visible
+GPU, run on the GPU, and run there once more with the binaries of its preview. ``FOLDER`` stores the
+measurements, and another call measures the rest. The output is a table for ``docs/preview.md``.
+``preview_texts.py`` defines which kernels are the same.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Measured:
 
     @property
     def is_same(self) -> bool:
-        """Whether the preview has all of the device's kernels and library calls, and no others."""
+        """Whether the preview has exactly the device's kernels and library calls."""
         return not self.common.differences and not self.problems
 
     @property
@@ -134,7 +135,7 @@ def differences(measured: Sequence[Measured]) -> Iterator[str]:
 
 
 def preview_one(folder: Path) -> None:
-    """Preview the first program, which needs no GPU, and print how many kernels were written."""
+    """Preview the first program without a GPU, and print how many kernels it has."""
     case, *_ = cases()
     measure(case, folder / case.name)
     answer = json.loads((folder / case.name / "preview.json").read_text())
@@ -144,7 +145,7 @@ def preview_one(folder: Path) -> None:
 
 
 def main(folder: Path) -> None:
-    """Measure as many programs at a time as there are cores, and print the ratios and differences."""
+    """Measure a program on each core at a time; print the ratios and differences."""
     if SMALL:
         preview_one(folder)
         return

@@ -1,6 +1,7 @@
-"""What `fullgraph speed` measures, beside the same calls timed by a plain loop in a process of their own.
+"""The result of ``fullgraph speed``, compared with calls timed by a plain loop.
 
-For programs of `tests/cases/speed`: the ratio of the compiled times, and whether the parts add up.
+The loop makes the same calls in its own process. For programs of ``tests/cases/speed``: the ratio of the
+compiled times, and whether the parts add up.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How soon the breaks and recompilations of a log are listed, and how much memory that takes; beside tlparse.
+"""Time and memory to list the problems of a log, compared with tlparse.
 
-The log is that of a real program, again and again, with ids of compilations of its own each time. Then the
-logs of 64 ranks, of which one was made to differ.
+The problems are breaks and recompilations. The log is that of a real program, repeated, with new compile ids
+each time. Then come the logs of 64 ranks, one of which was made to differ.
 """
 
 from __future__ import annotations
@@ -65,7 +65,10 @@ def compare_sizes(log: bytes, folder: Path) -> None:
 
 
 def read_ranks(log: bytes, folder: Path) -> None:
-    """Print how long the merged report of many ranks takes, and that it names the one that differs."""
+    """Print the time of the merged report of many ranks, and the rank that it names.
+
+    It must name the rank that differs.
+    """
     ranks = folder / "ranks"
     ranks.mkdir()
     grow(log, RANK_MB * 1_000_000, folder / "rank.log")

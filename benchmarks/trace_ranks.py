@@ -1,8 +1,8 @@
-"""How the report of a job of many ranks grows with their number: time, and memory of each process.
+"""Growth of a job's report with its ranks: time, and memory of each process.
 
-The logs are that of a real program, again and again up to 5 MB, with the number of the rank in each record.
-They are read by processes of this machine, then by a Dask cluster of as many workers, and by tlparse.
-``trace_ranks.py [SIZE...]`` reads so many ranks.
+The logs are that of a real program, repeated up to 5 MB, with the number of the rank in each record. They are
+read by processes of this machine, then by a Dask cluster of as many workers, and by tlparse.
+``trace_ranks.py [SIZE...]`` reads jobs of these numbers of ranks.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _FRAME = re.compile(rb', "frame_id": ')
 
 @dataclass(frozen=True)
 class Reading:
-    """Of a command: wall time, time of processors, output, and the peaks of memory in MB.
+    """A command's wall time, processor time, output, and peaks of memory in MB.
 
-    ``parent`` is its process, ``worker`` the largest of its workers. What the workers of a cluster compute
-    is not in ``cpu``.
+    ``parent`` is the peak of the command's process, ``worker`` that of its largest worker. ``cpu`` does not
+    include the workers of a cluster.
     """
 
     seconds: float
@@ -67,7 +67,10 @@ def first(folder: Path, ranks: int) -> Path:
 def measured(
     command: Sequence[str], cwd: Path, workers_of: int | None = None, limit: float = 3600
 ) -> Reading:
-    """Run a command, and look at its memory and that of its workers, its children or those of a process."""
+    """Run a command, and measure its memory and that of its workers.
+
+    The workers are the children of the command, or of the process ``workers_of``.
+    """
     begun = time.perf_counter()
     with tempfile.TemporaryFile("w+") as output:
         process = subprocess.Popen(command, cwd=cwd, stdout=output, stderr=subprocess.STDOUT, text=True)

@@ -1,4 +1,4 @@
-"""A transformer block with example calls: no script needed to see what torch.compile makes of it.
+"""A transformer block with example calls: no script is needed to compile it.
 
 The second call has another sequence length, so that the recompilation it causes shows on its line.
 """

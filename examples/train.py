@@ -1,4 +1,4 @@
-"""A training loop with what goes wrong most: logging in the compiled step, a float that changes."""
+"""A training loop with two usual problems: logging, and a float that changes."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""Writer of the analyses of ``fullgraph_server.analyses`` for VS Code and the README.
+"""Writer of the analyses of ``fullgraph_server.analyses`` for VS Code and README.
 
 Run ``python scripts/analyses.py`` after a change of the registry. It writes their commands and menus in
 package.json, the titles in package.nls.json, and the table of the README; ``scripts/protocol_types.py``
@@ -61,7 +61,7 @@ def _menu_entry(analysis: Analysis, editor: EditorAnalysis, group: str) -> dict[
 
 
 def _add(entries: list[dict[str, Any]], wanted: list[dict[str, str]]) -> None:
-    """Update the entries of commands in place, so that icons stay; add those that are new at the end."""
+    """Update the entries of commands in place, so that icons stay; append new ones."""
     of_command = {entry["command"]: entry for entry in entries}
     for entry in wanted:
         if entry["command"] in of_command:

@@ -56,7 +56,7 @@ class _Untitled(GenerateJsonSchema):
 
 
 class _Models:
-    """The models of pydantic of shapes: each has one, and a name that no other one has."""
+    """The pydantic models of shapes: one model for each shape, with a unique name."""
 
     def __init__(self) -> None:
         self._models: dict[JsonShape, type[BaseModel]] = {}

@@ -1,7 +1,7 @@
-"""Writer of ``extension/src/protocol.ts``: messages and kinds of findings of the server for TypeScript.
+"""Writer of ``extension/src/protocol.ts``: the server's messages for TypeScript.
 
-Run ``python scripts/protocol_types.py`` after a change of ``fullgraph_server.protocol`` or ``kinds``. A test
-compares the two.
+It also writes the kinds of findings. Run ``python scripts/protocol_types.py`` after a change of
+``fullgraph_server.protocol`` or ``kinds``. A test compares the two.
 """
 
 from __future__ import annotations
@@ -85,7 +85,10 @@ def _analyses() -> str:
 
 
 def _interfaces() -> Iterator[tuple[str, str, list[tuple[str, Any, bool]]]]:
-    """Yield name, description, and fields of each interface: name, type, and whether it may be absent."""
+    """Yield name, description, and fields of each interface.
+
+    A field has a name, a type, and whether it may be absent.
+    """
     for cls in MESSAGES:
         attrs.resolve_types(cls)
         fields = [(item.name, item.type, item.default is None) for item in attrs.fields(cls)]

@@ -1,7 +1,8 @@
-"""Writer of the settings of ``fullgraph_server.workspace.settings_schema`` for VS Code and the docs.
+"""Writer of the settings for VS Code and the docs.
 
-Run ``python scripts/settings.py`` after a change of the schema. It writes ``contributes.configuration`` in
-package.json, its texts in package.nls.json, and the tables of docs/configuration.md. A test compares them.
+The settings are those of ``fullgraph_server.workspace.settings_schema``. Run ``python scripts/settings.py``
+after a change of the schema. It writes ``contributes.configuration`` in package.json, its texts in
+package.nls.json, and the tables of docs/configuration.md. A test compares them.
 """
 
 from __future__ import annotations
@@ -38,7 +39,10 @@ def written() -> dict[Path, str]:
 
 
 def _property(setting: Setting, order: int) -> dict[str, Any]:
-    """Make a property of ``contributes.configuration``, as VS Code's contribution points describe it."""
+    """Return a property of ``contributes.configuration``, in VS Code's format.
+
+    VS Code's page about contribution points describes the format.
+    """
     json_type = dict(setting.type.json)
     text = f"{_PREFIX}{setting.key}"
     enum = json_type.get("enum", [])
@@ -115,9 +119,10 @@ def _listed(values: Iterable[str]) -> str:
 
 
 def _between_markers(page: str, name: str, text: str) -> str:
-    """Replace the text of a page between ``<!-- settings: name -->`` and ``<!-- /settings -->``.
+    """Replace the text between the markers ``name`` of a page.
 
-    Raises ``ValueError`` unless the page has exactly one such pair.
+    The markers are ``<!-- settings: name -->`` and ``<!-- /settings -->``. Raises ``ValueError`` unless the
+    page has exactly one such pair.
     """
     pattern = re.compile(rf"(<!-- settings: {name} -->\n).*?(<!-- /settings -->)", re.DOTALL)
     changed, count = pattern.subn(lambda match: f"{match[1]}\n{text}\n{match[2]}", page)

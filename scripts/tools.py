@@ -1,6 +1,7 @@
-"""Writer of the tools of ``fullgraph mcp`` for VS Code: ``contributes.languageModelTools`` in package.json.
+"""Writer of the tools of ``fullgraph mcp`` for VS Code.
 
-Run ``python scripts/tools.py`` after a change of a tool. A test compares them.
+They go into ``contributes.languageModelTools`` in package.json. Run ``python scripts/tools.py`` after a
+change of a tool. A test compares them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A folder with files that tests try to change, and children of this process that try."""
+"""A folder with files that tests try to change, and child processes that try it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ def content(folder: Path) -> dict[str, str]:
 
 
 def in_child(work: Callable[[], Any], *, as_nobody: bool = False) -> Any:
-    """What ``work()`` gives in a child of this process, as JSON; its exception, as text, if it raises one."""
+    """Return the result of ``work()`` in a child of this process, as JSON.
+
+    If it raises an exception, return its type and message as text.
+    """
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
@@ -68,7 +71,10 @@ def in_child(work: Callable[[], Any], *, as_nobody: bool = False) -> Any:
 
 
 def _forget_libraries_of_other_tests() -> None:
-    """Drop each library with native code that may write: an earlier test of this process imported it."""
+    """Drop each library with native code that may write from ``sys.modules``.
+
+    An earlier test of this process imported it.
+    """
     refused = {name.partition(".")[0] for name in refused_libraries()}
     for name in [name for name in sys.modules if name.partition(".")[0] in refused]:
         del sys.modules[name]
@@ -88,9 +94,10 @@ def covered(
     below_root: bool = False,
     start: Path | None = None,
 ) -> Any:
-    """What ``work()`` gives where all folders are covered; skipped where the kernel lets nobody do that.
+    """Return the result of ``work()`` where all folders are covered.
 
-    It starts in ``folder``, or in ``start``. With ``below_root`` the folder is in one of root's.
+    The test is skipped if the kernel does not allow this. ``work`` starts in ``folder``, or in ``start``.
+    With ``below_root`` the folder is in a folder of root.
     """
     if as_nobody and os.geteuid() == 0:
         give_to_nobody(folder)

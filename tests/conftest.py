@@ -16,7 +16,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist looks at the groups next
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a module together whose server is the same, so that it is started once."""
+    """Group the tests of a module that share a server, so that it is started once."""
     for item in items:
         mark = item.get_closest_marker("asyncio")
         if mark is not None and mark.kwargs.get("loop_scope") == "module":

@@ -1,4 +1,7 @@
-"""The work of code as a number that is the same in each run: tests compare it in place of times."""
+"""The work of code as a number that is equal in each run.
+
+Tests compare it instead of times.
+"""
 
 from __future__ import annotations
 

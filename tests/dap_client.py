@@ -1,4 +1,7 @@
-"""A client of the Debug Adapter Protocol: starts a program in debugpy, and tells where it stops."""
+"""A client of the Debug Adapter Protocol, which runs a program in debugpy.
+
+It reports where the program stops.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,10 @@ class Debugger:
     async def launch(
         self, configuration: Mapping[str, Any], breakpoints: Mapping[Path, Sequence[int]]
     ) -> None:
-        """Start the program of a launch configuration. It stops at uncaught exceptions, too."""
+        """Start the program of a launch configuration.
+
+        It also stops at uncaught exceptions.
+        """
         await self.request("initialize", adapterID="debugpy", supportsRunInTerminalRequest=True)
         launched = asyncio.create_task(self.request("launch", **configuration))
         waiting = asyncio.create_task(self._event("initialized"))
@@ -90,7 +96,10 @@ class Debugger:
         await self.request("continue", threadId=stop.thread)
 
     async def ended(self) -> int:
-        """The exit code of the program, which runs to its end. Raises when it stops once more."""
+        """Let the program run to its end, and return its exit code.
+
+        Raises ``AssertionError`` if it stops once more.
+        """
         name, body = await self._event("exited", "stopped")
         assert name == "exited", f"the program stopped once more: {body}"
         return int(body["exitCode"])
@@ -111,7 +120,10 @@ class Debugger:
         await self._reading
 
     async def request(self, command: str, **arguments: Any) -> Any:
-        """Send a request, and wait for its answer. Raises ``RuntimeError`` when it is refused."""
+        """Send a request, and return its answer.
+
+        Raises ``RuntimeError`` if it is refused.
+        """
         number = next(self._sequence)
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
         self._send(seq=number, type="request", command=command, arguments=arguments)

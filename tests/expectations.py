@@ -1,6 +1,6 @@
-"""Reads the findings that a case program expects, from comments on the lines where they start.
+"""Parser of the findings that a case program expects.
 
-::
+They are in comments on the lines where the findings start. ::
 
     print("woo")  # expect: GB0059
     print("woo")  # expect: GB0059 [print("woo")]
@@ -38,7 +38,10 @@ _COMPARE: dict[str, Callable[[tuple[int, int], tuple[int, int]], bool]] = {
 
 @dataclass(frozen=True, slots=True, order=True)
 class Expectation:
-    """One finding that a program must have. ``row`` is 1-based; ``text`` is ``None`` if it may be any."""
+    """A finding that a program must have.
+
+    ``row`` is 1-based; ``text`` is ``None`` if any text will do.
+    """
 
     row: int
     code: str
@@ -46,9 +49,10 @@ class Expectation:
 
 
 def parse_expectations(path: Path | str, torch_version: str) -> list[Expectation]:
-    """The expectations of the program at ``path`` that hold for ``torch_version``, by row.
+    """Return the program's expectations that hold for ``torch_version``, by row.
 
-    Raises ``ValueError``, naming the place, for a comment that is not written as the module says.
+    ``path`` is the program. Raises ``ValueError``, which names the place, for a comment in another format
+    than that of the module.
     """
     source = Path(path).read_text(encoding="utf-8")
     expectations = []
@@ -60,7 +64,10 @@ def parse_expectations(path: Path | str, torch_version: str) -> list[Expectation
 
 
 def holds(compare: str | None, bound: str, torch_version: str) -> bool:
-    """Whether ``<2.15``, given as ``<`` and ``2.15``, holds for a version of torch; without either, yes."""
+    """Return whether a bound on torch's version, such as ``<2.15``, holds.
+
+    ``compare`` is ``<`` and ``bound`` is ``2.15``; without both, it always holds.
+    """
     return compare is None or _COMPARE[compare](_version(torch_version), _version(bound))
 
 

@@ -1,6 +1,6 @@
-"""Reads what is expected of a program whose compilation fails, from the comments that follow its docstring.
+"""Parser of the expectations of a program whose compilation fails.
 
-::
+They are in the comments after its docstring. ::
 
     # stage: inductor
     # failure: error LoweringFault forward

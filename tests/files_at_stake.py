@@ -58,7 +58,7 @@ class Places(NamedTuple):
         }
 
     def files(self) -> dict[str, tuple[object, ...]]:
-        """All that is there, by its path: type, mode and size, content, and time of the last change."""
+        """Return all files by path: type, mode and size, content, and modification time."""
         return {
             os.path.join(root, name): _state(Path(root, name))
             for place in self

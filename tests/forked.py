@@ -1,7 +1,7 @@
-"""Observe a program in a forked child of this process, which has torch loaded already.
+"""Observation of a program in a forked child of this process, which has torch.
 
-A worker of its own for each of hundreds of cases would spend nearly all of its time importing torch.
-Everything from the listener on is what a worker runs.
+A separate worker for each of hundreds of cases would spend nearly all of its time importing torch. The child
+runs the same code as a worker, from the listener on.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ def observe(
     depth: Depth = "graph",
     switches: Switches | None = None,
 ) -> tuple[Fact, ...]:
-    """The facts of one run; ``TORCH_LOGS=recompiles`` goes into ``log``, if there is one.
+    """Return the facts of one run.
 
-    Raises ``AssertionError`` when the child dies, takes too long, or a fact has a place in a file of ours.
+    ``TORCH_LOGS=recompiles`` is written to ``log``, if given. Raises ``AssertionError`` if the child dies or
+    takes too long, or if a fact has a place in a file of Fullgraph.
     """
     with tempfile.TemporaryDirectory() as folder:
         request = RunRequest(1, program, depth, texts, switches=switches or Switches())

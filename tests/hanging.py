@@ -17,7 +17,10 @@ while True:
 
 
 def hanging(folder: Path) -> Callable[[], int]:
-    """Write ``hanging.py``; what is returned waits until it runs, and gives the id of its process."""
+    """Write ``hanging.py``, and return a function that waits until it runs.
+
+    This function returns the id of the program's process.
+    """
     os.mkfifo(folder / "started")
     (folder / "hanging.py").write_text(PROGRAM)
 

@@ -1,6 +1,7 @@
-"""Call a function in a forked child of this process, which has torch: what it does leaves nothing behind.
+"""A function call in a forked child of this process, which leaves nothing behind.
 
-Whatever compiles in the child does not import the compiler first: that takes longer than most tests do.
+This process has imported torch. It has also imported the compiler for children that compile: importing it
+takes longer than most tests.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def in_child(function: Callable[[], Any], seconds: float = SECONDS) -> Any:
 
 @functools.cache
 def _warm() -> None:
-    """Do once what each child would do for itself, as workers do before they are given a program."""
+    """Do the work once that each child would repeat, as workers do before a run."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of torch about itself
         import_inductor()

@@ -1,4 +1,4 @@
-"""Faults put into the functions that a run goes through, from outside: each can be made to fail once."""
+"""Faults injected into the functions of a run: each function can fail once."""
 
 from __future__ import annotations
 
@@ -94,9 +94,9 @@ class Fault:
 
 
 class Injector:
-    """Watches the calls of all those functions, and makes one fail when it is asked to.
+    """A watcher of all calls of these functions, which makes one fail on request.
 
-    They stay replaced until :meth:`remove`.
+    The functions stay replaced until :meth:`remove`.
     """
 
     def __init__(self) -> None:
@@ -110,7 +110,10 @@ class Injector:
                 self._replace(owner, name, function)
 
     def may_fail(self, moment: Moment, error: type[BaseException]) -> list[str]:
-        """The functions that were called, and can fail in this way: only what is awaited can be cancelled."""
+        """Return the called functions that can fail in this way.
+
+        Only an awaited function can be cancelled.
+        """
         return [
             name
             for name, awaited in self.called.items()
@@ -166,7 +169,10 @@ class Injector:
 
 
 def _functions(module: ModuleType) -> Iterator[tuple[Any, str, Any]]:
-    """The functions that a module defines, and the methods of its classes, with who has them."""
+    """Yield the functions of a module and the methods of its classes.
+
+    Each has its owner: the module or the class.
+    """
     for name, item in list(vars(module).items()):
         if getattr(item, "__module__", None) != module.__name__ or name in _BOUNDARY:
             continue

@@ -1,4 +1,4 @@
-"""Files that a reader has to be careful with: each is called ``odd.py``, or nearly so."""
+"""Files that a reader must handle with care: each is named ``odd.py``, or similar."""
 
 from __future__ import annotations
 

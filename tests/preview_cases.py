@@ -1,6 +1,6 @@
-"""Reads what a program of ``tests/cases/preview`` says about itself, in comments below its docstring.
+"""Parser of what a program of ``tests/cases/preview`` declares about itself.
 
-::
+The declarations are comments below its docstring::
 
     # backward
     # otherwise: the fastest of several templates is chosen on the device
@@ -22,7 +22,10 @@ _SAID = re.compile(r"^# (?P<what>backward|no kernels|otherwise)(?:: (?P<why>.+))
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A program, and what it says. ``otherwise`` is empty where a preview has the kernels of a device."""
+    """A program and its comments.
+
+    ``otherwise`` is empty if a preview has the kernels of a device.
+    """
 
     path: Path
     backward: bool

@@ -1,4 +1,4 @@
-"""Every process of the machine as Linux shows it under ``/proc``: who descends from whom, and who is dead."""
+"""The processes of the machine, with parents and states, from Linux's ``/proc``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def marked(variable: str) -> list[int]:
-    """The living processes that were started with ``NAME=value`` in their environment, and their forks."""
+    """Return the living processes that have ``NAME=value`` in their environment.
+
+    They were started with it, or forked from such a process.
+    """
     return [pid for pid in _all() if variable.encode() in _read(pid, "environ").split(b"\0")]
 
 
@@ -68,7 +71,10 @@ def _all() -> Iterator[int]:
 
 
 def _status(pid: int) -> list[str]:
-    """What follows the name, which may hold anything: state, parent, ...; nothing if the process is gone."""
+    """Return the fields after the name of a process: state, parent, and so on.
+
+    The name may contain any character. The result is empty if the process is gone.
+    """
     return _read(pid, "stat").decode(errors="replace").rpartition(")")[2].split()
 
 

@@ -1,4 +1,7 @@
-"""Proofs of fixes of programs, in forks of one warm process: what ``fullgraph fix`` does for a script."""
+"""Proofs of fixes in forks of one warm process, as ``fullgraph fix`` runs them.
+
+The fixes are those of a script.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Run a program as ``python`` would, with TorchInductor, and read from torch's own logs what happened.
+"""Run a program as ``python`` would, with TorchInductor, and read torch's logs.
 
-Nothing of Fullgraph takes part: this is what its reports are measured by.
+Fullgraph takes no part: the tests compare its reports with this truth.
 """
 
 from __future__ import annotations
@@ -48,7 +48,10 @@ Break = tuple[str, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What torch's logs say of a run. ``error`` is what left the program, empty if it came to its end."""
+    """The content of torch's logs of a run.
+
+    ``error`` is the exception that left the program; empty if it finished.
+    """
 
     breaks: frozenset[Break]
     recompiles: Counter[Function]
@@ -91,7 +94,7 @@ def _run(script: Script, cwd: Path, log: Path) -> str:
 
 
 def read_logs(text: str, error: str = "") -> Truth:
-    """Read the logs ``recompiles`` and ``graph_breaks``, and the warnings about limits."""
+    """Read the logs ``recompiles`` and ``graph_breaks``, and warnings about limits."""
     breaks: set[Break] = set()
     recompiles: list[Function] = []
     limits: set[Function] = set()
@@ -118,7 +121,7 @@ def read_logs(text: str, error: str = "") -> Truth:
 
 
 def _records(text: str) -> Iterator[str]:
-    """Yield the records that are read, without what stands in front of each of their lines."""
+    """Yield the records that are read, without the prefix of each of their lines."""
     record: list[str] = []
     source: tuple[str, str] | None = None
     for found in filter(None, map(_LINE.match, text.splitlines())):

@@ -1,4 +1,4 @@
-"""A transformer of 65 billion parameters, if it has 80 layers: to be compiled without data."""
+"""A transformer, of 65 billion parameters with 80 layers, to compile without data."""
 
 import sys
 

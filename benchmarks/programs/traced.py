@@ -1,4 +1,4 @@
-"""What a job compiles, in small: two models that train, with graph breaks and sizes that change."""
+"""A small training job: two models, with graph breaks and sizes that change."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""Compile a 12-layer transformer with the eager backend, and print how many seconds that took."""
+"""Compile a 12-layer transformer with the eager backend, and print the seconds."""
 
 import sys
 import time

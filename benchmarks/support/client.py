@@ -1,4 +1,7 @@
-"""An editor for the benchmarks: that of the end-to-end tests, with one program open in its own folder."""
+"""An editor for the benchmarks: that of the end-to-end tests, with one program.
+
+The program is open in its own folder.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,10 @@ class Session:
         return max((item.data["generation"] for item in self.shown), default=0)
 
     def is_right(self) -> bool:
-        """Whether the editor shows all graph breaks of the text, where they are, and none as edited since."""
+        """Whether the editor shows exactly the graph breaks of the text, at their rows.
+
+        A break that is shown as edited since then does not count.
+        """
         wanted = [row for row, line in enumerate(self.text.splitlines()) if _BREAKS.match(line)]
         found = [item for item in self.shown if str(item.code).startswith("GB")]
         rows = sorted(item.range.start.line for item in found)

@@ -62,7 +62,7 @@ def reasons() -> str:
 
 
 async def logs(_runs: int) -> None:
-    """Ask for a hover again and again while a log is read and shown; the longest counts."""
+    """Request hovers while a log is read and shown; print the longest wait."""
     async with session(TOY.read_text("utf-8")) as editing:
         await editing.run()
         rest = [await answered(editing) for _ in range(REST)]

@@ -1,4 +1,7 @@
-"""Requests on a report with 5,000 guards: hovers and code lenses, at rest and right after an edit."""
+"""Hovers and code lenses on a report with 5,000 guards, at rest and after an edit.
+
+They are requested right after the edit.
+"""
 
 from __future__ import annotations
 

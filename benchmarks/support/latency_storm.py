@@ -23,7 +23,7 @@ TARGET_MS = 20
 
 
 async def storm(_runs: int) -> None:
-    """Type, hover and look at the processes all at once; then judge everything that was published."""
+    """Type, hover and watch the processes at once; then check all published findings."""
     async with session(TOY, runOn="type") as editing:
         for _ in range(3):  # the pause after which it runs again depends on how long it took last time
             await editing.run()
@@ -52,7 +52,7 @@ async def type_lines(editing: Session) -> None:
 
 
 async def hover(editing: Session, typing: asyncio.Task[None]) -> list[float]:
-    """Hover over a definition fifty times a second, whether or not the last one was answered."""
+    """Hover over a definition fifty times a second, without waiting for answers."""
     row = next(row for row, line in enumerate(editing.text.splitlines()) if line.startswith("def "))
     answers = []
     while not typing.done():
@@ -71,7 +71,7 @@ async def most_alive(editing: Session, typing: asyncio.Task[None]) -> int:
 
 
 def check(editing: Session, start: int) -> None:
-    """Nothing goes back: neither the versions of the text nor the generations of the findings."""
+    """Assert that neither text versions nor generations of findings go back."""
     version = generation = 0
     for params in editing.editor.published[start:]:
         generations = {item.data["generation"] for item in params.diagnostics} or {generation}

@@ -1,8 +1,8 @@
-"""Programs that train and evaluate small models of transformers, whose graphs break in the library.
+"""Programs with small models whose graphs break in the library transformers.
 
-They are classes of transformers 5.24 that break with torch 2.13, for which a small random configuration runs.
-LayerDrop is on where there is one, and so rare that no layer is skipped in these runs: where one is, what
-dropout draws after it is another number with the edit than without.
+They train and evaluate the models: classes of transformers 5.24 that break with torch 2.13, and for which a
+small random configuration runs. LayerDrop is enabled if a model has it, at a rate so low that no layer is
+skipped in these runs: after a skipped layer, dropout draws different numbers with the edit than without.
 """
 
 from __future__ import annotations

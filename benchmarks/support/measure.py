@@ -25,13 +25,19 @@ os.environ.setdefault("FULLGRAPH_WARM", "0")  # every command is measured in fre
 
 
 def wall_seconds(command: Sequence[str], env: Mapping[str, str] | None = None) -> float:
-    """The wall time of a command in a fresh process, in seconds, with cold compiler caches."""
+    """Return a command's wall time in a fresh process, in seconds, with cold caches.
+
+    The caches are those of the compiler.
+    """
     with tempfile.TemporaryDirectory() as caches:
         return cached_seconds(command, Path(caches), env)
 
 
 def cached_seconds(command: Sequence[str], caches: Path, env: Mapping[str, str] | None = None) -> float:
-    """The wall time of a command in a fresh process, in seconds, with the caches of earlier ones."""
+    """Return a command's wall time in a fresh process, in seconds, with warm caches.
+
+    The caches in ``caches`` are those that earlier commands left.
+    """
     folders = {"TORCHINDUCTOR_CACHE_DIR": str(caches), "TRITON_CACHE_DIR": str(caches)}
     started = time.perf_counter()
     subprocess.run(command, env={**os.environ, **folders, **(env or {})}, check=True, capture_output=True)

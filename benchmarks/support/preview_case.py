@@ -1,7 +1,7 @@
-"""One process of ``preview.py``: ``python preview_case.py STEP FILE DEVICE FOLDER``.
+"""A process of ``preview.py``: ``python preview_case.py STEP FILE DEVICE FOLDER``.
 
-``preview`` writes the kernels of a program without the GPU, ``device`` runs it there, uncompiled and
-compiled, and ``loaded`` runs it there with the kernels that the preview built. Each leaves
+``preview`` writes the kernels of a program without the GPU, ``device`` runs it on the GPU, uncompiled and
+compiled, and ``loaded`` runs it on the GPU with the kernels that the preview built. Each step writes
 ``FOLDER/STEP.json``.
 """
 
@@ -62,10 +62,11 @@ def on_device(path: str, folder: Path) -> dict[str, Any]:
 
 
 def loaded(path: str, folder: Path) -> dict[str, Any]:
-    """How a program runs on the GPU with the binaries of its preview, beside how it ran there before.
+    """Run a program on the GPU with the binaries of its preview.
 
-    Triton finds them in its cache, by the kernel's source and the GPU that it is compiled for; of the
-    settings that TorchInductor would try, only those that were previewed are left.
+    The result compares this run with those of the ``device`` step: compiled for the GPU, and uncompiled.
+    Triton finds the binaries in its cache, by the kernel's source and the GPU that it is compiled for. Of the
+    configurations that TorchInductor would try, only the previewed ones are left.
     """
     source = folder / "preview" / "triton"
     source.mkdir(parents=True, exist_ok=True)  # where the preview has no kernel there is none
@@ -100,7 +101,10 @@ def loaded(path: str, folder: Path) -> dict[str, Any]:
 
 
 def keep_only(binaries: set[str]) -> None:
-    """Leave each kernel of TorchInductor's the settings for which there is a binary, if there is one."""
+    """Leave kernels of TorchInductor only the configurations that have a binary.
+
+    A kernel without any binary is unchanged.
+    """
     from torch._inductor.runtime.triton_heuristics import CachingAutotuner
 
     precompile = CachingAutotuner.precompile
@@ -141,7 +145,10 @@ def told(facts: list[Fact]) -> dict[str, Any]:
 
 
 def as_built(kernel: KernelCompiled | None) -> dict[str, str]:
-    """The settings of a kernel, and a digest of its PTX without the names of files and lines."""
+    """Return a kernel's configuration, and a digest of its PTX without debug names.
+
+    These are the names of files and lines.
+    """
     ptx = dict(kernel.texts).get("ptx", "") if kernel else ""
     if not kernel or not ptx:
         return {"config": kernel.config if kernel else "", "ptx": ""}
@@ -176,7 +183,10 @@ def same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def difference(ours: Tensors, theirs: Tensors) -> float:
-    """The largest difference of two numbers, as a part of the largest number of its tensor."""
+    """Return the largest difference of two numbers, relative to a tensor's largest.
+
+    The tensor is the one that has these numbers.
+    """
     return max((_difference(ours[name], theirs[name]) for name in theirs), default=0.0)
 
 
@@ -189,7 +199,10 @@ def _difference(one: torch.Tensor, other: torch.Tensor) -> float:
 
 
 def _numbers(tensor: torch.Tensor) -> torch.Tensor:
-    """All numbers as ``float64``; one that no result has in place of NaN, so that two of them are equal."""
+    """Return all numbers as ``float64``, with an unused number instead of NaN.
+
+    So two NaN are equal.
+    """
     if tensor.is_complex():
         tensor = torch.view_as_real(tensor)
     if tensor.dtype.itemsize == 1:  # eight bits of floating point

@@ -1,10 +1,10 @@
-"""What two compilations of a program have in common: its kernels as texts, and its library calls.
+"""The common part of two compilations of a program: kernel texts, library calls.
 
-Two kernels are the same if their source is, as syntax: comments, which say where an operation comes from,
-are left out, and so are the kernel's name, which is made of the operations in it, and ``backend_hash``, which
-says how torch and Triton were built. Everything else counts: the heuristics with its size hints, the
-signature and the alignment of the arguments, the properties of the device, the body. What autotuning chooses
-is in none of it.
+Two kernels are the same if their sources are the same syntax. These parts are left out: comments, which say
+where an operation comes from; the kernel's name, which is built from its operations; and ``backend_hash``,
+which says how torch and Triton were built. Everything else counts: the heuristics with its size hints, the
+signature and the alignment of the arguments, the properties of the device, the body. The choices of
+autotuning are not part of the source.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ Kernel = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Common:
-    """Of the kernels and library calls of a program on a GPU, how many its preview has as well.
+    """The numbers of kernels and library calls on a GPU, and of those in the preview.
 
-    ``built`` are the kernels with the same text for which autotuning chose what was previewed.
+    ``built`` is the number of kernels with the same text for which autotuning chose the previewed
+    configuration.
     """
 
     kernels: int

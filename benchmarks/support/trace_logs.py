@@ -1,4 +1,7 @@
-"""Record a log, and make a large one of it: its records again and again, each time with new compile ids."""
+"""Record a log, and make a large one from it by repeating its records.
+
+Each repetition has new compile ids.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ def recorded(folder: Path) -> bytes:
 
 
 def grow(log: bytes, size: int, output: Path) -> int:
-    """Write a log of at least ``size`` bytes; returns how often the given one is in it."""
+    """Write at least ``size`` bytes of copies of a log; return the number of copies."""
     frames = max((int(number) for number in _FRAME.findall(log)), default=0) + 1
     copies = written = 0
     with output.open("wb") as stream:
@@ -35,7 +38,10 @@ def grow(log: bytes, size: int, output: Path) -> int:
 
 
 def add_compilation(log: bytes) -> bytes:
-    """The log with one compilation more, of the frame that was compiled last again: the same, told twice."""
+    """Return a log in which the last compilation of a frame occurs twice.
+
+    The second has the next compile id of this frame.
+    """
     records = re.split(rb"^(?=V\d{4} )", log, flags=re.MULTILINE)
     started = [found for found in map(_STARTED.search, records) if found]
     frame, last = started[-1].groups()
@@ -45,6 +51,6 @@ def add_compilation(log: bytes) -> bytes:
 
 
 def _shifted(log: bytes, by: int) -> bytes:
-    """The log with the ids of its frames moved on: in what records are of, and in what they speak of."""
+    """Return the log with ``by`` added to all frame ids, of records and in reasons."""
     log = _FRAME.sub(lambda found: b'"frame_id": %d' % (int(found[1]) + by), log)
     return _REASON.sub(lambda found: b"%b%d/%b: " % (found[1], int(found[2]) + by, found[3]), log)

@@ -1,1 +1,4 @@
-"""Fullgraph inside the user's interpreter: observes torch.compile. Standard library and torch only."""
+"""Fullgraph in the user's interpreter: observes torch.compile.
+
+It imports only the standard library and torch.
+"""

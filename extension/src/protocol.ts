@@ -346,7 +346,7 @@ export interface RankItem {
   group: number;
 }
 
-/** A dry run: the program ran without data, and was compiled for the absent GPU ``device``, if any. */
+/** A dry run: the program ran without data. */
 export interface DryItem {
   label: string;
   sentence: string;
@@ -454,7 +454,7 @@ export interface PictureItem {
   documents: string[];
 }
 
-/** The time that a fresh process takes for the program, with ``cold`` or ``warm`` caches. */
+/** The time that a fresh process takes for the program. */
 export interface TimesItem {
   cache: "cold" | "warm";
   seconds: number;

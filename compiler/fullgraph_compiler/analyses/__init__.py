@@ -1,4 +1,4 @@
-"""The worker's half of analyses: the code that runs for a request, one module for each analysis.
+"""The worker's half of analyses: one module for each analysis.
 
 A module with an ``ENTRY`` is named like its analysis in ``fullgraph_server.analyses``; ``program`` serves all
 analyses that are one run of the program. The entries share one module:

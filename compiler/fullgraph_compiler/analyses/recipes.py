@@ -1,9 +1,9 @@
-"""Recipes for a program that crashes or runs out of memory when compiled: parts of the compiler to turn off.
+"""Recipes against crashes and full memory: parts of the compiler to turn off.
 
-The program runs unmodified, then with one part of the compiler off at a time, then uncompiled.
-(https://docs.pytorch.org/docs/main/user_guide/torch_compiler/torch.compiler_faq.html, "Why am I
-getting OOMs?")
-For wrong results see :mod:`..diagnose.stages`.
+A program that crashes or runs out of memory when compiled runs unmodified, then with one part of the compiler
+off at a time, then uncompiled.
+(https://docs.pytorch.org/docs/main/user_guide/torch_compiler/torch.compiler_faq.html, "Why am I getting
+OOMs?") For wrong results see :mod:`..diagnose.stages`.
 """
 
 from __future__ import annotations

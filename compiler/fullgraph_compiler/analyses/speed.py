@@ -1,4 +1,4 @@
-"""Speed: measure the compiled calls of the unmodified program, or of the program compiled in other ways."""
+"""Speed: measure compiled calls of the program, unmodified or compiled otherwise."""
 
 from __future__ import annotations
 

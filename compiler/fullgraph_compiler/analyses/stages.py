@@ -1,4 +1,4 @@
-"""Stages: run the program and its graphs at each stage of the compiler, and bisect the faults."""
+"""Stages: run the program and its graphs at each compiler stage; bisect faults."""
 
 from __future__ import annotations
 

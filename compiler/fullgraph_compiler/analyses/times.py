@@ -1,4 +1,4 @@
-"""Compile times: the time that a program takes with empty caches, and with the caches of that run.
+"""Compile times of the program, with empty caches and with the caches of that run.
 
 Each run has its own process, and uses the default caches of torch: graphs (``FXGraphCache``,
 ``AOTAutogradCache``), kernels, and choices of autotuning. (https://docs.pytorch.org/tutorials/recipes/

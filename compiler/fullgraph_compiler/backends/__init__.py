@@ -1,4 +1,4 @@
-"""Debugging backends, which locate faults, explain compilations, and profile recompilations.
+"""Debugging backends: locate faults, explain compilations, profile recompilations.
 
 - ``registry``: the names under which programs can use them
 - ``debugging``: stand-ins for backends of torch that cannot be used by name

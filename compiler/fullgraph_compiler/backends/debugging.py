@@ -1,4 +1,7 @@
-"""Replacements for backends of torch that cannot be used by name (:mod:`.registry`)."""
+"""Replacements for backends of torch that cannot be used by name.
+
+Programs use them by the names in :mod:`.registry`.
+"""
 
 from __future__ import annotations
 

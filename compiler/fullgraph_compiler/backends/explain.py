@@ -1,4 +1,6 @@
-"""Explanation of compilations with any backend: graphs, breaks, operations, guards, times.
+"""An explanation of compilations with any backend.
+
+It covers graphs, breaks, operations, guards and times.
 
 This replaces ``torch._dynamo.explain`` and ``ExplainWithBackend`` (``torch/_dynamo/backends/debugging.py``),
 whose counts are wrong in some cases. torch counts the graphs that reach the backend, and reports that number

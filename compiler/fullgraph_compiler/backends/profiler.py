@@ -1,4 +1,4 @@
-"""A profiler of recompilations, which lets each function keep only one compilation.
+"""A profiler of recompilations: each function keeps only one compilation.
 
 This replaces torch's ``CompileProfiler``, which was in ``torch/_dynamo/utils.py`` until 2.0::
 

@@ -1,4 +1,7 @@
-"""The names under which programs can use the backends of this package, as if torch had them."""
+"""The names under which programs can use the backends of this package.
+
+They are registered as if torch had them.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ sys.exit({function}())
 
 @dataclass(frozen=True)
 class ConsoleScript:
-    """A console script: the path that it is installed at, and the function that it calls."""
+    """A console script: the path where it is installed, and the function it calls."""
 
     filename: str
     module: str

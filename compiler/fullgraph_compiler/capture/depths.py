@@ -1,4 +1,4 @@
-"""Depths of runs: at each, the compiler stops at another step and reports other facts."""
+"""Depths of runs: each ends the compiler at another step, with other facts."""
 
 from __future__ import annotations
 

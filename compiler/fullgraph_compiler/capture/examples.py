@@ -1,6 +1,6 @@
-"""Runs of example calls: import the module, compile the functions they call, and evaluate them in turn.
+"""Runs of example calls: import the module, compile the functions, evaluate calls.
 
-Calls that export come first, before anything is compiled.
+The calls are evaluated in turn. Calls that export come first, before anything is compiled.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Modules that run by name, as with ``python -m``, and the name under which a script in a package can run."""
+"""Modules that run by name, as with ``python -m``.
+
+For a script in a package, also the name under which it can run.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Cases: graphs and inputs as plain data, read from torch, written as repros, and run to find failures.
+"""Cases: graphs and inputs as plain data, to find and report failures.
+
+Cases are read from torch, written as repros, and run to find failures.
 
 - ``case``: a graph with its inputs, as plain data
 - ``reading``: a case from an fx graph

@@ -1,4 +1,4 @@
-"""Lowering of a graph of Dynamo to the graphs that TorchInductor compiles: one forward, one backward."""
+"""Lowering of Dynamo's graph to the forward and backward graph for TorchInductor."""
 
 from __future__ import annotations
 

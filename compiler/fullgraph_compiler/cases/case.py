@@ -1,7 +1,8 @@
-"""A case: a graph, its inputs and its compile options as plain data, with everything that a repro contains.
+"""A case: a graph, its inputs and its compile options as plain data.
 
-Operations are stored by name. So a case can be reduced without the user's custom operators and without a GPU,
-and it can be sent to another process or saved to a file. The names are resolved only when a repro runs.
+A case has everything that a repro contains. Operations are stored by name. So a case can be reduced without
+the user's custom operators and without a GPU, and it can be sent to another process or saved to a file. The
+names are resolved only when a repro runs.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from ..facts import Level, Stack
 
 @dataclass(frozen=True, slots=True)
 class TensorSpec:
-    """The metadata of a tensor: ``dtype`` as ``float32``, ``device`` as ``cpu`` or ``cuda:0``.
+    """The metadata of a tensor.
 
-    ``leaf`` is autograd's: false for a tensor that requires a gradient and was computed from another one.
+    ``dtype`` is written like ``float32``, ``device`` like ``cpu`` or ``cuda:0``. ``leaf`` is autograd's:
+    false for a tensor that requires a gradient and was computed from another one.
     """
 
     shape: tuple[int, ...]

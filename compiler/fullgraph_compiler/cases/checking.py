@@ -1,7 +1,8 @@
-"""Failures of a compiled program: it raises, or computes other numbers than the uncompiled one.
+"""Failures of a compiled program: it raises, or computes different numbers.
 
-The source of ``run``, ``mismatch``, ``difference``, ``in_double`` and ``widened`` is copied into repros, so
-they use only builtins, torch and the standard library.
+The numbers are compared with those of the uncompiled program. The source of ``run``, ``mismatch``,
+``difference``, ``in_double`` and ``widened`` is copied into repros, so they use only builtins, torch and the
+standard library.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Collection of the graphs that a program's run captures, with the inputs of their first calls, as cases."""
+"""Collection of a run's captured graphs as cases.
+
+A case has the inputs of its graph's first call.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +32,10 @@ _log = logging.getLogger(__name__)
 
 
 class GraphKeeper:
-    """A backend that runs captured graphs eagerly, and saves each as a case in ``folder``.
+    """A backend that runs captured graphs eagerly, and saves each as a case.
 
-    :func:`saved` and :func:`unsaved` read the folder, even after the program's process has died.
+    The cases are saved in ``folder``. :func:`saved` and :func:`unsaved` read the folder, even after the
+    program's process has died.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -1,8 +1,8 @@
-"""Extraction of the definitions that a repro needs from the user's files: operators, backends, settings.
+"""Extraction of the definitions that a repro needs from the user's files.
 
-Standard library only; the user's files are read, not imported. All statements end up in one module: if two
-files define a name, the later definition wins. Files that are imported as ``import a.b`` and used under that
-dotted name are not followed.
+The definitions are operators, backends and settings. Standard library only; the user's files are read, not
+imported. All statements end up in one module: if two files define a name, the later definition wins. Files
+that are imported as ``import a.b`` and used under that dotted name are not followed.
 """
 
 from __future__ import annotations

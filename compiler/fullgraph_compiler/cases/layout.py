@@ -1,4 +1,7 @@
-"""The layout of a generated program: imports, settings, the user's definitions, and its parts."""
+"""The layout of a generated program: imports, settings, definitions, and parts.
+
+The definitions are the user's.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The oracle, which runs a case in a forked child of this process, with warm imports, to see how it fails.
+"""The oracle: run a case in a forked child of this process to see how it fails.
 
-This process itself runs no graph, so that it has one thread and does not open the GPU: otherwise a fork would
-not be safe. Answers are cached by the text of the repro, also for later runs.
+The child inherits warm imports. This process itself runs no graph, so that it has one thread and does not
+open the GPU: otherwise a fork would not be safe. Answers are cached by the text of the repro, also for later
+runs.
 """
 
 from __future__ import annotations
@@ -157,7 +158,7 @@ class FailureOracle:
 
 
 class AnswerCache:
-    """A cache of answers by the hash of the query, in memory and in a file, if one is given."""
+    """A cache of answers by the hash of the query, in memory and optionally in a file."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._answers: dict[str, OracleAnswer] = {}

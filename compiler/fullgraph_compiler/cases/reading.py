@@ -105,7 +105,10 @@ class _GraphReader:
         return CaseGraph(parameters, tuple(operations), outputs, tuple(self._subgraphs.items()), bare)
 
     def _rename(self, name: str) -> str:
-        """Shorten an input's name: ``l_self_modules_fc_parameters_weight_`` becomes ``fc_weight``."""
+        """Shorten an input's name.
+
+        For example, ``l_self_modules_fc_parameters_weight_`` becomes ``fc_weight``.
+        """
         words = re.sub(r"^l_(.*)_$", r"\1", name)
         words = re.sub(r"_?(modules|parameters|buffers)_", "_", words).removeprefix("self_")
         taken = {node.name for node in self.module.graph.nodes} | {*self._names.values(), *keyword.kwlist}

@@ -1,4 +1,7 @@
-"""The part of a repro that checks whether it still fails, with the functions of :mod:`.checking` it needs."""
+"""The part of a repro that checks whether it still fails.
+
+It has copies of the functions of :mod:`.checking` that it needs.
+"""
 
 from __future__ import annotations
 

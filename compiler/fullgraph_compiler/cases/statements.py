@@ -1,6 +1,7 @@
-"""Static analysis of top-level statements: the names that they define and need, and their effects on torch.
+"""Static analysis of top-level statements: names defined and needed, effects.
 
-Nothing is imported and nothing runs, so effects on names that are computed at run time go unnoticed.
+The effects are those on torch. Nothing is imported and nothing runs, so effects on names that are computed at
+run time go unnoticed.
 """
 
 from __future__ import annotations
@@ -304,7 +305,10 @@ def _tables(tables: Iterable[symtable.SymbolTable]) -> Iterator[symtable.SymbolT
 
 
 def _names_in_annotations(node: ast.stmt) -> set[str]:
-    """Return the names in string annotations: torch infers operator schemas from these."""
+    """Return the names in string annotations.
+
+    torch infers the schemas of operators from these annotations.
+    """
     names = set()
     for item in ast.walk(node):
         for annotation in (getattr(item, "annotation", None), getattr(item, "returns", None)):

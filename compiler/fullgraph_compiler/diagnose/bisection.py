@@ -1,4 +1,7 @@
-"""Bisection within TorchInductor, with torch's own bisector: the pass, setting or lowering at fault."""
+"""Bisection in TorchInductor: the pass, setting or lowering at fault.
+
+It uses torch's own bisector.
+"""
 
 from __future__ import annotations
 

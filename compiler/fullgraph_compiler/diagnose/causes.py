@@ -1,4 +1,4 @@
-"""Find why a compiled program differs from the uncompiled one, by running the whole program again.
+"""Find why compiled results differ, by running the whole program again.
 
 One run compiles the calls anew: if their results are right then, torch had reused a graph that does not fit.
 Another run is uncompiled and follows the path of each call. The cause is the first point at which the call

@@ -1,4 +1,7 @@
-"""Settings of torch that the program changed, and without which a failing graph passes."""
+"""Settings of torch that the program changed, and that make a graph fail.
+
+The graph passes without them.
+"""
 
 from __future__ import annotations
 

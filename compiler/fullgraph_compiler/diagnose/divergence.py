@@ -1,4 +1,7 @@
-"""The first point at which two uncompiled calls of one function diverge: a cause that no guard checks."""
+"""The first point at which two uncompiled calls of one function diverge.
+
+This is a cause that no guard checks.
+"""
 
 from __future__ import annotations
 

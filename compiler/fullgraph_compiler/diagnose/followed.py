@@ -1,4 +1,7 @@
-"""The code that is followed when a call runs uncompiled, and the functions that ``functools`` caches."""
+"""The code that is followed while a call runs uncompiled.
+
+The module also lists the functions whose results ``functools`` caches.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The hooks that a program registers on modules and removes, with the stacks of these calls."""
+"""The hooks that a program registers on modules and removes, with stacks.
+
+A stack is that of the call that registers or removes the hook.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ _METHODS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class HookChange:
-    """The registration or removal of a hook, after this number of calls of compiled functions."""
+    """The registration or removal of a hook.
+
+    ``calls`` is the number of calls of compiled functions before it.
+    """
 
     calls: int
     stack: Stack

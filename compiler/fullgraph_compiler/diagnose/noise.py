@@ -1,4 +1,4 @@
-"""Results of a graph that are far from float64 both compiled and uncompiled: rounding decides them."""
+"""Results that rounding decides: far from float64, both compiled and uncompiled."""
 
 from __future__ import annotations
 

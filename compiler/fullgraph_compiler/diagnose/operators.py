@@ -1,4 +1,4 @@
-"""Operators in a failing graph that do not do what they declare, by torch's own checks."""
+"""Operators in a failing graph that violate their declarations, by torch's checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The path of each call of a compiled function through uncompiled code, instruction by instruction."""
+"""The path of each call of a compiled function through uncompiled code.
+
+A path lists each instruction that ran.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,10 @@ _ASKED = (torch.compiler.is_compiling.__code__, torch.compiler.is_dynamo_compili
 
 @dataclass(frozen=True, slots=True)
 class PathFrame:
-    """A frame of a call: its code, and the frame (-1 for none) and the instruction that called it."""
+    """A frame of a call: its code, and the frame and instruction that called it.
+
+    ``parent`` is -1 if no frame called it.
+    """
 
     code: CodeType
     parent: int
@@ -61,11 +67,11 @@ class PathValue:
 
 @dataclass
 class CallPath:
-    """The path of an uncompiled call: its instructions, plain values, writes to inputs, NumPy calls.
+    """The path of an uncompiled call.
 
-    An event is the number of a frame in the upper 32 bits, and the offset of an instruction or ``ENTERED``.
-    ``shape`` has the sizes and plain values of the inputs, ``kind`` the properties on which every graph is
-    specialized.
+    It has the instructions, plain values, writes to inputs, and NumPy calls. An event is the number of a
+    frame in the upper 32 bits, and the offset of an instruction or ``ENTERED``. ``shape`` has the sizes and
+    plain values of the inputs, ``kind`` the properties on which every graph is specialized.
     """
 
     number: int

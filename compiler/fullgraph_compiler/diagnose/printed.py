@@ -27,7 +27,7 @@ _VARIABLE = re.compile(
 
 
 class PrintedLines:
-    """A recorder of the bytes that this process writes to ``sys.stdout``, up to a million."""
+    """A recorder of up to a million bytes that this process writes to ``sys.stdout``."""
 
     def __init__(self) -> None:
         self._kept = bytearray()

@@ -1,4 +1,7 @@
-"""Runs of a program in forked children: uncompiled, with Dynamo alone, and with its own backend."""
+"""Runs of a program in forked children.
+
+A program runs uncompiled, with Dynamo alone, and with its own backend.
+"""
 
 from __future__ import annotations
 
@@ -73,9 +76,10 @@ UNWRAPPED = "unwrapped"
 
 @dataclass(slots=True)
 class CompileLandmarks:
-    """The numbers of calls that compiled something, and the files and rows of graph breaks.
+    """The numbers of the calls that compiled something, and the graph breaks.
 
-    ``eager`` has the files and names of functions that are not compiled, or only in part.
+    ``breaks`` has the files and rows of graph breaks. ``eager`` has the files and names of functions that are
+    not compiled, or only in part.
     """
 
     compiled: set[int] = field(default_factory=set)
@@ -100,7 +104,7 @@ class CompileLandmarks:
 
 @dataclass(frozen=True, slots=True)
 class ProgramResult:
-    """The result of a program's run: its failure, if any, with the stack and the compilation.
+    """The result of a program's run: its failure, if any, with stack and compilation.
 
     ``raised`` is the exception that ended the run. ``others`` says whether the program started processes that
     were not observed, ``reaches_others`` whether it connected to a server or started another program.

@@ -72,7 +72,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class _ProgramRuns:
-    """The fault in the first runs of the program, and the graphs that cannot be checked.
+    """The fault in the program's first runs, and the graphs that cannot be checked.
 
     ``reaches_others`` says whether the program connected to a server or started another program.
     """

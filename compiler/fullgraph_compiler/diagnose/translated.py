@@ -19,7 +19,7 @@ _NOT_COMPARED: Final = frozenset(("empty", "empty_like"))
 
 @dataclass(frozen=True, slots=True)
 class NumpyMismatch:
-    """A NumPy function whose translation returns other numbers, with the first such pair."""
+    """A NumPy function and its translation, with the first results that differ."""
 
     name: str
     numpy: str

@@ -1,4 +1,4 @@
-"""Modules that ``torch.compile`` wraps: where it wraps them, and how the program runs without the wrappers.
+"""Modules that ``torch.compile`` wraps: where, and how to run without wrappers.
 
 For a module, ``torch.compile`` returns an ``OptimizedModule``: another class, with other names of parameters,
 even if nothing is compiled. So a program with Dynamo disabled still differs from the program without

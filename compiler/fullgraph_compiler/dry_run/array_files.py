@@ -1,4 +1,4 @@
-"""Files of NumPy and HDF5 in a dry run: arrays without known values are saved as zeros."""
+"""NumPy and HDF5 files in a dry run: arrays of unknown values are saved as zeros."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pickles of objects, in which tensors are saved as sizes, dtypes and devices only."""
+"""Pickles that save tensors as sizes, dtypes and devices only."""
 
 from __future__ import annotations
 

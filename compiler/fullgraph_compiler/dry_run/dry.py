@@ -1,7 +1,7 @@
-"""A dry run: the program runs with tensors that have no data, so models can have any size.
+"""A dry run: the program runs with tensors that have no data.
 
-Compilations are captured as in any run. The run ends when the program needs a value that no example call
-provides.
+Models can have any size. Compilations are captured as in any run. The run ends when the program needs a value
+that no example call provides.
 """
 
 from __future__ import annotations

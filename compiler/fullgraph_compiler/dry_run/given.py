@@ -1,4 +1,4 @@
-"""The values that example calls provide for data-dependent operations in a dry run."""
+"""Values from example calls for data-dependent operations in a dry run."""
 
 from __future__ import annotations
 

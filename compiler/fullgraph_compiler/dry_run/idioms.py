@@ -1,4 +1,4 @@
-"""Common code around a model that needs values, adapted so that it works without data."""
+"""Common code around a model that needs values, adapted to run without data."""
 
 from __future__ import annotations
 

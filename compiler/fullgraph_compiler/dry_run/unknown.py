@@ -1,7 +1,7 @@
-"""Stand-ins for numbers and arrays with unknown values in a dry run, which a program may log and save.
+"""Stand-ins for numbers and arrays with unknown values in a dry run.
 
-A training loop can log its loss, because nothing depends on the value. A branch on an unknown number ends the
-run, and so does a tensor computed from an unknown number.
+A program may log and save them. A training loop can log its loss, because nothing depends on the value. A
+branch on an unknown number ends the run, and so does a tensor computed from an unknown number.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Facts about the compiler's caches: hits, misses, bypasses, and the parts of keys."""
+"""Facts about the compiler's caches: hits, misses, bypasses, and parts of keys."""
 
 from __future__ import annotations
 

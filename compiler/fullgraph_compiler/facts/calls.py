@@ -1,4 +1,4 @@
-"""Observed calls in a program: their arguments, their results, and the arguments that they change."""
+"""Observed calls in a program: arguments, results, and changes of arguments."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ValueSeen(Value):
 
 @dataclass(frozen=True, slots=True)
 class CallSeen(Value):
-    """One observed call: its arguments in the order of the source text, and its result.
+    """An observed call: its arguments in the order of the source text, and its result.
 
     ``made`` says that Fullgraph derived its arguments from another call, with other sizes, numbers or values;
     ``draws`` says that it draws random numbers.

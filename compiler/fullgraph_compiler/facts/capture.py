@@ -112,7 +112,10 @@ class GraphCaptured(Fact):
 
 @dataclass(frozen=True, slots=True)
 class GraphPart(Fact):
-    """A part of a graph that ``DistributedDataParallel`` split off at the boundary of a gradient bucket."""
+    """A part of a graph that ``DistributedDataParallel`` split off.
+
+    The split is at the boundary of a gradient bucket.
+    """
 
     compile_id: str
     name: str
@@ -120,7 +123,7 @@ class GraphPart(Fact):
 
 @dataclass(frozen=True, slots=True)
 class NamedTensor(Value):
-    """A name in user code and the tensor bound to it: dtype and sizes, strides, device.
+    """A name in user code and the tensor bound to it: dtype, sizes, strides, device.
 
     Examples are ``f32[s77, 16]`` and ``16, 1``. ``frame`` is the location of the name (the row only before
     Python 3.11); for a parameter, the first row of its function. ``tensor`` is empty if the name is bound to
@@ -137,7 +140,10 @@ class NamedTensor(Value):
 
 @dataclass(frozen=True, slots=True)
 class Symbol(Value):
-    """A symbolic size: its source (``L['x'].size()[0]``), and its value while tracing, if known."""
+    """A symbolic size: its source, and its value while tracing, if known.
+
+    A source is an expression such as ``L['x'].size()[0]``.
+    """
 
     name: str
     source: str
@@ -158,10 +164,11 @@ class TensorsNamed(Fact):
 
 @dataclass(frozen=True, slots=True)
 class FailingKernel(Value):
-    """A Python function that raised when an operator (``mylib::twice``) ran it with fake tensors.
+    """A Python function that raised when an operator ran it with fake tensors.
 
-    ``kind`` is ``fake`` for a function that is registered for such tensors, ``real`` for the implementation
-    of an operator without one, and ``composite`` for an operator that needs none.
+    ``operator`` is the operator's name (``mylib::twice``). ``kind`` is ``fake`` for a function that is
+    registered for such tensors, ``real`` for the implementation of an operator without one, and ``composite``
+    for an operator that needs none.
     """
 
     operator: str
@@ -175,12 +182,12 @@ class FailingKernel(Value):
 
 @dataclass(frozen=True, slots=True)
 class GraphBreak(Fact):
-    """A graph break: the graph ends here, and the rest of the frame is compiled as another frame.
+    """A graph break: the graph ends here; another frame compiles the rest.
 
-    ``code`` is torch's graph-break id (``GB0059``) or empty. ``stack`` is empty if torch names no line within
-    the frame. With ``skips_frame`` nothing of the frame is compiled, because Dynamo cannot resume it from
-    here (in a loop, ``with`` or ``try``); with ``skips_rest`` it is compiled up to an earlier line, from
-    which Dynamo can resume it, and the rest is not.
+    The rest is the remaining code of the frame. ``code`` is torch's graph-break id (``GB0059``) or empty.
+    ``stack`` is empty if torch names no line within the frame. With ``skips_frame`` nothing of the frame is
+    compiled, because Dynamo cannot resume it from here (in a loop, ``with`` or ``try``); with ``skips_rest``
+    it is compiled up to an earlier line, from which Dynamo can resume it, and the rest is not.
     """
 
     compile_id: str
@@ -246,7 +253,7 @@ class Recompile(Fact):
 
 @dataclass(frozen=True, slots=True)
 class RecompileLimit(Fact):
-    """A frame that reached the recompile limit: calls that no compilation fits now run eagerly."""
+    """A frame at the recompile limit: calls that no compilation fits now run eagerly."""
 
     compile_id: str
     function: str
@@ -266,7 +273,7 @@ class RecompileLimit(Fact):
 
 @dataclass(frozen=True, slots=True)
 class CallsCounted(Fact):
-    """The number of calls of a compiled function that reached a limit, in the whole run."""
+    """The number of calls, in the whole run, of a function that reached a limit."""
 
     function: str
     filename: str
@@ -337,7 +344,7 @@ class CallsWithoutGraph(Fact):
 
 @dataclass(frozen=True, slots=True)
 class SizeViolation(Value):
-    """A dimension that was marked dynamic, and a condition that does not hold for all of its sizes.
+    """A dimension marked dynamic, and a condition that some of its sizes violate.
 
     ``dimension`` is the name of the ``Dim``; ``source`` is torch's expression for the size, if torch reports
     it. ``value`` is the number to which the size was specialized; if empty, ``condition`` is torch's

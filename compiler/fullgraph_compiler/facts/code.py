@@ -1,4 +1,4 @@
-"""Facts from AOTAutograd and TorchInductor: the forms of a graph, its generated code, its kernels."""
+"""Facts from AOTAutograd and TorchInductor: forms of a graph, code, kernels."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ lowers have the names of the files that ``TORCH_COMPILE_DEBUG=1`` writes (``Debu
 
 @dataclass(frozen=True, slots=True)
 class Artifact(Fact):
-    """One intermediate form of a graph. ``phase`` is ``None`` for a form that covers all passes."""
+    """One intermediate form of a graph.
+
+    ``phase`` is ``None`` for a form that covers all passes.
+    """
 
     compile_id: str
     phase: Phase | None
@@ -47,7 +50,10 @@ class Artifact(Fact):
 
 @dataclass(frozen=True, slots=True)
 class RecordText(Fact):
-    """The text of a record of torch's trace that is not a form of a graph, with the record's name."""
+    """The text of a record of torch's trace that is not a form of a graph.
+
+    ``name`` is the record's name.
+    """
 
     compile_id: str
     name: str
@@ -56,10 +62,11 @@ class RecordText(Fact):
 
 @dataclass(frozen=True, slots=True)
 class KernelNode(Value):
-    """One operation of a lowered graph (``aten.mm``), and its line of user code, if torch reports one.
+    """One operation of a lowered graph (``aten.mm``), and its line of user code.
 
-    ``inputs`` are the names of its arguments: other operations, and inputs of the graph. ``stack`` is the
-    full user stack; empty in facts that are read from a log.
+    ``frame`` is ``None`` if torch reports no line. ``inputs`` are the names of its arguments: other
+    operations, and inputs of the graph. ``stack`` is the full user stack; empty in facts that are read from a
+    log.
     """
 
     name: str
@@ -71,7 +78,7 @@ class KernelNode(Value):
 
 @dataclass(frozen=True, slots=True)
 class Cost(Value):
-    """The cost of a launch, which TorchInductor estimates from the shapes of its tensors.
+    """The cost of a launch, estimated by TorchInductor from the shapes of its tensors.
 
     ``read`` and ``written`` are lower bounds of the bytes of memory that it reads and writes. ``flops`` are
     floating point operations, for library functions and templates only. ``seconds`` is the roofline estimate:
@@ -86,7 +93,7 @@ class Cost(Value):
 
 @dataclass(frozen=True, slots=True)
 class Kernel(Value):
-    """One launch of a kernel, or one call of a library function, in TorchInductor's code.
+    """A launch of a kernel, or a call of a library function, in TorchInductor's code.
 
     ``language`` is ``triton``, ``cpp``, ..., or ``extern`` for a library function, which has no ``source``.
     ``heuristic`` is Triton's kind of kernel (``pointwise``, ``reduction``, ``template``, ``user_autotune``).
@@ -158,9 +165,10 @@ class KernelCompiled(Fact):
 
 @dataclass(frozen=True, slots=True)
 class WrittenGraph(Value):
-    """A captured graph as a Python program: ``text`` needs only torch, and compiles the graph once.
+    """A captured graph as a Python program, which needs only torch.
 
-    ``places`` pairs rows of the text with the user stacks of their operations.
+    ``text`` is the program; it compiles the graph once. ``places`` pairs rows of the text with the user
+    stacks of their operations.
     """
 
     compile_id: str
@@ -170,9 +178,9 @@ class WrittenGraph(Value):
 
 @dataclass(frozen=True, slots=True)
 class PreviewDeferred(Fact):
-    """A preview that another interpreter must finish, by writing the GPU kernels for ``graphs``.
+    """A preview that another interpreter must finish, by writing the GPU kernels.
 
-    ``reason`` says why this interpreter cannot.
+    The kernels are those for ``graphs``. ``reason`` says why this interpreter cannot.
     """
 
     reason: str

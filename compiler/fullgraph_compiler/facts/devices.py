@@ -1,4 +1,4 @@
-"""Properties of GPUs, from which the compiler writes kernels for a preview without the GPU."""
+"""Properties of GPUs, with which the compiler writes kernels for an absent GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The short names of dtypes, as torch prints them in its graphs (``torch/utils/_dtype_abbrs.py``)."""
+"""The short names of dtypes, as torch prints them in its graphs.
+
+Source: ``torch/utils/_dtype_abbrs.py``.
+"""
 
 from __future__ import annotations
 

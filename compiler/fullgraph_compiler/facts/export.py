@@ -1,4 +1,4 @@
-"""Facts from ``torch.export``: exported programs, and problems that prevent an export."""
+"""Facts from ``torch.export``: exported programs, and problems of exports."""
 
 from __future__ import annotations
 
@@ -34,12 +34,13 @@ class DataSymbol(Value):
 
 @dataclass(frozen=True, slots=True)
 class ExportProblem(Fact):
-    """A problem at one place of an exported program, which stops every export except ``draft_export``.
+    """A problem at one place of an exported program.
 
-    ``subject`` is the operator (``mylib::twice``), the condition as torch writes it (``u0 > 3``), or the
-    attribute (``self.last``). ``detail`` is the difference of the fake kernel's result, the state in which
-    the attribute is left (``without data``), or the value that ``draft_export`` assumed for the condition
-    (``True``). ``symbols`` are the data-dependent numbers in the condition, ``sizes`` the other symbols.
+    It stops every export except ``draft_export``. ``subject`` is the operator (``mylib::twice``), the
+    condition as torch writes it (``u0 > 3``), or the attribute (``self.last``). ``detail`` is the difference
+    of the fake kernel's result, the state in which the attribute is left (``without data``), or the value
+    that ``draft_export`` assumed for the condition (``True``). ``symbols`` are the data-dependent numbers in
+    the condition, ``sizes`` the other symbols.
     """
 
     compile_id: str

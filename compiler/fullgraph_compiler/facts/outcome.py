@@ -33,7 +33,10 @@ class Failure(Value):
 
 @dataclass(frozen=True, slots=True)
 class Drawn(Value):
-    """An operation that draws random numbers (``torch.randn_like``), and the user stack of its call."""
+    """An operation that draws random numbers, and the user stack of its call.
+
+    ``name`` is torch's (``torch.randn_like``).
+    """
 
     name: str
     stack: Stack
@@ -110,7 +113,7 @@ class GraphUnchecked(Fact):
 
 @dataclass(frozen=True, slots=True)
 class RerunsSkipped(Fact):
-    """The program was not run again to look for a cause, because it has outside effects.
+    """Reruns skipped in the search for a cause: the program has outside effects.
 
     It connects to servers or starts programs (``RunFinished.reaches_others``).
     """
@@ -118,9 +121,10 @@ class RerunsSkipped(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Evidence(Value):
-    """A value in two uncompiled runs of the same code, before and in the differing call.
+    """A value in two uncompiled runs of the same code.
 
-    ``name`` is the variable, function or setting, if ``stack`` does not show it.
+    ``before`` is the value in an earlier call, ``now`` the value in the call that differs. ``name`` is the
+    variable, function or setting, if ``stack`` does not show it.
     """
 
     name: str
@@ -195,12 +199,12 @@ class SettingFault(Value):
 
 @dataclass(frozen=True, slots=True)
 class FaultLocated(Fact):
-    """A fault between ``passes``, the last stage that passes, and ``stage``, which fails.
+    """A fault between the last stage that passes and the stage that fails.
 
-    ``passes`` is empty if no stage passes. ``number`` counts the faults of a run from 1. ``compile_id`` is
-    empty for a fault outside of all graphs. ``detail`` is the part of TorchInductor that torch's bisector
-    names (``lowerings, 2: aten.relu.default``). ``stack`` is the user code of the faulty operation, or of the
-    first operation of the graph.
+    ``passes`` is the former, ``stage`` the latter. ``passes`` is empty if no stage passes. ``number`` counts
+    the faults of a run from 1. ``compile_id`` is empty for a fault outside of all graphs. ``detail`` is the
+    part of TorchInductor that torch's bisector names (``lowerings, 2: aten.relu.default``). ``stack`` is the
+    user code of the faulty operation, or of the first operation of the graph.
     """
 
     number: int
@@ -233,7 +237,10 @@ class RecipeTried(Result):
 
 @dataclass(frozen=True, slots=True)
 class MinifyProgress(Fact):
-    """The size of the smallest graph so far that fails in the same way, and the effort spent on it."""
+    """The smallest graph so far that fails in the same way, and the effort spent.
+
+    ``nodes`` is the size of this graph.
+    """
 
     nodes: int
     nodes_at_first: int
@@ -306,12 +313,13 @@ class TargetProblem(Fact):
 
 @dataclass(frozen=True, slots=True)
 class RunFinished(Fact):
-    """The last fact of a run: its status, its wall time in seconds, and the exit code if there is one.
+    """The last fact of a run: its status, its wall time, and its exit code, if any.
 
-    The server measures the time again, from the start of the process: the user waits for that, too.
-    ``left_out`` names the parts of the compiler that the program requested but the run skipped.
-    ``reaches_others`` says that the program connected to a server or started another program, so each run may
-    have effects outside. ``unobserved`` counts the other processes in which it may have compiled something.
+    ``seconds`` is the wall time. The server measures the time again, from the start of the process: the user
+    waits for that, too. ``left_out`` names the parts of the compiler that the program requested but the run
+    skipped. ``reaches_others`` says that the program connected to a server or started another program, so
+    each run may have effects outside. ``unobserved`` counts the other processes in which it may have compiled
+    something.
     """
 
     status: Status
@@ -324,10 +332,11 @@ class RunFinished(Fact):
 
 @dataclass(frozen=True, slots=True)
 class RanDry(Fact):
-    """A dry run: the program ran without data, and was compiled for the absent GPU ``device``, if any.
+    """A dry run: the program ran without data.
 
-    ``device`` is a key of :data:`.devices.DEVICES`. Each of ``unknown`` is a sentence about something that
-    only the real device can show, or that this version of torch cannot preview.
+    ``device`` is the absent GPU for which it was compiled, if any, as a key of :data:`.devices.DEVICES`. Each
+    of ``unknown`` is a sentence about something that only the real device can show, or that this version of
+    torch cannot preview.
     """
 
     device: str = ""
@@ -336,12 +345,13 @@ class RanDry(Fact):
 
 @dataclass(frozen=True, slots=True)
 class FilesDiscarded(Fact):
-    """A run whose file changes are discarded at its end: no file that existed before it changes.
+    """A run whose file changes are discarded at its end.
 
-    ``by`` is the mechanism: a mount ``namespace``, in which the program has its own view of the files. If
-    that is not available, because of ``reason``, Python redirects writes, and the kernel refuses all other
-    writes (``landlock`` on Linux, ``sandbox`` on macOS); or a hook in Python refuses them, which ends the run
-    (``python``). Writes to the folders in ``read_only`` fail, because no overlay could cover these.
+    No file that existed before changes. ``by`` is the mechanism: a mount ``namespace``, in which the program
+    has its own view of the files. If that is not available, because of ``reason``, Python redirects writes,
+    and the kernel refuses all other writes (``landlock`` on Linux, ``sandbox`` on macOS); or a hook in Python
+    refuses them, which ends the run (``python``). Writes to the folders in ``read_only`` fail, because no
+    overlay could cover these.
     """
 
     by: Literal["namespace", "landlock", "sandbox", "python"]
@@ -351,7 +361,7 @@ class FilesDiscarded(Fact):
 
 @dataclass(frozen=True, slots=True)
 class LeftBehind(Value):
-    """A variable, setting or file that two runs of a program leave in different states.
+    """A variable, setting or file that two runs leave in different states.
 
     ``place`` names it (```LEDGER` of train.py``), ``words`` describe the difference. ``of_form`` says that
     only its type or shape differs.

@@ -1,7 +1,7 @@
-"""Facts that should be equal on all ranks of a job: graphs in detail, collective operations, their order.
+"""Facts that should be equal on all ranks of a job.
 
-torch records some of them on request only: estimates and tensors of TorchInductor's code with
-``LOG_TLPARSE=1``, the order of execution within
+They are graphs in detail, collective operations, and their order. torch records some of them on request only:
+estimates and tensors of TorchInductor's code with ``LOG_TLPARSE=1``, the order of execution within
 ``torch._inductor.debug.record_and_log_graph_execution_order``.
 """
 
@@ -44,7 +44,10 @@ class GraphTraced(Fact):
 
 @dataclass(frozen=True, slots=True)
 class CollectivesScheduled(Fact):
-    """The collective operations in the code that TorchInductor wrote for one pass of a graph, in order."""
+    """The collective operations in TorchInductor's code for one pass of a graph.
+
+    ``operations`` are in the order of the code.
+    """
 
     compile_id: str
     operations: tuple[str, ...]

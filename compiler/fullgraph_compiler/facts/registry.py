@@ -11,7 +11,10 @@ _FIELDS: dict[type[Any], tuple[str, ...]] = {}
 
 
 class Value:
-    """Base of the frozen dataclasses with slots that have a JSON form: requests, facts, and their parts."""
+    """Base of frozen dataclasses with slots that have a JSON form.
+
+    They are requests, facts, and their parts.
+    """
 
     __slots__ = ()
 
@@ -34,7 +37,10 @@ class Fact(Value):
 
 
 class Result(Fact):
-    """Base of the facts that only their own analysis reads: a report stores them unchanged."""
+    """Base of facts that only their own analysis reads.
+
+    A report stores them unchanged.
+    """
 
     __slots__ = ()
 
@@ -52,7 +58,7 @@ def to_json(value: Any) -> Any:
 
 
 def as_object(value: Any) -> dict[str, Any]:
-    """Convert only the outermost level of a dataclass, as the ``default`` of ``json.dumps``.
+    """Convert only a dataclass's top level, as the ``default`` of ``json.dumps``.
 
     Raises ``TypeError`` for a value of a class that this package does not define.
     """

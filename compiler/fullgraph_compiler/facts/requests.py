@@ -244,10 +244,10 @@ class MinifyRequest(Value):
 
 @dataclass(frozen=True, slots=True)
 class CompareRequest(Value):
-    """A request to compare the results that two runs of a program recorded in two files.
+    """A request to compare the recorded results of two runs of a program.
 
-    With ``errors_differ``, a call in ``after`` may raise ``RuntimeError`` where it raised another error in
-    ``before``.
+    ``before`` and ``after`` are the files of the recordings. With ``errors_differ``, a call in ``after`` may
+    raise ``RuntimeError`` where it raised another error in ``before``.
     """
 
     generation: int

@@ -1,7 +1,7 @@
-"""Details of a record that only the observed process knows (``TraceRecord.seen``), as JSON in its log.
+"""Details of a record that only the observed process knows, as JSON in its log.
 
-They have their own key in the value of the event, which other readers of the log ignore. The frames of all
-stacks are listed once, and refer to files by number.
+They are ``TraceRecord.seen``. They have their own key in the value of the event, which other readers of the
+log ignore. The frames of all stacks are listed once, and refer to files by number.
 """
 
 from __future__ import annotations

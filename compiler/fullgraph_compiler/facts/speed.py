@@ -12,9 +12,10 @@ from .stacks import Stack
 
 @dataclass(frozen=True, slots=True)
 class CompilePhase(Value):
-    """A phase of the compiler: ``start`` in seconds since the epoch, and its duration in ``seconds``.
+    """A phase of the compiler: its start and its duration.
 
-    The names are torch's own (``dynamo_timed`` in ``torch/_dynamo/utils.py``).
+    ``start`` is in seconds since the epoch, ``seconds`` is the duration. The names are torch's own
+    (``dynamo_timed`` in ``torch/_dynamo/utils.py``).
     """
 
     name: str
@@ -25,17 +26,20 @@ class CompilePhase(Value):
 
 @dataclass(frozen=True, slots=True)
 class PhasesTimed(Fact):
-    """An outermost phase of the compiler, followed by all phases within it, in the order of their start."""
+    """An outermost phase of the compiler, followed by all phases within it.
+
+    They are in the order of their start.
+    """
 
     phases: tuple[CompilePhase, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TimesMeasured(Result):
-    """The time that a fresh process takes for the program, with ``cold`` or ``warm`` caches.
+    """The time that a fresh process takes for the program.
 
-    ``seconds`` is the wall time without imports, ``compiling`` the part of it spent in the compiler.
-    ``failure`` is set if the program fails.
+    ``cache`` says whether the caches were ``cold`` or ``warm``. ``seconds`` is the wall time without imports,
+    ``compiling`` the part of it spent in the compiler. ``failure`` is set if the program fails.
     """
 
     cache: Literal["cold", "warm"]
@@ -116,7 +120,7 @@ class OperatorCounted(Value):
 
 @dataclass(frozen=True, slots=True)
 class SpeedMeasured(Fact):
-    """The speed of the calls of compiled functions, compared with the same calls uncompiled.
+    """The speed of calls of compiled functions, compared with the calls uncompiled.
 
     ``calls`` is the number of measured calls, ``functions`` are the names of the called functions,
     ``samples`` is how often both versions were measured. ``eager`` and ``compiled`` are medians in seconds
@@ -182,7 +186,7 @@ class MemoryHeld(Value):
 
 @dataclass(frozen=True, slots=True)
 class MemoryMeasured(Fact):
-    """The peak memory of tensors during the calls, in bytes above the use before the calls.
+    """The peak memory of tensors during the calls, in bytes above the use before.
 
     ``held`` are the largest parts of the peak in compiled calls, the largest first.
     """

@@ -1,4 +1,7 @@
-"""Facts about vLLM, which splits the graph of a model and compiles its parts for ranges of sizes."""
+"""Facts about vLLM, which splits a model's graph.
+
+vLLM compiles the parts for ranges of sizes.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,10 @@ from .registry import Fact
 
 @dataclass(frozen=True, slots=True)
 class VllmConfigured(Fact):
-    """The start of vLLM's compilation of a graph of ``model``, whose module is named ``prefix``.
+    """The start of vLLM's compilation of a graph.
 
-    ``splitting`` are the operations at which vLLM splits the graph; ``cudagraphs`` is its CUDA graph mode.
+    ``model`` is the model, ``prefix`` the name of the module in it. ``splitting`` are the operations at which
+    vLLM splits the graph; ``cudagraphs`` is its CUDA graph mode.
     """
 
     compile_id: str
@@ -31,7 +35,10 @@ class VllmSplit(Fact):
 
 @dataclass(frozen=True, slots=True)
 class VllmPartCompiled(Fact):
-    """The compilation of a submodule for the sizes from ``first`` to ``last``, often one size."""
+    """The compilation of a submodule by vLLM for a range of sizes.
+
+    The range includes ``first`` and ``last``, which are often equal.
+    """
 
     compile_id: str
     submodule: str

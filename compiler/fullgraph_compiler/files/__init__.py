@@ -1,4 +1,6 @@
-"""Protection of the user's files: a run sees its own writes, and they are discarded at its end.
+"""Protection of the user's files: a run's writes are discarded at its end.
+
+Until then the run sees its own writes.
 
 - ``protection``: choose and start the protection of a run's files
 - ``namespace``: move the process to a mount namespace; adapt its rights and open files

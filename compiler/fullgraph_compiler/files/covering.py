@@ -1,6 +1,7 @@
-"""The covers of a mount namespace: an overlay over each folder sends writes to folders of the run.
+"""The covers of a mount namespace: an overlay over each folder.
 
-Sources: mount(2), and ``filesystems/overlayfs.rst`` of the kernel's documentation.
+The overlays send writes to folders of the run. Sources: mount(2), and ``filesystems/overlayfs.rst`` of the
+kernel's documentation.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Files that a process has open already, which bypass covers unless they are opened again."""
+"""Files that a process has open already.
+
+They bypass covers unless they are opened again.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ _PART_BYTES: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class OpenFile:
-    """An open file or folder: its descriptor, its path, its flags, and the offset in it.
+    """An open file or folder: its descriptor, its path, its flags, and its offset.
 
     ``path`` is empty if no path leads to it any more.
     """

@@ -1,8 +1,9 @@
-"""Guards by path, for systems without namespaces: writes are redirected, or end the run before they happen.
+"""Guards by path, for systems without namespaces.
 
-Calls of ``open`` and ``os`` are redirected (:mod:`.shadow`), as are some libraries (:mod:`.libraries`), and
-the program reads its own writes. All other writes are refused: by the kernel if it can (:mod:`.landlock` with
-:mod:`.seccomp`, :mod:`.seatbelt`), else by :mod:`.refusals`.
+Writes are redirected, or end the run before they happen. Calls of ``open`` and ``os`` are redirected
+(:mod:`.shadow`), as are some libraries (:mod:`.libraries`), and the program reads its own writes. All other
+writes are refused: by the kernel if it can (:mod:`.landlock` with :mod:`.seccomp`, :mod:`.seatbelt`), else by
+:mod:`.refusals`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Landlock (Linux 6.2 or newer): the kernel forbids this thread and its children to change files.
+"""Landlock: the kernel forbids this thread and its children to change files.
 
-See landlock(7) and landlock_create_ruleset(2). Forbidden writes fail, whereas in a namespace they succeed
-without an effect on the user's files. Python's own writes are redirected (:mod:`.guards`); Landlock restricts
-native code and child processes. It does not restrict changes of modes, owners, times and attributes: see
-:mod:`.seccomp`.
+It needs Linux 6.2 or newer. See landlock(7) and landlock_create_ruleset(2). Forbidden writes fail, whereas in
+a namespace they succeed without an effect on the user's files. Python's own writes are redirected
+(:mod:`.guards`); Landlock restricts native code and child processes. It does not restrict changes of modes,
+owners, times and attributes: see :mod:`.seccomp`.
 """
 
 from __future__ import annotations

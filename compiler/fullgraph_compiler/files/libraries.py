@@ -1,7 +1,8 @@
-"""Redirection of libraries that open files in native code; each is tested with a write and a read.
+"""Redirection of libraries that open files in native code.
 
-Without a kernel that refuses other writes, only functions that open no other file than their argument are
-redirected: SQLite and HDF5 open more files (``ATTACH``, external links), and are refused instead.
+Each is tested with a write and a read. Without a kernel that refuses other writes, only functions that open
+no other file than their argument are redirected: SQLite and HDF5 open more files (``ATTACH``, external
+links), and are refused instead.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The mount table, and the folders to cover so that no write reaches a file of the user."""
+"""The mount table, and the folders to cover against writes to the user's files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _ESCAPED: Final = re.compile(rb"\\([0-7]{3})")
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """One line of the mount table (proc_pid_mountinfo(5)): folder, type of file system, read-only or not."""
+    """One line of the mount table: folder, type of file system, read-only or not.
+
+    See proc_pid_mountinfo(5).
+    """
 
     path: str
     kind: str
@@ -26,7 +29,10 @@ class Mount:
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """A path to cover: a file, a folder with all its contents, or only the entries of a ``split`` folder."""
+    """A path to cover.
+
+    It is a file, a folder with all its contents, or only the entries of a ``split`` folder.
+    """
 
     path: str
     kind: Literal["folder", "split", "file"]

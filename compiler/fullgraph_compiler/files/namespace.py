@@ -1,8 +1,8 @@
-"""Private writes of a process: a mount namespace with overlayfs over all folders (Linux 5.11 or newer).
+"""Private writes of a process: a mount namespace with overlayfs over all folders.
 
-Python code, native code, memory maps and child processes see their own writes; other processes do not.
-Sources: namespaces(7), user_namespaces(7), mount(2), and ``filesystems/overlayfs.rst`` of the kernel's
-documentation.
+It needs Linux 5.11 or newer. Python code, native code, memory maps and child processes see their own writes;
+other processes do not. Sources: namespaces(7), user_namespaces(7), mount(2), and
+``filesystems/overlayfs.rst`` of the kernel's documentation.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The native code that may run if no kernel refuses its writes, and the functions in it that write.
+"""The native code that may run if no kernel refuses its writes.
 
-Any other native code ends the run. A package belongs here if its native code opens files for writing only in
-functions that ``WRITERS`` lists.
+``WRITERS`` has the functions in it that write. Any other native code ends the run. A package belongs here if
+its native code opens files for writing only in functions that ``WRITERS`` lists.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The folders and files that a run really changes, although its file changes are discarded."""
+"""The folders and files that a run really changes.
+
+These are exceptions: its other file changes are discarded.
+"""
 
 from __future__ import annotations
 

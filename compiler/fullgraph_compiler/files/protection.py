@@ -1,4 +1,4 @@
-"""Discarding of a run's file changes: by a namespace, or by guards if there is none."""
+"""Discarding of a run's file changes: by a namespace, else by guards."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The audit hook: a call that is not redirected and could change a file ends the run before it happens.
+"""The audit hook, which ends the run before a write that is not redirected.
 
-If the kernel refuses writes, the hook only checks Python's own writes. Otherwise native code could write
-unseen: extension modules must be listed by name, and functions in them that write are refused, as are child
-processes.
+A write is any call that could change a file. If the kernel refuses writes, the hook only checks Python's own
+writes. Otherwise native code could write unseen: extension modules must be listed by name, and functions in
+them that write are refused, as are child processes.
 """
 
 from __future__ import annotations
@@ -209,7 +209,10 @@ def _text(value: Any) -> str:
 
 
 class _RefusingFinder:
-    """A finder that ends the run at the import of a module whose native code opens files by itself."""
+    """A finder that ends the run at an import of a module that can write unseen.
+
+    The native code of such a module opens files by itself.
+    """
 
     def find_spec(self, fullname: str, *_: Any) -> None:
         if fullname in REFUSED_MODULES:

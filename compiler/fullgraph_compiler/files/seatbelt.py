@@ -1,6 +1,7 @@
-"""The sandbox of macOS: the kernel forbids this process and its children to change files.
+"""The sandbox of macOS: this process and its children cannot change files.
 
-See ``sandbox_init`` in ``sandbox.h`` and sandbox-exec(1), which macOS marks as deprecated and uses itself.
+The kernel forbids the changes. See ``sandbox_init`` in ``sandbox.h`` and sandbox-exec(1), which macOS marks
+as deprecated and uses itself.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""A filter on system calls: changes of modes, owners, times and attributes have no effect, also in children.
+"""A filter that ignores changes of modes, owners, times and attributes of files.
 
-Landlock does not restrict these changes. The filter (seccomp(2), classic BPF) cannot see paths: it lets a
-change pass only if the unused sixth argument is a secret of this process, which :func:`change` passes. So the
-guards can change files of the run, and all other code can change no file.
+It filters system calls, also in children. Landlock does not restrict these changes. The filter (seccomp(2),
+classic BPF) cannot see paths: it lets a change pass only if the unused sixth argument is a secret of this
+process, which :func:`change` passes. So the guards can change files of the run, and all other code can change
+no file.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""A view of the file system for a program whose file changes are discarded: changes exist only here.
+"""A view of the file system for a program whose file changes are discarded.
 
-A path that the program changed maps to a file in the folder of the run (a copy, after a write), to the
-original of another path (after a move), or to nothing (after a removal). All other paths map to the disk.
+The changes exist only in this view. A path that the program changed maps to a file in the folder of the run
+(a copy, after a write), to the original of another path (after a move), or to nothing (after a removal). All
+other paths map to the disk.
 """
 
 from __future__ import annotations

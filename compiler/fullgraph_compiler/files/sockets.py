@@ -1,4 +1,7 @@
-"""The sockets that a covered program may connect to; without help, a cover would block connections."""
+"""The sockets that a covered program may connect to.
+
+Covers would block connections to them otherwise.
+"""
 
 from __future__ import annotations
 

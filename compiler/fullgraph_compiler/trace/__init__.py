@@ -1,4 +1,4 @@
-"""Readers of torch's structured trace, which decode records, read logs, and make facts.
+"""Readers of torch's structured trace: decode records, read logs, and make facts.
 
 Standard library only. :class:`TraceInterpreter` is the only code that knows what a record means, for a
 live run and for a log, for every supported torch. ``export/`` reads the records of ``torch.export``,

@@ -1,4 +1,4 @@
-"""Differences between the compilations of a function, from a comparison of their guards.
+"""Differences between the compilations of a function, from their guards.
 
 A reason for a recompilation says what a guard expected, but not always the actual value. The guards of the
 next compilation show that.
@@ -47,7 +47,10 @@ SAME_TENSOR = ("the same object (torch.Tensor)", "the same object (torch.nn.para
 def completed(
     failure: GuardFailure, before: Sequence[GuardInstalled], after: Sequence[GuardInstalled]
 ) -> GuardFailure:
-    """Return a failure with its actual value, if the guards of the next compilation show it."""
+    """Return a failure, completed with its actual value.
+
+    The value is that in the guards of the next compilation. If they do not show it, the failure is unchanged.
+    """
     if failure.kind == "GLOBAL_STATE":
         codes = [next((g.code for g in part if g.kind == failure.kind), "") for part in (before, after)]
         expected, actual = state_change(failure.changed, *codes)
@@ -91,10 +94,11 @@ def changed_with(
 
 
 def versions(guards: Mapping[str, Sequence[GuardInstalled]]) -> int:
-    """Return the largest number of different compilations of a frame: the cache size without a limit.
+    """Return the largest number of different compilations of a frame.
 
-    ``guards`` has the guards of each compilation by its id. Compilations with the same guards count once: the
-    later one was needed only because the cache had dropped the earlier one.
+    This is the cache size that the program needs without a limit. ``guards`` has the guards of each
+    compilation by its id. Compilations with the same guards count once: the later one was needed only because
+    the cache had dropped the earlier one.
     """
     frames: dict[str, set[frozenset[tuple[str, str]]]] = defaultdict(set)
     for compile_id, installed in guards.items():
@@ -131,17 +135,17 @@ def _size(tensor: str, dimension: int | None) -> str:
 
 
 def _is_member(kind: str, expected: str) -> bool:
-    """Tell whether a guard on an object's identity names the member of an enum that it expects."""
+    """Return whether a guard on an object's identity names the enum member it expects."""
     return kind == "ID_MATCH" and not expected.startswith("the same ")
 
 
 def _tells_change(guard: GuardInstalled) -> bool:
-    """Tell whether a guard shows its expected value, so that two guards can be compared."""
+    """Return whether a guard shows its expected value, so that guards can be compared."""
     return guard.kind in (*_SAYS_VALUE, "LENGTH_CHECK") or _is_member(guard.kind, guard.expected)
 
 
 def _is_within(source: str, other: str) -> bool:
-    """Tell whether a value is the same as another one, a part of it, or an owner of it."""
+    """Return whether one value is the other, a part of it, or an owner of it."""
     return source == other or source in _owners(other) or other in _owners(source)
 
 

@@ -51,7 +51,7 @@ def read_graph(record: TraceRecord) -> GraphCaptured:
 
 
 def as_break(failure: CompileFailure) -> GraphBreak:
-    """Convert a failure that Dynamo caught to a graph break, since the frame runs eagerly."""
+    """Convert a failure that Dynamo caught to a graph break: the frame runs eagerly."""
     return GraphBreak(
         compile_id=failure.compile_id,
         code=failure.code,

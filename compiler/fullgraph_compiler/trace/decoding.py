@@ -1,4 +1,4 @@
-"""Parsers of the JSON and Python in a log, with limits on length and nesting depth."""
+"""Parsers of JSON and Python in a log, with limits on length and nesting depth."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _DEEPEST_CODE: Final = 100
 
 
 def read_json(text: str) -> Any:
-    """Decode JSON. Raises only ``ValueError``, also for text that is nested too deeply."""
+    """Decode JSON.
+
+    Raises only ``ValueError``, also for text that is nested too deeply.
+    """
     try:
         return json.loads(text)
     except RecursionError:
@@ -42,7 +45,10 @@ def parse_expression(text: str) -> ast.expr | None:
 
 
 def is_formula(text: str) -> bool:
-    """Tell whether an expression is another value, or computed from one, like ``8 // (8 // p)``."""
+    """Return whether an expression is another value or computed from one.
+
+    An example is ``8 // (8 // p)``.
+    """
     tree = parse_expression(text)
     nodes = [*ast.walk(tree)] if tree is not None else []
     is_relation = isinstance(tree, (ast.Name, ast.Subscript)) or any(

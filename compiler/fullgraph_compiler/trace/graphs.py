@@ -1,8 +1,9 @@
-"""Parsers of a captured graph as torch prints it (``GraphModule.print_readable``), with its user lines.
+"""Parsers of a captured graph as torch prints it, with its user lines.
 
-Each group of operations stands under a comment ``# File: /path/model.py:12 in forward, code: x = a + b``
-(since torch 2.15, with a prefix in a backward graph), or under a comment that there is no stack trace. Each
-operation has the form ``name: "f32[8, 16][16, 1]cpu" = ...``.
+torch prints it with ``GraphModule.print_readable``. Each group of operations stands under a comment
+``# File: /path/model.py:12 in forward, code: x = a + b`` (since torch 2.15, with a prefix in a backward
+graph), or under a comment that there is no stack trace. Each operation has the form
+``name: "f32[8, 16][16, 1]cpu" = ...``.
 """
 
 from __future__ import annotations
@@ -59,21 +60,24 @@ def parse_inputs(text: str) -> tuple[str, ...]:
 
 
 def parse_shapes(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the tensor inputs of a printed graph, with their sizes as torch writes them."""
+    """Yield the tensor inputs of a printed graph, with sizes as torch writes them."""
     for name, tensor in parse_typed_inputs(text):
         if found := _SIZES.match(tensor):
             yield name, tuple(size.strip() for size in found[1].split(","))
 
 
 def parse_typed_inputs(text: str) -> tuple[tuple[str, str], ...]:
-    """Return the inputs of a printed graph with their tensor types; empty for other inputs."""
+    """Return the inputs of a printed graph with their tensor types.
+
+    The type is empty for inputs that are not tensors.
+    """
     signature = _SIGNATURE.search(text)
     return tuple(_PARAMETER.findall(signature[1])) if signature else ()
 
 
 @dataclass(frozen=True, slots=True)
 class PrintedOperation:
-    """An operation of a printed graph: its tensor type as printed, and the operator that it calls.
+    """An operation of a printed graph: its tensor type, and the operator it calls.
 
     ``tensor`` is empty for a result that is not a tensor, ``call`` (``aten.mm.default``) for a call of
     anything but an operator.
@@ -94,7 +98,10 @@ def parse_operations(text: str) -> Iterator[PrintedOperation]:
 
 
 def parse_places(text: str) -> Iterator[tuple[int, StackFrame]]:
-    """Yield the 1-based rows of a printed graph with an operation that has a user line, with this line."""
+    """Yield the 1-based row and the user line of each operation in a printed graph.
+
+    Operations without a user line are left out.
+    """
     for row, _, frame in _nodes(text):
         if frame is not None:
             yield row, frame
@@ -114,6 +121,9 @@ def _nodes(text: str) -> Iterator[tuple[int, re.Match[str], StackFrame | None]]:
 
 
 def _tensor(annotation: str) -> str:
-    """Return a tensor type without strides: ``f32[8, 16] cpu`` for ``f32[8, 16][16, 1]cpu``."""
+    """Return a tensor type without strides.
+
+    For example, ``f32[8, 16][16, 1]cpu`` becomes ``f32[8, 16] cpu``.
+    """
     parts = _STRIDE_AND_DEVICE.match(annotation)
     return f"{parts[1]} {parts[2]}".strip() if parts else annotation

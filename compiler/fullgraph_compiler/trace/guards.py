@@ -97,7 +97,10 @@ def parse_tree(text: str) -> Iterator[GuardLeaf]:
 
 
 def with_value(leaf: GuardLeaf, values: Mapping[str, str]) -> GuardLeaf:
-    """Return a guard on identity or metadata with its expected value, which only the process knows."""
+    """Return a guard on identity or metadata, completed with its expected value.
+
+    Only the process knows this value.
+    """
     if leaf.kind == METADATA:
         return replace(leaf, expected=values.get(METADATA_OF.format(leaf.source), ""))
     value = values.get(leaf.source) if leaf.kind == "ID_MATCH" else None
@@ -127,9 +130,10 @@ def split_place(text: str) -> tuple[str, GuardPlace | None]:
 
 
 def state_change(flags: str, before: str, after: str) -> tuple[str, str]:
-    """Return the old and new values of a ``GLOBAL_STATE`` reason's flags, from the code of two guards.
+    """Return the old and new values of the flags in a ``GLOBAL_STATE`` reason.
 
-    The code of both ends with ``GlobalStateGuard::__getstate__``: JSON with the names that reasons use.
+    They are read from the code of two guards. The code of both ends with ``GlobalStateGuard::__getstate__``:
+    JSON with the names that reasons use.
     """
     states = [_state(code) for code in (before, after)]
     if not all(states):
@@ -185,7 +189,7 @@ def _nodes(text: str) -> Iterator[str]:
 
 
 def _with_variable(source: str, guard: str) -> str:
-    """Return the source with the name of the closure's variable instead of its cell, if torch writes it."""
+    """Replace the cell in a source by its variable's name, if torch writes the name."""
     closure, cell, part = source.rpartition(".cell_contents")
     hint = _HINT.search(guard.rstrip()) if cell else None
     return f"{closure}.{hint['name']}{part}" if hint and hint["part"].startswith(part) else source

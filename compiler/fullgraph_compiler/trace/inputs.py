@@ -1,9 +1,9 @@
-"""Inputs of compiled frames: the tensors that a trace describes, and the values of symbols.
+"""Inputs of compiled frames: described tensors, and the values of symbols.
 
-Dynamo describes an input at its first use: with a ``describe_tensor``, then a ``describe_source`` with its
-expression (``L['x'][0]``), which has the same ids of tensor and describer. A number that is not a constant of
-the compilation has a ``create_symbol``. (``torch/_subclasses/meta_utils.py``,
-``torch/fx/experimental/symbolic_shapes.py``, 2.11 to 2.15.)
+A trace describes the tensors. Dynamo describes an input at its first use: with a ``describe_tensor``, then a
+``describe_source`` with its expression (``L['x'][0]``), which has the same ids of tensor and describer. A
+number that is not a constant of the compilation has a ``create_symbol``.
+(``torch/_subclasses/meta_utils.py``, ``torch/fx/experimental/symbolic_shapes.py``, 2.11 to 2.15.)
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ _OF_SELF: Final = "L['self']."
 
 
 class InputReader:
-    """A collector of the inputs of one compilation's last attempt. It skips damaged records."""
+    """A collector of inputs in one compilation's last attempt.
+
+    It skips damaged records.
+    """
 
     def __init__(self) -> None:
         self._attempt = 0
@@ -99,7 +102,10 @@ def _text(value: Any) -> str:
 
 
 def _number(text: str) -> int | float | None:
-    """Read the value of a symbol; return ``None`` if it is not finite. Raises ``ValueError``."""
+    """Read the value of a symbol; return ``None`` if it is not finite.
+
+    Raises ``ValueError``.
+    """
     try:
         return int(text)
     except ValueError:

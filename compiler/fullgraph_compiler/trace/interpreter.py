@@ -85,7 +85,7 @@ _NOTHING_TO_COMPILE = "SkipFrame"
 
 
 class TraceInterpreter:
-    """An interpreter of records in order; each record yields the facts that it completes.
+    """An interpreter of records in order; a record yields the facts that it completes.
 
     ``source`` returns a line of the user's code, if available: some columns depend on it. With
     ``findings_only``, it yields no graphs, and guards only for frames that were compiled again. Without
@@ -157,7 +157,10 @@ class TraceInterpreter:
         yield from _HANDLERS[record.name](self, record)
 
     def _numbered(self, record: TraceRecord) -> TraceRecord:
-        """Return a record with a unique compile id: torch reuses ids after ``torch._dynamo.reset()``."""
+        """Return a record with a unique compile id.
+
+        torch reuses ids after ``torch._dynamo.reset()``.
+        """
         compile_id = later_id(record.compile_id, self._frames_before_reset)
         if record.name == "dynamo_start" and compile_id in self._compilations:
             self._frames_before_reset = 1 + max(map(frame_number, self._compilations))
@@ -177,7 +180,10 @@ class TraceInterpreter:
         yield from self._caches.finish()
 
     def failures(self, reasons: Iterable[str]) -> tuple[GuardFailure, ...]:
-        """Return the guards that torch's reasons name, one for each compilation that does not fit."""
+        """Return the guards that torch's reasons name, one for each reason.
+
+        A reason is about a compilation that does not fit.
+        """
         return tuple(self._failure(reason) for text in reasons for reason in parse_reasons(text))
 
     # -- records, in the order of a compilation ------------------------------------------------
@@ -286,13 +292,16 @@ class TraceInterpreter:
         yield from self._skipped_cudagraph(record, record.payload)
 
     def _skipped_cudagraph(self, record: TraceRecord, text: str) -> Iterator[Fact]:
-        """Read ``skipping cudagraphs due to REASON. Found from :`` and the stack of an operation."""
+        """Read torch's reason for skipping CUDA graphs, and the stack of an operation.
+
+        The text is ``skipping cudagraphs due to REASON. Found from :``, followed by the stack.
+        """
         reason, _, frames = text.partition(". Found from")
         stack = parse_frames(frames.splitlines()) or self._place_of_graph(record)
         yield CudagraphSkip(record.compile_id, reason, stack)
 
     def _place_of_graph(self, record: TraceRecord) -> Stack:
-        """Return the stack of the record's operation, else the line of the graph's first operation."""
+        """Return the record's stack, else the place of the graph's first operation."""
         compilation = self._compilations.get(record.compile_id)
         graph = graph_of(compilation)
         nodes = graph.nodes if graph else ()
@@ -313,7 +322,7 @@ class TraceInterpreter:
             yield from compilation.guards
 
     def _request_guards(self, compile_id: str) -> Iterator[Fact]:
-        """With ``findings_only``, yield the guards of a frame that is compiled again, now and later."""
+        """With ``findings_only``, yield guards of a recompiled frame, now and later."""
         for compilation in self._of_same_frame(compile_id) if self._findings_only else ():
             compilation.wants_guards = True
             yield from self._wanted_guards(compilation)
@@ -506,7 +515,10 @@ class TraceInterpreter:
     # -- stacks ----------------------------------------------------------------------------------
 
     def _full_stack(self, record: TraceRecord, written: Stack) -> Stack:
-        """Return the listener's stack with the calls that led to the frame; else the stack in the text."""
+        """Return the listener's stack with the calls that led to the frame.
+
+        Without one, return the stack in the text.
+        """
         compilation = self._compilations.get(record.compile_id)
         seen: Stack = record.seen.get("stack", ())
         if seen and compilation:

@@ -1,4 +1,4 @@
-"""The lines of source files that a log quotes, for runs whose files are not available.
+"""The source lines that a log quotes, for runs whose files are not available.
 
 Stacks of a record have them under ``loc``. Tracebacks have them on the line after ``File "...", line 5, in
 f``, graphs behind ``# File: ...:5 in f, code:``. Guards have them before ``# ...:5 in f``; these are not
@@ -29,7 +29,10 @@ LINE_RECORDS: Final = frozenset((*_TEXTS, "str", "dynamo_start"))
 
 
 class LineReader:
-    """A collector of lines without indentation, by file and 1-based row. The first quote of a line counts."""
+    """A collector of lines without indentation, by file and 1-based row.
+
+    The first quote of a line counts.
+    """
 
     def __init__(self) -> None:
         self.lines: defaultdict[str, dict[int, str]] = defaultdict(dict)

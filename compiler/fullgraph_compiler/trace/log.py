@@ -1,7 +1,8 @@
-"""Readers of TORCH_TRACE logs: one pass finds the offset of each record; records are decoded on demand.
+"""Readers of TORCH_TRACE logs: one pass finds the records.
 
-A log can be larger than memory, cut off anywhere, still being written, or not a log at all. Every readable
-record is read, and only errors of the file itself are raised.
+This pass stores the offset of each record; records are decoded on demand. A log can be larger than memory,
+cut off anywhere, still being written, or not a log at all. Every readable record is read, and only errors of
+the file itself are raised.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class LoggedRecord:
 
 
 class TraceLog:
-    """A log file with an index of its records, to be used as a context manager, which closes it.
+    """A log file with an index of its records; a context manager that closes it.
 
     Raises ``OSError`` if the file cannot be read.
     """
@@ -87,7 +88,10 @@ class TraceLog:
         self._stream.close()
 
     def records(self, names: Container[str] | None = None) -> Iterator[TraceRecord]:
-        """Yield the records with these names, or all records, in order. Payloads are read on demand."""
+        """Yield the records with these names, or all records, in order.
+
+        Payloads are read on demand.
+        """
         return (logged.record for logged in self.logged(names))
 
     def logged(self, names: Container[str] | None = None) -> Iterator[LoggedRecord]:
@@ -156,7 +160,7 @@ class TraceLog:
         return position
 
     def _note(self, data: bytes, offset: int, stop: int) -> int:
-        """Index the records that begin before ``stop``; return the offset to continue from."""
+        """Index the records that begin before ``stop``; return the offset of the rest."""
         place = data.find(b"\nV", 0, max(stop, 0))
         while place >= 0:
             if found := _NAME.match(data, place + 1, place + 1 + _HEAD):
@@ -183,10 +187,10 @@ def read_log(path: Path) -> Iterator[TraceRecord]:
 
 @dataclass(frozen=True, slots=True)
 class LogHead:
-    """The beginning of a log; ``rank`` is the rank of its process in a distributed job.
+    """The beginning of a log.
 
-    ``began`` is the time of the first record on the clock of its machine, in a fixed year, since logs have
-    no years.
+    ``rank`` is the rank of its process in a distributed job. ``began`` is the time of the first record on the
+    clock of its machine, in a fixed year, since logs have no years.
     """
 
     rank: int | None
@@ -194,7 +198,10 @@ class LogHead:
 
 
 def read_head(path: Path) -> LogHead | None:
-    """Read the beginning of a file; return ``None`` if it is not a log. Raises ``OSError``."""
+    """Read the beginning of a file; return ``None`` if it is not a log.
+
+    Raises ``OSError``.
+    """
     with path.open("rb") as stream:
         head = stream.read(_PEEK)
     if head.startswith(_GZIP):

@@ -1,4 +1,4 @@
-"""Parsers of torch's texts: messages of graph breaks and of errors, and tracebacks.
+"""Parsers of torch's texts: graph-break messages, error messages, and tracebacks.
 
 ``format_graph_break_message`` and ``unimplemented`` in ``torch/_dynamo/exc.py`` write the message of a
 graph break::
@@ -93,7 +93,7 @@ class BreakMessage:
 
     @property
     def whole_explanation(self) -> str:
-        """The operator, the explanation, and the explanation of the break that followed, in this order."""
+        """The operator, the explanation, and the explanation of the break that followed."""
         parts = []
         if self.operator or self.whole:
             operator = (
@@ -110,13 +110,16 @@ class BreakMessage:
 
 
 def parse_message(text: str) -> BreakMessage:
-    """Read the first graph-break message in ``text``; text without labels becomes the reason."""
+    """Read the first graph-break message in ``text``.
+
+    Text without labels becomes the reason.
+    """
     message, page = _read(iter(text.splitlines())), _SEE.search(text)
     return replace(message, url=page.group(1)) if page and not message.url else message
 
 
 def _read(lines: Iterator[str]) -> BreakMessage:
-    """Read a message and the messages of the breaks that followed from it, up to a traceback."""
+    """Read a message and the messages of breaks that it led to, up to a traceback."""
     reason = ""
     values: dict[str, str] = {}
     hints: list[str] = []
@@ -187,7 +190,10 @@ def first_line(text: str) -> str:
 
 
 def error_message(kind: str, text: str, trace: str) -> BreakMessage:
-    """Convert an error of the compiler: its type, message, and traceback, which is empty if unknown."""
+    """Convert an error of the compiler to a message.
+
+    It is read from the error's type, text and traceback; ``trace`` is empty if the traceback is unknown.
+    """
     said = list(itertools.takewhile(lambda line: not _ENDS_ERROR.match(line), text.strip().splitlines()))
     reason = first_line(text)
     more = "" if kind == "BackendCompilerFailed" else "\n".join(map(str.rstrip, said[1:])).strip()
@@ -204,7 +210,7 @@ def _raised_in_dynamo(trace: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RelayedError:
-    """An error of another process or thread, read from the message of the error that reports it.
+    """An error of another process or thread, as another error's message reports it.
 
     ``introduction`` is the line before its traceback; ``stack`` ends with the user's code that Dynamo traced.
     """
@@ -241,7 +247,10 @@ def parse_error_elsewhere(text: str) -> RelayedError | None:
 
 
 def parse_user_stack(text: str, source: Source = no_source) -> Stack:
-    """Read the stack under "User code traceback:" or "from user code:"; empty where there is none."""
+    """Read the stack under "User code traceback:" or "from user code:".
+
+    The stack is empty if there is neither.
+    """
     lines = text.splitlines()
     start = next((index for index, line in enumerate(lines) if _USER_CODE.match(line)), None)
     return () if start is None else parse_frames(lines[start + 1 :], source)
@@ -283,7 +292,10 @@ def _placed(frame: StackFrame, below: list[str], source: Source) -> StackFrame:
 
 
 def _characters(line: str, width: int) -> int:
-    """Return the number of characters that fill a width on the screen, by which torch places carets."""
+    """Return the number of characters that fill a width on the screen.
+
+    torch places carets by this width.
+    """
     for number, character in enumerate(line):
         if width <= 0:
             return number
@@ -316,7 +328,10 @@ def without_bound_methods(text: str) -> str:
 
 
 def _closing(text: str, start: int) -> int:
-    """Return the index after the bracket that closes the one at ``start``; 0 if it is far or missing."""
+    """Return the index after the bracket that closes the one at ``start``.
+
+    It is 0 if this bracket is far or missing.
+    """
     depth = 0
     for place in range(start, min(start + _LONGEST_METHOD, len(text))):
         depth += {"<": 1, ">": -1}.get(text[place], 0)

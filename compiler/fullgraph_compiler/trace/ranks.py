@@ -35,7 +35,10 @@ _OTHERS = frozenset(("", "wait_tensor", "wait_tensors", "isend", "irecv", "batch
 
 
 def read_traced_graph(record: TraceRecord, frame: StackFrame) -> GraphTraced:
-    """Read a graph that Dynamo captured; ``frame`` is used for operations without a frame."""
+    """Read a graph that Dynamo captured.
+
+    ``frame`` is used for operations without a frame.
+    """
     lines: list[str] = []
     stack: list[StackFrame] = []
     collectives: list[Collective] = []
@@ -52,13 +55,13 @@ def read_traced_graph(record: TraceRecord, frame: StackFrame) -> GraphTraced:
 
 
 def read_schedule(record: TraceRecord) -> CollectivesScheduled:
-    """Read the collective operations of TorchInductor's code, without the waits for them."""
+    """Read the collective operations of TorchInductor's code, without their waits."""
     operators = (_operator(str(name).removeprefix("torch.ops.")) for name in read_json(record.payload))
     return CollectivesScheduled(record.compile_id, tuple(name for name in operators if name not in _OTHERS))
 
 
 def read_estimate(record: TraceRecord) -> RuntimeEstimated:
-    """Read TorchInductor's estimate of the seconds that its code takes, and the tensors that it writes."""
+    """Read TorchInductor's estimate of its code's seconds, and the tensors it writes."""
     kernels = read_object(record.payload)["ops"]
     times = (float(kernel["estimated_runtime_ns"]) for kernel in kernels)
     seconds = sum(filter(math.isfinite, times)) / 1e9
@@ -73,9 +76,10 @@ def read_execution(record: TraceRecord) -> GraphsExecuted:
 
 
 def _operator(call: str) -> str:
-    """Return the operator of a call of a collective operation (``_c10d_functional.all_reduce_.default``).
+    """Return the operator of a call of a collective operation.
 
-    In-place variants have the same name (``all_reduce``). Empty for any other call.
+    An example of a call is ``_c10d_functional.all_reduce_.default``. In-place variants have the same name
+    (``all_reduce``). Empty for any other call.
     """
     return call.partition("c10d_functional.")[2].partition(".")[0].removesuffix("_")
 
@@ -85,5 +89,8 @@ def _typed(name: str, tensor: str) -> str:
 
 
 def _outputs(outputs: Iterable[Mapping[str, Any]]) -> str:
-    """Return the tensors of a kernel as text; an output without a dtype is not a tensor."""
+    """Return the tensors of a kernel as text.
+
+    An output without a dtype is not a tensor.
+    """
     return ", ".join(f"{item['dtype']}{item['shape']}{item['stride']}" for item in outputs if item["dtype"])

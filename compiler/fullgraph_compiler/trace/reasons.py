@@ -1,4 +1,4 @@
-"""Parsers of torch's reasons for a recompilation: the guard that failed, and the values that it compared.
+"""Parsers of torch's reasons for a recompilation: failed guards, compared values.
 
 There is one sentence for each earlier compilation of the frame. It comes from ``TensorCheck::check_verbose``
 and ``GlobalStateGuard::reason`` (``torch/csrc/dynamo/guards.cpp``) or ``get_guard_fail_reason_helper``
@@ -35,10 +35,11 @@ _DTYPES = {
 
 @dataclass(frozen=True, slots=True)
 class GuardedChange:
-    """The change of a guarded value that a sentence describes; unmentioned fields are empty.
+    """The change of a guarded value that a sentence describes.
 
-    ``name`` is the guarded expression without ``L[...]`` around it, as torch shortens it. ``changed`` is the
-    compared property. ``kind`` is set if the sentence shows the kind and the guard tree does not.
+    Fields that the sentence does not mention are empty. ``name`` is the guarded expression without ``L[...]``
+    around it, as torch shortens it. ``changed`` is the compared property. ``kind`` is set if the sentence
+    shows the kind and the guard tree does not.
     """
 
     name: str = ""
@@ -51,7 +52,10 @@ class GuardedChange:
 
 @dataclass(frozen=True, slots=True)
 class RecompileReason:
-    """The reason why the compilation ``compile_id`` could not be used; ``text`` is without the place."""
+    """The reason why the compilation ``compile_id`` could not be used.
+
+    ``text`` does not include the place.
+    """
 
     compile_id: str
     text: str
@@ -61,7 +65,10 @@ class RecompileReason:
 
 
 def parse_reasons(text: str) -> Iterator[RecompileReason]:
-    """Read one ``recompile_reasons`` record, which is plain text for one reason, or a JSON list."""
+    """Read one ``recompile_reasons`` record.
+
+    It is plain text for one reason, or a JSON list.
+    """
     text = BUILTINS.sub(r"\1", text)
     items = [str(item) for item in read_json(text)] if text.lstrip().startswith("[") else [text]
     for item in items:
@@ -86,9 +93,10 @@ def _read_change(text: str) -> GuardedChange:
 
 
 def _compared_tensor(text: str) -> GuardedChange | None:
-    """Read ``tensor 'x' size mismatch at index 0. expected 3, actual 4``; a parameter has more text.
+    """Read ``tensor 'x' size mismatch at index 0. expected 3, actual 4``.
 
-    This is not a regular expression, which would take quadratic time for a name with quotes.
+    The text is longer for a parameter. This is not a regular expression, which would take quadratic time for
+    a name with quotes.
     """
     subject, _, values = text.partition(" mismatch")
     index = _INDEX.match(values)
@@ -219,7 +227,7 @@ _Read: TypeAlias = Callable[[re.Match[str]], GuardedChange]
 
 
 def _says(**said: str) -> _Read:
-    """Return a reader that sets the fields ``said``, and a field for each group of the pattern."""
+    """Return a reader that sets the fields ``said``, and one for each pattern group."""
 
     def read(match: re.Match[str]) -> GuardedChange:
         found = {field: part.strip() for field, part in match.groupdict().items() if part}

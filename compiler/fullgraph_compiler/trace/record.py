@@ -1,4 +1,4 @@
-"""One record of torch's structured trace, from a log line or from the logger in process.
+"""One record of torch's structured trace, from a log line or the live logger.
 
 Format: ``torch/_logging/_internal.py``, ``TorchLogsFormatter`` and ``trace_structured``. A log line
 is ``V<MMDD> <time> <thread> <file>:<line>] {json}``; a payload follows on lines that begin with a tab.
@@ -36,11 +36,12 @@ _IDS = ("frame_id", "frame_compile_id", "compiled_autograd_id")
 
 @dataclass(frozen=True, slots=True)
 class TraceRecord:
-    """An event: ``name`` is its key, or the artifact's name; ``body`` is the value of the key.
+    """An event of torch's trace, with its metadata and its payload.
 
-    ``compile_id`` is written as torch prints it (``0/1``; empty outside of any compilation).
-    ``text`` is the payload, or a function that reads it from a log. ``seen`` holds values that only a
-    listener inside the process has (:mod:`..observe.live`); a log has them if the program was observed.
+    ``name`` is the event's key, or the artifact's name; ``body`` is the value of the key. ``compile_id`` is
+    written as torch prints it (``0/1``; empty outside of any compilation). ``text`` is the payload, or a
+    function that reads it from a log. ``seen`` holds values that only a listener inside the process has
+    (:mod:`..observe.live`); a log has them if the program was observed.
     """
 
     name: str
@@ -61,9 +62,10 @@ class TraceRecord:
 def from_metadata(
     metadata: Mapping[str, Any], payload: str | Callable[[], str], seen: Mapping[str, Any] | None = None
 ) -> TraceRecord | None:
-    """Return the record in torch's metadata; ``None`` if there is no event, or values have a wrong type.
+    """Return the record in torch's metadata, or ``None``.
 
-    A listener passes ``seen``; for a log, it is read from the event.
+    ``None`` means that there is no event, or that values have a wrong type. A listener passes ``seen``; for a
+    log, it is read from the event.
     """
     name = next((key for key in metadata if key not in _ENVELOPE), None)
     if name is None:
@@ -92,7 +94,7 @@ def from_metadata(
 
 
 def parse_header(line: str) -> Mapping[str, Any] | None:
-    """Decode the metadata of a log line; return ``None`` if the line does not begin a record."""
+    """Decode the metadata of a log line; return ``None`` if it begins no record."""
     start = line.find("] {")
     if start < 0 or line.startswith("\t"):
         return None

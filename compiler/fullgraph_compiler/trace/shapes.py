@@ -30,7 +30,7 @@ _MOST_CALLS = 4
 
 
 class ShapeReader:
-    """A collector of the symbolic sizes of one compilation; only the last attempt counts.
+    """A collector of one compilation's symbolic sizes; only the last attempt counts.
 
     ``structured`` converts the frames that a record lists to a stack.
     """

@@ -1,4 +1,4 @@
-"""Stacks of the user's code, without the functions that Dynamo generates, and the names of their files."""
+"""Stacks of user code, without Dynamo's generated functions, and their file names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AT = "_at_"
 
 
 def original_function(name: str) -> str:
-    """Return the function that a resume function continues; ``name`` itself for any other function."""
+    """Return the function that a resume function continues, else ``name`` itself."""
     start, end = 0, len(name)
     while name.startswith(_RESUMES, start, end):
         place = name.rfind(_AT, start, end)
@@ -27,7 +27,7 @@ def original_function(name: str) -> str:
 
 
 def resumed_row(name: str) -> int | None:
-    """Return the row from which a resume function continues; ``None`` for any other function."""
+    """Return the row from which a resume function continues; ``None`` for others."""
     return None if original_function(name) == name else int(name.rpartition(_AT)[2])
 
 
@@ -48,7 +48,10 @@ def join_stacks(outer: Stack, inner: Stack) -> Stack:
 
 
 class StackReader:
-    """A reader of stacks, in which files have numbers: a trace defines each number before its first use."""
+    """A reader of stacks whose files are numbers.
+
+    A trace defines each number before its first use.
+    """
 
     def __init__(self) -> None:
         self._strings: dict[int, str] = {}
@@ -71,11 +74,14 @@ class StackReader:
         )
 
     def joined(self, frames: Any) -> Stack:
-        """Read the stack of a record, and join resume functions with the functions that they continue."""
+        """Read a record's stack; join resume functions with the functions they continue."""
         return join_stacks((), self.structured(frames))
 
     def first_row(self, frame: StackFrame, *, resumes: bool) -> int:
-        """Return the row where a frame's function begins; earlier frames show it for a resume function."""
+        """Return the row where a frame's function begins.
+
+        Earlier frames show it for a resume function.
+        """
         rows = self._first_rows.setdefault((frame.filename, frame.function), set())
         if not resumes:
             rows.add(frame.row)

@@ -1,4 +1,4 @@
-"""The texts of records other than the forms of a graph, for users who want to read the whole log."""
+"""The texts of records other than graph forms, for users who read the whole log."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BODIES: Final = frozenset(
 
 
 def record_text(record: TraceRecord, *, has_graph: bool) -> Iterator[RecordText]:
-    """Yield the text of a record, if there is one and it is not a form of the compilation's graph."""
+    """Yield a record's text, if it has one that is not a form of its graph."""
     if (has_graph and record.name in _FORMS) or record.name in _OTHERS:
         return
     text = json.dumps(record.body, indent=2) if record.name in _BODIES else record.payload
@@ -35,6 +35,6 @@ def record_text(record: TraceRecord, *, has_graph: bool) -> Iterator[RecordText]
 
 
 def _name(record: TraceRecord) -> str:
-    """Return the name of a record, with the name of its subject: a file, or a part of a graph."""
+    """Return the name of a record and of its subject: a file, or a part of a graph."""
     own = record.body.get("name") if isinstance(record.body, Mapping) else None
     return record.name if own in (None, record.name) else f"{record.name}_{own}"

@@ -1,4 +1,4 @@
-"""The records of vLLM: how it splits a graph, and for which sizes it compiles the parts.
+"""The records of vLLM: how it splits a graph, and the sizes it compiles for.
 
 They are emitted from ``vllm/compilation/backends.py`` (``VllmBackend.__call__``) and ``piecewise_backend.py``
 (``_log_compile_start``) since https://github.com/vllm-project/vllm/pull/33213. No record says for which

@@ -1,4 +1,4 @@
-"""Calls that are repeated after a program: with gradients, and with values at which code fails.
+"""Calls repeated after a program: with gradients, and with values that fail.
 
 A program only shows what its functions do with its own values. So its last call of each form is repeated on
 copies: with gradients, even where the program turned them off, then with zeros, NaN and other values instead
@@ -43,7 +43,10 @@ class CallRepeater:
         self.keep = self._forms.keep
 
     def make(self, record: Record, patience: float) -> None:
-        """Repeat the calls within ``patience`` seconds, after the program; their output is dropped."""
+        """Repeat the calls within ``patience`` seconds, after the program.
+
+        Their output is dropped.
+        """
         deadline = time.monotonic() + patience
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             for key, form in self._forms.items():
@@ -79,7 +82,7 @@ def patience_left(deadline: float) -> float:
 
 
 def _copied(form: CallForm, change: Change | None = None) -> CompiledCall:
-    """Return the call on copies of its arguments, with ``change`` applied to their numbers."""
+    """Return the call on copies of its arguments, with ``change`` applied to numbers."""
     args, kwargs = ArgumentMaker(form, {}).make()
     if change is not None:
         args = tuple(_changed(value, change) for value in args)

@@ -1,4 +1,4 @@
-"""The branches of statements, which of them a run takes, and whether errors are caught."""
+"""The branches of statements, which of them run, and whether errors are caught."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib"
 
 
 class BranchCoverage:
-    """The branches of statements; ``instrumented`` are the statements with calls that record the taken ones.
+    """The branches of statements, and the branches that a run takes.
 
-    ``taken`` and ``gaps`` are those of the last run: the branches, and by the number of a comparison the
-    difference of the two numbers that it compares. An elementwise comparison of tensors has a negative
-    number, and the median of its elements' differences: subtract that, and half of the elements compare as
-    true. Branches inside ``kept`` statements (as ``ast.dump`` writes them), and in functions that the
-    statements call, do not count.
+    ``instrumented`` are the statements with calls that record the branches taken. ``taken`` and ``gaps`` are
+    those of the last run: the branches, and by the number of a comparison the difference of the two numbers
+    that it compares. An elementwise comparison of tensors has a negative number, and the median of its
+    elements' differences: subtract that, and half of the elements compare as true. Branches inside ``kept``
+    statements (as ``ast.dump`` writes them), and in functions that the statements call, do not count.
     """
 
     def __init__(self, statements: Sequence[ast.stmt], kept: Collection[str] = ()) -> None:
@@ -49,7 +49,10 @@ class BranchCoverage:
         self.instrumented: list[ast.stmt] = [marker.visit(copy.deepcopy(node)) for node in statements]
 
     def add(self, row: int, true: str, false: str) -> int:
-        """Add the true and the false branch at a row, in words (empty: no branch); return their number."""
+        """Add the true and false branch at a row, in words; return their number.
+
+        There is no branch if its words are empty.
+        """
         number = len({key for key, _ in self.words}) + 1
         for outcome, words in ((True, true), (False, false)):
             if words:
@@ -127,7 +130,10 @@ class _BranchMarker(ast.NodeTransformer):
         return node
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
-        """Mark operands whose values are used, not only their truth; the last one's truth is not tested."""
+        """Mark operands whose values are used, not only their truth.
+
+        The last operand is not marked, since its truth is not tested.
+        """
         values = [self.visit(copy.deepcopy(value)) for value in node.values]
         for index, value in enumerate(node.values[:-1]):
             values[index] = self._call("note", value, values[index])
@@ -241,7 +247,10 @@ def _gap(left: Any, right: Any) -> float | None:
 
 
 def _middle_gap(left: Any, right: Any) -> float | None:
-    """Return a number between the two middle differences of elements; ``None`` if all are equal."""
+    """Return a number between the two middle differences of elements.
+
+    The result is ``None`` if all elements are equal.
+    """
     try:
         gaps = (left - right).detach().double().flatten().unique()
     except (TypeError, RuntimeError):
@@ -258,7 +267,10 @@ def untaken(branches: BranchCoverage, taken: Iterable[tuple[int, bool]]) -> tupl
 
 
 def is_caught(frame: FrameType | None) -> bool:
-    """Return whether the program itself catches exceptions at a frame, or around a call that leads to it."""
+    """Return whether the program catches exceptions at a frame, or around its calls.
+
+    The handler must be the program's own, around the frame or a call that leads to it.
+    """
     if frame is not None and _is_in_body(frame):
         return True
     while frame is not None:

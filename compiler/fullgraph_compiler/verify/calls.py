@@ -1,4 +1,7 @@
-"""The outermost calls of compiled functions, in order, for watchers that record them."""
+"""The outermost calls of compiled functions, in order.
+
+Watchers record the calls.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,10 @@ _MOST_CALLS = 32
 
 @dataclass(frozen=True)
 class CompiledCall:
-    """An outermost call of a compiled function, with its arguments and the options of ``torch.compile``.
+    """An outermost call of a compiled function, with its arguments and options.
 
-    ``number`` counts the calls of all functions from 1, ``turn`` the calls of functions with this name.
+    The options are those of ``torch.compile``. ``number`` counts the calls of all functions from 1, ``turn``
+    the calls of functions with this name.
     """
 
     number: int
@@ -45,15 +49,18 @@ class CompiledCall:
 
 
 class TooLongError(BaseException):
-    """A call takes too long. As a ``BaseException``, it passes a program's ``except Exception``."""
+    """A call takes too long.
+
+    As a ``BaseException``, it passes a program's ``except Exception``.
+    """
 
 
 class CallWatcher:
-    """A watcher of the first calls: gets ``begin`` before a call, then ``end`` with its result, or ``fail``.
+    """A watcher of the first calls.
 
-    It gets ``leave`` before these two, and also after an exception that is not an ``Exception``.
-
-    With ``compiled=False`` the functions run uncompiled, also in processes that the program starts.
+    It gets ``begin`` before a call, then ``end`` with its result, or ``fail``. It gets ``leave`` before
+    ``end`` or ``fail``, and also after an exception that is not an ``Exception``. With ``compiled=False`` the
+    functions run uncompiled, also in processes that the program starts.
     """
 
     def __init__(self, *, compiled: bool, most: int = _MOST_CALLS) -> None:
@@ -77,7 +84,7 @@ class CallWatcher:
         """Handle the beginning of a call."""
 
     def leave(self, call: CompiledCall) -> None:
-        """Undo what ``begin`` did for a call, however the call ended (also by ``SystemExit``)."""
+        """Undo what ``begin`` did for a call, however it ended (also by ``SystemExit``)."""
 
     def end(self, call: CompiledCall, result: Any) -> None:
         """Handle the result of a call."""

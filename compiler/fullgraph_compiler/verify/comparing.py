@@ -17,7 +17,7 @@ from .surroundings import OF_NO_VARIABLE
 
 
 def compare(request: CompareRequest, sink: Sink) -> None:
-    """Compare the recordings of a request, and report ``ResultsCompared`` and ``RunFinished``."""
+    """Compare a request's recordings; report ``ResultsCompared``, ``RunFinished``."""
     begun = time.monotonic()
     before, after = (
         torch.load(Path(path), map_location="cpu", weights_only=True)
@@ -30,7 +30,10 @@ def compare(request: CompareRequest, sink: Sink) -> None:
 def compared(
     before: dict[str, Any], after: dict[str, Any], *, errors_differ: bool = False
 ) -> ResultsCompared:
-    """Compare the recordings of two runs; with ``errors_differ`` any error may become ``RuntimeError``."""
+    """Compare the recordings of two runs.
+
+    With ``errors_differ`` any error may become ``RuntimeError``.
+    """
     comparison = _ValueComparison(errors_differ)
     difference = next(comparison.differences(before, after), "")
     again = next(comparison.again(before, after), "")
@@ -47,7 +50,10 @@ def compared(
 
 
 class _ValueComparison:
-    """A comparison, with lists of what it compared (``seen``) and could not compare (``unseen``)."""
+    """A comparison, with lists of what was compared and what could not be compared.
+
+    ``seen`` is the former, ``unseen`` the latter.
+    """
 
     def __init__(self, errors_differ: bool) -> None:
         self._errors_differ = errors_differ
@@ -78,7 +84,7 @@ class _ValueComparison:
             yield f"the program {_ending(new_ends)}, before it {_ending(old_ends)}"
 
     def again(self, before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
-        """Yield how repeated calls differ, up to the first one whose arguments have another form now."""
+        """Yield how repeated calls differ, up to the first whose arguments changed form."""
         for old, new in zip(before["again"], after["again"], strict=False):
             if old["form"] != new["form"] or old["again"] != new["again"]:
                 self.unseen.append(f"calls of `{old['name']}` again: it is called with other values")
@@ -144,7 +150,10 @@ class _ValueComparison:
 
 
 def _left_differently(before: Any, after: Any) -> Iterator[LeftBehind]:
-    """Yield what a program leaves behind differently; an edit may only add variables of modules."""
+    """Yield the differences in what a program leaves behind.
+
+    An edit may only add variables of modules.
+    """
     found = dict(after)
     for place, node in before:
         if place not in found:
@@ -162,7 +171,10 @@ def _left_differently(before: Any, after: Any) -> Iterator[LeftBehind]:
 
 
 def _size(node: Any) -> float:
-    """Return the largest finite element of a gradient: the scale of rounding errors if terms cancel out."""
+    """Return the largest finite element of a gradient.
+
+    This is the scale of rounding errors if terms cancel out.
+    """
     if node is None or node[0] != "tensor" or node[2] is None or not node[2].numel():
         return 0.0
     numbers = node[2].abs().double()
@@ -170,7 +182,10 @@ def _size(node: Any) -> float:
 
 
 def _of_gradients(old: Any, new: Any, scale: float) -> str:
-    """Describe how gradients differ; no gradient equals zeros, since some graphs give hooks none."""
+    """Describe how gradients differ; a missing gradient equals zeros.
+
+    Some graphs give hooks no gradient.
+    """
     old, new = (None if node is None or node[0] != "tensor" else node for node in (old, new))
     present = [node for node in (old, new) if node is not None]
     if not present or any(node[2] is None for node in present):

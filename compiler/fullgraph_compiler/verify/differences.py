@@ -47,7 +47,7 @@ class SnapshotDifference(NamedTuple):
 
 
 class SnapshotComparison:
-    """A comparison of snapshots that were taken together, which are passed in their order."""
+    """A comparison of snapshots that were taken together, passed in their order."""
 
     def __init__(self, rules: DifferenceRules) -> None:
         self._rules = rules
@@ -61,7 +61,10 @@ class SnapshotComparison:
         yield from self._between(place, old, new)
 
     def know(self, place: str, old: Node, new: Node | None) -> None:
-        """Record a value that is not compared: later values may be part of it, or share its memory."""
+        """Record a value that is not compared.
+
+        Later values may be part of it, or share its memory.
+        """
         self._index(self._old, place, old)
         if new is not None:
             self._index(self._new, place, new)
@@ -127,7 +130,7 @@ class SnapshotComparison:
         return numbers_differ(old[2], new[2], self._rules.tolerances)
 
     def _numbers(self, old: Node, new: Node) -> bool:
-        """Return whether the numbers of two values differ, compared in the less exact type."""
+        """Return whether the numbers of two values differ, in the less exact type."""
         before, after = _as_numbers(old), _as_numbers(new)
         if before is None or after is None or before.numel() != after.numel():
             return False
@@ -168,9 +171,10 @@ def _is_unseen(node: Node) -> bool:
 def numbers_differ(
     old: torch.Tensor, new: torch.Tensor, tolerances: tuple[float, float, float], scale: float = 1.0
 ) -> str:
-    """Describe how the elements of tensors of one type and shape differ; empty if they do not.
+    """Describe how elements of tensors of one type and shape differ; empty if equal.
 
-    ``scale`` is the size of the terms of sums that may have cancelled out.
+    Elements within the tolerances are equal. ``scale`` is the size of the terms of sums that may have
+    cancelled out.
     """
     if not old.numel():
         return ""
@@ -200,7 +204,10 @@ def numbers_differ(
 
 
 def _as_numbers(node: Node) -> torch.Tensor | None:
-    """Return the numbers of a tensor, a number or a sequence of these, flattened; else ``None``."""
+    """Return the numbers of a tensor, a number or a sequence of these, else ``None``.
+
+    The numbers are flattened.
+    """
     if node[0] == "tensor":
         return None if node[2] is None or node[3] or node[2].is_complex() else node[2].flatten()
     if node[0] == "value" and type(node[2]) in (bool, int, float):

@@ -1,4 +1,7 @@
-"""The values that statements work with, copies of them, and values that called functions read."""
+"""The values that statements work with, copies of them, and values of functions.
+
+The functions are those that the statements call; the values are those that they read.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +39,10 @@ Path: TypeAlias = tuple[Any, ...]
 
 @dataclass
 class TrialEnvironment:
-    """The values that statements work with: local variables, and the globals of their module that are data.
+    """The values that statements work with: local variables and global data.
 
-    ``leaves`` are the tensors with respect to which gradients are taken, by name.
+    The globals are those of their module that are data. ``leaves`` are the tensors with respect to which
+    gradients are taken, by name.
     """
 
     local: dict[str, Any]
@@ -85,7 +89,10 @@ class TrialEnvironment:
 
 
 def shared_data(namespace: dict[str, Any], named: Iterable[str], local: Iterable[str]) -> dict[str, Any]:
-    """Return the globals that are data: those that statements name, and small ones that calls may read."""
+    """Return the globals that are data.
+
+    They are the globals that statements name, and small ones that calls may read.
+    """
     mentioned = set(named) - set(local)
     return {
         name: value
@@ -102,7 +109,7 @@ def shared_data(namespace: dict[str, Any], named: Iterable[str], local: Iterable
 
 
 def allow_more_copies() -> None:
-    """Let ``deepcopy`` accept Python modules and locks, which hold no values of a program."""
+    """Let ``deepcopy`` accept Python modules and locks: these hold no program values."""
     copyreg.pickle(types.ModuleType, lambda module: (importlib.import_module, (module.__name__,)))
     for make in (threading.Lock, threading.RLock):
         copyreg.pickle(type(make()), functools.partial(lambda make, _: (make, ()), make))
@@ -157,7 +164,10 @@ def _copying_tensors(leaves: dict[int, torch.Tensor], gradients: bool) -> Iterat
 
 @dataclass(frozen=True)
 class ReachedConstants:
-    """Paths to numbers and texts that called functions read, and the constants in their code."""
+    """Paths to numbers and texts that called functions read, and their constants.
+
+    The constants are those in the code of the functions.
+    """
 
     paths: tuple[Path, ...] = ()
     texts: tuple[str, ...] = ()
@@ -167,7 +177,10 @@ class ReachedConstants:
 def reached(
     statements: TrialStatements, environment: TrialEnvironment, namespace: dict[str, Any]
 ) -> ReachedConstants:
-    """Return what the functions of ``namespace`` read that statements call, directly or indirectly."""
+    """Return what functions of ``namespace`` read if statements call them.
+
+    The statements may call them directly or indirectly.
+    """
     part: Any
     paths: dict[Path, None] = {}
     constants: dict[Any, None] = {}
@@ -198,7 +211,10 @@ def reached(
 
 
 def attribute_path(node: ast.AST) -> Path:
-    """Return the path of ``self.a.b``, in which names of attributes begin with a dot; else ``()``."""
+    """Return the path of ``self.a.b``; ``()`` for anything else.
+
+    In a path, names of attributes begin with a dot.
+    """
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(f".{node.attr}")
@@ -209,7 +225,10 @@ def attribute_path(node: ast.AST) -> Path:
 def _called(
     statements: TrialStatements, environment: TrialEnvironment, namespace: dict[str, Any]
 ) -> Iterator[tuple[types.FunctionType, Path, Any]]:
-    """Yield the functions that statements name, each with the path and value of the object it is bound to."""
+    """Yield the functions that statements name, with the objects they are bound to.
+
+    Each function has the path and the value of its object.
+    """
     paths: list[Path] = [(name,) for name in statements.names]
     paths += [attribute_path(node) for node in walk((*statements.old, *statements.new))]
     for path in dict.fromkeys(paths):
@@ -229,7 +248,10 @@ def _called(
 
 
 def _attribute(value: Any, name: str) -> Any:
-    """Return an attribute; ``None`` if it is missing, or if the program's code would compute it."""
+    """Return an attribute; ``None`` if it is missing, or if getting it would run code.
+
+    The code is that of the program.
+    """
     found = inspect.getattr_static(value, name, None)
     is_stored = not hasattr(found, "__get__") or isinstance(found, _METHODS)
     if (found is None and not isinstance(value, torch.nn.Module)) or not is_stored:
@@ -238,7 +260,10 @@ def _attribute(value: Any, name: str) -> Any:
 
 
 def _function(value: Any) -> types.FunctionType | None:
-    """Return the function behind a method, a decorated or a compiled function; else ``None``."""
+    """Return the function behind a method, a decorated or a compiled function.
+
+    The result is ``None`` for any other value.
+    """
     value = getattr(value, "__func__", value)  # of a method
     while isinstance(value, types.FunctionType) and hasattr(value, "__wrapped__"):
         value = value.__wrapped__

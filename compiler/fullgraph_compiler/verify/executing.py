@@ -1,4 +1,4 @@
-"""The execution of statements by themselves, and the comparison of what they compute."""
+"""The execution of statements by themselves, and a comparison of their results."""
 
 from __future__ import annotations
 
@@ -78,7 +78,10 @@ class StatementOutcome:
 
 
 class StatementRunner:
-    """A runner of statements on copies of an environment, which replace the data of ``namespace``."""
+    """A runner of statements on copies of an environment.
+
+    The copies replace the data of ``namespace``.
+    """
 
     def __init__(
         self, statements: TrialStatements, namespace: dict[str, Any], cls: object, *, caught: bool = False
@@ -153,10 +156,11 @@ class StatementRunner:
     def difference(
         self, old: StatementOutcome, new: StatementOutcome, *, is_rough: bool = False
     ) -> tuple[str, bool]:
-        """Return in words how the new outcome differs, and whether its use decides if that matters.
+        """Describe how the new outcome differs, and return whether its use matters.
 
-        Its use decides if only the form of a variable differs, or if a name has no value. Then gradients are
-        not compared: a number has none. With ``is_rough``, rounding of a low precision is not a difference.
+        The second result says whether the use of the value decides if the difference matters. It does if only
+        the form of a variable differs, or if a name has no value. Then gradients are not compared: a number
+        has none. With ``is_rough``, rounding of a low precision is not a difference.
         """
         rules = replace(self._rules, tolerances=ROUGH) if is_rough else self._rules
         if self._errors_differ and old.is_error and new.end == "RuntimeError":
@@ -200,7 +204,10 @@ class StatementRunner:
         outcome: StatementOutcome,
         result: Any,
     ) -> list[tuple[str, Any]]:
-        """Return the values after a run; inputs come first, so that memory shared with them shows."""
+        """Return the values after a run; inputs come first.
+
+        In this order, memory that other values share with inputs is found.
+        """
         values = [(f"`{name}`", value) for name, value in environment.local.items()]
         values = [(f"input {place}", value) for place, value in values if not isinstance(value, _PLAIN)]
         values += [(f"global `{name}`", value) for name, value in shared.items()]
@@ -238,7 +245,10 @@ class StatementRunner:
 
     @contextlib.contextmanager
     def _quietly(self, shared: dict[str, Any], told: list[str]) -> Iterator[Callable[[], dict[str, Any]]]:
-        """Replace globals by copies for the context, and collect output and warnings into ``told``."""
+        """Replace globals by copies for the context; collect output and warnings.
+
+        Both are added to ``told``.
+        """
         printed = io.StringIO()
         missing = object()
         names = (*shared, *self._statements.global_names)
@@ -262,7 +272,10 @@ class StatementRunner:
 
 
 def _cond(predicate: Any, true: Any, false: Any, operands: Any = ()) -> Any:
-    """Stand in for ``torch.cond``, whose gradients need Dynamo in torch 2.13 even in uncompiled code."""
+    """Replace ``torch.cond``.
+
+    Its gradients need Dynamo in torch 2.13, even in uncompiled code.
+    """
     return (true if predicate else false)(*operands)
 
 
@@ -285,7 +298,10 @@ def _snapshots_of(values: list[tuple[str, Any]]) -> list[tuple[str, Node]]:
 def _gradients(
     values: list[tuple[str, Any]], leaves: dict[str, torch.Tensor]
 ) -> dict[str, torch.Tensor | None]:
-    """Return the gradients of a weighted sum of all outputs; the weights depend only on the names."""
+    """Return the gradients of a weighted sum of all outputs.
+
+    The weights depend only on the names of the outputs.
+    """
     outputs = [
         (name, tensor)
         for place, value in values
@@ -328,7 +344,10 @@ def _gradient_difference(
 
 
 def _warning(warned: warnings.WarningMessage) -> str:
-    """Return the text of a program's warning; empty for torch's warnings, which are about operations."""
+    """Return the text of a program's warning; empty for torch's warnings.
+
+    Warnings of torch are about operations.
+    """
     text = f"{warned.category.__name__}: {warned.message}"
     is_of_torch = warned.filename.startswith(torch_compat.folder()) or _BY_TORCH in text
     return "" if is_of_torch or issubclass(warned.category, _USUALLY_IGNORED) else text

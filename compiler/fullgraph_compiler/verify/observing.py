@@ -1,4 +1,7 @@
-"""Observed calls at places of a program: arguments, results and side effects, also with other sizes."""
+"""Observed calls at places of a program: arguments, results and side effects.
+
+Calls are also observed with other sizes.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ _MOST_CHECKED = 3
 
 
 def observe_calls(request: CallsRequest, sink: Sink) -> None:
-    """Run the program of a request uncompiled, and report ``CallsSeen`` for each place."""
+    """Run a request's program uncompiled, and report ``CallsSeen`` for each place."""
     session = _ObservingSession(request)
     texts = session.instrumented()
     setattr(builtins, _PROBE, session.call)
@@ -76,7 +79,7 @@ class _ObservingSession:
         self._busy = False
 
     def instrumented(self) -> tuple[SourceText, ...]:
-        """Return the run's source texts, in which calls at the places go through :meth:`call`."""
+        """Return the run's source texts; calls at the places go through :meth:`call`."""
         texts = {real_name(item.filename): item for item in self._request.texts}
         for filename in dict.fromkeys(real_name(place.filename) for place in self._request.places):
             states = [item for item in self._states.values() if real_name(item.place.filename) == filename]
@@ -125,9 +128,9 @@ class _ObservingSession:
         )
 
     def _apart(self, look: Callable[[], tuple[CallSeen, ...] | str]) -> tuple[CallSeen, ...] | str:
-        """Call ``look`` in a child process, so that side effects, and crashes at unfit sizes, do no harm.
+        """Call ``look`` in a child process; return its result, or why there is none.
 
-        Return its result, or in words why there is none.
+        In the child, side effects and crashes at unfit sizes do no harm. The reason is in words.
         """
         if sys.platform != "linux" or torch.cuda.is_initialized():
             return look()
@@ -151,7 +154,10 @@ class _CopiedCall:
     fixed: frozenset[int]
 
     def as_given(self) -> tuple[CallSeen, ...] | str:
-        """Return the call as the program makes it, or why the function cannot be an operator."""
+        """Return the call as the program makes it.
+
+        If the function cannot be an operator, return the reason.
+        """
         try:
             first, second = self._called(self.given), self._called(self.given)
         except Exception as error:
@@ -287,7 +293,7 @@ def _tensors(given: CallArguments) -> list[torch.Tensor]:
 
 
 def _aliases(inputs: Sequence[torch.Tensor], results: Sequence[torch.Tensor]) -> list[bool]:
-    """Return for each result whether it shares memory with an input or an earlier result."""
+    """Return for each result whether it shares memory with an input or earlier result."""
     known = list(inputs)
     found = []
     for result in results:
@@ -316,7 +322,10 @@ def _equal(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def _failed_check(operator: Any, given: CallArguments, gradients: bool) -> str:
-    """Return the first check of ``torch.library.opcheck`` that fails, with its reason; empty if none does."""
+    """Return the first failing check of ``torch.library.opcheck``, with its reason.
+
+    The result is empty if no check fails.
+    """
     own = requiring_gradients(given) if gradients else copied(given)
     tests = _CHECKS_OF_DRAWS if torch.Tag.nondeterministic_seeded in operator._opoverload.tags else _CHECKS
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():

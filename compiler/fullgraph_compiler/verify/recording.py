@@ -39,7 +39,10 @@ def set_seeds(seed: int) -> None:
 
 @contextlib.contextmanager
 def same_draws() -> Iterator[None]:
-    """Restore Python's and torch's random state after the context, so that it changes no later draw."""
+    """Restore the random state of Python and torch after the context.
+
+    So the context changes no later draw.
+    """
     saved = random.getstate(), torch.get_rng_state()
     try:
         yield
@@ -113,7 +116,10 @@ class CallRecorder(CallWatcher):
         self._keep = torch.compiler.disable(self._keep_gradient)
 
     def install(self) -> None:
-        """Record calls from now on, and seed random numbers: each recorded run draws the same ones."""
+        """Record calls from now on, and seed random numbers.
+
+        Each recorded run draws the same numbers.
+        """
         super().install()
         self._surroundings = SurroundingState()
         set_seeds(_SEED)
@@ -141,7 +147,10 @@ class CallRecorder(CallWatcher):
         torch.save(whole, path)
 
     def make_again(self, call: CompiledCall, words: str, gradients: bool) -> None:
-        """Repeat a call, and record it; ``words`` name its values, ``gradients`` also records gradients."""
+        """Repeat a call, and record it.
+
+        ``words`` name its values; with ``gradients``, its gradients are recorded, too.
+        """
         set_seeds(_SEED)
         record = {**new_record(call), "again": words, "form": _form_of(call)}
         self._set_modes(call, record)
@@ -242,7 +251,10 @@ def inputs_of(call: CompiledCall) -> list[tuple[str, Any]]:
 
 
 def gradients_of(call: CompiledCall, result: Any) -> dict[str, Node]:
-    """Return the gradients of leaf inputs and parameters, for a weighted sum of all results."""
+    """Return the gradients of a weighted sum of all results.
+
+    The gradients are those with respect to leaf inputs and parameters.
+    """
     outputs = [value for _, value in tensors_in("", result) if value.requires_grad and value.numel()]
     leaves = {
         place: value for place, value in differentiable(call) if value.requires_grad and value.is_leaf
@@ -268,7 +280,10 @@ def differentiable(call: CompiledCall) -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def modules_of(call: CompiledCall) -> Iterator[tuple[str, torch.nn.Module]]:
-    """Yield the modules that a function uses without getting them as arguments, with their names."""
+    """Yield the modules that a function uses but does not get, with their names.
+
+    None of them is an argument of the function.
+    """
     if call.owner is not None:
         yield f"`{call.name}`", call.owner
         return

@@ -1,4 +1,4 @@
-"""The arguments of calls with the sizes of their dimensions, and copies with other sizes."""
+"""The sizes in arguments of calls, and copies of arguments with other sizes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ class ArgumentSizeError(Exception):
 
 
 class SizeSlot(NamedTuple):
-    """A size in a call: dimension ``dim`` of the tensor at ``place``, or with ``None`` the integer there."""
+    """A size in a call: a dimension of a tensor, or an integer.
+
+    It is dimension ``dim`` of the tensor at ``place``; if ``dim`` is ``None``, the integer at ``place``.
+    """
 
     place: str
     dim: int | None
@@ -44,7 +47,10 @@ Change = Mapping[SizeSlot, int]
 
 @dataclass
 class CallForm:
-    """The calls of a function with arguments of the same types: the last call, and the sizes of all."""
+    """The calls of a function with arguments of the same types.
+
+    It has the last call, and the sizes of all calls.
+    """
 
     call: CompiledCall
     given: dict[str, Any]
@@ -75,7 +81,10 @@ class CallForm:
         return [slot, *(item for item in others if self._line(slot, item) == (1, 0))]
 
     def related(self, slot: SizeSlot, new: int) -> dict[SizeSlot, int]:
-        """Return the slots whose sizes were a linear function of this one's, with their values at ``new``."""
+        """Return the sizes that were linear functions of one size, with their new values.
+
+        The result maps slots to their values if the size of ``slot`` is ``new``.
+        """
         found = {slot: new}
         for other in self.last:
             line = self._line(slot, other) if other != slot and self.varies(other) else None
@@ -87,11 +96,17 @@ class CallForm:
         return found
 
     def _is_number_in_use(self, slot: SizeSlot) -> bool:
-        """Return whether a slot is a dimension, or an integer that changed: a constant may be anything."""
+        """Return whether a slot is a dimension, or an integer that changed.
+
+        Any other integer may be an arbitrary constant.
+        """
         return slot.dim is not None or self.varies(slot)
 
     def _line(self, slot: SizeSlot, other: SizeSlot) -> tuple[float, float] | None:
-        """Return factor and offset with which ``other`` was linear in ``slot`` in all calls, if it was."""
+        """Return factor and offset if ``other`` was linear in ``slot`` in all calls.
+
+        The result is ``None`` otherwise.
+        """
         pairs = list(
             dict.fromkeys(
                 (item[slot], item[other]) for item in self.sizes.values() if {slot, other} <= {*item}
@@ -108,7 +123,7 @@ class CallForm:
 
 
 class CallForms(dict[Any, CallForm]):
-    """At most ``most`` forms in which functions were called, with torch's settings at the last call."""
+    """At most ``most`` forms of calls, with torch's settings at the last call of each."""
 
     def __init__(self, most: int) -> None:
         super().__init__()
@@ -116,7 +131,10 @@ class CallForms(dict[Any, CallForm]):
         self.settings: dict[Any, TorchSettings] = {}
 
     def keep(self, call: CompiledCall, *more: object) -> None:
-        """Record the form of a call, separately for each ``more``, if its arguments can be read."""
+        """Record the form of a call, if its arguments can be read.
+
+        Calls with different ``more`` are recorded separately.
+        """
         with contextlib.suppress(Exception):
             given = arguments(call)
             key = *more, *form_of(call, given)
@@ -126,7 +144,7 @@ class CallForms(dict[Any, CallForm]):
 
 
 def arguments(call: CompiledCall) -> dict[str, Any]:
-    """Return the arguments of a call by parameter name: positional ones first, in order."""
+    """Return a call's arguments by parameter name: positional ones first, in order."""
     target = call.owner.forward if call.owner is not None else call.function
     try:
         parameters = list(inspect.signature(target).parameters.values())
@@ -141,7 +159,10 @@ def arguments(call: CompiledCall) -> dict[str, Any]:
 
 
 def form_of(call: CompiledCall, given: dict[str, Any]) -> tuple[Any, ...]:
-    """Return a key of the function and of its arguments' names, types, ranks and ``requires_grad``."""
+    """Return a key of a function and of the form of its arguments.
+
+    The form has their names, types, ranks and ``requires_grad``.
+    """
     parts = [
         (place, value.dtype, value.dim(), value.requires_grad) if isinstance(value, torch.Tensor)
         else (place, type(value))
@@ -173,7 +194,10 @@ def marked(given: Mapping[str, Any]) -> Iterator[SizeSlot]:
 
 
 class ArgumentMaker:
-    """A maker of new arguments for a call, with a change of sizes; shared tensors stay shared."""
+    """A maker of new arguments for a call, with a change of sizes.
+
+    Tensors that the arguments share stay shared.
+    """
 
     def __init__(self, form: CallForm, change: Change, *, scaled: bool = False) -> None:
         self._form, self._change = form, change
@@ -253,7 +277,10 @@ def _filled(value: dict[Any, Any], items: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def _like(tensor: torch.Tensor, shape: list[int]) -> torch.Tensor:
-    """Return a tensor of another shape, with values in the same range and strides in the same order."""
+    """Return a tensor of another shape with the same range of values.
+
+    Its strides have the same order.
+    """
     order = sorted(range(tensor.dim()), key=lambda dim: (-tensor.stride(dim), dim))
     made = torch.empty([shape[dim] for dim in order], dtype=tensor.dtype, device=tensor.device)
     made = made.permute([order.index(dim) for dim in range(tensor.dim())])
@@ -277,7 +304,7 @@ def _like(tensor: torch.Tensor, shape: list[int]) -> torch.Tensor:
 
 
 def _scaled(tensor: torch.Tensor, old: int, new: int) -> torch.Tensor:
-    """Scale integers that may be indices or offsets of a dimension from its old to its new size."""
+    """Scale integers that may be indices or offsets of a dimension to its new size."""
     is_index = tensor.dtype in (torch.int32, torch.int64) and tensor.numel() > 0
     if is_index and int(tensor.min()) >= 0 and int(tensor.max()) <= old:
         return tensor * new // old

@@ -1,4 +1,4 @@
-"""A recorded run: its results go into a file, and its calls may be repeated with other sizes."""
+"""A recorded run: results go into a file; calls may be repeated with other sizes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .unseen import UnseenSizes
 
 
 def run_recorded(request: RunRequest, sink: Sink) -> None:
-    """Run the program of a request, and write its results to the file ``request.record``.
+    """Run a request's program, and write its results to the file ``request.record``.
 
     If the request has ``added`` sizes, they are tried after the program.
     """

@@ -27,7 +27,7 @@ an earlier tensor in the same memory (or empty), ``place`` that of the same obje
 
 
 class ValueSnapshots:
-    """A taker of snapshots of several values, which recognizes objects and memory that they share.
+    """A taker of snapshots, which recognizes objects and memory that values share.
 
     A tensor's snapshot has at most ``elements`` elements. ``incomplete`` says that something was left out:
     tensors after ``budget`` elements in all, or parts of a value with too many. With ``packages``, only
@@ -111,7 +111,10 @@ class ValueSnapshots:
 
 
 def _strides(tensor: torch.Tensor) -> list[int]:
-    """Return the strides that matter for the layout: not those of dimensions of size one."""
+    """Return the strides that matter for the layout.
+
+    Strides of dimensions of size one do not matter.
+    """
     sizes = zip(tensor.shape, tensor.stride(), strict=True)
     return [int(stride) for size, stride in sizes if size > 1] if tensor.numel() > 1 else []
 
@@ -181,7 +184,10 @@ def _package(value: Any) -> str:
 
 
 def _storable(value: Any) -> Any:
-    """Return a number or text in a form that ``torch.load`` reads: large integers become text."""
+    """Return a number or text in a form that ``torch.load`` reads.
+
+    Large integers become text.
+    """
     return repr(value) if isinstance(value, int) and value.bit_length() > 63 else value
 
 

@@ -1,4 +1,7 @@
-"""Snapshot and restore torch's settings, modules and variables, so that repeated calls start equal."""
+"""Snapshot and restore torch's settings, modules and variables.
+
+So repeated calls start equal.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from .recording import modes_of, modules_of, set_modes
 
 
 class TorchSettings:
-    """The settings of torch at a call: gradients, autocast, default type, and the modes of modules."""
+    """torch's settings at a call: gradients, autocast, default type, module modes."""
 
     def __init__(self, call: CompiledCall) -> None:
         self.skips_guards = dynamo_compat.skips_guards()
@@ -55,7 +58,10 @@ class TorchSettings:
 
 
 class CallState:
-    """A snapshot of what a call may change in addition to its arguments: modules, and named variables."""
+    """A snapshot of what a call may change other than its arguments.
+
+    It has modules and named variables.
+    """
 
     def __init__(self, call: CompiledCall) -> None:
         self._restore: list[Callable[[], None]] = []
@@ -131,7 +137,10 @@ class _TensorContents:
 
     @staticmethod
     def _version_of(tensor: torch.Tensor) -> int | None:
-        """Return the version of a parameter; ``None`` for buffers, which kernels change without a new one."""
+        """Return the version of a parameter; ``None`` for buffers.
+
+        Kernels change buffers without a new version.
+        """
         is_told = isinstance(tensor, torch.nn.Parameter) and not tensor.is_inference()
         return tensor._version if is_told else None
 

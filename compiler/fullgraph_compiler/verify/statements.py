@@ -1,4 +1,7 @@
-"""Statements that an edit replaces: find them, put probes before them, and compile them as functions."""
+"""Statements that an edit replaces: find, probe and compile them.
+
+A probe is put before the statements; they are compiled as functions.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ class TrialError(Exception):
 
 @dataclass(frozen=True)
 class TrialStatements:
-    """Statements of one block of a function, and the statements that would replace them.
+    """Statements of one block of a function, and the statements that replace them.
 
     ``live`` are the names that are read after them, ``changed_later`` the names whose values may be changed
     in-place after them. ``global_names`` are those that the function declares ``global``. ``class_name`` is
@@ -57,7 +60,10 @@ class TrialStatements:
 
     @property
     def kept(self) -> frozenset[str]:
-        """New statements as ``ast.dump`` writes them, if ``runs_skipped``: their branches do not count."""
+        """New statements whose branches do not count, as ``ast.dump`` writes them.
+
+        There are some only if ``runs_skipped``.
+        """
         nodes = [node for node in walk_own(self.new) if isinstance(node, (ast.Assign, ast.Expr, ast.If))]
         return frozenset(map(ast.dump, nodes)) if self.runs_skipped else frozenset()
 
@@ -77,9 +83,9 @@ class TrialStatements:
 
 
 def find(tree: ast.Module, trial: Trial) -> TrialStatements:
-    """Return the statements of a trial, and insert a call of the probe before them into ``tree``.
+    """Return the statements of a trial, and insert a probe before them into ``tree``.
 
-    Raises :class:`TrialError`.
+    The probe is a call. Raises :class:`TrialError`.
     """
     new = _parsed(trial.text)
     found = _search(tree, trial.row, trial.end_row, _EnclosingScope())
@@ -123,11 +129,12 @@ def find(tree: ast.Module, trial: Trial) -> TrialStatements:
 def code_of(
     nodes: Iterable[ast.stmt], statements: TrialStatements, parameters: Sequence[str], given: Iterable[str]
 ) -> types.CodeType:
-    """Return the code of a function that returns the statements as a function of local variables.
+    """Return the code of a function that makes a function of the statements.
 
-    Its arguments are the class for ``super()``, then those in ``given``: ``keep`` is called with all local
-    variables at the end, ``left`` gets ``break`` or ``continue``, ``through`` is returned if the statements
-    do not return, instrumented statements call ``branches``, and ``cond`` stands in for ``torch.cond``.
+    The returned function has local variables as parameters. The arguments of the outer function are the class
+    for ``super()``, then those in ``given``: ``keep`` is called with all local variables at the end, ``left``
+    gets ``break`` or ``continue``, ``through`` is returned if the statements do not return, instrumented
+    statements call ``branches``, and ``cond`` stands in for ``torch.cond``.
     """
     body = [_CondTransformer().visit(copy.deepcopy(node)) for node in nodes] or [ast.Pass()]
     leaves = _LoopExitTransformer()
@@ -172,7 +179,7 @@ def walk(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 
 def walk_own(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield nodes as :func:`walk` does, without the bodies of functions that they define."""
+    """Yield nodes as :func:`walk` does, without bodies of functions that they define."""
     for node in nodes:
         yield node
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
@@ -250,7 +257,10 @@ def _outside(function: ast.AST, excluded: list[ast.stmt]) -> Iterator[ast.AST]:
 
 
 def _chosen(nodes: Iterable[ast.AST], row: int) -> Iterator[tuple[str, ast.IfExp]]:
-    """Yield choices above a row such as ``attentions = () if output_attentions else None``."""
+    """Yield choices of constants above a row.
+
+    An example is ``attentions = () if output_attentions else None``.
+    """
     for node in nodes:
         if not isinstance(node, ast.Assign) or node.lineno >= row or not isinstance(node.value, ast.IfExp):
             continue
@@ -284,14 +294,17 @@ def _read(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _read_inside(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield the names that nested functions read, since they may be called at any time."""
+    """Yield the names that nested functions read: these may be called at any time."""
     for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             yield from _read(ast.walk(node))
 
 
 def _always_live(function: ast.AST, nodes: Iterable[ast.stmt]) -> frozenset[str]:
-    """Return the names that outlive the function, or that it may read by ``locals`` and the like."""
+    """Return the names that outlive the function, or that ``locals`` may read.
+
+    Functions like ``locals`` count, too.
+    """
     declared = {
         name
         for node in ast.walk(function)
@@ -328,7 +341,10 @@ def _changed(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _with_views(changed: Iterable[str], nodes: Iterable[ast.AST]) -> set[str]:
-    """Return names, and names that may share their memory: ``x`` for ``y = x[0]``, not for ``y = x * 2``."""
+    """Return names, and names that may share their memory.
+
+    That is ``x`` for ``y = x[0]``, but not for ``y = x * 2``.
+    """
     found = set(changed)
     views = [
         (node.targets[0].id, {item.id for item in ast.walk(node.value) if isinstance(item, ast.Name)})
@@ -384,7 +400,7 @@ class _CondTransformer(ast.NodeTransformer):
 
 
 class _LoopExitTransformer(ast.NodeTransformer):
-    """A transformer that records ``break`` and ``continue`` of a loop around the statements."""
+    """A transformer that records ``break`` and ``continue`` of the surrounding loop."""
 
     def __init__(self) -> None:
         self.found = False

@@ -41,7 +41,7 @@ class SurroundingState:
         sys.addaudithook(self._hear)
 
     def take(self) -> list[tuple[str, Node]]:
-        """Return snapshots of the current values, with their places, at the end of the program."""
+        """Return snapshots of the values at the program's end, with their places."""
         self._over = True
         values = [*self._variables(), *_settings(), *self._files(), *islice(_globals(), _MOST_VARIABLES)]
         # Objects of other packages have caches.
@@ -62,7 +62,10 @@ class SurroundingState:
             self._written[path] = None
 
     def _files(self) -> Iterator[tuple[str, Any]]:
-        """Yield digests of files that the program wrote below its folder; ``None`` for unreadable ones."""
+        """Yield digests of files that the program wrote below its folder.
+
+        The digest of an unreadable file is ``None``.
+        """
         for path in dict.fromkeys(map(os.path.realpath, self._written)):
             inside = path.removeprefix(self._folder)
             if inside == path or {".fullgraph", "__pycache__"} & set(inside.split(os.sep)):
@@ -91,7 +94,10 @@ def _settings() -> Iterator[tuple[str, Any]]:
 
 
 def _globals() -> Iterator[tuple[str, Any]]:
-    """Yield the variables of the program's own modules, and the attributes of classes and functions."""
+    """Yield the variables of the program's modules, and attributes in them.
+
+    The attributes are those of classes and functions.
+    """
     for filename, module in reversed(own_modules().items()):  # the program itself first
         of = f"of {os.path.basename(filename)}"
         for name, value in list(vars(module).items()):
@@ -109,7 +115,7 @@ def _globals() -> Iterator[tuple[str, Any]]:
 
 
 def _members(value: type | types.FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield the data attributes of a class or function, and the default values of a function."""
+    """Yield the data attributes of a class or function, and a function's defaults."""
     if isinstance(value, types.FunctionType) and value.__defaults__:
         yield "__defaults__", value.__defaults__
     for key, item in list(vars(value).items()):

@@ -1,4 +1,7 @@
-"""Trials: run old and new statements by themselves, on the values that a program has there."""
+"""Trials: run old and new statements by themselves, on a program's values.
+
+The values are those that the program has where it reaches the statements.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,7 @@ _NEEDS_PROCESS = "needs a process of its own"
 
 
 def try_statements(request: TrialRequest, sink: Sink) -> None:
-    """Run the program of a request uncompiled, and report ``StatementsTried`` for each trial."""
+    """Run a request's program uncompiled; report ``StatementsTried`` for each trial."""
     session = _TrialSession(request)
     texts = session.instrumented()
     setattr(builtins, PROBE, session.visit)
@@ -99,7 +102,10 @@ class _VisitResult:
 
     @property
     def is_over(self) -> bool:
-        """Whether more cases are useless. A difference that depends on its use may hide a definite one."""
+        """Whether more cases are useless.
+
+        A difference that depends on its use may hide a definite one, so more cases are useful then.
+        """
         return bool(self.problem or (self.difference and not self.depends_on_use))
 
     def differ(self, difference: str, depends_on_use: bool) -> None:
@@ -135,7 +141,7 @@ class _TrialSession:
         self.ended = False
 
     def instrumented(self) -> tuple[SourceText, ...]:
-        """Return the source texts for the run, with a probe before the statements of each trial."""
+        """Return the run's source texts, with a probe before each trial's statements."""
         texts = {real_name(item.filename): item for item in self._request.texts}
         for filename in dict.fromkeys(real_name(trial.filename) for trial in self._request.trials):
             states = [item for item in self._states.values() if real_name(item.trial.filename) == filename]
@@ -154,7 +160,7 @@ class _TrialSession:
         return tuple(texts.values())
 
     def visit(self, number: int) -> None:
-        """Try the statements of a trial; a probe calls this where the program reaches them."""
+        """Try a trial's statements; a probe calls this where the program reaches them."""
         state = self._states[number]
         if self._busy or state.settled or torch.compiler.is_compiling():
             return
@@ -210,7 +216,10 @@ class _TrialSession:
         _merge(state.found, self._answer(visit))
 
     def _answer(self, visit: _TrialVisit) -> _VisitResult:
-        """Try all cases in a child process, so that side effects and crashes do not reach the program."""
+        """Try all cases in a child process.
+
+        Side effects and crashes do not reach the program.
+        """
         if sys.platform == "linux" and not torch.cuda.is_initialized():
             ended = run_child(visit.in_child, self._request.patience)
             if ended.answered and ended.answer != _NEEDS_PROCESS:
@@ -362,7 +371,10 @@ class _TrialVisit:
     def _gradients_differ(
         self, environment: TrialEnvironment, case: TrialValues, nodes: list[ast.stmt]
     ) -> tuple[str, bool]:
-        """Compare again with gradients of all tensors; empty if the old statements do not allow them."""
+        """Compare again with gradients of all tensors.
+
+        The result is empty if the old statements do not allow gradients.
+        """
         try:
             old = self._old_outcome(environment, case.seed, gradients=True)
         except (TrialError, NeedsOwnProcessError):

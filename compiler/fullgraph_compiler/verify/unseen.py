@@ -1,4 +1,4 @@
-"""Sizes that a program did not use: its calls of compiled functions are repeated with them.
+"""Sizes that a program did not use: its compiled calls are repeated with them.
 
 This happens after the program. First come the requested sizes, for which functions are compiled as in the
 program. Then come sizes that nobody named, without compiling anything: they show what the existing compiled
@@ -118,7 +118,7 @@ class _SizeTrials:
         return self._try(slot, size, asked=True)
 
     def unseen(self, slots: Sequence[SizeSlot]) -> Iterator[SizeTried]:
-        """Try sizes that were not used, of dimensions that vary or are dynamic, and of ``slots``."""
+        """Try unused sizes of varying or dynamic dimensions, and of ``slots``."""
         varying = self._varying()
         wanted = [slot for slot in dict.fromkeys((*varying, *slots, *self._dynamic())) if self.form.has(slot)]
         done: set[str] = set()
@@ -142,13 +142,19 @@ class _SizeTrials:
         return [*varied, *marked(form.given)]
 
     def _dynamic(self) -> list[SizeSlot]:
-        """Return the first dimensions of a call with ``dynamic=True``; refused ones are not reported."""
+        """Return the first dimensions of a call with ``dynamic=True``.
+
+        Refused dimensions are not reported.
+        """
         is_dynamic = self.form.call.options.get("dynamic") is True
         return [slot for slot in self.form.last if slot.dim is not None][: _MOST_DIMENSIONS * is_dynamic]
 
     @functools.cached_property
     def _problem(self) -> str:
-        """Why calls cannot be repeated: with their own sizes, the compiled code must accept them."""
+        """Why calls cannot be repeated; empty if they can.
+
+        The compiled code must accept calls with their own sizes.
+        """
         outcome, words = self._compare({}, "fail_on_recompile")[:2]
         if outcome == "compiles-again":
             return "after the end of the program, even its unmodified calls are compiled again"
@@ -170,7 +176,7 @@ class _SizeTrials:
         return {*self._asked.get(slot, ()), *(size for form in self._alike for size in form.seen(slot))}
 
     def _of_a_kind(self, slot: SizeSlot, found: Sequence[SizeTried]) -> Iterator[SizeTried]:
-        """Try multiples of the sizes' common divisor, if the program refuses most other sizes."""
+        """Try multiples of the sizes' common divisor, if most other sizes are refused."""
         taken = sum(item.outcome != "refused" and item.size > 1 for item in found)
         step = math.gcd(*self.form.seen(slot)) or 1
         known = self._known(slot) | {item.size for item in found}
@@ -257,7 +263,7 @@ class _SizeTrials:
         return ("differs", words, False) if words else ("equal", "", bool(eager["gradients"]))
 
     def _run(self, change: Change, scaled: bool, stance: str, *, gradients: bool = True) -> dict[str, Any]:
-        """Repeat a call with other sizes; return the record of its result and side effects."""
+        """Repeat a call with other sizes; return a record of its result and side effects."""
         call = self.form.call
         assert self._kept is not None
         set_seeds(_SEED)

@@ -57,12 +57,12 @@ _SIZED = frozenset(
 
 @dataclass(frozen=True)
 class TrialValues:
-    """A set of values to try: changes of the run's values, described in ``words``, and a seed.
+    """A set of values to try: changes of the run's values, and a seed.
 
-    Without changes, ``words`` is empty. ``anew`` says that changed tensors replace the old ones and are not
-    written into their memory, since they have another layout. ``is_rough`` says that results are compared
-    roughly, since tensors have another precision. ``is_optional`` says that the case is dropped if the old
-    statements raise an error.
+    ``words`` describe the changes. Without changes, ``words`` is empty. ``anew`` says that changed tensors
+    replace the old ones and are not written into their memory, since they have another layout. ``is_rough``
+    says that results are compared roughly, since tensors have another precision. ``is_optional`` says that
+    the case is dropped if the old statements raise an error.
     """
 
     words: str
@@ -73,9 +73,10 @@ class TrialValues:
     is_optional: bool = False
 
     def applied(self, environment: TrialEnvironment, statements: TrialStatements) -> TrialEnvironment:
-        """Return a copy of the run's values with the changes; errors of changes are not caught.
+        """Return a copy of the run's values with the changes.
 
-        Variables that the function chose by a changed variable (``TrialStatements.chosen``) are chosen again.
+        Errors of changes are not caught. Variables that the function chose by a changed variable
+        (``TrialStatements.chosen``) are chosen again.
         """
         changed = environment.copy()
         with torch.no_grad():
@@ -103,7 +104,10 @@ def slots(
 
 
 def modules(statements: TrialStatements, environment: TrialEnvironment) -> dict[Path, torch.nn.Module]:
-    """Return the modules that statements name, by path, without submodules of others in the result."""
+    """Return the modules that statements name, by path.
+
+    A module is left out if it is a submodule of another module in the result.
+    """
     found: dict[Path, torch.nn.Module] = {}
     for path, value in _named(statements, environment):
         is_part = any(path[:length] in found for length in range(1, len(path)))
@@ -118,7 +122,10 @@ def cases(
     named: dict[Path, torch.nn.Module],
     called: ReachedConstants,
 ) -> Iterator[TrialValues]:
-    """Yield cases, the most informative first; kinds alternate, since not all cases may be tried."""
+    """Yield cases, the most informative first.
+
+    Kinds of cases alternate, since not all cases may be tried.
+    """
     numbers = [*_constants(statements), *_numbers(given), *called.numbers]
     constants = list(dict.fromkeys(filter(math.isfinite, numbers)))[:_MOST_CONSTANTS]
     texts = [*_texts(statements), *called.texts]
@@ -206,7 +213,10 @@ def _of_whole(
 
 
 def pushes(given: dict[Path, Any]) -> Iterator[tuple[str, Path, Callable[[float], Change]]]:
-    """Yield ways to change a value by an amount: words, path, and a function from amount to change."""
+    """Yield ways to change a value by an amount.
+
+    Each has words, a path, and a function that maps an amount to a change.
+    """
     for path, value in itertools.islice(given.items(), _MOST_SLOTS):
         if isinstance(value, torch.Tensor) and value.numel():
             if value.dtype is torch.bool:
@@ -220,7 +230,10 @@ def pushes(given: dict[Path, Any]) -> Iterator[tuple[str, Path, Callable[[float]
 
 
 def random_case(statements: TrialStatements, given: dict[Path, Any], number: int) -> TrialValues:
-    """Return a case with random values; some numbers get a value that the statements compare with."""
+    """Return a case with random values.
+
+    Some numbers get a value that the statements compare with.
+    """
     generator = torch.Generator().manual_seed(number)
     changes: dict[Path, Change] = {}
     for path, value in given.items():
@@ -262,14 +275,20 @@ def _collect(found: dict[Path, Any], path: Path, value: Any, depth: int) -> None
 
 
 def _is_record(value: Any) -> bool:
-    """Return whether a value is an object of a class of the program that only holds other values."""
+    """Return whether a value is an object of the program that only holds other values.
+
+    Its class is one of the program.
+    """
     package = type(value).__module__.partition(".")[0]
     is_foreign = package in sys.stdlib_module_names and package != "__main__"
     return hasattr(value, "__dict__") and not callable(value) and not is_foreign and package not in _LIBRARIES
 
 
 def _named(statements: TrialStatements, environment: TrialEnvironment) -> Iterator[tuple[Path, Any]]:
-    """Yield paths and values of variables, then of attributes (``None`` for missing ones)."""
+    """Yield paths and values of variables, then of attributes.
+
+    The value of a missing attribute is ``None``.
+    """
     attributes = (attribute_path(node) for node in walk((*statements.old, *statements.new)))
     for path in (*((name,) for name in statements.names), *attributes):
         if path and (path[0] in environment.local or path[0] in environment.shared):
@@ -294,7 +313,10 @@ def _part(value: Any, part: Any) -> Any:
 
 
 def _write(environment: TrialEnvironment, path: Path, old: Any, new: Any, *, anew: bool) -> None:
-    """Replace a value by another; write it into the old memory if it fits, since values may share it."""
+    """Replace a value by another, in its old memory if that fits.
+
+    Other values may share this memory.
+    """
     if isinstance(old, torch.Tensor) and isinstance(new, torch.Tensor):
         if not anew and new.shape == old.shape and new.dtype == old.dtype:
             try:
@@ -380,7 +402,7 @@ def _others(
 
 
 def _of_sizes(given: dict[Path, Any]) -> Iterator[TrialValues]:
-    """Yield cases that change a size that tensors share, or the number of their dimensions or rows."""
+    """Yield cases that change a shared size, or the number of dimensions or rows."""
     tensors = {path: value for path, value in given.items() if _can_resize(value)}
     counts: dict[int, int] = {}
     for value in tensors.values():

@@ -1,4 +1,4 @@
-"""Variations: changes of single values, and copies of a call's arguments with changes."""
+"""Variations: changes of single values, and changed copies of a call's arguments."""
 
 from __future__ import annotations
 
@@ -45,14 +45,15 @@ def copied(given: CallArguments) -> CallArguments:
 
 
 def requiring_gradients(given: CallArguments) -> CallArguments:
-    """Return copies of arguments in which all floating point tensors require gradients."""
+    """Return copies of arguments; all floating point tensors require gradients."""
     return _with_tensors(given, lambda tensor: tensor.detach().clone(), lambda _, made: _requiring(made))
 
 
 def variations(given: CallArguments, fixed: frozenset[int]) -> Iterator[CallArguments]:
-    """Yield arguments with other sizes, numbers, types or values; ``fixed`` ones do not change.
+    """Yield arguments with other sizes, numbers, types or values.
 
-    The function may reject them, since sizes that must be equal can differ.
+    Arguments in ``fixed`` do not change. The function may reject them, since sizes that must be equal can
+    differ.
     """
     tensors = _tensors(given)
     sizes = list(dict.fromkeys(size for tensor in tensors for size in tensor.shape))
@@ -98,7 +99,10 @@ def _others(value: Any) -> list[Any]:
 
 
 def _sized(given: CallArguments, size: Callable[[tuple[int, int], int], int]) -> CallArguments:
-    """Return arguments with other sizes; ``size`` gets (tensor index, dimension) and the old size."""
+    """Return arguments with other sizes.
+
+    ``size`` gets (tensor index, dimension) and the old size.
+    """
     numbers = {id(tensor): index for index, tensor in reversed(list(enumerate(_tensors(given))))}
 
     def changed(tensor: torch.Tensor) -> torch.Tensor:
@@ -139,7 +143,10 @@ def _as_before(original: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
 
 
 def _requiring(made: torch.Tensor) -> torch.Tensor:
-    """Return a tensor that requires a gradient and, since it is not a leaf, can be changed in-place."""
+    """Return a tensor that requires a gradient, and that can be changed in-place.
+
+    The latter is possible since it is not a leaf.
+    """
     if not (made.is_floating_point() or made.is_complex()):
         return made
     with torch.enable_grad():
@@ -153,7 +160,10 @@ def _with_tensors(
     *,
     own_tensors: bool = False,
 ) -> CallArguments:
-    """Return arguments with changed copies of their tensors; with ``own_tensors``, ``change`` copies."""
+    """Return arguments with changed copies of their tensors.
+
+    With ``own_tensors``, ``change`` gets the tensors themselves and copies them.
+    """
     made: dict[int, torch.Tensor] = {}
 
     def changed(value: Any) -> Any:
@@ -207,7 +217,10 @@ def impulse(number: float) -> Change:
 
 
 def drawn(size: float, shift: float) -> Change:
-    """Return a change to normal random numbers around ``2 * shift``, all scaled by ``size``."""
+    """Return a change to normal random numbers around ``2 * shift``.
+
+    All of them are scaled by ``size``.
+    """
     return lambda tensor: (torch.randn_like(tensor) + 2 * shift) * size
 
 
@@ -223,7 +236,7 @@ def drawn_below(tensor: torch.Tensor) -> Change:
 
 
 def below(end: int) -> Change:
-    """Return a change to numbers that count down from ``end - 1`` to zero, again and again."""
+    """Return a change to numbers that count down from ``end - 1`` to zero repeatedly."""
 
     def changed(tensor: torch.Tensor) -> torch.Tensor:
         counted = torch.arange(tensor.numel(), device=tensor.device)
@@ -282,7 +295,10 @@ def _of_type(find: Callable[[torch.finfo], float]) -> Change:
 
 
 def _as_type(dtype: torch.dtype, factor: float = 1.0) -> Change:
-    """Return a change to another precision; a ``factor`` of its maximum makes sums overflow."""
+    """Return a change to another precision.
+
+    A ``factor`` of its maximum makes sums overflow.
+    """
 
     def changed(tensor: torch.Tensor) -> torch.Tensor:
         made = tensor.to(dtype)
@@ -322,7 +338,10 @@ WHOLE_EXTREMES: tuple[tuple[str, Change], ...] = (
 
 
 def resized(size: int, other: int) -> Change:
-    """Return a change that repeats or drops elements along dimensions of one size, to get another."""
+    """Return a change that gives dimensions of one size another size.
+
+    It repeats or drops elements along these dimensions.
+    """
 
     def changed(tensor: torch.Tensor) -> torch.Tensor:
         for dimension, length in enumerate(tensor.shape):

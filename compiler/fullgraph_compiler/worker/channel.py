@@ -1,6 +1,7 @@
-"""JSON-RPC 2.0 with Content-Length framing, over descriptors that are hidden from user code.
+"""JSON-RPC 2.0 with Content-Length framing, over hidden descriptors.
 
-The standard library has no such framing, and the user's process may import nothing else.
+User code does not see the descriptors. The standard library has no such framing, and the user's process may
+import nothing else.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class ServerChannel:
         self._send({"id": request, "result": result})
 
     def fail(self, request: Any, message: str) -> None:
-        """Send an error with a message for the user as the answer to the request with this id."""
+        """Answer the request with this id by an error with a message for the user."""
         self._send({"id": request, "error": {"code": -32000, "message": message}})
 
     def _send(self, message: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
-"""The fork server: it imports torch and libraries once, forks a worker per run, and ends leftover processes.
+"""The fork server: it imports torch once, and forks a worker for each run.
 
-It exchanges JSON messages with the server over a Unix socket that preserves message boundaries (descriptor
-0). Messages from the server:
+It also imports libraries, and ends leftover processes. It exchanges JSON messages with the server over a Unix
+socket that preserves message boundaries (descriptor 0). Messages from the server:
 
 - ``{"warm": [library, ...], "ahead": false}``: import libraries, and with ``ahead`` also warm Dynamo up for
   later runs. It can be sent again. The answer is ``{"ready": {"problem": "", "unsafe": ""}}``.
@@ -122,7 +122,10 @@ class _ForkLoop:
             self._leave()
 
     def wait_for_client(self) -> None:
-        """Wait for another server of the same user; exit if none connects, or if an import is outdated."""
+        """Wait for another server of the same user, or exit.
+
+        It exits if no server connects, or if an import is outdated.
+        """
         assert self._stay is not None
         client = _accept(self._stay.listener, self._stay.path, self._stay.seconds)
         if client is None or self._is_outdated():
@@ -244,7 +247,10 @@ class _ForkLoop:
             self._send(exited=worker.id, code=code)
 
     def _end_orphans(self, keep: Container[int]) -> None:
-        """Kill leftover processes of ended workers, which this process adopted, until none is left."""
+        """Kill leftover processes of ended workers until none is left.
+
+        This process has adopted them.
+        """
         while orphans := [pid for pid in processes.children(os.getpid()) if pid not in keep]:
             for pid in orphans:
                 with contextlib.suppress(OSError):
@@ -265,7 +271,7 @@ class _ForkLoop:
 
 
 def _seed_numpy() -> None:
-    """Seed NumPy's generator as its import does, so that forks do not draw the same numbers.
+    """Seed NumPy's generator as its import does, so that forks draw different numbers.
 
     Python reseeds its own generator after a fork. A seed that a library has set is not changed.
     """
@@ -276,7 +282,10 @@ def _seed_numpy() -> None:
 
 
 def _detach() -> None:
-    """Continue as a process that is not a child of the server, with none of its descriptors open."""
+    """Continue as a process that is not a child of the server.
+
+    No descriptor of the server is open in it.
+    """
     if os.fork():
         os._exit(0)
     os.setsid()
@@ -289,10 +298,10 @@ def _detach() -> None:
 
 
 def _accept(listener: socket.socket, path: str, seconds: float) -> socket.socket | None:
-    """Return the first connection of a matching process (``_is_alike``) within ``seconds``, or ``None``.
+    """Return a matching process's first connection within ``seconds``, or ``None``.
 
-    If the socket is gone from its path, nobody else can connect: its last client only wanted to end this
-    process.
+    ``_is_alike`` says whether a process matches. If the socket is gone from its path, nobody else can
+    connect: its last client only wanted to end this process.
     """
     listener.settimeout(seconds)
     with contextlib.suppress(OSError):
@@ -314,7 +323,7 @@ def _has_client(listener: socket.socket) -> bool:
 
 
 def _is_alike(client: socket.socket) -> bool:
-    """Return whether the peer of a connection has the same user and sees the same files.
+    """Return whether a connection's peer has the same user and sees the same files.
 
     A run whose files are covered is in other namespaces: a worker forked here would not be covered.
     """

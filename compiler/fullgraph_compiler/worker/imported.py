@@ -1,4 +1,7 @@
-"""The files that a process has imported: whether another process would import the same."""
+"""The files that a process has imported.
+
+They show whether another process would import the same.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ _MAPPED_LIBRARY = re.compile(r"(/.*\.so[.\d]*)$", re.MULTILINE)
 
 
 class ImportedFiles:
-    """The state of the files that this process has imported, and of the folders that Python searches."""
+    """The state of this process's imported files, and of the folders Python searches."""
 
     def __init__(self) -> None:
         self._began = time.time_ns()
@@ -32,7 +35,7 @@ class ImportedFiles:
             self._states[path] = _state(path, self._began)
 
     def is_outdated(self) -> bool:
-        """Return whether an imported file was edited, or a module was added that an import could find."""
+        """Return whether an imported file was edited, or an importable module added."""
         return any(state != _state(path) for path, state in self._states.items())
 
 
@@ -60,9 +63,10 @@ def _files() -> Iterator[str]:
 
 
 def _state(path: str, began: int | None = None) -> _State:
-    """Return the state of a file or folder: times, size and inode, or the importable names.
+    """Return the state of a file or folder.
 
-    For a file that changed after ``began``, the state never equals a later one.
+    It has times, size and inode of a file, and the importable names in a folder. For a file that changed
+    after ``began``, the state never equals a later one.
     """
     try:
         status = os.stat(path)

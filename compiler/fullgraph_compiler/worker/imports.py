@@ -1,4 +1,4 @@
-"""Imports ahead of a run: torch, and the libraries that the program imported last time."""
+"""Imports ahead of a run: torch, and the libraries of the program's last run."""
 
 from __future__ import annotations
 
@@ -63,7 +63,10 @@ def import_libraries(names: Iterable[str]) -> None:
 
 
 def _harmless(names: list[str]) -> list[str]:
-    """Return the modules whose import changes no file. A child with covered files tries the imports."""
+    """Return the modules whose import changes no file.
+
+    A child with covered files tries the imports.
+    """
     while names and sys.platform == "linux":
         scratch = tempfile.mkdtemp(prefix="fullgraph-")
         try:
@@ -80,7 +83,10 @@ def _harmless(names: list[str]) -> list[str]:
 
 
 def _first_harmful(names: list[str], scratch: Path) -> tuple[list[str], str]:
-    """Return the first module that must not be imported ahead, and why; cover this process' files."""
+    """Return the first module that must not be imported ahead, and why.
+
+    The files of this process are covered first.
+    """
     try:
         cover_files(scratch, [scratch], anew=True)
     except NamespaceError as error:

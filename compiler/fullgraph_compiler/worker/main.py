@@ -1,7 +1,8 @@
-"""Entry point of Fullgraph's processes in the user's interpreter: ``PYTHON .../worker/main.py``.
+"""Entry point of Fullgraph's processes in the user's interpreter.
 
-Without arguments the process is a worker (``session``). With ``--fork-server`` it forks workers. With
-``--examples`` and their JSON it runs example calls without observation, for a debugger.
+It is started as ``PYTHON .../worker/main.py``. Without arguments the process is a worker (``session``). With
+``--fork-server`` it forks workers. With ``--examples`` and their JSON it runs example calls without
+observation, for a debugger.
 
 The module is started by path, so that files in the working directory cannot shadow the standard library. It
 loads its package by path, so that modules next to the package cannot be imported.

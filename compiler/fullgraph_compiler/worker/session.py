@@ -1,4 +1,4 @@
-"""A worker: serves one run over the descriptors that it was started with, then ends.
+"""A worker: serves one run over the descriptors it was started with, then ends.
 
 Requests and their results:
 
@@ -36,10 +36,11 @@ _exit, _open, _dump_traceback = os._exit, open, faulthandler.dump_traceback
 
 
 def serve(folder: str, *, own_lifeline: bool, stdin: int | None = None) -> None:
-    """Serve one run, then exit. ``folder`` is the folder of the run; the server creates and removes it.
+    """Serve one run, then exit.
 
-    With ``own_lifeline`` this process watches the connection itself, and ends when the server has gone. The
-    program's standard input is the descriptor ``stdin``, or empty without one.
+    ``folder`` is the folder of the run; the server creates and removes it. With ``own_lifeline`` this process
+    watches the connection itself, and ends when the server has gone. The program's standard input is the
+    descriptor ``stdin``, or empty without one.
     """
     log = os.path.join(folder, "crash.log")
     channel = ServerChannel.take_standard_streams(lambda: _write_stack(log), stdin)
@@ -84,7 +85,10 @@ def serve(folder: str, *, own_lifeline: bool, stdin: int | None = None) -> None:
 
 
 def _separate() -> None:
-    """Create a mount namespace now, while this process has one thread: libraries may start more."""
+    """Create a mount namespace now, while this process has one thread.
+
+    Libraries may start more threads.
+    """
     from ..files.covering import NamespaceError
     from ..files.namespace import separate
 
@@ -94,13 +98,16 @@ def _separate() -> None:
 
 
 def _write_stack(log: str) -> None:
-    """Write the program's stack to the crash log, whose descriptor the program may have closed."""
+    """Write the program's stack to the crash log.
+
+    The program may have closed the descriptor of this log.
+    """
     with contextlib.suppress(Exception), _open(log, "w") as stream:
         _dump_traceback(stream)
 
 
 def _use_run_folder(folder: str, log: str) -> None:
-    """Put the crash log and the compiler caches into the run's folder, not into the user's caches."""
+    """Put the crash log and compiler caches into the run's folder, not the user's."""
     faulthandler.enable(open(log, "w"))  # noqa: SIM115 - open until the process ends
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")
     os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "triton")

@@ -1,4 +1,4 @@
-"""Statements with others that may take their place, and others that must not: the corpus of the trials."""
+"""The corpus of the trials: statements with right and wrong replacements."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Replacement:
-    """Statements ``old`` in a function with ``arguments``, called with ``call``, and what replaces them.
+    """Statements ``old`` in a function, and their right and wrong replacements.
 
-    ``before`` and ``after`` are around them in the function, ``setup`` is before it.
+    The function has ``arguments``, and is called with ``call``. ``before`` and ``after`` are around the
+    statements in the function, ``setup`` is before the function.
     """
 
     name: str

@@ -92,7 +92,7 @@ def run_worker(
 
 
 class Forks:
-    """A process that has torch, and runs programs in forks of itself. Use it in a ``with`` statement."""
+    """A process that has torch, and runs programs in forks; a context manager."""
 
     def __init__(self, cwd: Path) -> None:
         self.cwd = cwd
@@ -145,7 +145,10 @@ class Forks:
 
 
 def run_forked(program: Program, cwd: Path) -> tuple[dict[str, str], tuple[Fact, ...]]:
-    """Run one program in a fork of a process that has torch; what that one says of itself, and the facts."""
+    """Run a program in a fork of a process that has torch.
+
+    Return the ``ready`` message of this process, and the facts.
+    """
     with Forks(cwd) as forks:
         return forks.ready, forks.run(program).facts
 

@@ -1,8 +1,8 @@
-"""The server, with faults that an editor can ask for: started in its place by the soak.
+"""The server with faults on request, which the soak starts instead of the server.
 
-``test.calls {moment}`` answers with the functions that runs have called so far, and that may fail at that
-moment; ``test.fail {name, moment}`` makes the next call of one raise ``OSError``, or nothing any more without
-arguments; it answers whether the last one that was asked for has happened.
+``test.calls {moment}`` answers with the functions that runs have called so far, and that may fail at this
+moment. ``test.fail {name, moment}`` makes the next call of a function raise ``OSError``; without arguments,
+no call fails any more. It answers whether the last requested fault has happened.
 """
 
 from __future__ import annotations

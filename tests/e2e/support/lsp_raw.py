@@ -1,4 +1,4 @@
-"""A client that sends any bytes to the server, and collects its answers by their ids."""
+"""A client that sends any bytes to the server, and collects its answers by id."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ NOWHERE = {"fullgraph": {"interpreter": "/nowhere/python"}}
 
 
 class RawClient:
-    """The connection to a server. ``respond`` makes the responses to the server's own requests."""
+    """The connection to a server.
+
+    ``respond`` makes the responses to the server's own requests.
+    """
 
     def __init__(self, process: asyncio.subprocess.Process, respond: Callable[[], dict[str, Any]]) -> None:
         self.process = process

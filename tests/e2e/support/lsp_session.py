@@ -1,4 +1,4 @@
-"""A client for the tests of the server: remembers what it is told, and can wait for it."""
+"""A client for tests of the server, which stores messages and can wait for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The official client of the Model Context Protocol, with a server that it has started."""
+"""The official client of the Model Context Protocol, with a server it has started."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ CLI = "from fullgraph_server.cli import main; main()"
 
 
 def connected(folder: Path, mark: str = "", **options: Any) -> AbstractAsyncContextManager[Client]:
-    """A client whose server was started in a folder; ``NAME=value`` marks the server's processes."""
+    """Return a client whose server was started in a folder.
+
+    ``mark`` is a variable ``NAME=value`` in the environment of the server's processes.
+    """
     name, _, value = mark.partition("=")
     words = ["-c", CLI, "mcp", "--python", sys.executable]
     environment = {name: value} if mark else None

@@ -1,7 +1,7 @@
-"""Runs of programs that go wrong in every way, and what has to be true after each of them.
+"""Runs of programs that fail in every way, and what must be true after each run.
 
-The programs are those of ``tests/cases/faults``. Each calls itself ``fault``, and the server has a mark in
-its environment: both are inherited by whatever comes from there, so that nothing of it can hide.
+The programs are those of ``tests/cases/faults``. Each names its process ``fault``, and the server has a mark
+in its environment: all processes that they start inherit both, so none can hide.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ _SHORT, _LONG = 2, 60
 
 @dataclass(frozen=True)
 class Fault:
-    """A program, how its run ends, and what is in each of its findings: a code, or a part of its message."""
+    """A program, how its run ends, and what each of its findings contains.
+
+    A finding contains a code, or a part of its message.
+    """
 
     program: str
     status: str
@@ -76,7 +79,7 @@ Moment: TypeAlias = Callable[["asyncio.Future[Any]"], Awaitable[Iterable[int]]]
 
 
 class Soak:
-    """A server that is put to the test. Everything returns what is wrong, one sentence each."""
+    """A server under test. Its methods return the problems found, one sentence each."""
 
     def __init__(self, editor: Editor, folder: Path, mark: str, temporary: Path) -> None:
         self.editor = editor
@@ -93,7 +96,10 @@ class Soak:
         return self.editor._server.pid
 
     def workers(self) -> list[int]:
-        """The processes that serve runs, or wait for one: the server's own children have forked them."""
+        """Return the processes that serve runs or wait for one.
+
+        The server's own children have forked them.
+        """
         return [pid for child in processes.children(self.server) for pid in processes.children(child)]
 
     async def run(self, fault: Fault) -> list[str]:
@@ -102,7 +108,10 @@ class Soak:
         return _misjudged(fault, summary, shown)
 
     async def run_and_kill(self, fault: Fault, moment: Moment) -> list[str]:
-        """Kill processes while a program runs. Where its own is not among them, it may end as ever."""
+        """Kill processes while a program runs.
+
+        If its own process is not among them, the program may end as usual.
+        """
         run = self.begin(fault)
         for pid in await moment(run):
             with contextlib.suppress(ProcessLookupError):
@@ -111,7 +120,10 @@ class Soak:
         return _unclear(summary, shown, [item.message for item in self.editor.messages])
 
     async def run_and_fail(self, fault: Fault, random: Random) -> list[str]:
-        """Run a program, again while a function of the server fails that runs have called, and once more."""
+        """Run a program three times; in the second run, a function of the server fails.
+
+        The function is one that runs have called.
+        """
         wrong = await self.run(fault)  # which calls them
         moment = random.choice(("before", "after"))
         names = await self.editor.command("test.calls", moment)
@@ -149,7 +161,7 @@ class Soak:
         return self.editor.begin("fullgraph.run", uri_of(self._folder / fault.program))
 
     async def left_behind(self) -> list[str]:
-        """What is left of programs whose runs are over: orphans, and zombies that nobody reaps."""
+        """Return the leftovers of finished runs: orphans, and zombies that nobody reaps."""
         orphans = await _outliving(
             pid for pid in processes.marked(self._mark) if processes.name(pid) == "fault"
         )
@@ -182,7 +194,10 @@ class Soak:
         return summary, [item for item in shown if item.data["target"] == summary["target"]]
 
     async def _survivors(self) -> list[str]:
-        """What is left once the server is gone. Some processes end only when others have, so look again."""
+        """Return the processes left after the server has ended.
+
+        Some processes end only when others have ended, so look again.
+        """
         left: list[str] = []
         while not left and (found := processes.marked(self._mark)):
             left = await _outliving(found)
@@ -219,9 +234,9 @@ def _misjudged(fault: Fault, summary: Any, shown: list[types.Diagnostic]) -> lis
 
 
 def _unclear(summary: Any, shown: list[types.Diagnostic], messages: list[str]) -> list[str]:
-    """What is wrong with the answer to a run that was killed: findings or one clear message.
+    """Return the problem if the answer to a killed run is not findings or one message.
 
-    A run that was killed before it began has no line that this could stand at: a message tells it.
+    A run that was killed before it began has no line for a finding: a message reports it.
     """
     problems = [item.message for item in shown if item.code == "target-error"] + messages
     clear = len(problems) == (summary["status"] != "finished") and (shown or messages)

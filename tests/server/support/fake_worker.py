@@ -1,7 +1,7 @@
-"""Stands in for a worker: plays the scenario that it is asked to run, in the real protocol.
+"""A stand-in for a worker, which plays a requested scenario in the real protocol.
 
-The scenario is the first argument of the script in the run request, and what it needs follows;
-torch is never imported. As a fork server it is the real one, but for what it imports and what it forks.
+The scenario is the first argument of the script in the run request, and its own arguments follow; torch is
+never imported. As a fork server it is the real one, except for its imports and its forks.
 """
 
 import faulthandler
@@ -81,7 +81,7 @@ def minify(request):
 
 
 def preview(generation, stack):
-    """Tells of one kernel that was written and built for a GPU that is not there, and of a failure."""
+    """Report a kernel that was built for an absent GPU, and a failure."""
     source = "@triton.jit\ndef triton_poi_0(x):\n    tmp1 = tl.maximum(tmp0, 0)"
     node = {"type": "KernelNode", "name": "relu", "operator": "aten.relu", "frame": stack[0]}
     kernel = {"type": "Kernel", "name": "triton_poi_0", "language": "triton", "source": source}

@@ -43,7 +43,10 @@ def fixes(
     calls: tuple[str, ...] = (),
     number: int = 0,
 ) -> tuple[SourceFile, list[Fix]]:
-    """The fixes for a finding at a text; ``calls`` are those that made the function ``compiled`` compile."""
+    """Return the source file, and the fixes for a finding at a text.
+
+    ``calls`` are the calls that made the function ``compiled`` compile.
+    """
     source = SourceFile(FILE, text)
     kind = "recompile" if code == "recompile" else "graph-break"
     span = span_of(source, at, number)

@@ -1,4 +1,7 @@
-"""Texts that a log or a file name may hold to do harm where they are shown, and facts full of them."""
+"""Texts in logs or file names that do harm where they are shown, and such facts.
+
+The facts are full of these texts.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ TERMINAL = (
 
 
 def facts(text: str, filename: str, *compile_ids: str) -> Iterator[Fact]:
-    """Every kind of fact, for each compilation, with a text in every field that takes one."""
+    """Yield every kind of fact for each compilation, with ``text`` in all text fields."""
     for compile_id in compile_ids:
         for cls in CLASSES.values():
             if issubclass(cls, Fact):

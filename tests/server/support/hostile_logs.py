@@ -1,4 +1,4 @@
-"""Logs that are made to hurt whoever reads them: deep, long, and hard for patterns."""
+"""Logs that are hard to read: deep, long, and slow for regular expressions."""
 
 from __future__ import annotations
 

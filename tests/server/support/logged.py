@@ -1,4 +1,7 @@
-"""Logs that this torch writes, one of each kind that tlparse reads, made when a test asks for one."""
+"""Logs that this torch writes, one of each kind that tlparse reads.
+
+A log is made when a test requests it.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +117,10 @@ def _made() -> TemporaryDirectory[str]:
 
 @cache
 def logs(kind: str) -> tuple[Path, ...]:
-    """The logs of a program, by rank; "again" finds in the caches what "training" has left there."""
+    """Return the logs of a program, by rank.
+
+    "again" finds in the caches what "training" has left there.
+    """
     if kind == "again":
         logs("training")
     folder = Path(_made().name) / kind

@@ -1,4 +1,4 @@
-"""Every regular expression of the modules that see text of a log, and texts that are hard for it."""
+"""The regular expressions of modules that see a log's text, and hard texts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ class Place:
 
 
 def patterns() -> Iterator[Place]:
-    """Those that are written down in the modules; what is put into one as it runs is a letter here."""
+    """Yield the patterns that are literals in the modules.
+
+    A value that is inserted into a pattern at run time is replaced by a letter.
+    """
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -74,9 +77,9 @@ def _text(node: ast.expr) -> str | bytes | None:
 
 
 def hostile(pattern: re.Pattern[Any]) -> list[tuple[str, str]]:
-    """Pairs of a beginning and of what can follow it again and again: much of it almost matches.
+    """Return pairs of a beginning and a repeatable continuation that almost match.
 
-    Each part of the pattern is repeated by itself, and with those around it.
+    Each part of the pattern is repeated by itself, and with the parts around it.
     """
     parsed = sre.parse(pattern.pattern, pattern.flags)
     found: dict[tuple[str, str], None] = {}

@@ -29,7 +29,10 @@ def write(
     edits: Iterable[tuple[Iterable[int], Edit]] = (),
     common: Edit = lambda log: log,
 ) -> Path:
-    """Write the logs of a job of so many ranks: all with a ``common`` edit, some with others."""
+    """Write the logs of a job of ``count`` ranks.
+
+    All have the ``common`` edit, and some have ``edits``.
+    """
     folder.mkdir(exist_ok=True)
     usual = common(records(LOG))
     edited: dict[int, list[bytes]] = {}

@@ -1,4 +1,4 @@
-"""Records of ``torch.export`` and of AOTInductor, which compiles exported programs.
+"""Records of ``torch.export`` and of AOTInductor, which compiles its programs.
 
 - ``reader``: convert records to facts
 - ``places``: the places of operations and calls

@@ -1,6 +1,7 @@
-"""Parser of the C++ code that AOTInductor writes for an exported program, and ``cpp_wrapper`` for any graph.
+"""Parser of the C++ code of AOTInductor and ``cpp_wrapper``.
 
-There are two texts. The ``run_impl`` of the wrapper launches the kernels between calls of library functions
+AOTInductor writes it for an exported program, ``cpp_wrapper`` for any graph. There are two texts. The
+``run_impl`` of the wrapper launches the kernels between calls of library functions
 (``torch/_inductor/codegen/cpp_wrapper_cpu.py``). The second text has the kernels as functions; Triton kernels
 are in comments of the wrapper. Comments above a launch are the same as in Python code (:mod:`..kernels`), but
 with ``//``.
@@ -69,7 +70,7 @@ def parse_aot_launches(code: str) -> CodeLaunches:
 
 
 def _called(line: str, kernels: Container[str]) -> str:
-    """Return the kernel or the library function that a line calls; empty if there is none."""
+    """Return the kernel or library function that a line calls; empty if there is none."""
     for name in _CALL.findall(line):
         if name in kernels or name == _CUSTOM or name.startswith(_LIBRARY):
             return str(name)
@@ -77,7 +78,7 @@ def _called(line: str, kernels: Container[str]) -> str:
 
 
 def _kernels(lines: Sequence[str]) -> Iterator[Kernel]:
-    """Yield the kernels that the code defines: C++ functions, and Triton kernels in comments."""
+    """Yield the kernels of the code: C++ functions, and Triton kernels in comments."""
     name, first, language = "", 0, ""
     for row, line in enumerate(lines, 1):
         if line.startswith(_C) and (found := _CALL.search(line)):

@@ -1,4 +1,7 @@
-"""Places of an export: the operations of its graphs, and the program's calls among torch's."""
+"""Places of an export: operations of its graphs, and calls of the program.
+
+The calls are found among those of torch.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +27,10 @@ _OF_TORCH: Final = re.compile(
 
 
 def with_names(fact: Placed, names: Names) -> Placed:
-    """Return a fact with file names that its log lacks, since torch writes each name only into the first log.
+    """Return a fact, completed with the file names that its log lacks.
 
-    ``draft_export`` has a separate log, which may not be the first log of its process.
+    torch writes each name only into the first log. ``draft_export`` has a separate log, which may not be the
+    first log of its process.
     """
     stack = _named(fact.stack, names)
     if isinstance(fact, ExportProblem):
@@ -44,7 +48,7 @@ def names_in(graph: GraphCaptured) -> Names:
 
 
 def _named(stack: Stack, names: Names) -> Stack:
-    """Replace unknown files by the files of nearby operations in functions of the same name.
+    """Complete unknown files from nearby operations in functions of the same name.
 
     Frames whose file stays unknown are dropped.
     """
@@ -66,7 +70,10 @@ def places_of(graph: GraphCaptured) -> frozenset[tuple[str, int]]:
 
 
 def first_own(graph: GraphCaptured) -> StackFrame | None:
-    """Return the place of the first operation outside of torch's modules, else of the first operation."""
+    """Return the place of the first operation outside of torch's modules.
+
+    Without one, return the place of the first operation; ``None`` without operations.
+    """
     frames = [node.frame for node in graph.nodes]
     return next(
         (frame for frame in frames if not _TORCH.search(frame.filename)), frames[0] if frames else None
@@ -74,5 +81,5 @@ def first_own(graph: GraphCaptured) -> StackFrame | None:
 
 
 def users_calls(stack: Stack) -> Stack:
-    """Return a stack without torch's calls that only lead from one call of the program to the next."""
+    """Return a stack without torch's calls between two calls of the program."""
     return tuple(frame for frame in stack if not _OF_TORCH.search(frame.filename))

@@ -105,7 +105,7 @@ class _ExportState:
 
 
 class ExportReader:
-    """A reader of the records of exports, and of code that is compiled ahead of time, without Dynamo.
+    """A reader of records of exports and ahead-of-time compilations, without Dynamo.
 
     ``structured`` converts the frames that a record lists to a stack.
     """
@@ -123,7 +123,10 @@ class ExportReader:
         self._ahead = 0
 
     def takes(self, record: TraceRecord, compilations: Container[str]) -> bool:
-        """Tell whether a record is about an export or its code, and not about a compilation of Dynamo."""
+        """Return whether a record is about an export, not a compilation of Dynamo.
+
+        Records about the code of an export count, too.
+        """
         name, compile_id, going_on = record.name, record.compile_id, self._open
         if name == "dynamo_start":
             if going_on:
@@ -216,7 +219,7 @@ class ExportReader:
             yield _completed(going_on.function, graph, float(record.seen.get("seconds", 0.0)))
 
     def _begin_at(self, going_on: _ExportState, frame: StackFrame | None) -> Iterator[Fact]:
-        """Begin at the function of the first operation, if the log does not name the exported function."""
+        """Begin at the first operation's function, if the log names no exported function."""
         if going_on.function is None and frame is not None:
             going_on.function = FrameStarted(going_on.compile_id, frame.function, frame.filename, frame.row)
             yield going_on.function
@@ -324,7 +327,10 @@ class ExportReader:
             going_on.problems.setdefault((problem.kind, attribute), problem)
 
     def _place_operators(self, going_on: _ExportState, text: str) -> None:
-        """Add the places of operators from the program, since the records of problems lack them."""
+        """Add the places of operators to problems, whose records lack them.
+
+        The places are read from the program.
+        """
         places = {
             node.operator.replace(".", "::", 1): node.frame for node in reversed([*parse_operators(text)])
         }
@@ -355,7 +361,10 @@ class ExportReader:
         self._export().shapes.feed(replace(record, seen={**record.seen, "stack": stack}))
 
     def _guard(self, record: TraceRecord) -> None:
-        """Read a guard in the log of ``draft_export``, without ``guard_added_fast`` and ``create_symbol``."""
+        """Read a guard in the log of ``draft_export``.
+
+        This log has no ``guard_added_fast`` and ``create_symbol``.
+        """
         going_on, body = self._export(), record.body
         if going_on.begun or body["prefix"] != "eval":
             return
@@ -372,7 +381,10 @@ class ExportReader:
     # -- code ------------------------------------------------------------------------------------
 
     def _compiled(self, record: TraceRecord) -> Iterator[Fact]:
-        """Read a record of TorchInductor outside of a compilation: AOTInductor compiles a program."""
+        """Read a record of TorchInductor outside of a compilation.
+
+        AOTInductor compiles a program there.
+        """
         if self._code is None or record.name == "before_pre_grad_graph":
             if self._code:
                 compile_id, code = self._code
@@ -383,7 +395,7 @@ class ExportReader:
         yield from code.feed(replace(record, compile_id=compile_id), self._graphs.get(compile_id))
 
     def _graph_ahead(self, record: TraceRecord, compile_id: str) -> Iterator[Fact]:
-        """Yield the compiled graph as the program, if the exported program is not in the log."""
+        """Yield the compiled graph as the program, if the log lacks the exported program."""
         if compile_id in self._graphs:
             return
         graph = self._graphs[compile_id] = GraphCaptured(
@@ -396,7 +408,10 @@ class ExportReader:
             yield _completed(started, graph, 0.0)
 
     def _program_of(self, record: TraceRecord) -> str:
-        """Return the exported program with most lines in common with a graph; else a new name."""
+        """Return the exported program with most lines in common with a graph.
+
+        If none shares a line, return a new name.
+        """
         graph = GraphCaptured("", tuple(parse_nodes(record.payload)))
         shared = {name: len(places & places_of(graph)) for name, places in self._programs.items()}
         best = max(shared, key=lambda name: shared[name], default="")

@@ -1,7 +1,8 @@
-"""Parsers of torch's texts about exports: messages of exceptions, and ranges of sizes below a program.
+"""Parsers of torch's texts about exports: exceptions, and ranges of sizes.
 
-The messages are those of ``torch/fx/experimental/symbolic_shapes.py``, ``torch/_library`` and
-``torch/_subclasses/fake_tensor.py`` in 2.11 to 2.15.
+The ranges are printed below a program. The messages are those of
+``torch/fx/experimental/symbolic_shapes.py``, ``torch/_library`` and ``torch/_subclasses/fake_tensor.py`` in
+2.11 to 2.15.
 """
 
 from __future__ import annotations
@@ -41,13 +42,19 @@ _MARKED_AT: Final = "User stack:"
 
 
 def parse_undecided(message: str) -> str:
-    """Return the condition that an export could not decide; empty if the message is about something else."""
+    """Return the condition that an export could not decide.
+
+    The result is empty if the message is about something else.
+    """
     expression, end, _ = message.partition(_DATA)[2].partition(_UNHINTED)
     return expression if end else ""
 
 
 def parse_unknown_operator(error: str, message: str) -> str:
-    """Return the operator that has no fake kernel; empty if the error is about something else."""
+    """Return the operator that has no fake kernel.
+
+    The result is empty if the error is about something else.
+    """
     if error == _UNSUPPORTED:
         return schema(message.partition("\n")[0])
     found = next(filter(None, (pattern.search(message) for pattern in _NO_KERNEL)), None)
@@ -55,29 +62,39 @@ def parse_unknown_operator(error: str, message: str) -> str:
 
 
 def parse_assigned(warning: str) -> tuple[str, ...]:
-    """Return the attributes that a program assigns tensors to (``self.last``, ``self.cache[0]``)."""
+    """Return the attributes to which a program assigns tensors.
+
+    Examples are ``self.last`` and ``self.cache[0]``.
+    """
     found = _ASSIGNED.match(warning)
     return tuple(found["names"].split(", ")) if found else ()
 
 
 def parse_failing_operator(message: str) -> tuple[str, str]:
-    """Return the operator whose result differs from that of its fake kernel, and torch's explanation.
+    """Return the operator whose result differs from its fake kernel's.
 
-    Both are empty if the message is about something else. ``assert_size_stride``, which TorchInductor's code
-    calls, raises with this message (``torch/csrc/dynamo/guards.cpp``).
+    The second text is torch's explanation. Both are empty if the message is about something else.
+    ``assert_size_stride``, which TorchInductor's code calls, raises with this message
+    (``torch/csrc/dynamo/guards.cpp``).
     """
     found = _FAILING.search(message)
     return (schema(found["operator"]), found["said"].strip()) if found else ("", "")
 
 
 def schema(operator: str) -> str:
-    """Return the registered name of an operator: ``mylib::twice`` for ``mylib.twice.default``."""
+    """Return the registered name of an operator.
+
+    For example, it is ``mylib::twice`` for ``mylib.twice.default``.
+    """
     namespace, _, name = operator.replace("::", ".").partition(".")
     return f"{namespace}::{name.removesuffix('.default')}"
 
 
 def parse_ranges(text: str) -> Iterator[SizeRange]:
-    """Yield the ranges of sizes below a program; its inputs show the sources of the symbols."""
+    """Yield the ranges of sizes below a program.
+
+    The inputs of the program show the sources of the symbols.
+    """
     sources: dict[str, str] = {}
     for name, shape in parse_shapes(text):
         for dimension, size in enumerate(shape):
@@ -88,7 +105,7 @@ def parse_ranges(text: str) -> Iterator[SizeRange]:
 
 
 def parse_violations(message: str, source: Source = no_source) -> Iterator[SizeViolation]:
-    """Yield the dimensions that cannot be dynamic, each with the stack that torch names."""
+    """Yield the dimensions that cannot be dynamic, with the stack that torch names."""
     lines = message.splitlines()
     starts = [number for number, line in enumerate(lines) if _VIOLATION.match(line)]
     for start, end in itertools.pairwise((*starts, len(lines))):
@@ -124,7 +141,10 @@ def _violation(line: str) -> SizeViolation | None:
 
 
 def _named(text: str) -> tuple[str, str]:
-    """Read the name of a dimension and the source of its size: ``batch = L['x'].size()[0] in the ...``."""
+    """Read the name of a dimension and the source of its size.
+
+    The text is, for example, ``batch = L['x'].size()[0] in the ...``.
+    """
     name, source = "", ""
     words = text.split()
     if words:

@@ -1,4 +1,6 @@
-"""Readers of AOTAutograd's and TorchInductor's records: forms of a graph, code, kernels, caches.
+"""Readers of AOTAutograd's and TorchInductor's records.
+
+They read the forms of a graph, code, kernels, and caches.
 
 - ``code``: the forms of a graph in TorchInductor, and its code
 - ``kernels``: the kernels that generated code defines and launches

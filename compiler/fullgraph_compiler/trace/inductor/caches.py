@@ -77,7 +77,7 @@ class CacheReader:
         self._parts: dict[tuple[str, tuple[_Item, ...]], CacheKeyPart] = {}
 
     def feed(self, record: TraceRecord) -> Iterator[Fact]:
-        """Yield the facts of a record, unless they are held back; store a graph for later lookups."""
+        """Yield the facts of a record, unless held back; store a graph for later lookups."""
         if record.name in LOWERED_RECORDS:
             self._lowered[record.compile_id, record.name] = record
         elif self._waiting is None:

@@ -1,4 +1,4 @@
-"""TorchInductor's records of one compilation: the forms of its graphs, and the generated code.
+"""TorchInductor's records of one compilation: forms of graphs, generated code.
 
 The records of a graph come in this order: its forms before and after AOTAutograd, then for each pass the
 lowered graph, the intermediate representation, the code, and the operations behind its kernels. They are
@@ -81,7 +81,10 @@ class CodeReader:
         self._stacks: Mapping[str, Stack] = {}
 
     def feed(self, record: TraceRecord, graph: GraphCaptured | None) -> Iterator[Fact]:
-        """Yield the facts that ``record`` completes; ``graph`` is the one that Dynamo captured."""
+        """Yield the facts that ``record`` completes.
+
+        ``graph`` is the graph that Dynamo captured.
+        """
         name, text = record.name, record.payload
         if name == KERNEL_STACKS:
             self._computed = record.seen.get("nodes") or self._computed
@@ -111,7 +114,10 @@ class CodeReader:
                 self._lower(record)
 
     def finish(self, graph: GraphCaptured | None) -> Iterator[Fact]:
-        """Yield the facts that were held back: the forms of a graph without code, and the last code."""
+        """Yield the facts that were held back.
+
+        These are the forms of a graph without code, and the last code.
+        """
         yield from self._forms()
         yield from self._code(graph)
 
@@ -120,7 +126,10 @@ class CodeReader:
         yield from (replace(form, phase=self._phase) for form in forms)
 
     def _ahead_of_time(self, record: TraceRecord) -> Iterator[Fact]:
-        """Read a piece of AOTInductor's code: the wrapper comes first, its kernels are appended to it."""
+        """Read a piece of AOTInductor's code.
+
+        The wrapper comes first; its kernels are appended to it.
+        """
         piece = record.body["name"]
         if piece == WRAPPER:
             yield from self._forms()

@@ -1,4 +1,4 @@
-"""The functions of the code that TorchInductor writes, and how often each is called.
+"""The functions of TorchInductor's code, and how often each is called.
 
 ``call`` runs the graph. It calls a function for each partition of a graph (``partition_0``), and a function
 for each subgraph of a higher-order operator: the branches of ``cond``, condition and body of ``while_loop``,
@@ -24,9 +24,10 @@ _MOST_TIMES: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class CodeFunction:
-    """A function of the code that ``call`` reaches; ``row`` is the row of its definition.
+    """A function of the code that ``call`` reaches.
 
-    ``times`` is how often one call of the graph calls it, if each branch and each loop runs once.
+    ``row`` is the row of its definition. ``times`` is how often one call of the graph calls it, if each
+    branch and each loop runs once.
     """
 
     name: str
@@ -40,9 +41,10 @@ class CodeFunction:
 
 
 def calls_of(tree: ast.Module) -> list[tuple[CodeFunction, ast.Call]]:
-    """Return all calls in the functions that the code's ``call`` reaches, in the order of execution.
+    """Return all calls in the functions that the code's ``call`` reaches, in order.
 
-    A function that is called several times is read only once, at its first call.
+    The order is that of execution. A function that is called several times is read only once, at its
+    first call.
     """
     written = _functions(tree)
     reader = _FunctionReader({name: _calls(function) for name, function in written.items()})
@@ -54,7 +56,7 @@ def calls_of(tree: ast.Module) -> list[tuple[CodeFunction, ast.Call]]:
 
 
 class _FunctionReader:
-    """A depth-first reader of functions, without recursion: a log may nest them to any depth."""
+    """A depth-first reader of functions without recursion: logs may nest them deeply."""
 
     def __init__(self, calls: Mapping[str, list[tuple[ast.Call, bool]]]) -> None:
         self._calls = calls
@@ -117,7 +119,10 @@ def _callee(call: ast.Call) -> str:
 
 
 def _calls(function: ast.FunctionDef) -> list[tuple[ast.Call, bool]]:
-    """Return the calls in a function in order, each with whether a branch or a loop contains it."""
+    """Return the calls in a function in order, and whether each is conditional.
+
+    A conditional call is within a branch or a loop.
+    """
     found = _calls_in(function, is_conditional=False)
     return sorted(found, key=lambda call: (call[0].lineno, call[0].col_offset))
 

@@ -1,4 +1,4 @@
-"""Parsers of the code that TorchInductor writes for a graph: the kernels that it defines and launches.
+"""Parsers of TorchInductor's code for a graph: kernels defined and launched.
 
 The code is Python (``torch/_inductor/codegen/wrapper.py``). Each kernel is an assignment
 ``name = async_compile.triton('name', '''...''')``, with the text of the kernel in a string. The functions of
@@ -34,7 +34,10 @@ _LANGUAGES = {"cpp_pybinding": "cpp"}
 
 @dataclass(frozen=True, slots=True)
 class CodeLaunch:
-    """A launch in the code; ``sources`` are the nodes of Dynamo's graph that it computes."""
+    """A launch in the code.
+
+    ``sources`` are the nodes of Dynamo's graph that it computes.
+    """
 
     kernel: Kernel
     handle: str
@@ -43,7 +46,7 @@ class CodeLaunch:
 
 @dataclass(frozen=True, slots=True)
 class CodeLaunches:
-    """The launches in a piece of code, in order, and the kernels whose launch was not found."""
+    """The launches in a piece of code, in order, and kernels without a known launch."""
 
     found: tuple[CodeLaunch, ...]
     unread: tuple[str, ...] = ()
@@ -66,18 +69,27 @@ def called(kernel: Kernel) -> Kernel:
 
 
 def phase_of(code: str, lowered: Phase = "inference") -> Phase:
-    """Return the pass that generated code is for; ``lowered`` for C++ code, which does not name it."""
+    """Return the pass that generated code is for.
+
+    C++ code does not name its pass: the result is ``lowered``.
+    """
     found = _ID.search(code)
     return found[1] if found else lowered  # type: ignore[return-value]
 
 
 def is_cpp_wrapper(code: str) -> bool:
-    """Tell whether Python code contains a C++ wrapper, as written for the setting ``cpp_wrapper``."""
+    """Return whether Python code contains a C++ wrapper.
+
+    TorchInductor writes one with the setting ``cpp_wrapper``.
+    """
     return _CPP_WRAPPER in code
 
 
 def parse_launches(code: str) -> CodeLaunches:
-    """Read the launches of kernels and library functions; there are none if the code is not Python."""
+    """Read the launches of kernels and library functions.
+
+    The result has no launches if the code is not Python.
+    """
     tree = parse_code(code)
     if tree is None:
         return CodeLaunches((), tuple(dict.fromkeys(_DEFINED.findall(code))))
@@ -118,7 +130,10 @@ def parse_nodes_of(payload: str) -> dict[str, tuple[str, ...]]:
 
 
 def parse_stacks(payload: str, source: Source) -> dict[str, tuple[Stack, ...]]:
-    """Read the user's stacks behind each launch, by its handle (``..._kernel_stack_traces``)."""
+    """Read the user stacks behind each launch, by the launch's handle.
+
+    ``payload`` is that of a ``..._kernel_stack_traces`` record.
+    """
     return {
         handle: tuple(dict.fromkeys(parse_frames(str(text).splitlines(), source) for text in texts))
         for handle, texts in _mapping(payload).items()
@@ -156,7 +171,10 @@ def _definition(statement: ast.stmt) -> Kernel | None:
 
 
 def _choices(tree: ast.Module, kernels: Container[str]) -> dict[str, list[str]]:
-    """Return the kernels that each multi-kernel chooses from: ``multi_kernel('name', [one, other])``."""
+    """Return the kernels that each multi-kernel chooses from.
+
+    The code is ``multi_kernel('name', [one, other])``.
+    """
     choices: dict[str, list[str]] = {}
     for statement in tree.body:
         kernel = _definition(statement)
@@ -168,13 +186,13 @@ def _choices(tree: ast.Module, kernels: Container[str]) -> dict[str, list[str]]:
 
 
 def triton_traits(source: str) -> tuple[str, str]:
-    """Return the heuristic and the grid type of a Triton kernel; empty for other languages."""
+    """Return heuristic and grid type of a Triton kernel; empty for other languages."""
     heuristic, grid = _HEURISTIC.search(source), _GRID.search(source)
     return heuristic[1] if heuristic else "", grid[1] if grid else ""
 
 
 def _launched(call: ast.Call, kernels: Container[str]) -> str:
-    """Return the kernel or the library function that a call launches; empty for other calls."""
+    """Return the kernel or library function that a call launches; empty for others."""
     name = ast.unparse(call.func)
     if name.removesuffix(".run") in kernels:
         return name.removesuffix(".run")
@@ -182,7 +200,7 @@ def _launched(call: ast.Call, kernels: Container[str]) -> str:
 
 
 def launch_comments(lines: list[str]) -> tuple[tuple[str, ...], str]:
-    """Read the nodes of Dynamo's graph and the handle from the comments above a launch."""
+    """Read nodes of Dynamo's graph and the handle from the comments above a launch."""
     sources: tuple[str, ...] = ()
     handle = ""
     for line in lines:
