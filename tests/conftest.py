@@ -1,9 +1,10 @@
-"""What all tests begin with, and how they are spread over processes."""
+"""What all tests begin with, which modules are imported, and how tests are spread over processes."""
 
 from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -21,3 +22,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         mark = item.get_closest_marker("asyncio")
         if mark is not None and mark.kwargs.get("loop_scope") == "module":
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With ``-m portable``, import only modules that have such tests: others need torch, or Linux."""
+    if config.getoption("markexpr") != "portable" or collection_path.suffix != ".py":
+        return None
+    return True if "pytest.mark.portable" not in collection_path.read_text("utf-8") else None

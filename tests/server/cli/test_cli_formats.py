@@ -19,6 +19,8 @@ from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.targets import script_target
 from fullgraph_server.workspace.workspace import Workspace
 
+pytestmark = pytest.mark.portable
+
 TOY = """\
 def toy(a, b):
 \tx = "ü界" + f(a)

@@ -44,6 +44,8 @@ from lsprotocol import types
 from pygls.protocol.json_rpc import JsonRPCResponseMessage
 from rich.text import Text
 
+pytestmark = pytest.mark.portable
+
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
 COMMAND = re.compile(r"^\s*::|##\[|##vso\[")
 

@@ -15,6 +15,8 @@ from fullgraph_server.workspace.drift import TextDrift
 from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.source import SourceFile
 
+pytestmark = pytest.mark.portable
+
 FILE = "/project/model.py"
 
 NESTED = """\

@@ -31,6 +31,8 @@ from fullgraph_server.report.model import Report
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
 
+pytestmark = pytest.mark.portable
+
 TOY = 'def toy(a, b):\n    x = a + b\n    print("woo")\n    return x\n'
 FILE = "/w/sub/toy.py"
 

@@ -32,6 +32,8 @@ from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.targets import script_target
 from fullgraph_server.workspace.workspace import Workspace
 
+pytestmark = pytest.mark.portable
+
 TOY = 'def toy(a, b):\n    x = a + b\n    print("woo")\n    return x\n'
 MOVED = "import torch\n\n" + TOY
 URL = "https://docs.pytorch.org/gb0059.html"

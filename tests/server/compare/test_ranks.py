@@ -23,6 +23,8 @@ from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Finding, Report
 from fullgraph_server.workspace.workspace import Workspace
 
+pytestmark = pytest.mark.portable
+
 PROGRAM = "def f(x):\n    y = x + 1\n    print(y)\n    return y\n\n\ndef g(x):\n    return x\n"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from fullgraph_compiler.facts import (
     Artifact,
     CodeGenerated,
@@ -22,6 +23,8 @@ from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Report
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
+
+pytestmark = pytest.mark.portable
 
 WORKSPACE = Workspace(Path("/w"), lambda _: None)
 STARTED = FrameStarted("0/0", "f", "/w/model.py", 1)

@@ -15,6 +15,8 @@ from fullgraph_server.workspace.drift import TextDrift
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
 
+pytestmark = pytest.mark.portable
+
 FILE = "/w/model.py"
 TEXT = """\
 @compile

@@ -10,6 +10,8 @@ from lsprotocol import types
 from pygls import uris
 from pygls.workspace import Workspace
 
+pytestmark = pytest.mark.portable
+
 URI = "file:///w/model.py"
 FILE = uris.to_fs_path(URI)
 TEXT = """\

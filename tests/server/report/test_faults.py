@@ -33,6 +33,8 @@ from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
 
+pytestmark = pytest.mark.portable
+
 FILE = "/w/toy.py"
 TOY = """\
 import torch

@@ -38,6 +38,8 @@ from fullgraph_server.workspace.positions import Span, StackCall
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
 
+pytestmark = pytest.mark.portable
+
 TOY = """\
 import torch
 from einops import rearrange

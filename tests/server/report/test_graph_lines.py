@@ -24,6 +24,8 @@ from fullgraph_server.workspace.drift import TextDrift
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
 
+pytestmark = pytest.mark.portable
+
 FILE, LAYERS = "/w/model.py", "/w/layers.py"
 LIBRARY = "/w/.venv/lib/python3.11/site-packages/einops/einops.py"
 TEXT = """\

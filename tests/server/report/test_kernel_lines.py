@@ -6,6 +6,8 @@ import pytest
 from fullgraph_server.report.lines.kernel_lines import lines_of
 from fullgraph_server.report.model import KernelLaunch, LoweredOperation
 
+pytestmark = pytest.mark.portable
+
 OPERATORS = (
     "aten.abs",
     "aten.add",

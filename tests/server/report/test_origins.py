@@ -8,6 +8,8 @@ from fullgraph_server.report.origins import ValueOrigin, is_ambient, origin_of
 from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.source import SourceFile
 
+pytestmark = pytest.mark.portable
+
 FILE = "/project/model.py"
 TEXT = """\
 import torch

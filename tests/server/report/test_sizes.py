@@ -20,6 +20,8 @@ from fullgraph_server.report.sizes import condition_behind
 from fullgraph_server.text.size_expressions import written_condition, written_size
 from test_fold import FILE, MODULE, folded
 
+pytestmark = pytest.mark.portable
+
 ROWS = Symbol("s77", "L['x'].size()[0]", 8)
 OTHER = Symbol("s52", "L['self']._buffers['table'].size()[1]", 8)
 CONDITION = StackFrame(FILE, 8, "toy", 7, None, 18)

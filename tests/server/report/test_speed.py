@@ -33,6 +33,8 @@ from fullgraph_server.report.phases import seconds_of_parts, steps_of
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
 
+pytestmark = pytest.mark.portable
+
 FILE = "/w/model.py"
 TEXT = """\
 def f(x):

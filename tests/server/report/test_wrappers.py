@@ -10,6 +10,8 @@ from fullgraph_server.report.fold import fold
 from fullgraph_server.report.model import Finding
 from fullgraph_server.workspace.workspace import Workspace
 
+pytestmark = pytest.mark.portable
+
 SITE = "/usr/lib/python3/site-packages"
 DDP = f"{SITE}/torch/nn/parallel/distributed.py"
 FSDP = f"{SITE}/torch/distributed/fsdp/_fully_shard/_fsdp_common.py"

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.portable
+
 ROOT = Path(__file__).parents[3]
 SERVER = {
     "text": "",

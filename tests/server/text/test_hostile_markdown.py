@@ -56,6 +56,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from pygls.workspace import Workspace as ClientWorkspace
 
+pytestmark = pytest.mark.portable
+
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 # The parser lets no link to a command or file through, an editor does: what it is made of is what counts.
 PARSER.validateLink = lambda _url: True  # type: ignore[method-assign]

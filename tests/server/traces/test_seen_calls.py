@@ -14,6 +14,8 @@ from fullgraph_server.traces.seen_calls import example_lines, seen_calls
 from fullgraph_server.workspace.source import SourceFile
 from fullgraph_server.workspace.workspace import Workspace
 
+pytestmark = pytest.mark.portable
+
 FILE = "/w/model.py"
 
 

@@ -10,6 +10,8 @@ from fullgraph_server.workspace.drift import MovedSpan, TextDrift
 from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.source import SourceFile
 
+pytestmark = pytest.mark.portable
+
 FILE = "/w/model.py"
 
 TEXT = """\

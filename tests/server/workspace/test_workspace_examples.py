@@ -9,6 +9,8 @@ from fullgraph_compiler.facts import Example, ExampleCall, GivenValue
 from fullgraph_server.workspace.examples import FileExamples, find_examples, unknown_names
 from fullgraph_server.workspace.source import SourceFile
 
+pytestmark = pytest.mark.portable
+
 
 def found(text: str) -> FileExamples:
     return find_examples(SourceFile("/w/a.py", textwrap.dedent(text).lstrip("\n")))

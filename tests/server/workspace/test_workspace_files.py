@@ -15,6 +15,8 @@ from fullgraph_server.workspace.source import SourceFile, SourceReader, read_sou
 from fullgraph_server.workspace.targets import file_target, file_targets
 from fullgraph_server.workspace.workspace import Workspace, project_root
 
+pytestmark = pytest.mark.portable
+
 
 def write(path: Path, text: str | bytes = "") -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)

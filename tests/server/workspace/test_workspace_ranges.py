@@ -11,6 +11,8 @@ from fullgraph_server.workspace.positions import Span
 from fullgraph_server.workspace.ranges import definition_span, frame_span, name_span, passed_as
 from fullgraph_server.workspace.source import SourceFile
 
+pytestmark = pytest.mark.portable
+
 
 def source(text: str) -> SourceFile:
     return SourceFile("/w/a.py", textwrap.dedent(text).lstrip("\n"))

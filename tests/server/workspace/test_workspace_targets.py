@@ -18,6 +18,8 @@ from fullgraph_server.workspace.targets import (
     module_target,
 )
 
+pytestmark = pytest.mark.portable
+
 EXAMPLE = "# fullgraph: f(f32[2])\ndef f(x): ...\n# fullgraph: g(f32[2])\ndef g(x): ...\n"
 GUARD = "if __name__ == '__main__':\n    main()\n"
 
