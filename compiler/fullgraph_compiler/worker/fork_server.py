@@ -3,8 +3,9 @@
 It also imports libraries, and ends leftover processes. It exchanges JSON messages with the server over a Unix
 socket that preserves message boundaries (descriptor 0). Messages from the server:
 
-- ``{"warm": [library, ...], "ahead": false}``: import libraries, and with ``ahead`` also warm Dynamo up for
-  later runs. It can be sent again. The answer is ``{"ready": {"problem": "", "unsafe": ""}}``.
+- ``{"warm": [library, ...], "ahead": false, "folder": "..."}``: import libraries, with temporary files in the
+  folder, and with ``ahead`` also warm Dynamo up for later runs. It can be sent again. The answer is
+  ``{"ready": {"problem": "", "unsafe": ""}}``.
 - ``{"fork": id, "cwd": "...", "folder": "...", "memory": bytes | null}`` with two or three descriptors: the
   worker's channel, its output and, if it has any, its input. The answer is ``{"forked": id, "pid": pid}``.
 - ``{"kill": id}`` and ``{"abort": id}``
@@ -179,7 +180,7 @@ class _ForkLoop:
 
     def _obey(self, message: dict[str, Any], descriptors: list[int]) -> None:
         if "warm" in message:
-            ready = _warm(message["warm"], message["ahead"])
+            ready = _warm(message["warm"], message["ahead"], message["folder"])
             self._imported.note()
             self._send(ready=ready)
         elif "fork" in message:
@@ -339,7 +340,7 @@ def _namespaces(process: int | str) -> list[str]:
     return [os.readlink(f"/proc/{process}/ns/{name}") for name in ("mnt", "user")]
 
 
-def _warm(libraries: list[str], ahead: bool) -> dict[str, str]:
+def _warm(libraries: list[str], ahead: bool, folder: str) -> dict[str, str]:
     problem = import_torch()
     if problem:
         return {"problem": problem, "unsafe": ""}
@@ -349,7 +350,7 @@ def _warm(libraries: list[str], ahead: bool) -> dict[str, str]:
     import_dynamo()
     if has_gpu():
         libraries = [name for name in libraries if not gpu_compat.asks_for_gpu(name)]
-    import_libraries(libraries)
+    import_libraries(libraries, folder)
     if ahead:
         warm_up()
     return {"problem": "", "unsafe": _settle()}

@@ -37,8 +37,10 @@ def import_torch() -> str:
     return ""
 
 
-def import_libraries(names: Iterable[str]) -> None:
+def import_libraries(names: Iterable[str], folder: str) -> None:
     """Import modules by name, except those whose import fails or changes files.
+
+    Temporary files are in ``folder``, which the server removes even if this process is killed.
 
     The program imports these itself: otherwise a run that discards its files would have changed some, and a
     run that keeps them would have changed too many.
@@ -53,7 +55,7 @@ def import_libraries(names: Iterable[str]) -> None:
     writes_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         new = [name for name in names if name not in sys.modules and name.partition(".")[0] not in plugins]
-        for name in _harmless(new):
+        for name in _harmless(new, folder):
             try:
                 importlib.import_module(name)
             except BaseException as error:
@@ -62,13 +64,13 @@ def import_libraries(names: Iterable[str]) -> None:
         sys.dont_write_bytecode = writes_bytecode
 
 
-def _harmless(names: list[str]) -> list[str]:
+def _harmless(names: list[str], folder: str) -> list[str]:
     """Return the modules whose import changes no file.
 
     A child with covered files tries the imports.
     """
     while names and sys.platform == "linux":
-        scratch = tempfile.mkdtemp(prefix="fullgraph-")
+        scratch = tempfile.mkdtemp(dir=folder)
         try:
             ended = run_child(partial(_first_harmful, names, Path(scratch)), _TRIAL_SECONDS)
         finally:

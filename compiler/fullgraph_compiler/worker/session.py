@@ -54,7 +54,7 @@ def serve(folder: str, *, own_lifeline: bool, stdin: int | None = None) -> None:
             if problem:
                 channel.fail(request, problem)
                 return
-            import_libraries(params.get("libraries", ()))
+            import_libraries(params.get("libraries", ()), folder)
             if params.get("ahead"):
                 warm_up()
             channel.respond(request, _describe())

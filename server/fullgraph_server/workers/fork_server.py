@@ -176,12 +176,14 @@ class ForkServer:
             answer.cancel()
         answer.result()
 
-    async def warm(self, libraries: Sequence[str], *, ahead: bool = False) -> ReadyAnswer:
+    async def warm(self, libraries: Sequence[str], folder: Path, *, ahead: bool = False) -> ReadyAnswer:
         """Import torch and ``libraries``; with ``ahead``, also warm up Dynamo.
+
+        The fork server puts its temporary files into ``folder``.
 
         Raises :class:`ForkServerEndedError` if the fork server ends meanwhile.
         """
-        self._send({"warm": list(libraries), "ahead": ahead})
+        self._send({"warm": list(libraries), "ahead": ahead, "folder": str(folder)})
         return await self._await_ready()
 
     async def _await_ready(self) -> ReadyAnswer:

@@ -168,7 +168,7 @@ class WarmPool:
     async def _warm(self, server: ForkServer, libraries: Sequence[str], *, ahead: bool = False) -> ForkServer:
         """Import libraries in a fork server; replace it if that makes forks unsafe."""
         try:
-            ready = await asyncio.wait_for(server.warm(libraries, ahead=ahead), START_SECONDS)
+            ready = await asyncio.wait_for(server.warm(libraries, self._folder, ahead=ahead), START_SECONDS)
             if ready.problem:
                 raise StartError(ready.problem)
         except asyncio.TimeoutError:

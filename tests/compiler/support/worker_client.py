@@ -100,7 +100,7 @@ class Forks:
         command = [sys.executable, str(MAIN), "--fork-server"]
         self._server = subprocess.Popen(command, stdin=theirs, cwd=cwd)
         theirs.close()
-        self._control.send(json.dumps({"warm": [], "ahead": False}).encode())
+        self._control.send(json.dumps({"warm": [], "ahead": False, "folder": str(cwd)}).encode())
         self.ready: dict[str, str] = self._told("ready")["ready"]
         self._forks = 0
 

@@ -22,6 +22,7 @@ from fullgraph_compiler.processes.children import run_child
 from fullgraph_compiler.worker import fork_server
 from fullgraph_compiler.worker.imported import ImportedFiles
 from fullgraph_server.runs.program_run import WorkerRun
+from fullgraph_server.workers.fork_server import ForkServerEndedError
 from fullgraph_server.workers.pool import WorkerPool
 from fullgraph_server.workers.settings import RunSettings
 from worker_client import TOY
@@ -175,6 +176,28 @@ def test_a_library_that_changes_files_is_not_imported_ahead(tmp_path: Path, fork
     outputs = [output for _, output in observe(program, fork=fork, libraries=names, env=env)]
     assert outputs == ["[False, False, True]\n"] * 2
     assert log.read_text() == "imported\n" * 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks")
+def test_a_fork_server_that_is_killed_leaves_no_folder(tmp_path: Path) -> None:
+    """Its imports are tried in a child: this one kills the fork server."""
+    (tmp_path / "kills.py").write_text("import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\n")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    env = {**os.environ, "PYTHONPATH": str(tmp_path), "TMPDIR": str(temporary)}
+
+    async def start() -> None:
+        workers = WorkerPool(fork=True)
+        try:
+            workers.expect(RunSettings(sys.executable, tmp_path, env), ["kills"])
+            (warm_pool,) = workers._warm_pools.values()
+            with pytest.raises(ForkServerEndedError):
+                await warm_pool.take()
+        finally:
+            await workers.close()
+
+    asyncio.run(start())
+    assert list(temporary.glob("fullgraph-*")) == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has namespaces")

@@ -278,7 +278,7 @@ def serve_forks():
         serve(folder)
         os._exit(0)
 
-    def warm(libraries, ahead):  # noqa: ARG001
+    def warm(libraries, ahead, folder):  # noqa: ARG001
         missing = os.environ.get("FAKE_START") == "no-torch"
         return {"problem": NO_TORCH if missing else "", "unsafe": os.environ.get("FAKE_UNSAFE", "")}
 
