@@ -71,7 +71,6 @@ bench: .venv/ready build/fullgraph.vsix .cache/code-server/ready .cache/chromium
 	.venv/bin/python benchmarks/pytest_plugin.py
 	.venv/bin/python benchmarks/hover.py
 	.venv/bin/python benchmarks/kernels.py
-	.venv/bin/python -m pip install --quiet --group bench
 	.venv/bin/python benchmarks/trace.py
 	.venv/bin/python benchmarks/trace_ranks.py
 	.venv/bin/python benchmarks/dry_run.py

@@ -8,13 +8,12 @@ run once more: the check finds the process that its first run has left, the peer
 import tempfile
 from pathlib import Path
 
-from support.measure import HERE, cached_seconds, compare, python, wall_seconds
+from fullgraph_server.workers.handover import _end
+from support.measure import TOY, cached_seconds, compare, python, wall_seconds
 
 FULLGRAPH = str(Path(python()).with_name("fullgraph"))
-TOY = str(HERE.parent / "examples" / "toy.py")
-_CHECK, _PEER = [FULLGRAPH, "check", TOY], [python(), TOY]
+_CHECK, _PEER = [FULLGRAPH, "check", str(TOY)], [python(), str(TOY)]
 _LOGS = {"TORCH_LOGS": "graph_breaks"}
-_WARM = {"FULLGRAPH_WARM": "1", "CI": ""}
 
 if __name__ == "__main__":
     compare(
@@ -26,12 +25,15 @@ if __name__ == "__main__":
     )
     with tempfile.TemporaryDirectory() as folder:
         caches = Path(folder)
-        cached_seconds(_CHECK, caches, _WARM)
+        warm = {"FULLGRAPH_WARM": "1", "CI": "", "XDG_RUNTIME_DIR": folder}
+        cached_seconds(_CHECK, caches, warm)
         cached_seconds(_PEER, caches, _LOGS)
         compare(
             "the same, once more",
-            ours=lambda: cached_seconds(_CHECK, caches, _WARM),
+            ours=lambda: cached_seconds(_CHECK, caches, warm),
             peer=lambda: cached_seconds(_PEER, caches, _LOGS),
             runs=9,
             target=0.2,
         )
+        for process in Path(folder, "fullgraph").iterdir():
+            _end(process)

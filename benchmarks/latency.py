@@ -19,16 +19,15 @@ from support.client import Session, session
 from support.latency_logs import logs
 from support.latency_requests import guards
 from support.latency_storm import storm
-from support.measure import HERE, SMALL, cached_seconds, python, wall_seconds
+from support.measure import HERE, SMALL, TOY, cached_seconds, python, wall_seconds
 
-TOY = HERE.parent / "examples" / "toy.py"
 LLAMA = HERE / "programs" / "llama.py"
 RUNS_FOR_EACH_PEER = 4
 THOUGHT = 1.0
 """Seconds between one save and the next: nobody saves again at once."""
 WARMING = 0 if SMALL else 2
 """Runs that are not counted: by them the server learns what the program imports."""
-FUNCTIONS = 20
+FUNCTIONS = 3 if SMALL else 20
 SHARE, REST = 1.15, 0.15
 """What a save may take: so many times what torch counts as compilation, and so many seconds."""
 PLAIN = """

@@ -24,10 +24,10 @@ sys.path[:0] = [str(HERE.parent / "tests" / "e2e" / "support")]
 from lsp_notebook import Notebook  # noqa: E402
 from lsp_session import Editor  # noqa: E402
 
-CELLS = 100
+CELLS = 20 if SMALL else 100
 COMPILED = 10
 """Every so many cells, one compiles a function with a graph break."""
-WARMING = 2
+WARMING = 0 if SMALL else 2
 """Runs that are not counted: by them the server learns what the program imports."""
 TARGET = 1.5
 BREAK = '    print("layer")\n'

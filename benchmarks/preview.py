@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from support.measure import HERE, SMALL, python
@@ -52,10 +53,10 @@ class Measured:
         return bool(self.ran.get("same_bits")) or self.ran.get("difference", 1.0) <= _ROUNDING
 
 
-def measure(case: Case, folder: Path) -> None:
+def measure(case: Case, folder: Path, steps: Sequence[str] = _STEPS) -> None:
     """Take those steps that were not taken, each in a process of its own."""
     folder.mkdir(parents=True, exist_ok=True)
-    for step in _STEPS:
+    for step in steps:
         if (folder / f"{step}.json").exists():
             continue
         env = {**os.environ, "TORCHINDUCTOR_COMPILE_THREADS": "1"}
@@ -137,7 +138,7 @@ def differences(measured: Sequence[Measured]) -> Iterator[str]:
 def preview_one(folder: Path) -> None:
     """Preview the first program without a GPU, and print how many kernels it has."""
     case, *_ = cases()
-    measure(case, folder / case.name)
+    measure(case, folder / case.name, ("preview",))
     answer = json.loads((folder / case.name / "preview.json").read_text())
     if answer["problems"]:
         sys.exit("\n".join(answer["problems"]))
@@ -145,10 +146,7 @@ def preview_one(folder: Path) -> None:
 
 
 def main(folder: Path) -> None:
-    """Measure a program on each core at a time; print the ratios and differences."""
-    if SMALL:
-        preview_one(folder)
-        return
+    """Measure as many programs at a time as there are cores; print the ratios and differences."""
     chosen = cases()
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         list(threads.map(lambda case: measure(case, folder / case.name), chosen))
@@ -159,4 +157,8 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).resolve())
+    if SMALL:
+        with TemporaryDirectory() as name:
+            preview_one(Path(name))
+    else:
+        main(Path(sys.argv[1]).resolve())

@@ -1,4 +1,9 @@
-"""A small training job: two models, with graph breaks and sizes that change."""
+"""A small training job: two models, with graph breaks and sizes that change.
+
+The argument is the backend.
+"""
+
+import sys
 
 import torch
 from torch import nn
@@ -36,9 +41,10 @@ def toy_example(a, b):
 
 
 if __name__ == "__main__":
-    toy = torch.compile(toy_example)
+    backend = sys.argv[1] if len(sys.argv) > 1 else "inductor"
+    toy = torch.compile(toy_example, backend=backend)
     for size in (10, 12, 16):
         toy(torch.randn(size), torch.randn(size))
-    net = torch.compile(Net(32, 4))
+    net = torch.compile(Net(32, 4), backend=backend)
     for size in (8, 12):
         net(torch.randn(size, 32)).sum().backward()

@@ -9,16 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from .client import Session, session, timed
-from .measure import HERE, p95_ms
+from .measure import HERE, SMALL, TOY, p95_ms
 
 sys.path.append(str(HERE.parent / "tests" / "server" / "support"))
 
 from hostile_logs import finished, frame, record, started, strings
 
 TARGET_MS = 100
-SIZE = 2 << 20
-REST = 200
-TOY = HERE.parent / "examples" / "toy.py"
+SIZE = 1 << 17 if SMALL else 2 << 20
+REST = 10 if SMALL else 200
 
 
 def breaks() -> str:
@@ -76,8 +75,8 @@ async def logs(_runs: int) -> None:
                 assert (await reading)["status"] == "finished"
                 longest = max(waited)
                 print(
-                    f"hover while a log of {SIZE >> 20} MB of {made.stem} is read: {longest * 1000:.0f} ms "
-                    f"at most (target <= {TARGET_MS} ms, of {len(waited)} hovers), "
+                    f"hover while a log of {SIZE / (1 << 20):g} MB of {made.stem} is read: "
+                    f"{longest * 1000:.0f} ms at most (target <= {TARGET_MS} ms, of {len(waited)} hovers), "
                     f"{longest * 1000 / p95_ms(rest):.1f} times p95 at rest"
                 )
 

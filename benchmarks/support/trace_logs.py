@@ -10,7 +10,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from .measure import HERE, python
+from .measure import HERE, SMALL, python
 
 PROGRAM = HERE / "programs" / "traced.py"
 _FRAME = re.compile(rb'"frame_id": (\d+)')
@@ -21,7 +21,8 @@ _REASON = re.compile(rb"^(\t(?:\[?\"?)?)(\d+)/(\d+): ", re.MULTILINE)
 def recorded(folder: Path) -> bytes:
     """Return the log of the program, as torch writes it."""
     env = {**os.environ, "TORCH_TRACE": str(folder / "trace"), "TORCHINDUCTOR_CACHE_DIR": str(folder / "c")}
-    subprocess.run([python(), str(PROGRAM)], env=env, check=True, capture_output=True)
+    backend = "aot_eager" if SMALL else "inductor"
+    subprocess.run([python(), str(PROGRAM), backend], env=env, check=True, capture_output=True)
     (log,) = (folder / "trace").iterdir()
     return log.read_bytes()
 
