@@ -14,7 +14,7 @@ from ..workspace.drift import TextDrift
 from .model import RunCounts
 
 Drifts: TypeAlias = Callable[[str], TextDrift]
-"""A function that returns the edits of a file between the two runs."""
+"""A function that returns, for a file name, how the file's text changed between the two runs."""
 
 _Key: TypeAlias = tuple[str, str, str, int]
 
@@ -23,7 +23,7 @@ FIXABLE: Final[tuple[FindingKind, ...]] = ("graph-break", "recompile", "recompil
 
 
 def fixable(report: Report) -> list[Finding]:
-    """Return the findings that have fixes, graph breaks first, then by frequency."""
+    """Return the findings that may have fixes: graph breaks first, then by frequency."""
     own = [item for item in report.findings if item.kind in FIXABLE and not item.of_run]
     return sorted(own, key=lambda item: (item.kind != "graph-break", -item.count))
 
@@ -36,16 +36,17 @@ def counts_of(report: Report) -> RunCounts:
 
 
 def drifts_of(before: Report, after: Report) -> Drifts:
-    """Return the edits of each file between two runs."""
+    """Return a function that maps a file name to the file's changes between two runs."""
     return cache(lambda filename: TextDrift(before.files.get(filename), after.files.get(filename)))
 
 
 def gone(finding: Finding, before: Report, after: Report, drifts: Drifts) -> str:
-    """Say that a finding of the earlier run is still there; empty if it is gone.
+    """Say that a finding of the earlier run still exists; return "" if it is gone.
 
-    A finding at the same place does not count if a neighbour had the same message before. A graph break of
-    another kind that begins at the same column does count: the edit did not remove the break. A recompilation
-    is gone only if there are fewer of them: torch names one failed guard, and may name another one instead.
+    A finding at the same place does not count if a neighbour had the same message before the edit. A graph
+    break of another kind that begins at the same column does count: the edit did not remove the break. A
+    recompilation is gone only if the number of recompilations decreased, because torch names only one failed
+    guard and may name a different guard in the next run.
     """
     was, now = counts_of(before).recompiles, counts_of(after).recompiles
     if finding.kind == "recompile" and now >= was:
@@ -65,14 +66,14 @@ def gone(finding: Finding, before: Report, after: Report, drifts: Drifts) -> str
 
 
 def gone_along(finding: Finding, before: Report, after: Report, drifts: Drifts) -> tuple[Finding, ...]:
-    """Return the other breaks and recompilations that disappear with a finding."""
+    """Return the other findings that disappear together with a finding."""
     return tuple(
         item for item in fixable(before) if item is not finding and not gone(item, before, after, drifts)
     )
 
 
 def worse(before: Report, after: Report, drifts: Drifts) -> str:
-    """Say what an edit made worse, in one clause; empty if nothing became worse."""
+    """Say in one clause what an edit made worse; return "" if nothing became worse."""
     if after.status != before.status:
         return f"the program {_ENDS.get(after.status or '', 'ends')} with this edit"
     for new in _new(before, after, drifts):
@@ -87,7 +88,10 @@ def worse(before: Report, after: Report, drifts: Drifts) -> str:
 
 
 def revealed(before: Report, after: Report, drifts: Drifts) -> str:
-    """Say which break an edit reveals on a line that ran eagerly; empty if none."""
+    """Say which graph break an edit reveals on a line that ran eagerly before.
+
+    Return "" if there is none.
+    """
     for new in _new(before, after, drifts):
         if _was_eager(new, before, drifts):
             return f"then line {_row(after, new)} breaks the graph: {new.message}"
@@ -112,7 +116,10 @@ _ENDS: Final = {
 
 
 def _new(before: Report, after: Report, drifts: Drifts) -> Iterator[Finding]:
-    """Yield findings that the earlier run did not have, each as often as it is new."""
+    """Yield the findings of the later run that the earlier run did not have.
+
+    Equal findings are yielded as often as they are new.
+    """
     known = Counter(_moved(item, drifts) for item in before.findings if KINDS[item.kind].rejects_edits)
     for item in after.findings:
         is_note = item.kind == "target-error" and item.severity == "information"
@@ -127,9 +134,8 @@ def _new(before: Report, after: Report, drifts: Drifts) -> Iterator[Finding]:
 def _was_hidden(new: Finding, before: Report, after: Report, drifts: Drifts) -> bool:
     """Tell whether a new finding was hidden before.
 
-    Its line ran eagerly, or torch named another guard. torch names only the first guard that failed. If there
-    are no more recompilations than before, the new recompilation is an old one for which torch names another
-    guard.
+    A graph break was hidden if its line ran eagerly. A recompilation was hidden if there are no more
+    recompilations than before: torch names only the first guard that failed, and now names a different guard.
     """
     if new.kind == "recompile":
         return counts_of(after).recompiles <= counts_of(before).recompiles
@@ -137,10 +143,10 @@ def _was_hidden(new: Finding, before: Report, after: Report, drifts: Drifts) -> 
 
 
 def _was_eager(new: Finding, before: Report, drifts: Drifts) -> bool:
-    """Tell whether the line of a new break was in no graph before.
+    """Tell whether the line of a new graph break was in no graph before.
 
-    Such a break was hidden. The same holds if the break was there before, but now also occurs in the frame of
-    a caller.
+    The result is also true if the graph break itself existed before, but now also occurs in the frame of a
+    caller.
     """
     filename = new.span.filename
     row = drifts(filename).earlier(new.span.row)
@@ -157,7 +163,7 @@ def _was_eager(new: Finding, before: Report, drifts: Drifts) -> bool:
 
 
 def _split(before: Report, after: Report) -> str | None:
-    """Return a function that has more graphs than before, and than compilations."""
+    """Return a function that has more graphs than before and more than compilations."""
     graphs: Counter[str] = Counter()
     for frame in before.frames:
         graphs[frame.qualname] += frame.graphs

@@ -17,7 +17,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 @dataclass(frozen=True, slots=True)
 class ReplacedBlock:
-    """The statements of one block that edits replace: their rows, and the new text.
+    """Statements of one block that edits replace: their rows, and the new text.
 
     ``text`` has the indentation of the file.
     """
@@ -28,7 +28,7 @@ class ReplacedBlock:
 
 
 def edited(source: SourceFile, edits: Iterable[Edit]) -> str:
-    """Return a file's text with edits, which may not overlap.
+    """Return a file's text with edits, which must not overlap.
 
     All other characters are unchanged.
     """
@@ -45,7 +45,7 @@ def edited(source: SourceFile, edits: Iterable[Edit]) -> str:
 def are_apart(edits: Iterable[Edit]) -> bool:
     """Tell whether edits do not overlap.
 
-    Equal edits count once, and insertions may touch.
+    Equal edits count as one, and insertions may be adjacent.
     """
     spans = sorted(
         (span.filename, (span.row, span.column), (span.end_row, span.end_column))
@@ -55,7 +55,7 @@ def are_apart(edits: Iterable[Edit]) -> bool:
 
 
 def edited_texts(files: Mapping[str, SourceFile | None], edits: Iterable[Edit]) -> dict[str, tuple[str, str]]:
-    """Return the texts of the edited files, before and after.
+    """Return the texts of the edited files, before and after the edits.
 
     Missing files are left out.
     """
@@ -70,8 +70,8 @@ def edited_texts(files: Mapping[str, SourceFile | None], edits: Iterable[Edit]) 
 def replaced(source: SourceFile, edits: Sequence[Edit]) -> list[ReplacedBlock]:
     """Return the statements in functions that edits replace.
 
-    For each edit, these are the fewest whole statements. Insertions outside of functions, such as imports,
-    replace nothing.
+    For each edit, these are the fewest whole statements that contain the edit. Insertions outside of
+    functions, such as imports, replace nothing.
     """
     if source.tree is None:
         return []
@@ -80,9 +80,9 @@ def replaced(source: SourceFile, edits: Sequence[Edit]) -> list[ReplacedBlock]:
 
 
 def is_across(source: SourceFile, edit: Edit) -> bool:
-    """Tell whether an edit of a function begins or ends outside its statements.
+    """Tell whether an edit of a function begins or ends outside the function's body.
 
-    An edit that removes the whole function does not count: it changes the callers, not the function.
+    An edit that removes the whole function does not count, because it changes the callers, not the function.
     """
     if source.tree is None or _statements(source.tree, edit) is not None:
         return False
@@ -99,7 +99,7 @@ def _is_removed(function: ast.FunctionDef | ast.AsyncFunctionDef, edit: Edit) ->
 
 
 def _joined(source: SourceFile, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Join adjacent statements, as one may use a value that the previous computes."""
+    """Join adjacent statements: one may use a value that the previous computes."""
     found: list[tuple[int, int]] = []
     for first, last in sorted(spans):
         if found and found[-1][1] + 1 == first and _indent(source, found[-1][0]) == _indent(source, first):
@@ -115,7 +115,7 @@ def _indent(source: SourceFile, row: int) -> int:
 
 
 def replaced_rows(source: SourceFile, edits: Sequence[Edit], first: int, last: int) -> ReplacedBlock:
-    """Return the new text of some rows.
+    """Return the rows ``first`` to ``last`` with their new text.
 
     Comments after the rows are included if the same edits change them.
     """
@@ -140,9 +140,10 @@ def _last_row(edit: Edit) -> int:
 
 
 def _statements(tree: ast.Module, edit: Edit) -> tuple[int, int] | None:
-    """Return the first and last row of the innermost block that contains an edit.
+    """Return the rows of the innermost statements that contain an edit.
 
-    The block is in a function. Only the touched statements of the block count.
+    The result is the first and last row of the statements of a function's block that the edit touches;
+    ``None`` if no function contains the edit.
     """
     functions = (item for item in ast.walk(tree) if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)))
     inside = [block for function in functions for block in _touched(function, edit)]
@@ -150,14 +151,14 @@ def _statements(tree: ast.Module, edit: Edit) -> tuple[int, int] | None:
     best: tuple[int, int] | None = None
     for block in inside:
         rows = (first_row(block[0]), max(last_row(item) for item in block))
-        is_within = rows[0] <= edit.span.row and last <= rows[1]  # else it goes on after the block
+        is_within = rows[0] <= edit.span.row and last <= rows[1]  # else the edit extends beyond it
         if is_within and (best is None or rows[1] - rows[0] <= best[1] - best[0]):
             best = rows
     return best
 
 
 def _touched(node: ast.AST, edit: Edit) -> list[list[ast.stmt]]:
-    """Return the statements that an edit touches, by block, below a node."""
+    """Return the statements below a node that an edit touches, grouped by block."""
     every = (block for child in ast.walk(node) for block in blocks(child))
     touched = ([item for item in block if touches(item, edit)] for block in every)
     return [block for block in touched if block]
@@ -170,8 +171,8 @@ def touches(statement: ast.stmt, edit: Edit) -> bool:
 
 
 def line_starts(text: str) -> list[int]:
-    """Return the offsets of each line and of the end.
+    """Return the offset of each line, and the offset of the end of the text.
 
-    Lines are counted as in :class:`SourceFile`.
+    Lines are split as in :class:`SourceFile`.
     """
     return [0, *(match.end() for match in _LINE_END.finditer(text)), len(text)]

@@ -1,6 +1,6 @@
-"""Experiments: runs with edits, trials of statements, and comparisons.
+"""Experiments: runs with edits, trials of statements, and comparisons of results.
 
-Each is made only once.
+Equal requests are executed only once.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from ..workspace.positions import Span
 from ..workspace.source import SourceFile
 
 Start = Callable[[RunPlan, WorkerRequest, Callable[[str], None]], WorkerRun]
-"""A function that makes the run of a request; the program's output goes to the callback."""
+"""A function that makes the run of a request. The callback gets the program's output."""
 
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 """No environment variables."""
@@ -54,13 +54,13 @@ _Made = TypeVar("_Made")
 class CannotTryError(Exception):
     """Raised if an edit could not be tried because Fullgraph itself failed twice.
 
-    The text says how it failed.
+    The exception's text says how Fullgraph failed.
     """
 
 
 @dataclass(frozen=True)
 class RunMode:
-    """The way to run a program: the depth, and options of a :class:`RunRequest`."""
+    """The way to run a program: the depth, and options of :class:`RunRequest`."""
 
     depth: Depth = "graph"
     other_mode: bool = False
@@ -72,8 +72,9 @@ class RunMode:
 class ExperimentState:
     """A program's texts, with the report, output and results of one run.
 
-    ``texts`` are the texts that differ from the files on disk, by file name. ``left_out`` are the parts of
-    the compiler that the program uses but the run left out. ``failure`` says why there was no run.
+    ``texts`` are the texts that differ from the files on disk, by file name. ``record`` is the file with the
+    recorded results. ``left_out`` are the parts of the compiler that the program uses but that the run left
+    out. ``failure`` says why there was no run.
     """
 
     texts: Mapping[str, str]
@@ -81,7 +82,7 @@ class ExperimentState:
     printed: str
     record: Path
     sizes: tuple[SizeTried, ...] = ()
-    """The outcomes of its calls with other sizes, if other sizes were tried."""
+    """The outcomes of the program's calls with other sizes, if other sizes were tried."""
     left_out: tuple[str, ...] = ()
     failure: str = ""
     exit_code: int = 0
@@ -89,37 +90,38 @@ class ExperimentState:
 
 @dataclass
 class Experiments:
-    """Runs of one target with edits, cached by their texts: no run is made twice."""
+    """Runs of one target with edits, cached by the edited texts: no run is repeated."""
 
     plan: RunPlan
     start: Start
     folder: Path
-    """An empty folder for the recorded results; the code that makes the folder removes it."""
+    """A folder, empty at first, for recorded results. The code that made the folder removes it."""
     added: tuple[AddedSizes, ...] | None = None
-    """Further sizes to run the program with; with ``None`` no other sizes are tried."""
+    """Further sizes with which to run the program; if ``None``, no other sizes are tried."""
     torch: str = ""
     _numbers: Callable[[], int] = field(default_factory=lambda: itertools.count(1).__next__)
     _made: dict[Any, asyncio.Future[Any]] = field(default_factory=dict)
-    """The results so far and the pending ones, by their requests."""
+    """The finished and the pending results, by request."""
     _compiling: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
-    """Held by a run that compiles kernels: the next run finds them in the cache, and processors are few."""
+    """A run that compiles kernels holds this semaphore: processors are few, and the next run finds the
+    kernels in the cache."""
     _runs: set[WorkerRun] = field(default_factory=set)
     _cancelled: bool = False
 
     def cancel(self) -> None:
-        """End all runs in progress, and every run that starts later."""
+        """Cancel all runs in progress, and every run that starts later."""
         self._cancelled = True
         for run in self._runs:
             run.cancel()
 
     async def close(self) -> None:
-        """Cancel everything in progress, and wait until it has ended."""
+        """Cancel all requests in progress, and wait until they have ended."""
         for task in self._made.values():
             task.cancel()
         await asyncio.gather(*self._made.values(), return_exceptions=True)
 
     async def _once(self, key: object, make: Callable[[], Coroutine[Any, Any, _Made]]) -> _Made:
-        """Return the result for a key, and make it on the first request."""
+        """Return the result for a key; on the first request, start ``make`` to compute it."""
         if key not in self._made:
             self._made[key] = asyncio.ensure_future(make())
         return await self._made[key]  # type: ignore[no-any-return]
@@ -127,13 +129,13 @@ class Experiments:
     # -- runs ----------------------------------------------------------------------------------
 
     async def state(self, texts: Mapping[str, str], how: RunMode = RunMode()) -> ExperimentState:
-        """Run the program with these texts, or return the state of an equal earlier run."""
+        """Run the program with ``texts``, or return the state of an equal earlier run."""
         return await self._once((frozenset(texts.items()), how), lambda: self.run(texts, how))
 
     async def run(
         self, texts: Mapping[str, str], how: RunMode = RunMode(), variables: Mapping[str, str] = _NONE
     ) -> ExperimentState:
-        """Run the program with these texts; its file changes are discarded."""
+        """Run the program with ``texts``; discard the program's changes of files."""
         number = self._numbers()
         record = self.folder / f"{number}.results"
         plan = self._plan_with(texts)
@@ -175,7 +177,7 @@ class Experiments:
         return compared
 
     async def tried(self, texts: Mapping[str, str], trials: Sequence[Trial]) -> list[StatementsTried]:
-        """Try new statements against those of these texts. Raises :class:`CannotTryError`."""
+        """Compare new statements with those of ``texts``. Raises :class:`CannotTryError`."""
         text = frozenset(texts.items())
         if missing := [trial for trial in trials if (trial, text) not in self._made]:
             answers = asyncio.ensure_future(self._trials(texts, missing))
@@ -200,7 +202,7 @@ class Experiments:
     async def calls(
         self, state: ExperimentState, spans: Sequence[Span], *, gradients: bool = False
     ) -> Mapping[Span, CallsSeen]:
-        """Observe the calls at some places, in a run with the texts of a state."""
+        """Observe the calls at given places, in a run with the texts of a state."""
         places = tuple(
             CallPlace(number, **asdict(span), gradients=gradients) for number, span in enumerate(spans, 1)
         )
@@ -223,7 +225,7 @@ class Experiments:
     async def _execute(
         self, plan: RunPlan, request: WorkerRequest, printed: list[str] | None = None
     ) -> list[Fact]:
-        """Send a request to a worker, and send it again if Fullgraph itself fails."""
+        """Send a request to a worker; send it once more if Fullgraph itself fails."""
         facts: list[Fact] = []
         output: list[str] = [] if printed is None else printed
         for _ in range(2):
@@ -242,7 +244,7 @@ class Experiments:
         return facts
 
     def _plan_with(self, texts: Mapping[str, str]) -> RunPlan:
-        """Return the plan of a run with these texts that discards its file changes."""
+        """Return the plan of a run with ``texts`` that discards the run's file changes."""
         plan = self.plan.switched({"files": "discard"})
         read = plan.workspace.read
         sources = {name: with_text(read(name) or SourceFile(name, ""), text) for name, text in texts.items()}
@@ -263,7 +265,7 @@ def _first(facts: Iterable[Fact], kind: type[_T]) -> _T | None:
 
 
 def _own_failure(facts: Iterable[Fact]) -> str:
-    """Say how Fullgraph itself failed; empty if it did not fail."""
+    """Say how Fullgraph itself failed; return "" if it did not fail."""
     problems = (fact for fact in facts if isinstance(fact, TargetProblem) and REPORT_IT in fact.hints)
     return next((problem.message for problem in problems), "")
 

@@ -1,4 +1,4 @@
-"""Examples of the fixes for a code: a small program before and after each fix."""
+"""Examples of the fixes for a finding's code: programs before and after each fix."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .samples import BREAKS, OTHER_BREAKS, RECOMPILES
 _FILE: Final = "program.py"
 _TENSOR: Final = ValueSeen("tensor", (TensorSeen("float32", (4,), "cpu", True, False),))
 _SEEN: Final = CallsSeen(1, (CallSeen((_TENSOR,), _TENSOR),), is_python=True)
-"""The observed arguments and results of functions in these programs that torch cannot trace."""
+"""The assumed arguments and results of functions in the sample programs that torch cannot trace."""
 _MARKED: Final = re.compile("«([^«»]*)»")
 _OF_GUARDS: Final = [name for name, kind in KINDS.items() if kind.is_of_guard]
 
@@ -35,7 +35,7 @@ _OF_GUARDS: Final = [name for name, kind in KINDS.items() if kind.is_of_guard]
 class FixExample:
     """A fix, with the text of a small program before and after it.
 
-    ``cause`` names the cause, if known.
+    ``cause`` names the cause of the finding; empty if it is not known.
     """
 
     fix: Fix
@@ -47,7 +47,7 @@ class FixExample:
 def examples(code: str) -> Iterator[FixExample]:
     """Yield an example of each fix for a code.
 
-    The code is torch's id of a graph break, or a kind of finding.
+    ``code`` is torch's id of a graph break, or a kind of finding.
     """
     seen: set[str] = set()
     for cause, text, remedies in _samples(code):
@@ -58,9 +58,9 @@ def examples(code: str) -> Iterator[FixExample]:
 
 
 def _samples(code: str) -> Iterator[tuple[str, str, tuple[Remedy, ...]]]:
-    """Yield programs for a code, with the cause and remedies of their finding.
+    """Yield sample programs for a code.
 
-    Each item has the cause, the text of the program, and the remedies.
+    Each item has the cause of the finding, the text of the program, and the remedies.
     """
     texts = BREAKS.get(code, ())
     if code in _OF_GUARDS:
@@ -90,13 +90,13 @@ def _examples(cause: str, text: str, code: str, remedies: tuple[Remedy, ...]) ->
 
 
 def _is_of_tensor(source: SourceFile, call: Span) -> bool:
-    """Tell whether a call is of a function in the program that takes a single tensor."""
+    """Tell whether a call calls a function of the program that takes one tensor."""
     name = source.line(call.row)[call.column - 1 :].partition("(")[0]
     return f"def {name}(x):\n" in source.text
 
 
 def _marked(text: str) -> Span:
-    """Return the range between ``«`` and ``»``, in the text without these marks."""
+    """Return the range between ``«`` and ``»`` as positions in the text without them."""
     found = _MARKED.search(text)
     assert found is not None
     row, column = text.count("\n", 0, found.start()) + 1, found.start() - text.rfind("\n", 0, found.start())
@@ -104,7 +104,7 @@ def _marked(text: str) -> Span:
 
 
 def _compilations(source: SourceFile) -> Iterator[FrameCompilation]:
-    """Yield a compilation of the decorated function for each call of it in the module."""
+    """Yield one compilation for each call of a compiled function in the program."""
     assert source.tree is not None
     functions = {
         item.name: item

@@ -13,12 +13,13 @@ from ..workspace.positions import Span
 from ..workspace.source import SourceFile
 
 Safety: TypeAlias = Literal["safe", "unsafe"]
-"""Whether a fix preserves the behavior of the program (``safe``) or changes it; the words are ruff's."""
+"""Whether a fix preserves the behavior of the program (``safe``) or changes it (``unsafe``): ruff's two
+terms."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A replacement of a range of a file; an empty range is an insertion before it."""
+    """A replacement of a range of a file; with an empty range, an insertion there."""
 
     span: Span
     text: str
@@ -26,11 +27,12 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class OperatorDefinition:
-    """A definition that an edit adds to the module, usually a custom operator.
+    """A definition that an edit adds to the module, usually of a custom operator.
 
-    A custom operator is then checked. ``name`` is the operator's name, empty if the definition is not an
-    operator; ``definition`` is its text. ``seen`` says which calls its sizes were derived from. ``in_place``
-    says that the operator changes tensors, none of which has a gradient in the run.
+    A custom operator is checked after the edit. ``name`` is the operator's name, empty if the definition is
+    not an operator; ``definition`` is the source of the definition. ``seen`` says which calls the operator's
+    sizes were derived from. ``in_place`` says that the operator changes tensors in place, and that none of
+    them has a gradient in the run.
     """
 
     name: str
@@ -41,17 +43,17 @@ class OperatorDefinition:
 
 _REGISTRY: Final = "torch/_dynamo/graph_break_registry.json"
 _OF_COMPILER: Final = ("torch._", "torch.compile", "torch.cond", "dynamic", "device", "dtype", ".to(")
-"""Parts of the text of edits that set options, mark sizes, or change dtypes and devices."""
+"""Strings that occur in edits that set options, mark sizes as dynamic, or change dtypes and devices."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
     """A candidate edit for a finding.
 
-    ``rule`` is the rule's id (``where``), ``title`` a short imperative (``Choose with `torch.where```).
-    ``change`` says in one sentence how the fix changes the program's behavior. ``source`` is the page of
-    torch's documentation, or the file of torch, that the rule is based on. Edits do not overlap; the
-    constants of rules have no edits.
+    ``rule`` is the id of the rule that made the fix (``where``), ``title`` a short imperative (``Choose with
+    `torch.where```). ``change`` says in one sentence how the fix changes the program's behavior. ``source``
+    is the page of torch's documentation, or the file of torch, that the rule is based on. ``edits`` do not
+    overlap; they are empty in the constants from which rules make fixes.
     """
 
     rule: str
@@ -61,21 +63,24 @@ class Fix:
     source: str = _REGISTRY
     edits: tuple[Edit, ...] = ()
     prints_differ: bool = False
-    """Whether the program's output may differ or move: then the output is not compared."""
+    """Whether the program's output may change or appear at another time: then the output is not compared."""
     runs_skipped: bool = False
-    """Whether the edited statements run code that was skipped before: it may draw random numbers, and its
-    non-finite values may reach gradients."""
+    """Whether the edited statements run code that the program skipped before: this code may draw random
+    numbers, and its non-finite values may reach gradients."""
     errors_differ: bool = False
-    """Whether the edited statements may raise ``RuntimeError`` where the old ones raise another error."""
+    """Whether the edited statements may raise ``RuntimeError`` where the original statements raise another
+    error."""
     replaces: bool = True
-    """Whether the edited statements compute something: then the new statements are tried against the old."""
+    """Whether the edited statements compute something: then the new statements are tried against the original
+    ones."""
     operator: OperatorDefinition | None = None
 
     @property
     def needs_whole_compiler(self) -> bool:
-        """Whether only a run with TorchInductor verifies the fix.
+        """Whether only a run with TorchInductor can verify the fix.
 
-        That holds if the fix addresses the compiler, or if no trial of statements covers the fix.
+        This is the case if the fix changes compiler options or adds an operator, or if no trial of statements
+        covers the fix.
         """
         speaks = any(name in edit.text for edit in self.edits for name in _OF_COMPILER)
         is_untried = not (self.replaces or self.prints_differ) and any(edit.text for edit in self.edits)
@@ -84,10 +89,10 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class RuleContext:
-    """The input of a rule in addition to its finding: report, texts and calls.
+    """The input of a rule in addition to the finding: report, source files and calls.
 
-    ``files`` are the texts that ran, by file name. ``calls`` are the observed calls, by the place of the
-    call.
+    ``files`` are the source files as they ran, by file name. ``calls`` are the observed calls, by the place
+    of the call expression.
     """
 
     report: Report
@@ -101,7 +106,7 @@ Rule: TypeAlias = Callable[[Finding, RuleContext], Iterable[Fix]]
 
 @dataclass(frozen=True, slots=True)
 class RunCounts:
-    """The numbers by which runs of two texts are compared."""
+    """The numbers by which runs of the original and the edited program are compared."""
 
     breaks: int
     graphs: int
@@ -110,12 +115,12 @@ class RunCounts:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict on a fix, from runs of the program with it.
+    """The verdict on a fix, from runs of the program with the fix.
 
     ``verified`` says that the finding is gone, nothing became worse, and all results are equal: in every
     branch of the replaced statements, and in a run of the program with the whole compiler. ``reason`` says
-    why the fix is not verified, or what no run has covered; ``basis`` says what was compared
-    (``2 example calls, forward and backward``).
+    why the fix is not verified, or what no run has covered; ``basis`` says what was compared (``2 example
+    calls, forward and backward``).
     """
 
     verified: bool
@@ -128,12 +133,14 @@ class Verdict:
     along: tuple[Finding, ...] = ()
     """The other findings that the edit removes."""
     reveals: bool = False
-    """Whether the only objection is that the edit reveals graph breaks, because torch compiles more code."""
+    """Whether the only objection is that the edit reveals graph breaks, because torch now compiles more
+    code."""
     tried: bool = True
-    """Whether the fix could be tried; if not, ``reason`` says why, such as how Fullgraph itself failed."""
+    """Whether the fix could be tried. If not, ``reason`` says why, for example how Fullgraph itself
+    failed."""
 
     @property
     def removes(self) -> tuple[int, int]:
-        """The numbers of graph breaks and of recompilations that the fix removes in all."""
+        """The numbers of graph breaks and recompilations that the fix removes."""
         before, after = self.before, self.after
         return before.breaks - after.breaks, before.recompiles - after.recompiles

@@ -21,13 +21,13 @@ def patched_package(plan: FixPlan, workspace: Workspace) -> InstalledPackage | N
 
 
 COMPILER = ("torch", "triton")
-"""The packages of the compiler itself."""
+"""The packages that are part of the compiler."""
 
 
 def unpatchable(name: str, places: Sequence[str], workspace: Workspace) -> str:
-    """Say in one sentence why no patch can be made for a package; empty if one can.
+    """Say in one sentence why a package cannot be patched; return "" if it can.
 
-    ``places`` are the package's paths.
+    ``places`` are the paths of the package's folders and files.
     """
     if not places:
         return f"There is no package {name} in this environment: give the name that the program imports."
@@ -44,7 +44,7 @@ def unpatchable(name: str, places: Sequence[str], workspace: Workspace) -> str:
 
 
 def library_of(finding: Finding, workspace: Workspace) -> str:
-    """Name the installed package that a finding is about; empty for the user's code."""
+    """Name the installed package that a finding is about; "" for the user's code."""
     for call in reversed(finding.stack):
         if workspace.contains(call.filename):
             return ""
@@ -55,9 +55,10 @@ def library_of(finding: Finding, workspace: Workspace) -> str:
 
 
 def patch(plan: FixPlan, package: InstalledPackage, target: str, torch: str) -> Iterator[str]:
-    """Yield the lines of a patch, without their ends: description, then diff.
+    """Yield the lines of a patch, without line ends: a description, then the diff.
 
-    The description says what was verified. ``patch`` and ``git apply`` skip the lines before the diff.
+    The description says what was verified. The commands ``patch`` and ``git apply`` skip the lines before the
+    diff.
     """
     gained = gain(counts_of(plan.base.report), counts_of(plan.last.report))
     yield f"{named(package)}: {gained} in {target}, with torch {torch}"

@@ -1,4 +1,4 @@
-"""Plans: the fewest fixes that together leave the fewest breaks."""
+"""Plans: the smallest set of fixes that leaves the fewest graph breaks."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .search import Candidates, CandidateVerdict, FindingTries, try_finding
 
 _MOST_STEPS = 32
 _MOST_COMBINED = 12
-"""Up to this number of candidates, all combinations are examined."""
+"""The largest number of candidates of which all combinations are examined."""
 
 
 @dataclass(frozen=True, slots=True)
 class FixPlan:
-    """Fixes in the order in which they are made.
+    """Fixes in the order in which they are applied.
 
-    Each edits the text that the earlier fixes produced.
+    Each fix edits the text that the earlier fixes produced.
     """
 
     base: ExperimentState
@@ -55,9 +55,9 @@ class _PlanStep:
 
     @property
     def weight(self) -> int:
-        """The number of steps that the candidate costs.
+        """The cost of the candidate, in steps of a plan.
 
-        It is one, and one more for each break that the candidate reveals.
+        It is one, plus one for each graph break that the candidate reveals.
         """
         verdict = self.item.verdict
         gone = sum(finding.kind == "graph-break" for finding in self.removes)
@@ -76,12 +76,13 @@ async def shortest(
     candidates: Candidates,
     safety: Sequence[Safety],
 ) -> FixPlan:
-    """Search for the fewest fixes with the fewest breaks, graphs and recompilations.
+    """Find the smallest set of fixes with the fewest breaks and recompilations.
 
-    ``tried`` has all findings of ``base``, those to fix first at the front. The plan begins with the smallest
-    set of candidates that removes every removable finding; then come fixes for the findings that remain.
-    Steps that only reveal breaks stay in the plan if later steps remove those breaks; otherwise the plan is
-    made without them. At the end, each step is dropped without which the other steps remove as much.
+    ``tried`` has all findings of ``base``, in the order in which to fix them. The plan begins with the
+    smallest set of candidates that removes every removable finding; then come fixes for the findings that
+    remain. Steps that only reveal graph breaks stay in the plan if later steps remove these breaks; otherwise
+    the plan is made without them. At the end, each step is dropped without which the other steps remove as
+    much.
     """
     steps = [_PlanStep(item.finding, step) for item in tried for step in item.steps(safety)]
     ways = [steps, [step for step in steps if not step.item.verdict.reveals]]
@@ -98,7 +99,7 @@ def smallest_cover(steps: Sequence[_PlanStep]) -> list[_PlanStep]:
     """Return the lightest set of candidates that removes every removable finding.
 
     With more than 12 candidates the choice is greedy: the next candidate is the one that removes most of the
-    rest. The result may then be one or two candidates larger than the smallest set.
+    remaining findings. The result may then have one or two candidates more than the smallest set.
     """
     everything = set[Finding]().union(*(step.removes for step in steps))
     if len(steps) <= _MOST_COMBINED:
@@ -121,7 +122,7 @@ async def _followed(
     tried: Sequence[FindingTries],
     first: Sequence[_PlanStep],
 ) -> FixPlan:
-    """Make a plan that prefers the steps ``first``."""
+    """Make a plan that prefers the steps in ``first`` over other candidates."""
     state, left = base, list[FindingTries]()
     made: list[tuple[Finding, CandidateVerdict]] = []
     sound = FixPlan(base, base, (), ())
@@ -152,14 +153,14 @@ async def _followed(
             left.append(item)
         else:
             break
-    if sound.last is not state:  # the breaks that the last steps revealed cannot be fixed
+    if sound.last is not state:  # the graph breaks that the last steps revealed cannot be fixed
         found = prover.fixable(sound.last.report)
         left = [await try_finding(prover, base, sound.last, finding, candidates) for finding in found]
     return replace(sound, left=tuple(left))
 
 
 async def _minimal(prover: EditProver, plan: FixPlan) -> FixPlan:
-    """Drop the steps that other steps make needless, beginning with the first step."""
+    """Drop each step that other steps make needless, beginning with the first step."""
     index = 0
     while index < len(plan.steps) > 1:
         shorter = await _without(prover, plan, index)
@@ -168,9 +169,9 @@ async def _minimal(prover: EditProver, plan: FixPlan) -> FixPlan:
 
 
 async def _without(prover: EditProver, plan: FixPlan, left_out: int) -> FixPlan | None:
-    """Return a plan without one step, or ``None``.
+    """Return the plan without one step, or ``None``.
 
-    There is no such plan if it removes less, or if other steps need the step.
+    Return ``None`` if the shorter plan removes less, or if other steps need the step.
     """
     before, state = plan.base, plan.base
     made: list[tuple[Finding, CandidateVerdict]] = []

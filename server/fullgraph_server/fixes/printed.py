@@ -1,6 +1,6 @@
-"""A program's output, without torch's logs and warnings.
+"""A program's printed output, without torch's logs and warnings.
 
-Values that differ by process are left out, too.
+Memory addresses, which differ in each process, are left out, too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]+")
 _LOGGED: Final = re.compile(r"[VIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ ")
-"""The beginning of a line that torch logs, with the time of day."""
+"""The prefix of a line that torch logs, with the time of day."""
 
 
 def own_text(printed: str) -> str:
@@ -21,10 +21,10 @@ def own_text(printed: str) -> str:
 
 
 def _own_lines(printed: str) -> Iterator[str]:
-    """Yield the program's lines, without torch's log lines and warnings.
+    """Yield the lines that the program printed, without torch's logs and warnings.
 
-    A warning ends with its line of code. A warning of anomaly mode, in which AOTAutograd traces, has the
-    traceback of the forward call before that.
+    A warning ends with the line of code that caused it. If AOTAutograd traces in anomaly mode, the traceback
+    of the forward call precedes this line.
     """
     is_warning, has_traceback = False, False
     for line in printed.splitlines(keepends=True):

@@ -1,4 +1,4 @@
-"""The proofs for an editor: fixes that were tried on the text that ran, by target."""
+"""Proofs for the editor: by target, the fixes that were tried on its last run."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from .trying.advising import can_be_tried, outcomes_of, with_outcomes
 _log = logging.getLogger(__name__)
 
 _SHORT_SECONDS = 5.0
-"""The longest run, in seconds, of a target whose fixes are tried ahead of time."""
+"""In seconds: the longest run of a target whose fixes are tried before the user asks for them."""
 
 
 class CannotProveError(Exception):
-    """Raised if a proof is refused; its text is a sentence for the user."""
+    """Raised if a proof is refused; the exception's text is a sentence for the user."""
 
 
 @dataclass(frozen=True)
 class TargetProof:
-    """The candidates tried for a target, with a plan of safe fixes at the end.
+    """The candidates tried for a target, and at the end a plan of safe fixes.
 
-    The plan is made once the candidates for all findings are tried.
+    ``plan`` is set once the candidates for all findings are tried.
     """
 
     base: ExperimentState
@@ -50,12 +50,15 @@ class TargetProof:
 
 
 Progress = Callable[[str], None]
-"""A callback that shows how far the proofs of a target are."""
+"""A callback that shows how many findings of a target have been tried."""
 
 
 @dataclass(eq=False)
 class _FixSearch:
-    """A running search for fixes; ``is_ahead`` says that no one has requested it yet."""
+    """A running search for fixes.
+
+    ``is_ahead`` says that the search runs ahead of time: the user has not asked for its result yet.
+    """
 
     is_ahead: bool
     listeners: list[Progress] = field(default_factory=list)
@@ -66,14 +69,14 @@ class _FixSearch:
             listener(message)
 
     async def result(self, listener: Progress) -> TargetProof | None:
-        """Report progress to a listener and return the result; ``None`` if cancelled."""
+        """Report progress to a listener; return the result, or ``None`` if cancelled."""
         self.listeners.append(listener)
         await asyncio.wait({self.task})
         return None if self.task.cancelled() else self.task.result()
 
 
 class ProofStore(RunObserver):
-    """The proofs for each target's findings, with at most one search per target."""
+    """The proofs for the findings of each target, with at most one search per target."""
 
     def __init__(self, plan: RunPlanner, candidates: Candidates) -> None:
         self._plan = plan
@@ -83,10 +86,10 @@ class ProofStore(RunObserver):
         self._searches: dict[str, _FixSearch] = {}
         self._tasks: set[asyncio.Task[TargetProof | None]] = set()
         self._advised: dict[str, int] = {}
-        """The generation of the report whose advice was tried, by target."""
+        """By target, the generation of the report whose advice was tried."""
 
     def connect(self, runs: RunSchedule) -> None:
-        """Set the runs whose reports are proved, and whose workers run the proofs."""
+        """Set the schedule whose reports are proved and whose workers run the proofs."""
         self._runs = runs
 
     def of(self, target: str) -> TargetProof | None:
@@ -98,7 +101,7 @@ class ProofStore(RunObserver):
         return list(self._proved.values())
 
     def can_try(self, report: Report, finding: Finding) -> bool:
-        """Tell whether a finding has an edit to try, and no requested search is running."""
+        """Tell whether a finding has an edit to try and no requested search is running."""
         search = self._searches.get(report.target)
         is_asked = search is not None and not search.is_ahead
         if is_asked or report.dry or not report.repeatable or finding not in fixable(report):
@@ -109,8 +112,9 @@ class ProofStore(RunObserver):
     async def prove(self, target: str, progress: Progress) -> TargetProof | None:
         """Try fixes for all findings of a target; return ``None`` if cancelled.
 
-        A new run, for example, cancels the search. If a search is running ahead of time, the call waits for
-        it, and then for the fixes whose verdict needs the whole compiler. Raises :class:`CannotProveError`.
+        For example, a new run cancels the search. If a search is already running ahead of time, wait for that
+        search, and then try the fixes whose verdict needs the whole compiler. Raises
+        :class:`CannotProveError`.
         """
         search = self._searches.get(target)
         if search is not None and search.is_ahead:
@@ -122,9 +126,9 @@ class ProofStore(RunObserver):
         return await self._begin(target, is_ahead=False).result(progress)
 
     def stop(self, target: str | None = None) -> bool:
-        """Cancel the searches of a target or all targets; tell whether any ran.
+        """Cancel the search of a target, or of all targets; tell whether any was running.
 
-        Results stay.
+        Results so far are kept.
         """
         ended = [self._searches.pop(name) for name in [*self._searches] if target in (None, name)]
         for search in ended:
@@ -139,12 +143,12 @@ class ProofStore(RunObserver):
     # -- runs ----------------------------------------------------------------------------------
 
     def started(self, target: Target, generation: int, cancel: Callable[[], None]) -> None:  # noqa: ARG002
-        """Give way to a run: its text is newer."""
+        """Cancel the search of a target that runs again, because the text is newer."""
         if self.stop(target.id):
-            self._proved.pop(target.id, None)  # else what is left would never be tried ahead of time
+            self._proved.pop(target.id, None)  # else the rest would never be tried ahead of time
 
     def cleared(self, target: str) -> None:
-        """Forget the target."""
+        """Cancel the search of a target and discard the proofs for it."""
         self.stop(target)
         self._proved.pop(target, None)
 
@@ -224,7 +228,7 @@ class ProofStore(RunObserver):
 
 
 def _unsuited(plan: RunPlan) -> str:
-    """Say in one sentence why fixes cannot be tried for a target, or ``""``."""
+    """Say in one sentence why fixes cannot be tried for a target; ``""`` if they can."""
     if plan.settings.switches.without_data:
         return f"{plan.target.label} is a dry run: its tensors have no data, so results cannot be compared."
     return unsuited(plan.target, "fix")

@@ -1,4 +1,4 @@
-"""Proofs: runs without and with edits, whose reports and results are compared."""
+"""Proofs of edits: runs without and with edits, with results and reports compared."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .printed import own_text
 from .widening import replaced_widely
 
 _Parts = Callable[[SourceFile, Sequence[Edit]], list[ReplacedBlock]]
-"""A function that returns the statements of a file that edits replace."""
+"""A function that returns the statements of a file that the given edits replace."""
 
 _AT_ITS_END: Final = ("finished", "exited", "raised")
 WAITS: Final = "the run with the whole compiler waits until you ask for fixes"
@@ -44,17 +44,17 @@ class EditProver(Experiments):
     """The runs and comparisons that prove edits of one target."""
 
     wanted: Callable[[Finding], bool] = lambda _: True
-    """A predicate for the findings for which fixes are looked for."""
+    """A predicate that selects the findings for which fixes are looked for."""
     is_asked: bool = True
-    """Whether someone waits for the verdicts: otherwise the slow run with the whole compiler is left out."""
+    """Whether the user waits for the verdicts. If not, the slow run with the whole compiler is left out."""
     _unsteady: str = ""
-    """Why results of this program cannot be compared; empty if they can, as far as is known."""
+    """Why results of this program cannot be compared; empty if no reason is known."""
     _prints_vary: bool = False
-    """Whether the program's output differs in each run."""
+    """Whether the program's printed output differs from run to run."""
     _again_varies: bool = False
-    """Whether the results of calls that are repeated with other values differ in each run."""
+    """Whether the results of calls that are repeated with other values differ from run to run."""
     _varying: set[str] = field(default_factory=set)
-    """The places whose state at the program's end differs in each run: variables, settings, files."""
+    """The variables, settings and files whose state at the program's end differs from run to run."""
 
     async def as_it_is(self) -> ExperimentState:
         """Run the unmodified target."""
@@ -71,7 +71,7 @@ class EditProver(Experiments):
         return [finding for finding in fixable(report) if self.wanted(finding)]
 
     async def nondeterminism(self, state: ExperimentState) -> str:
-        """Say how two runs of the same text differ, as a sentence, or ``""``.
+        """Say how two runs of the same text differ, as a sentence; ``""`` if they do not.
 
         If they differ, no later fix is verified.
         """
@@ -85,7 +85,7 @@ class EditProver(Experiments):
         if state.report.status not in _AT_ITS_END:
             return "the unmodified program does not finish"
         again = await self.run(state.texts)
-        # Mostly durations differ. Then only results are compared, and the verdict says so.
+        # Usually printed durations differ. Then only results are compared, and the verdict says so.
         self._prints_vary = own_text(again.printed) != own_text(state.printed)
         compared = await self.compare(state.record, again.record)
         self._again_varies = bool(compared.again)
@@ -104,9 +104,9 @@ class EditProver(Experiments):
         *,
         whole: bool = True,
     ) -> tuple[Verdict, ExperimentState]:
-        """Try a fix of a finding in ``before``; compare with ``base``, the original.
+        """Try a fix on the state ``before``; compare results with ``base``, the original.
 
-        Returns the verdict, and the state of the program with the fix. Without ``whole``, the whole compiler
+        Return the verdict, and the state of the program with the fix. Without ``whole``, the whole compiler
         does not run, and a verified fix still has to be confirmed.
         """
         after = await self.with_fixes(before, [fix])
@@ -122,7 +122,7 @@ class EditProver(Experiments):
     async def confirmed(
         self, base: ExperimentState, after: ExperimentState, fix: Fix, verdict: Verdict
     ) -> Verdict:
-        """Return the verdict after the whole compiler ran, to confirm a verified fix."""
+        """Confirm a verified fix by a run with the whole compiler; return the verdict."""
         if not verdict.verified:
             return verdict
         if not self.is_asked:
@@ -177,9 +177,9 @@ class EditProver(Experiments):
     async def _in_other_mode(
         self, base: ExperimentState, before: ExperimentState, after: ExperimentState, fix: Fix, mode: str
     ) -> tuple[str, str]:
-        """Try an edit with modules in the other mode, training or evaluation.
+        """Try an edit with modules in the other mode: training or evaluation.
 
-        Returns what is wrong with the edit, and what was compared.
+        Return what is wrong with the edit, and what was compared.
         """
         other = "evaluation" if mode == "training" else "training"
         how = RunMode(other_mode=True)
@@ -199,10 +199,10 @@ class EditProver(Experiments):
     async def _alone(self, base: ExperimentState, after: ExperimentState, fix: Fix) -> tuple[str, str]:
         """Run with the whole compiler; return what is wrong, and what was compared.
 
-        The other runs leave TorchInductor out. The results have to equal those of the other runs, or those of
-        the whole compiler without the edit. If they do not, both are run again with the random numbers and
-        the rounding of uncompiled code, because TorchInductor draws and rounds differently for different
-        graphs.
+        All earlier runs left TorchInductor out. The results must equal those of an earlier run, or those of a
+        run with the whole compiler but without the edit. If they do not, both runs with the whole compiler
+        are repeated with the random numbers and the rounding of uncompiled code, because TorchInductor draws
+        and rounds differently for different graphs.
         """
         if not after.left_out:
             return "", ""
@@ -229,14 +229,15 @@ class EditProver(Experiments):
         return alone
 
     async def _differs(self, before: ExperimentState, after: ExperimentState, fix: Fix) -> str:
-        """Say how the results of two runs differ; empty if they are equal."""
+        """Say how the results of two runs differ; return "" if they are equal."""
         compared = await self.compare(before.record, after.record, errors_differ=fix.errors_differ)
         return self._difference(compared, fix)
 
     def _difference(self, compared: ResultsCompared, fix: Fix | None) -> str:
-        """Say what differs between two runs.
+        """Say what differs between two runs; return "" if nothing does.
 
-        A final state with another dtype or shape counts against safe edits only.
+        If a variable has another dtype or shape at the program's end, this counts only against fixes that are
+        declared safe.
         """
         is_safe = fix is not None and fix.safety == "safe"
         difference = compared.difference or ("" if self._again_varies else compared.again)
@@ -245,7 +246,7 @@ class EditProver(Experiments):
         return (difference and f"results differ: {difference}") or (f"at its end, {left[0]}" if left else "")
 
     async def _check(self, state: ExperimentState, fix: Fix) -> str:
-        """Say why the operator of an edit fails torch's checks; empty if it passes."""
+        """Say why the operator of a fix fails torch's checks; return "" if it passes."""
         assert fix.operator is not None
         spans = [
             node_span(source, node)
@@ -259,7 +260,7 @@ class EditProver(Experiments):
         return "" if any(item.checked for item in seen.values()) else "the operator could not be checked"
 
     async def differences(self, base: ExperimentState, state: ExperimentState) -> str:
-        """Say how a state differs from the original program, in a sentence, or ``""``."""
+        """Say how a state differs from the original program; return ``""`` if it does not."""
         drifts = drifts_of(base.report, state.report)
         problem = worse(base.report, state.report, drifts) or of_sizes(state.sizes) or self._unsteady
         try:
@@ -282,7 +283,8 @@ class EditProver(Experiments):
     ) -> ResultsCompared | str:
         """Compare the results of two runs; return a sentence if they differ.
 
-        If compiling changes the program's results (NumPy's random numbers), the uncompiled results count.
+        Compiling may itself change the program's results (NumPy's random numbers); results that equal those
+        of the uncompiled program are accepted, too.
         """
         errors_differ = fix is not None and fix.errors_differ
         compared = await self.compare(base.record, after.record, errors_differ=errors_differ)
@@ -297,11 +299,12 @@ class EditProver(Experiments):
         )
 
     async def _try(self, state: ExperimentState, fix: Fix) -> list[StatementsTried]:
-        """Try the statements that a fix replaces against the new statements.
+        """Run the statements that a fix replaces and the new statements; compare them.
 
-        If the statements cannot be tried by themselves, or their difference depends on how their values are
-        used, the rest of the function is tried with them. That trial does not overrule a difference of
-        values, which the rest of the function may hide.
+        If the statements cannot be tried by themselves, or if it depends on later code whether a difference
+        matters, the rest of the function is tried with them. Such a wider trial does not overrule a
+        difference of values that the narrow trial found, because the rest of the function may hide this
+        difference.
         """
         sources = ((state.report.files.get(edit.span.filename), edit) for edit in fix.edits)
         is_outside = any(source is not None and is_across(source, edit) for source, edit in sources)
@@ -356,7 +359,7 @@ _ACROSS = StatementsTried(0, 0, problem="An edit of them begins or ends outside 
 
 
 def _with(state: ExperimentState, fixes: Iterable[Fix]) -> dict[str, str]:
-    """Return the texts of a state with fixes."""
+    """Return the texts of a state with fixes applied."""
     texts = edited_texts(state.report.files, itertools.chain(*(fix.edits for fix in fixes)))
     return {**state.texts, **{name: after for name, (_, after) in texts.items()}}
 
@@ -367,7 +370,7 @@ def _edited_files(state: ExperimentState, fix: Fix) -> dict[str, SourceFile]:
 
 
 def _is_open(item: StatementsTried) -> bool:
-    """Tell whether a trial of statements shows neither equality nor difference."""
+    """Tell whether a trial of statements shows neither equality nor a difference."""
     return bool(item.problem or item.depends_on_use or not item.cases)
 
 
@@ -377,7 +380,7 @@ def _is_told(item: StatementsTried) -> bool:
 
 
 def _of_trials(tried: Iterable[StatementsTried]) -> str:
-    """Say how new statements differ, or why they cannot be tried; else ``""``."""
+    """Say how new statements differ, or why they cannot be tried; otherwise ``""``."""
     for item in tried:
         if item.difference:
             return f"the new lines do something else: {item.difference}"
@@ -388,7 +391,7 @@ def _of_trials(tried: Iterable[StatementsTried]) -> str:
 
 
 def of_sizes(sizes: Iterable[SizeTried]) -> str:
-    """Say at which size a compiled function is wrong; empty if at none."""
+    """Say at which size a compiled function is wrong; return "" if there is none."""
     for item in sizes:
         if item.outcome in ("differs", "raises"):
             what = "results differ" if item.outcome == "differs" else "torch raises an error"
@@ -397,7 +400,7 @@ def of_sizes(sizes: Iterable[SizeTried]) -> str:
 
 
 def _only_alone(state: ExperimentState, alone: ExperimentState) -> str:
-    """Say what is wrong only in a run with the whole compiler; empty if nothing is."""
+    """Say what is wrong only in the run with the whole compiler; otherwise ""."""
     problem = worse(state.report, alone.report, drifts_of(state.report, alone.report))
     if not problem:
         return ""

@@ -1,7 +1,7 @@
 """Code outside the edited lines that can notice an edit.
 
-Examples are other files, subclasses and other functions. A fix is safe only if no such code can. This is read
-from the texts before and after, not from the rule.
+Examples are other files, subclasses and other functions. A fix is safe only if no such code can notice the
+edit. This is judged by the texts before and after the edit, not by the rule.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _BRANCHING = ("cond", "while_loop")
 
 
 def judged(fix: Fix, files: Files) -> Fix:
-    """Return a fix as unsafe if other code can notice its edits.
+    """Return a fix, declared unsafe if other code can notice its edits.
 
-    The reasons are added to its ``change``.
+    The reasons are added to the ``change`` of the fix.
     """
     if fix.safety == "unsafe":
         return fix
@@ -46,7 +46,7 @@ def _reasons(fix: Fix, files: Files) -> Iterator[str]:
 
 
 def edited_code(fix: Fix, files: Files) -> Iterator[tuple[ParsedFile, ParsedFile]]:
-    """Yield each file that a fix edits, before and after, as far as both parse."""
+    """Yield each file that a fix edits, before and after, if both versions parse."""
     for filename, (_, text) in edited_texts(files, fix.edits).items():
         before, after = code_of(files.get(filename)), code_of(SourceFile(filename, text))
         if before is not None and after is not None:
@@ -66,7 +66,7 @@ class _FileChange:
     files: Files
 
     def reasons(self) -> Iterator[str]:
-        """Yield what other code can notice, as sentences."""
+        """Yield what other code can notice about the edit, as sentences."""
         old, new = functions_by_path(self.before), functions_by_path(self.after)
         for path, (function, is_local) in old.items():
             if path not in new:
@@ -130,7 +130,7 @@ class _FileChange:
                 yield f"`{name}` refers to the import in other functions of the file, too."
 
     def _is_read_elsewhere(self, name: str) -> bool:
-        """Tell whether some function already reads a name that it does not bind itself."""
+        """Tell whether any function already reads a name that it does not bind."""
         for function in self.before.functions():
             own = {*parameters(function), *set[str]().union(*(stored(item) for item in function.body))}
             if name in names(function) and name not in own:
@@ -147,9 +147,10 @@ class _FileChange:
         return isinstance(meaning, LibraryFunction) and of_library(meaning.path) == "outside"
 
     def _of_variable(self, node: ast.Assign) -> Iterator[str]:
-        """Yield that a module variable has a new value.
+        """Yield a reason if a module variable has a new value.
 
-        A value that is only compiled, or a call, does not count.
+        A compiled version of the old value does not count, nor does the result of a call of the workspace's
+        own code.
         """
         target = dotted(node.targets[0])
         olds = [item for item in self.before.all(ast.Assign) if dotted(item.targets[0]) == target]
@@ -162,9 +163,9 @@ class _FileChange:
             yield f"`{target}` is a different object for all code that uses it."
 
     def _of_mark(self, call: ast.Call) -> Iterator[str]:
-        """Yield that other functions get a marked tensor.
+        """Yield a reason if other functions get a marked tensor.
 
-        They raise an error if they need one size.
+        They raise an error if they need one particular size.
         """
         root = root_of(call.args[0]) if call.args else None
         scope = self.after.function(call) or self.after.tree
@@ -187,7 +188,7 @@ class _FileChange:
     # -- arguments that become copies --------------------------------------------------------------
 
     def _of_arguments(self) -> Iterator[str]:
-        """Yield that a function gets a copy of an argument that it changes or returns."""
+        """Yield a reason if a function changes or returns an argument that is now a copy."""
         for call in _new(_calls(self.before), _calls(self.after)):
             path = dotted(call.func)
             function = function_here(self.after, path, self.files) if path else None
@@ -221,7 +222,7 @@ def _of_effects(path: str, old: FunctionEffects, new: FunctionEffects) -> Iterat
 
 
 def _new(before: Mapping[_Node, str], after: Mapping[_Node, str]) -> Iterator[_Node]:
-    """Yield the nodes whose text occurs more often than before."""
+    """Yield the nodes whose text occurs more often after the edit than before."""
     known = Counter(before.values())
     for item, text in after.items():
         known[text] -= 1
@@ -230,7 +231,7 @@ def _new(before: Mapping[_Node, str], after: Mapping[_Node, str]) -> Iterator[_N
 
 
 def functions_by_path(code: ParsedFile) -> dict[str, tuple[Function, bool]]:
-    """Return all functions by qualified name, with whether they are nested.
+    """Return all functions by qualified name, each with whether it is nested.
 
     A nested function is inside another function.
     """
@@ -244,9 +245,9 @@ def functions_by_path(code: ParsedFile) -> dict[str, tuple[Function, bool]]:
 
 @lru_cache(maxsize=8)
 def _statements(code: ParsedFile) -> Mapping[ast.stmt, str]:
-    """Return the simple statements, each with a text for its syntax and scope.
+    """Return the simple statements, each with a text to compare it by.
 
-    The scope is a function or the module.
+    The text describes the syntax, and whether the statement is in a function or at module level.
     """
     own = (item for item in code.all(ast.stmt) if not isinstance(item, BLOCKS))
     return {item: f"{ast.dump(item)} {code.function(item) is None}" for item in own}
@@ -258,14 +259,14 @@ def _calls(code: ParsedFile) -> Mapping[ast.Call, str]:
 
 
 def _decorators(function: Function) -> list[str]:
-    """Return decorators as text, those of ``torch.compile`` without options."""
+    """Return decorators as text; ``torch.compile`` is written without options."""
     return ["torch.compile" if is_compile(item) else ast.unparse(item) for item in function.decorator_list]
 
 
 def _own_calls(function: Function, *, always: bool) -> set[str]:
-    """Return the members of ``self`` that a function calls.
+    """Return the methods of ``self`` that a function calls.
 
-    With ``always``, only members that every call of the function calls.
+    With ``always``, return only the methods that every call of the function calls.
     """
     found = set()
     pending: list[tuple[ast.AST, bool]] = [(item, True) for item in function.body]
@@ -280,8 +281,8 @@ def _own_calls(function: Function, *, always: bool) -> set[str]:
 
 
 def _is_guarded(code: ParsedFile, node: ast.AST) -> bool:
-    """Tell whether a statement is under ``if __name__ == ...``.
+    """Tell whether a statement is inside ``if __name__ == ...``.
 
-    Such a statement runs only if its file is the program.
+    Such a statement runs only if its file is run as a program.
     """
     return any(isinstance(item, ast.If) and "__name__" in names(item.test) for item in code.around(node))

@@ -1,7 +1,7 @@
-"""Small programs that break graphs or recompile, for each code in the catalogue.
+"""Small programs with one graph break or recompilation each, to show fixes on.
 
-``«…»`` marks the code that the finding is at. The programs are read, not run, and contain only what the
-finding needs.
+``«…»`` encloses the code at which the finding is reported. The programs are parsed, not run, and contain only
+what the finding needs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _IN_FUNCTION: Final = (
 
 
 def _function(line: str, parameters: str = "x", call: str = "x", head: str = "") -> str:
-    """Return a program with a compiled function of one line that the finding is in."""
+    """Return a program with a compiled function in which ``line`` has the finding."""
     return head + _IN_FUNCTION.format(parameters, line, call)
 
 
@@ -155,7 +155,7 @@ def f(x):
 
 
 def _turned(name: str, value: str, line: str, head: str = "") -> str:
-    """Return a program with a Dynamo option that stops torch from tracing a line."""
+    """Return a program whose Dynamo option ``name`` makes ``line`` break the graph."""
     text = _function(line, head=head)
     return text.replace("import torch\n\n\n", f"import torch\n\ntorch._dynamo.config.{name} = {value}\n\n\n")
 
@@ -263,7 +263,7 @@ BREAKS: Final[dict[str, str | tuple[str, ...]]] = {
     "GB9561": _function("y = y + («sizes * 3»)[0]", "x, sizes", 'x, array.array("i", [1, 2])', _ARRAY),
     "GB9493": _function("y = y + «sizes[1]»", "x, sizes", 'x, array.array("i", [1, 2])', _ARRAY),
 }
-"""Sample programs by the id of the graph break."""
+"""Sample programs by the id of their graph break."""
 _OPAQUE: Final = """\
 import torch
 from scipy import ndimage
@@ -281,7 +281,7 @@ OTHER_BREAKS: Final = (
     ("The value that breaks the graph is computed from arguments that are not tensors", _HOISTED),
     ("Torch cannot trace a function that uses another library", _OPAQUE),
 )
-"""Sample programs for ids without rules, each with its cause."""
+"""Sample programs for graph breaks without rules of their own, each preceded by its cause."""
 
 _AGAIN: Final = "import torch\n\n\n@torch.compile\ndef f(x, n=1):\n    return «{}» * 2\n\n\n{}\n"
 _LOOP: Final = "for batch in batches:\n    f(batch{})"
@@ -340,4 +340,4 @@ RECOMPILES: Final[tuple[tuple[str, str, Remedy], ...]] = (
      _AGAIN.format("x", "for batch in torch.utils.data.DataLoader(data, 8):\n    f(batch)"),
      Remedy("drop-last")),
 )  # fmt: skip
-"""Causes of recompilations in words, each with a sample program and the remedy that the advice names."""
+"""Causes of recompilations, each with a sample program and the remedy that the advice names."""

@@ -16,12 +16,12 @@ Candidates = Callable[[Finding, RuleContext], Sequence[Fix]]
 """A function that returns the candidate fixes for a finding, the best first."""
 
 _MOST_CANDIDATES = 4
-"""How many candidates of one finding are tried."""
+"""The number of candidates that are tried for one finding."""
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateVerdict:
-    """A candidate with its verdict."""
+    """A candidate fix with its verdict."""
 
     fix: Fix
     verdict: Verdict
@@ -29,33 +29,34 @@ class CandidateVerdict:
 
 @dataclass(frozen=True, slots=True)
 class FindingTries:
-    """A finding, with the candidates that were tried for it, the best first."""
+    """A finding, with the candidate fixes that were tried for it, the best first."""
 
     finding: Finding
     tries: tuple[CandidateVerdict, ...]
     refused: str = ""
-    """Why the code that torch cannot trace cannot be a custom operator, as a clause; empty if unknown."""
+    """Why no custom operator can be made of the code that torch cannot trace, as a clause; empty if
+    unknown."""
 
     def best(self, safety: Sequence[Safety] = ("safe", "unsafe")) -> CandidateVerdict | None:
-        """Return the first verified candidate, preferably one that preserves behavior."""
+        """Return the first verified candidate, preferably a safe one; ``None`` if none."""
         verified = [item for item in self.tries if item.verdict.verified and item.fix.safety in safety]
         return min(verified, key=lambda item: item.fix.safety != "safe", default=None)
 
     @property
     def waits(self) -> bool:
-        """Whether a candidate only lacks the confirming run, which starts on request."""
+        """Whether a candidate lacks only the confirming run, which starts on request."""
         return self.best() is None and any(item.verdict.reason == WAITS for item in self.tries)
 
     @property
     def removes(self) -> tuple[int, int]:
-        """The numbers of breaks and of recompilations that the best candidate removes."""
+        """The numbers of breaks and recompilations that the best candidate removes."""
         best = self.best()
         return best.verdict.removes if best is not None else (0, 0)
 
     def steps(self, safety: Sequence[Safety]) -> list[CandidateVerdict]:
         """Return the candidates for a plan: the best verified one, then revealing ones.
 
-        Revealing candidates show breaks that were hidden.
+        A revealing candidate exposes graph breaks that were hidden, because torch compiles more code.
         """
         allowed = [item for item in self.tries if item.fix.safety in safety]
         revealing = [item for item in allowed if item.verdict.reveals]
@@ -63,9 +64,10 @@ class FindingTries:
 
 
 def root_of(item: FindingTries, tried: Iterable[FindingTries]) -> FindingTries | None:
-    """Return the finding whose verified edit also removes this one.
+    """Return the finding whose verified edit also removes the finding of ``item``.
 
-    This one then has no other edit. If both findings have the same edit, it belongs to the first finding.
+    Return ``None`` if ``item`` has a verified edit of its own, unless both edits are the same and the other
+    finding is earlier.
     """
     own = item.best()
     for root in tried:
@@ -86,7 +88,7 @@ async def try_finding(
     finding: Finding,
     candidates: Candidates,
 ) -> FindingTries:
-    """Try the candidates for a finding until a verified one preserves behavior.
+    """Try the candidates for a finding until one that is safe is verified.
 
     If no candidate is verified, the calls around the finding are observed, for candidates that need
     observations. The slow run with the whole compiler is made only for the best candidate.
@@ -138,7 +140,7 @@ async def try_all(
 ) -> AsyncIterator[FindingTries]:
     """Try the candidates for each finding separately; yield each tried finding.
 
-    A finding is yielded as soon as it is tried.
+    A finding is yielded once its candidates are tried and all earlier findings are yielded.
     """
     tasks = [
         asyncio.ensure_future(try_finding(prover, base, base, finding, candidates))
@@ -153,14 +155,14 @@ async def try_all(
 
 
 def fix_first(tried: Iterable[FindingTries]) -> list[FindingTries]:
-    """Sort findings by the order to fix them: the fix that removes most is first."""
+    """Sort findings in the order to fix them: the fix that removes most is first."""
     return sorted(tried, key=lambda item: item.removes, reverse=True)
 
 
 def gain(before: RunCounts, after: RunCounts) -> str:
-    """Write how an edit changes the counts: ``3 graphs → 1, 2 breaks → 0``.
+    """Say how an edit changes the counts: ``3 graphs → 1, 2 breaks → 0``.
 
-    The text is empty if no count changes.
+    Return "" if no count changes.
     """
     pairs = (
         ("break", before.breaks, after.breaks),

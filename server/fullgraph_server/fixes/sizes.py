@@ -1,6 +1,7 @@
-"""The smallest set of marks with which a program is compiled once.
+"""The smallest set of marked sizes with which a program is compiled only once.
 
-It is compiled once for its own and for added sizes.
+A mark is a call of ``mark_dynamic`` or ``mark_unbacked``. The one compilation serves the program's own sizes
+and the added sizes.
 """
 
 from __future__ import annotations
@@ -35,14 +36,18 @@ _WRITTEN: Final[dict[RemedyKind, str]] = {
 _MOST_SETS = 24
 """The number of sets of marks, and of other edits, that are tried for one recompilation."""
 _MOST_MARKS = 4
-"""Up to this number of marks, all sets are tried; of more marks, only single ones, pairs, and all."""
+"""Up to this number of marks, all subsets are tried; of more marks, only single marks, pairs, and all
+together."""
 _MOST_STEPS = 8
 SOURCES: Final = "TORCH_COMPILE_DYNAMIC_SOURCES"
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class SizeMark:
-    """A size that can be marked: dimension ``dim`` of the function's ``tensor``."""
+    """A size that can be marked as dynamic: dimension ``dim`` of ``tensor``.
+
+    ``tensor`` is an expression in the compiled function.
+    """
 
     tensor: str
     dim: int
@@ -50,9 +55,9 @@ class SizeMark:
 
 @dataclass(frozen=True, slots=True)
 class SizePlan:
-    """The result of a search for marks: fixes in order, and states around them.
+    """The result of a search for marks: the fixes, in the order of application.
 
-    The states are those before and after the fixes.
+    ``base`` is the state of the program before the fixes, ``last`` the state with all of them.
     """
 
     base: ExperimentState
@@ -61,26 +66,26 @@ class SizePlan:
     nondeterminism: str = ""
     """Why results cannot be compared, as a sentence; empty if they can."""
     reasons: tuple[str, ...] = ()
-    """Why the edits that were tried for the remaining recompilations failed."""
+    """Why the edits that were tried for the remaining recompilations failed, each as a sentence."""
 
     @property
     def unknown(self) -> str:
-        """Why the requested sizes are not sizes of the program; empty if they are."""
+        """Why a requested size is not a size of the program; empty if all of them are."""
         return next((item.words for item in self.base.sizes if item.outcome == "unknown"), "")
 
     @property
     def left(self) -> list[Finding]:
-        """The recompilations that remain."""
+        """The recompilations that remain after the fixes."""
         return _recompilations(self.last.report)
 
     @property
     def texts(self) -> dict[str, tuple[str, str]]:
-        """The texts of the changed files, before and after."""
+        """The texts of the changed files, before and after the fixes."""
         return FixPlan(self.base, self.last, (), ()).texts
 
 
 async def find_sizes(prover: EditProver, added: Sequence[AddedSizes]) -> SizePlan:
-    """Run a program with added sizes; search for marks with the fewest compilations."""
+    """Run a program with added sizes; find marks that leave the fewest compilations."""
     prover.added = tuple(added)
     base = await prover.as_it_is()
     found = SizePlan(base, base)
@@ -100,7 +105,7 @@ async def find_sizes(prover: EditProver, added: Sequence[AddedSizes]) -> SizePla
 async def _step(prover: EditProver, found: SizePlan, named: Sequence[str]) -> SizePlan:
     """Add the smallest fix that leaves the fewest recompilations.
 
-    If there is none, set ``reasons``.
+    If no fix reduces them, set ``reasons``.
     """
     best, fewest = found, counts_of(found.last.report).recompiles
     breaks = counts_of(found.base.report).breaks  # a new break would hide recompilations
@@ -123,7 +128,7 @@ async def _step(prover: EditProver, found: SizePlan, named: Sequence[str]) -> Si
 
 
 def refused_mark(report: Report) -> str:
-    """Say in torch's words that torch rejects a mark; empty if it does not."""
+    """Say in torch's words that torch rejects a mark; return "" if it does not."""
     problem = report.problem
     if problem is None or problem.code != "size-constraint":
         return ""
@@ -151,7 +156,7 @@ def _recompilations(report: Report) -> list[Finding]:
 
 
 def size_candidates(finding: Finding, context: RuleContext, named: Sequence[str]) -> list[Fix]:
-    """Return marks for a recompilation, smallest sets first, then other size edits."""
+    """Return fixes that mark sizes, smallest sets first, then other fixes about sizes."""
     marks = marks_of(finding, context, named)
     settings = {item.setting for item in finding.remedies if item.kind == "mark" and item.setting}
     setting = next(iter(settings), "")
@@ -163,9 +168,10 @@ def size_candidates(finding: Finding, context: RuleContext, named: Sequence[str]
 
 
 def marks_of(finding: Finding, context: RuleContext, named: Sequence[str]) -> list[SizeMark]:
-    """Return the sizes to mark: those that advice names, and those that varied.
+    """Return the sizes that may be marked for a recompilation.
 
-    The advice is on the function; a varied size is given as ``x.0``.
+    They are the sizes that the advice for the function names, and those that varied. ``named`` are the varied
+    sizes, written as ``x.0``.
     """
     frames = _frames(finding.compile_ids)
     alike = [item for item in context.report.findings if _frames(item.compile_ids) & frames]
@@ -190,9 +196,9 @@ def written(kind: RemedyKind, marks: Iterable[SizeMark]) -> tuple[str, ...]:
 
 
 def times_compiled(frame: FrameReport) -> tuple[int, int]:
-    """Return how often a function was compiled, and its number of parts.
+    """Return how often a function was compiled, and the number of its parts.
 
-    Graph breaks increase the number of parts.
+    Each graph break adds a part.
     """
     parts = Counter(item.partition("/")[0] for item in frame.compile_ids)
     return max(parts.values(), default=0), len(parts)
@@ -225,7 +231,7 @@ def _root(place: str) -> str:
 
 
 async def _without_needless(prover: EditProver, found: SizePlan) -> SizePlan:
-    """Drop marks of earlier steps that later steps made needless."""
+    """Drop the marks of earlier steps that later steps made needless."""
     if len(found.fixes) < 2:
         return found  # smaller sets were tried before
     before = counts_of(found.last.report)
@@ -239,7 +245,7 @@ async def _without_needless(prover: EditProver, found: SizePlan) -> SizePlan:
 
 
 def _added_marks(found: SizePlan) -> list[tuple[Span, str]]:
-    """Return the added lines with marks: places in the last text, and their text."""
+    """Return the added lines that mark sizes, with their places in the last text."""
     names = [f"{name.rpartition('.')[2]}(" for name in _WRITTEN.values()]
     marks = []
     for filename, (before, after) in found.texts.items():
@@ -256,7 +262,7 @@ def _added_marks(found: SizePlan) -> list[tuple[Span, str]]:
 async def dynamic_sources(prover: EditProver, found: SizePlan) -> str:
     """Return a ``TORCH_COMPILE_DYNAMIC_SOURCES`` with the same effect as the fixes.
 
-    A run confirms the value; empty if no value has that effect.
+    A run confirms the value. Return "" if no value has this effect.
     """
     if not found.texts or any(fix.rule not in ("mark-dynamic", "dynamic") for fix in found.fixes):
         return ""
@@ -269,9 +275,9 @@ async def dynamic_sources(prover: EditProver, found: SizePlan) -> str:
 
 
 def _source_values(base: ExperimentState) -> Iterator[str]:
-    """Yield values to try.
+    """Yield values of ``TORCH_COMPILE_DYNAMIC_SOURCES`` to try.
 
-    Values with single dimensions come first; older torch does not support them.
+    Values that name single dimensions come first; older versions of torch do not support them.
     """
     varied = [name.rpartition(".") for item in base.sizes for name in (item.place, *item.along)]
     sized = dict.fromkeys((place, dim) for place, _, dim in varied if place and dim.isdigit())

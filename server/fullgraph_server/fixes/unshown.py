@@ -1,8 +1,9 @@
 """Changes of behavior by an edit that no run of the program shows.
 
-A proof runs the program with its present calls. Other code may replace a method, add a hook, change a setting
-or set a global mode between two calls, and no run shows the effect of an edit then. So the text of the edit
-is read: it has to call the same methods, and read the same variables as often.
+A proof runs the program with its present calls. Between two calls, other code may replace a method, add a
+hook, change a setting or set a global mode, and no run shows what the edited code does then. Therefore the
+source of the edited code is compared with the original: it must call the same methods, and read the same
+variables as often.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _READERS = ("getattr", "hasattr", "setattr", "delattr")
 
 
 def unshown(fix: Fix, files: Files) -> str:
-    """Say what an edit may change without any run showing it, or ``""``.
+    """Say what an edit may change although no run shows it; ``""`` if nothing.
 
     The text is a clause.
     """
@@ -106,9 +107,9 @@ def _of_function(
 
 
 def _of_module(before: _FileVersion, after: _FileVersion) -> Iterator[str]:
-    """Yield changes of a file's load-time values and of its global side effects.
+    """Yield changes of the values and side effects of a file's code outside functions.
 
-    The values are computed once, when the file is loaded.
+    Such values are computed once, when the file is loaded.
     """
     known = {ast.dump(item) for item in before.loaded()}
     read = {name for function in after.code.functions() for name in after.reads(function)}
@@ -136,10 +137,11 @@ def _of_module(before: _FileVersion, after: _FileVersion) -> Iterator[str]:
 class _FunctionUses:
     """The parts of a function's behavior that other code may influence.
 
-    The functions of the file that it calls are included. ``replaceable`` are calls of functions that other
-    code may replace, ``reads`` the variables and attributes that it reads, ``contexts`` those of its ``with``
-    statements, ``outside`` its side effects. ``placed`` are its own statements by their text, with the
-    ``with`` and ``try`` around them.
+    The functions of the same file that the function calls are included. ``replaceable`` are calls of
+    functions that other code may replace, ``reads`` the variables and attributes that the function reads,
+    ``contexts`` the expressions in its ``with`` statements, ``outside`` its side effects; ``draws`` tells
+    whether it draws random numbers. ``placed`` maps the text of each of its own statements to the ``with``
+    and ``try`` blocks around it.
     """
 
     replaceable: frozenset[str]
@@ -152,7 +154,7 @@ class _FunctionUses:
 
 @dataclass(frozen=True, eq=False)
 class _FileVersion:
-    """A file, before or after an edit."""
+    """A file, in the version before or after an edit."""
 
     code: ParsedFile
     files: Files
@@ -161,7 +163,7 @@ class _FileVersion:
         return meaning_of(self.code, path, self.files) if path else None
 
     def library(self, path: str) -> str:
-        """Return the full name of a member of a library; empty for any other name."""
+        """Return the full name if ``path`` is a member of a library, else ""."""
         meaning = self.meaning(path)
         return meaning.path if isinstance(meaning, LibraryFunction) and "." in meaning.path else ""
 
@@ -172,7 +174,7 @@ class _FileVersion:
                 yield item
 
     def driving(self, other: _FileVersion) -> Iterator[ast.AST]:
-        """Yield the code outside functions that only this version has.
+        """Yield the code outside functions that only this version of the file has.
 
         Assignments to new names are left out.
         """
@@ -184,9 +186,9 @@ class _FileVersion:
                 yield item
 
     def _parts(self) -> Iterator[ast.AST]:
-        """Yield the statements outside functions, or the parts of their headers.
+        """Yield the statements outside functions.
 
-        Parts stand for statements with a body.
+        For a statement with a body, the parts of its header are yielded instead.
         """
         for item in self.code.all(ast.stmt):
             is_text = isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant)
@@ -232,7 +234,7 @@ class _FileVersion:
         return found
 
     def uses(self, function: Function) -> _FunctionUses:
-        """Return the behavior of a function that other code may influence."""
+        """Return the parts of a function's behavior that other code may influence."""
         around = self.closure(function)
         effects = effects_of(self.code, function, self.files)
         return _FunctionUses(
@@ -254,7 +256,7 @@ class _FileVersion:
     def closure(self, function: Function) -> list[Function]:
         """Return a function and all functions of the file that it calls by name.
 
-        Indirect calls count.
+        Functions that it calls indirectly are included.
         """
         found: list[Function] = []
         pending = [function]
@@ -268,7 +270,7 @@ class _FileVersion:
         return found
 
     def is_called_by_module(self, name: str) -> bool:
-        """Tell whether code outside functions uses a function, other than to compile it."""
+        """Tell whether code outside functions uses a function, except to compile it."""
         return any(
             item.id == name and isinstance(item.ctx, ast.Load) and self.code.function(item) is None
             for item in self.code.all(ast.Name)
@@ -284,9 +286,9 @@ class _FileVersion:
         return function_here(self.code, path, self.files)
 
     def _replaceable(self, function: Function) -> Iterator[str]:
-        """Yield the calls of functions that other code may replace.
+        """Yield the names of called functions that other code may replace.
 
-        The names of local variables are left out.
+        A call of a local variable is yielded without the variable's name.
         """
         own = _names_of(function)
         inner = {item.name for item in ast.walk(function) if isinstance(item, Function)}
@@ -324,9 +326,9 @@ class _FileVersion:
         return isinstance(meaning, ModuleVariable)
 
     def reads(self, function: Function) -> Iterator[str]:
-        """Yield outer variables that a function reads, and attributes of ``self``.
+        """Yield the outer variables and the attributes of ``self`` that a function reads.
 
-        Attributes of ``cls`` count, too.
+        Attributes of ``cls`` are yielded, too.
         """
         own = _names_of(function)
         declared = {name for item in self.code.all(ast.Global, function) for name in item.names}
@@ -366,7 +368,7 @@ class _FileVersion:
 
     @cached_property
     def _members(self) -> set[str]:
-        """Names of the workspace's methods, and of torch's that they may override."""
+        """Names of the workspace's methods, and of torch methods that they may override."""
         return {item.name for item in self.methods()} | {"forward", "__call__"}
 
     @cached_property
@@ -379,9 +381,9 @@ class _FileVersion:
 
     @cached_property
     def _assigned(self) -> set[str]:
-        """Names of attributes that are assigned anywhere.
+        """Names of attributes that any file of the workspace assigns.
 
-        A function with such a name may be replaced.
+        Other code may replace a function with such a name.
         """
         return {
             item.attr
@@ -403,7 +405,7 @@ class _FileVersion:
 
 
 def _uncompiled(node: ast.AST) -> str:
-    """Return a text for comparing code, without calls of ``torch.compile``."""
+    """Return a text to compare code with, without calls of ``torch.compile``."""
 
     class CompileRemover(ast.NodeTransformer):
         def visit_Call(self, call: ast.Call) -> ast.AST:
@@ -414,14 +416,14 @@ def _uncompiled(node: ast.AST) -> str:
 
 
 def _names_of(function: Function) -> set[str]:
-    """Return the names that a function binds, including those in nested functions."""
+    """Return the names that a function and its nested functions bind."""
     inner = [item for item in ast.walk(function) if isinstance(item, (Function, ast.Lambda))]
     bound = {item.id for item in nodes_of(ast.Name, function) if isinstance(item.ctx, ast.Store)}
     return bound.union({item.name for item in inner if isinstance(item, Function)}, *map(parameters, inner))
 
 
 def _is_of_data(function: ast.Attribute) -> bool:
-    """Tell whether a method belongs to tensors or to Python's own containers."""
+    """Tell whether an attribute is a method of tensors or of Python's containers."""
     return is_tensor_method(function) or (
         function.attr in _OF_CONTAINERS and dotted(function.value) != "self"
     )
@@ -432,7 +434,7 @@ def _is_private(path: str) -> bool:
 
 
 def _decorators(function: Function) -> set[str]:
-    """Return the last parts of decorator names, without decorators that compile."""
+    """Return the last parts of decorator names, without ``compile`` and ``disable``."""
     names = {ast.unparse(callee(item)) for item in function.decorator_list}
     return {name.rpartition(".")[2] for name in names} - {"compile", "disable"}
 

@@ -1,9 +1,10 @@
-"""Parts of whole functions that edits replace, if statements do not suffice.
+"""Edits extended to the rest of their functions, for trials of whole functions.
 
-Single statements do not suffice if they do not show that both texts do the same. A value that an edit changes
-(to a tensor instead of a number, say) is followed to the end of the function. If an edit computes a value
-outside the function, for a new parameter or a new global, the value is computed at the beginning of the
-function instead, with the function's parameters in place of the arguments.
+Trials of single statements do not suffice if they cannot show that the old and the new text are equivalent.
+Here, a value that an edit changes (for example, to a tensor instead of a number) is followed to the end of
+the function. If an edit computes a value outside the function, for a new parameter or a new global, the value
+is computed at the beginning of the function instead, with the function's parameters in place of the
+arguments.
 """
 
 from __future__ import annotations
@@ -20,10 +21,9 @@ from .rules.syntax import Function
 
 
 def replaced_widely(source: SourceFile, edits: Sequence[Edit]) -> list[ReplacedBlock]:
-    """Return the statements from the first changed one to the function's end.
+    """Return the rest of each edited function, from the first changed statement on.
 
-    This is done for each function that edits change. There is one item for each way in which the function is
-    called.
+    If a function is called with new values in different ways, there is one item for each way.
     """
     try:
         text = edited(source, edits)
@@ -54,7 +54,7 @@ def replaced_widely(source: SourceFile, edits: Sequence[Edit]) -> list[ReplacedB
 
 
 def _functions(tree: ast.AST, path: str = "") -> Iterator[tuple[str, Function]]:
-    """Yield functions with their full names, but no nested functions."""
+    """Yield functions with their full names, without nested functions."""
     for child in ast.iter_child_nodes(tree):
         name = f"{path}.{getattr(child, 'name', '')}"
         if isinstance(child, Function):
@@ -64,7 +64,10 @@ def _functions(tree: ast.AST, path: str = "") -> Iterator[tuple[str, Function]]:
 
 
 def _prefixes(before: ast.Module, after: ast.Module, function: Function) -> list[str]:
-    """Return assignments of values that edits compute outside a function, per call."""
+    """Return assignments of the values that edits compute outside a function.
+
+    Each item has the assignments for one way in which the function is called.
+    """
     every = (item for item in ast.walk(after) if isinstance(item, Function))
     matching = [item for item in every if item.name == function.name]
     if len(matching) != 1:
@@ -88,7 +91,7 @@ def _prefixes(before: ast.Module, after: ast.Module, function: Function) -> list
 
 
 def _assigned(call: ast.Call, function: Function, new: set[str]) -> tuple[str, ...]:
-    """Return assignments to new parameters, with the values that a call passes."""
+    """Return assignments that give new parameters the values that a call passes."""
     names = [item.arg for item in parameters(function, rest=False)]
     if names[:1] == ["self"]:
         names = names[1:]
@@ -102,7 +105,7 @@ def _assigned(call: ast.Call, function: Function, new: set[str]) -> tuple[str, .
 
 
 class _ParameterWriter(ast.NodeTransformer):
-    """A transformer that replaces arguments by the parameters they are passed for."""
+    """A transformer that replaces the arguments of a call by the parameters."""
 
     def __init__(self, names: dict[str, str]) -> None:
         self._names = names

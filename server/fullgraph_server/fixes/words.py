@@ -1,4 +1,4 @@
-"""Words for fixes and their verdicts, in the editor and on the command line."""
+"""Wording of fixes and their verdicts, in the editor and on the command line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .search import gain
 
 
 def verdict_words(verdict: Verdict, fix: Fix) -> str:
-    """Write a verdict on one line."""
+    """Return a verdict as one line of text."""
     if not verdict.tried:
         return f"not tried: {verdict.reason}"
     if not verdict.verified:
@@ -22,7 +22,7 @@ def verdict_words(verdict: Verdict, fix: Fix) -> str:
 
 
 def removal_words(verdict: Verdict) -> str:
-    """Write how many breaks and recompilations an edit removes; empty if none.
+    """Say how many breaks and recompilations an edit removes; return "" if none.
 
     Example: ``removes 5 of 7 breaks``.
     """
@@ -36,14 +36,14 @@ def removal_words(verdict: Verdict) -> str:
 
 
 def safety_words(fix: Fix) -> str:
-    """Write whether a fix preserves the behavior of the program."""
+    """Say whether a fix preserves the behavior of the program."""
     return "safe" if fix.safety == "safe" else "unsafe: changes what the program does"
 
 
 def unified_diff(texts: Mapping[str, tuple[str, str]], folder: str) -> Iterator[str]:
-    """Yield the lines of a unified diff, without their ends.
+    """Yield the lines of a unified diff, without line ends.
 
-    Paths inside ``folder`` are relative to it.
+    Paths inside ``folder`` are relative to the folder.
     """
     for filename, (before, after) in texts.items():
         inside = filename.startswith(os.path.join(folder, ""))

@@ -1,4 +1,4 @@
-"""Proven texts, written into the user's files: all of them, or none."""
+"""Proven edits, written into the user's files: into all of them, or into none."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ..workspace.source import read_source
 
 
 class UnwritableError(Exception):
-    """Raised if a file cannot be written; the text is a sentence for the user."""
+    """Raised if a file cannot be written; its text is a sentence for the user."""
 
 
 def write_texts(texts: Mapping[str, tuple[str, str]]) -> None:
-    """Write texts: ``texts`` has the old and the new text of each file, by file name.
+    """Write files: ``texts`` has the old and the new text of each file, by file name.
 
-    Line ends, byte order mark and encoding of each file are preserved. If a file no longer has the old text,
-    no file is written. Raises :class:`UnwritableError`.
+    The line ends, byte order mark and encoding of each file are preserved. If a file's content is no longer
+    the old text, no file is written. Raises :class:`UnwritableError`.
     """
     contents = {name: _prepared(Path(name), before, after) for name, (before, after) in texts.items()}
     for name, data in contents.items():
@@ -32,10 +32,10 @@ def write_texts(texts: Mapping[str, tuple[str, str]]) -> None:
 
 
 def _prepared(path: Path, before: str, after: str) -> bytes:
-    """Return the new content of a file."""
+    """Return the new content of a file. Raises :class:`UnwritableError`."""
     source = read_source(str(path))
     if source is not None and source.cells and source.text.startswith(before):
-        # The run may have ended with an earlier cell: the later cells are unchanged.
+        # The run may have ended before the last cell of the notebook: the later cells are unchanged.
         before, after = source.text, after + source.text[len(before) :]
     if source is None or source.text != before:
         raise UnwritableError(f"{path} has changed since it was read: nothing was written.")
@@ -53,9 +53,9 @@ def _prepared(path: Path, before: str, after: str) -> bytes:
 
 
 def _with_line_ends(raw: str, before: str, after: str) -> str:
-    """Return the new text with the file's line ends.
+    """Return the new text with the line ends that the file uses.
 
-    New lines get the most frequent line end.
+    New lines get the file's most frequent line end.
     """
     was = io.StringIO(raw, newline="").readlines()
     ends = Counter(line[len(line.rstrip("\r\n")) :] for line in was)

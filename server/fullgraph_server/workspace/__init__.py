@@ -4,21 +4,21 @@
 - ``workspace``: the user's own files
 - ``packages``: the installed package that a file belongs to
 - ``syntax``: helpers on syntax trees
-- ``positions``: rows, columns and spans, and mistakes in what a person wrote
-- ``ranges``: ranges for the places that torch reports
-- ``drift``: the current lines for lines of the text that ran
+- ``positions``: rows, columns and spans, and problems in texts that the user wrote
+- ``ranges``: source ranges for the lines that torch reports
+- ``drift``: the map between lines of the text that ran and current lines
 - ``targets``: the programs that can run
-- ``programs``: files that do something when they run
+- ``programs``: the files that are programs, and files of modules run by name
 - ``examples``: example calls in comments and doctests
 - ``ignores``: comments that ignore findings
-- ``config``: ``[tool.fullgraph]`` of pyproject.toml
-- ``settings_schema``: every setting of editors and of pyproject.toml
-- ``setting_types``: the types of settings, and the validator of both
-- ``names``: the places where names get their values
+- ``config``: the table ``[tool.fullgraph]`` of pyproject.toml
+- ``settings_schema``: every setting in editors and in pyproject.toml
+- ``setting_types``: the types of settings, and the check of their values
+- ``names``: the places where assignments, loops and parameters give values to names
 - ``definitions``: the definitions of parameters, variables and attributes
-- ``constructions``: calls that construct objects of a source's classes
+- ``constructions``: calls that construct objects of a file's classes
 - ``own_folder``: the folder ``.fullgraph`` of a workspace
-- ``notebooks/``: notebooks as Python
-- ``bundled``: the paths of the compiler package, for processes of another Python
+- ``notebooks/``: notebooks, converted to Python
+- ``bundled``: the paths of the compiler package, for processes of another Python interpreter
 - ``launch/``: the launch configurations of VS Code
 """

@@ -1,4 +1,4 @@
-"""Paths of Fullgraph's files that a process of another Python runs."""
+"""Paths of Fullgraph's files that processes of another Python interpreter run."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def worker_folder() -> str:
 
 
 def worker_script() -> str:
-    """Return the path of the worker's program.
+    """Return the path of the worker's main script.
 
-    The worker starts by path: a module of the workspace could shadow it by name.
+    The worker is started by path, because a module of the workspace could shadow a module name.
     """
     return os.path.join(worker_folder(), "worker", "main.py")

@@ -36,27 +36,27 @@ _ROW = re.compile(r"\(at line (\d+)")
 
 @dataclass(frozen=True)
 class TargetConfig:
-    """An entry of ``targets``: a program with a name. Its paths are not resolved."""
+    """An entry of ``targets``: a program with a name. Paths are not resolved."""
 
     name: str
     kind: TargetKind
     program: str
-    """A script's path, a module, the name of a console script, a pytest node, or ``path::qualname`` of a
-    function or class with example calls."""
+    """According to ``kind``: the path of a script, a module, the name of a console script, a pytest node, or
+    ``path::qualname`` of a function or class with example calls."""
     args: tuple[str, ...] = ()
     ranks: int = 2
     """The number of processes of a torchrun target."""
     cwd: str = ""
     env: tuple[tuple[str, str], ...] = ()
     timeout: float | None = None
-    """Seconds."""
+    """The time limit of a run in seconds."""
     switches: Switches = field(default_factory=Switches)
-    """The target's switches, completed by the project's."""
+    """The target's switches; those that the target does not set are the project's."""
 
 
 @dataclass(frozen=True)
 class ProjectConfig:
-    """A project's configuration; wrong values are only reported in ``problems``."""
+    """A project's configuration; invalid values are only reported in ``problems``."""
 
     root: Path
     targets: tuple[TargetConfig, ...] = ()
@@ -66,14 +66,14 @@ class ProjectConfig:
     memory: float | None = None
     """The memory limit of a run in GiB."""
     switches: Switches = field(default_factory=Switches)
-    """Settings that override those of the programs."""
+    """Settings that override those that the programs make."""
     paths: Mapping[str, str] = field(default_factory=dict)
-    """Folders of the machines that wrote traces, mapped to folders here."""
+    """Folders on the machines where traces were recorded, mapped to folders on this machine."""
     problems: tuple[TextProblem, ...] = ()
     baseline: str | None = None
     """The file of known findings."""
     preview_python: str | None = None
-    """The interpreter that previews kernels where ``python`` cannot."""
+    """The Python interpreter that previews kernels if ``python`` cannot."""
     console_scripts: Mapping[str, str] = field(default_factory=dict)
     """The modules behind the console scripts of the project's own package (``[project.scripts]``)."""
 
@@ -86,7 +86,7 @@ def baseline_path(config: ProjectConfig) -> Path | None:
 def read_config(root: Path) -> ProjectConfig:
     """Read the configuration of the project at ``root``; empty if there is none.
 
-    Raises nothing: a file that cannot be read or parsed becomes one of ``problems``.
+    Does not raise: if the file cannot be read or parsed, this is reported in ``problems``.
     """
     path = root / "pyproject.toml"
     try:
@@ -116,9 +116,9 @@ def _console_scripts(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def target_tables(text: str) -> Sequence[Any]:
-    """Return the target tables of the text of a pyproject.toml that has some.
+    """Return the target tables in the text of a pyproject.toml.
 
-    Raises ``ValueError`` if it is not TOML.
+    Raises ``ValueError`` if the text is not TOML, and ``KeyError`` if it has no target tables.
     """
     tables: Sequence[Any] = tomllib.loads(text)["tool"]["fullgraph"]["targets"]
     return tables
@@ -144,7 +144,7 @@ class _ConfigReader:
 
     @cached_property
     def _keys(self) -> dict[str, int]:
-        """The first row of each key, from the beginning of the table on."""
+        """The first row of each key at or after the row of ``[tool.fullgraph]``."""
         keys: dict[str, int] = {}
         for row, line in enumerate(self._rows[self._begin - 1 :], self._begin):
             name, equals, _ = line.partition("=")

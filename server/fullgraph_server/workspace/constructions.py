@@ -1,4 +1,4 @@
-"""Calls that construct objects of a source's classes, for use in example calls."""
+"""Calls that construct objects of a file's classes, for use in example calls."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from .source import SourceFile
 from .syntax import callee, last_name, nodes_of
 
 _RECORDS = ("dataclass", "NamedTuple", "namedtuple")
-"""Decorators, bases and functions that create a class whose constructor takes the class's fields."""
+"""Decorators, base classes and functions that create a class whose constructor takes the class's fields."""
 _WITHOUT_ARGUMENTS = ("Module", "object", "ABC")
-"""Bases whose constructors need no arguments."""
+"""Base classes whose constructors need no arguments."""
 _PLAIN_CALLS = ("dict", "list", "tuple", "range", "device")
 
 
 def construction(source: SourceFile, qualname: str, programs: Iterable[SourceFile]) -> ast.expr:
     """Return a call that constructs a class of ``source``, for use in that module.
 
-    The arguments come from a call in one of the programs or in the source itself. Without such a call, there
-    are no arguments if the class needs none, else the single argument ``...`` for the user to complete.
+    The arguments come from a call in one of ``programs`` or in ``source`` itself. Without such a call, there
+    are no arguments if the class needs none; otherwise the only argument is ``...``, for the user to
+    complete.
     """
     cls = ast.parse(qualname, mode="eval").body
     for program in dict.fromkeys((*programs, source)):
@@ -41,9 +42,10 @@ def construction(source: SourceFile, qualname: str, programs: Iterable[SourceFil
 
 
 def record_fields(source: SourceFile, name: str) -> list[tuple[str, bool]] | None:
-    """Return a dataclass's or named tuple's fields, and whether they have defaults.
+    """Return the fields of a dataclass or named tuple, and whether each has a default.
 
-    ``None`` for any other class; empty for a class that a call creates (``namedtuple(...)``).
+    Return ``None`` for any other class, and an empty list for a class that a call creates
+    (``namedtuple(...)``).
     """
     cls = definitions(source).classes.get(name)
     if cls is None:
@@ -57,7 +59,7 @@ def record_fields(source: SourceFile, name: str) -> list[tuple[str, bool]] | Non
 
 
 def _needs_no_arguments(source: SourceFile, name: str) -> bool:
-    """Return whether the source shows that a class needs no arguments."""
+    """Tell whether the source shows that a class needs no arguments."""
     classes, seen = definitions(source).classes, set[str]()
     while name not in seen and (cls := classes.get(name)) is not None:
         seen.add(name)
@@ -73,9 +75,9 @@ def _needs_no_arguments(source: SourceFile, name: str) -> bool:
 
 
 def _calls_of(program: SourceFile, source: SourceFile, qualname: str) -> Iterator[ast.Call]:
-    """Yield the calls of a class by its name or as an attribute of its module.
+    """Yield the calls of a class by its name, or as an attribute of its module.
 
-    Other attributes may be other classes: ``nn.Linear`` need not be the ``Linear`` of this source.
+    Attributes of other objects may be other classes: ``nn.Linear`` need not be the ``Linear`` of this source.
     """
     whole = f".{Path(source.filename).stem}.{qualname}"
     for call in _calls(program).get(qualname.rpartition(".")[2], ()):
@@ -93,7 +95,7 @@ def _calls(source: SourceFile) -> Mapping[str, list[ast.Call]]:
 
 
 def _variables(nodes: Iterable[ast.AST]) -> dict[str, ast.expr | None]:
-    """Map assigned variables to their values; ``None`` if assigned more than once."""
+    """Map assigned variables to their values; to ``None`` if assigned several times."""
     values: dict[str, ast.expr | None] = {}
     for statement in nodes:
         if isinstance(statement, ast.stmt):
@@ -110,7 +112,10 @@ def _value(statement: ast.stmt, target: ast.expr) -> ast.expr | None:
 
 
 def _local_variables(program: SourceFile, row: int) -> dict[str, ast.expr | None]:
-    """Return the variables of the function around a row; its parameters have no value."""
+    """Return the values of the variables in the function around a row.
+
+    The value of a parameter is ``None``.
+    """
     function = definitions(program).function_at(row)
     if function is None:
         return {}
@@ -133,7 +138,7 @@ def _outside(node: ast.AST) -> Iterator[ast.AST]:
 
 @lru_cache(maxsize=256)
 def _imported_names(source: SourceFile) -> frozenset[str]:
-    """Return the names that a module has once it is imported."""
+    """Return the names that a module has after it is imported."""
     names = {name for name, _ in named_definitions(source)}
     for statement in statements(source.tree.body if source.tree else []):
         names.update(name for target, name, _ in stored(statement) if isinstance(target, ast.Name))
@@ -145,7 +150,7 @@ def _imported_names(source: SourceFile) -> frozenset[str]:
 class _ArgumentCopier(ast.NodeTransformer):
     """A copier of a program's arguments into another module.
 
-    ``usable`` if they mean the same there.
+    ``usable`` says whether the copied arguments mean the same there.
     """
 
     def __init__(self, program: SourceFile, row: int, module: SourceFile) -> None:

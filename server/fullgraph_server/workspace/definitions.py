@@ -17,12 +17,15 @@ from .syntax import AnyFunction, called, covers, nodes_of, parameters, positiona
 _Scope: TypeAlias = AnyFunction | ast.ClassDef | ast.Module
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _REGISTER = ("register_buffer", "register_parameter", "register_module", "add_module")
-"""Methods of ``torch.nn.Module`` that set an attribute by name."""
+"""Methods of ``torch.nn.Module`` that set the attribute that their first argument names."""
 
 
 @dataclass(frozen=True, eq=False)
 class NameDefinition:
-    """The place where a name gets its value, and names of functions called there."""
+    """The place where a name gets its value.
+
+    ``called`` are the names of the functions that are called to compute the value.
+    """
 
     span: Span
     called: frozenset[str] = frozenset()
@@ -30,7 +33,7 @@ class NameDefinition:
 
 @lru_cache(maxsize=4096)
 def definitions(source: SourceFile) -> ScopeDefinitions:
-    """Return the scopes of a source."""
+    """Return the scopes of a source, with the names that they define."""
     around: dict[_Scope, _Scope] = {}
     if source.tree is not None:
         _nest(source.tree, source.tree, around)
@@ -47,15 +50,15 @@ class ScopeDefinitions:
             (scope.lineno, _name(scope)): scope for scope in around if isinstance(scope, _FUNCTIONS)
         }
         self._cache: dict[tuple[_Scope, str], NameDefinition | None] = {}
-        """Definitions by scope and name: thousands of guards refer to the same values."""
+        """The definitions found so far, by scope and name: thousands of guards refer to the same values."""
         self.classes = {scope.name: scope for scope in around if isinstance(scope, ast.ClassDef)}
 
     def function(self, row: int, name: str) -> AnyFunction | None:
-        """Return the function of this name whose ``def`` is at ``row``."""
+        """Return the function ``name`` whose ``def`` is at ``row``; ``None`` if none."""
         return self._functions.get((row, name))
 
     def function_at(self, row: int) -> AnyFunction | None:
-        """Return the innermost function around a row."""
+        """Return the innermost function around a row; ``None`` if there is none."""
         functions = [scope for scope in self._functions.values() if covers(scope, row)]
         return max(functions, key=lambda scope: scope.lineno, default=None)
 
@@ -67,7 +70,7 @@ class ScopeDefinitions:
         return name
 
     def class_of(self, function: AnyFunction) -> ast.ClassDef | None:
-        """Return the class that a method belongs to; ``None`` for any other function."""
+        """Return the class of a method; ``None`` for any other function."""
         outer = self._around.get(function)
         return outer if isinstance(outer, ast.ClassDef) else None
 
@@ -97,9 +100,9 @@ class ScopeDefinitions:
         return self._variable(self._source.tree, name) if self._source.tree else None
 
     def attribute(self, cls: ast.ClassDef, name: str) -> NameDefinition | None:
-        """Return the definition of an attribute, in a method or in the class body.
+        """Return the definition of an attribute; ``None`` if there is none.
 
-        A method may set or register it.
+        The definition is in the class body, or in a method that sets or registers the attribute.
         """
         if (cls, name) not in self._cache:
             self._cache[cls, name] = self._attribute(cls, name)
@@ -147,13 +150,13 @@ def _name(function: AnyFunction) -> str:
 
 
 def self_name(method: ast.AST) -> str:
-    """Return the name of a method's first parameter (``self``), empty if none."""
+    """Return the name of a method's first parameter (``self``); "" if it has none."""
     own = positional(method) if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
     return own[0].arg if own else ""
 
 
 def called_attributes(cls: ast.ClassDef) -> frozenset[str]:
-    """List the attributes that methods of a class call: ``net`` of ``self.net(x)``."""
+    """Return the attributes that methods of a class call: ``net`` of ``self.net(x)``."""
     calls = (
         (node.func, self_name(method))
         for method in cls.body
@@ -164,9 +167,9 @@ def called_attributes(cls: ast.ClassDef) -> frozenset[str]:
 
 
 def held_attributes(source: SourceFile) -> frozenset[str]:
-    """List the attributes that a file reads as values.
+    """Return the names of attributes that a file reads as values.
 
-    Reads that only call the attribute, or access an attribute of it, do not count.
+    Reads that only call the attribute, or access an attribute of the attribute, do not count.
     """
     nodes = list(ast.walk(source.tree)) if source.tree else []
     expected = {id(node.func) for node in nodes if isinstance(node, ast.Call)}

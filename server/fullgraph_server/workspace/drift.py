@@ -1,7 +1,7 @@
 """The map between lines of the text that ran and lines of the current text.
 
-A report has rows of the text that ran, a client shows rows of its current text: every place that is shown
-between two runs is translated here.
+A report has rows of the text that ran, while a client shows rows of its current text. Therefore every place
+that is shown between two runs is translated here.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from .source import SourceFile
 Change: TypeAlias = Literal["same", "edited", "deleted"]
 
 _Pair: TypeAlias = tuple[int, int]
-"""The index of a line in one text and in the other."""
+"""The index of a line in one text, and of the equal line in the other text."""
 _Block: TypeAlias = tuple[int, int, int]
-"""The index of the first common line in one text and in the other, and the number of lines."""
+"""A block of lines that two texts have in common: the index of the first line in each text, and the number of
+lines."""
 _Gap: TypeAlias = tuple[range, range]
 """Lines of one text, and the lines of the other text that replaced them."""
 
@@ -33,7 +34,7 @@ _Gap: TypeAlias = tuple[range, range]
 class MovedSpan:
     """The current span of an old span, and the change of its text.
 
-    The span covers the same text, an edited line, or the place of a deleted line.
+    The current span covers the same text, an edited line, or the place of a deleted line.
     """
 
     span: Span
@@ -41,7 +42,7 @@ class MovedSpan:
 
 
 class TextDrift:
-    """The differences between two texts, where trailing blanks of lines do not count."""
+    """The differences between two texts; spaces at the ends of lines do not count."""
 
     def __init__(self, before: SourceFile | None, after: SourceFile | None) -> None:
         self.after = after
@@ -54,14 +55,20 @@ class TextDrift:
         self._rows_now = [other for _, other, _ in self._same]
 
     def line(self, row: int) -> tuple[int, Change]:
-        """Return a line's current row, or the place where it was deleted, and its change."""
+        """Return the current row of a line, and the line's change.
+
+        For a deleted line, the row is the place where it was deleted.
+        """
         one, other, length = self._same[max(bisect_right(self._rows, row) - 1, 0)]
         if 0 <= row - one < length:
             return row - one + other, "same"
         return self._changed.get(row, (row, "same"))
 
     def span(self, span: Span) -> MovedSpan:
-        """Return the current span; several lines count as the same only if still adjacent."""
+        """Return the current span of an old span.
+
+        Several lines count as the same only if they are still adjacent.
+        """
         if _is_whole_file(span):
             return MovedSpan(span, "same")
         lines = [self.line(row) for row in range(span.row, span.end_row + 1)]
@@ -76,7 +83,7 @@ class TextDrift:
     def shift(self, first: int, last: int) -> int | None:
         """Return by how many rows a block has moved.
 
-        ``None`` if a line changed or lines moved apart.
+        Return ``None`` if a line of the block changed, or if its lines moved apart.
         """
         one, other, length = self._same[max(bisect_right(self._rows, first) - 1, 0)]
         return other - one if one <= first and last < one + length else None
@@ -97,14 +104,14 @@ def with_text(source: SourceFile, text: str) -> SourceFile:
 
 
 def _is_whole_file(span: Span) -> bool:
-    """Return whether a span stands for the whole target: the start of the file."""
+    """Tell whether a span stands for the whole target: the start of the file."""
     return (span.row, span.column, span.end_row, span.end_column) == (1, 1, 1, 1)
 
 
 def _compared(
     before: Sequence[str], after: Sequence[str]
 ) -> tuple[list[_Block], dict[int, tuple[int, Change]]]:
-    """Return blocks of unchanged lines, and current row and change of other lines."""
+    """Return blocks of unchanged lines, and the current row and change of other lines."""
     head = _common(before, after)
     tail = _common(before[head:][::-1], after[head:][::-1])
     old, new = before[head : len(before) - tail], after[head : len(after) - tail]
@@ -131,7 +138,7 @@ def _compared(
 def _rewritten(
     old: Sequence[str], new: Sequence[str], blocks: Iterable[_Block]
 ) -> Iterator[tuple[int, int, Change]]:
-    """Yield the old and new index of each line between the blocks, and how it changed."""
+    """Yield the old index, new index and change of each old line between the blocks."""
     for olds, news in _gaps(blocks, range(len(old)), range(len(new))):
         # A blank line is never the edited form of another line.
         lines = (index for index in olds if old[index].strip())
@@ -148,8 +155,8 @@ def _rewritten(
 def _blocks(old: Sequence[str], new: Sequence[str]) -> list[_Block]:
     """Return the lines that both texts have in the same order, by a patience diff.
 
-    It matches common lines at the beginnings and ends, then around each line that occurs only once. difflib
-    would be slow where edits are far apart, or where a name was replaced throughout a file.
+    The diff matches common lines at the beginnings and ends, then around each line that occurs only once in
+    both texts. difflib would be slow if edits are far apart, or if a name was replaced throughout a file.
     """
     blocks: list[_Block] = []
     stretches: list[_Gap] = [(range(len(old)), range(len(new)))]
@@ -168,7 +175,7 @@ def _blocks(old: Sequence[str], new: Sequence[str]) -> list[_Block]:
 
 
 def _runs(old: Sequence[str], new: Sequence[str], anchors: Sequence[_Pair]) -> list[_Block]:
-    """Join paired lines into blocks where all lines between them are the same."""
+    """Join paired lines into blocks if all lines between the pairs are the same."""
     runs: list[_Block] = []
     for one, other in anchors:
         if runs:
@@ -188,12 +195,12 @@ def _once(lines: Sequence[str], indices: range) -> Mapping[str, int]:
 
 
 def in_order(olds: Mapping[str, int], news: Mapping[str, int]) -> list[_Pair]:
-    """Return indices of common lines in order: the longest increasing subsequence."""
+    """Return pairs of indices of common lines: the longest increasing subsequence."""
     pairs = [(index, news[line]) for line, index in olds.items() if line in news]
     others = [other for _, other in pairs]
     if others == sorted(others):
         return pairs
-    lowest: list[int] = []  # by length, the lowest last index of a run
+    lowest: list[int] = []  # by length of a run, the lowest last index
     runs: list[_IncreasingRun] = []
     for pair in pairs:
         length = bisect_left(lowest, pair[1])
@@ -204,7 +211,7 @@ def in_order(olds: Mapping[str, int], news: Mapping[str, int]) -> list[_Pair]:
 
 @dataclass(frozen=True, slots=True)
 class _IncreasingRun:
-    """The last pair of an increasing run, linked to the run before it."""
+    """The last pair of an increasing run, linked to the run without this pair."""
 
     pair: _Pair
     before: _IncreasingRun | None
@@ -217,7 +224,7 @@ def _members(run: _IncreasingRun | None) -> Iterator[_Pair]:
 
 
 def _gaps(blocks: Iterable[_Block], olds: range, news: range) -> Iterator[_Gap]:
-    """Yield the lines between blocks, and before and after them."""
+    """Yield the lines between the blocks, before the first block and after the last."""
     one, other = olds.start, news.start
     for next_one, next_other, length in (*blocks, (olds.stop, news.stop, 0)):
         yield range(one, next_one), range(other, next_other)

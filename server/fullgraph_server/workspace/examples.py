@@ -1,7 +1,7 @@
 """Example calls of functions and classes, read from the source.
 
-They are comments directly above a definition, or the examples of its docstring if one of them names the
-definition::
+Example calls are comments directly above a definition, or the examples in the definition's docstring if one
+of these names the definition::
 
     # fullgraph: toy(f32[10], f32[10])
     def toy(a, b):
@@ -36,27 +36,28 @@ from .syntax import first_row, nodes_of
 NamedDefinition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 _COMMENT = re.compile(r"#\s*fullgraph:(?!\s*ignore(?![\w(.]))\s*")
-"""The beginning of an example call."""
+"""The beginning of a comment with an example call."""
 _EXPORT = re.compile(r"export\s+(?=\S)")
 _WORD = re.compile(r"\w+")
 _PROMPT = ">>> "
 _WHERE = "where"
 _GIVEN = re.compile(r"(\w{1,40})@(\d{1,9})\s*=\s*(\S{1,40})")
 _MOST_DOCSTRING = 20_000
-"""The limit in characters of a docstring with examples: ``doctest`` is slow on longer ones."""
+"""The longest docstring, in characters, in which examples are looked for: ``doctest`` is slow on longer
+texts."""
 
 
 _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}")
 _OPERANDS = (tokenize.NUMBER, tokenize.STRING, getattr(tokenize, "FSTRING_END", None))
 _KEYWORDS = frozenset(keyword.kwlist) - {"None", "True", "False"}
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
-"""The exceptions of Python's parser."""
+"""The exceptions that Python's parser raises for text that it cannot parse."""
 _GIVEN_NAMES = frozenset((*dir(builtins), *DTYPES, "torch"))
-"""The names that an example call can use in addition to those of its file."""
+"""The names that an example call can use in addition to the names of its file."""
 _NAMED = (
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar
 )  # fmt: skip
-"""The node types that bind a name and store it in ``name``."""
+"""The types of nodes that bind a name and have this name in ``name``."""
 _DYNAMIC = re.compile(r"\b(?:globals|vars|exec|setattr|__dict__)\b|\bimport\s*\*")
 """Code that can define names that do not appear in the source as definitions."""
 
@@ -80,7 +81,7 @@ class _RowComment:
 
 @lru_cache(maxsize=256)
 def find_examples(source: SourceFile) -> FileExamples:
-    """Return the example calls of a file; none if the file does not parse."""
+    """Return the example calls of a file; none if the file has a syntax error."""
     if source.tree is None:
         return FileExamples()
     comments = _comments(source) if "fullgraph:" in source.text else {}
@@ -117,9 +118,10 @@ def find_examples(source: SourceFile) -> FileExamples:
 
 @lru_cache(maxsize=256)
 def unknown_names(source: SourceFile) -> tuple[TextProblem, ...]:
-    """Find undefined names in example calls, except calls in docstrings.
+    """Return undefined names in example calls, except calls in docstrings.
 
-    Empty for a file that can define names dynamically (``exec``, ``import *``): only a run can tell there.
+    Return none for a file that can define names dynamically (``exec``, ``import *``), because then only a run
+    shows which names exist.
     """
     if source.tree is None or "fullgraph:" not in source.text or _DYNAMIC.search(source.text):
         return ()
@@ -157,7 +159,7 @@ def module_names(source: SourceFile) -> frozenset[str]:
 def _global_names(tree: ast.Module) -> Iterator[str]:
     """Yield a module's global names, also those that functions declare ``global``.
 
-    ``symtable`` is not used: it takes quadratic time for the symbols of a module.
+    ``symtable`` is not used because its time is quadratic in the number of symbols.
     """
     pending: list[tuple[ast.AST, bool]] = [(tree, True)]
     while pending:
@@ -188,7 +190,7 @@ def _bound(node: ast.AST) -> Iterator[str]:
 
 
 def _used_names(table: symtable.SymbolTable) -> set[str]:
-    """Return the names that an expression reads from its surrounding scope."""
+    """Return the names that an expression reads from the scope around it."""
     names = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global()}
     return names.union(*map(_used_names, table.get_children()))
 
@@ -211,7 +213,7 @@ def definition_below(source: SourceFile, row: int) -> tuple[str, NamedDefinition
 def named_definitions(source: SourceFile) -> Iterator[tuple[str, NamedDefinition]]:
     """Yield a module's functions, methods and classes by qualified name.
 
-    Those in an ``if`` are included.
+    Definitions inside an ``if`` or ``try`` are included.
     """
     if source.tree is not None:
         yield from _definitions(source.tree, "")
@@ -231,7 +233,7 @@ def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     while pending:
         statement = pending.pop()
         yield statement
-        # Not recursive: each elif is nested in the if before it.
+        # Not recursive, because each elif is nested in the if before it.
         if isinstance(statement, (ast.If, ast.Try)) and not _is_main(statement):
             handlers = [inner for handler in getattr(statement, "handlers", ()) for inner in handler.body]
             pending += [*statement.body, *handlers, *statement.orelse][::-1]
@@ -294,9 +296,10 @@ def _call(source: SourceFile, comment: _RowComment) -> ExampleCall | TextProblem
 
 
 def split_values(text: str) -> tuple[str, str | None]:
-    """Split the text into a call and the values behind ``where``.
+    """Split a text into a call and the values after ``where``.
 
-    ``where`` cannot be part of the call: in no expression a name directly follows another operand.
+    ``where`` cannot be part of the call, because in an expression a name never directly follows another
+    operand.
     """
     depth, after_operand = 0, False
     try:
@@ -312,7 +315,7 @@ def split_values(text: str) -> tuple[str, str | None]:
 
 
 def expression_error(text: str) -> str:
-    """Return why a text is not an expression; empty if it is one."""
+    """Return why a text is not an expression; "" if it is an expression."""
     try:
         ast.parse(text, mode="eval")
     except _UNREADABLE as error:

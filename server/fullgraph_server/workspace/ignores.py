@@ -1,4 +1,4 @@
-"""Comments that ignore findings of their line: ``# fullgraph: ignore[GB0059]``."""
+"""Comments that ignore findings on their line: ``# fullgraph: ignore[GB0059]``."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ _COMMENT = re.compile(r"#\s*fullgraph:\s*ignore(?:\[(?P<codes>[^\]#]*)\]|(?![\w(
 
 @dataclass(frozen=True, slots=True)
 class IgnoreComment:
-    """A comment that ignores findings by torch's ids (``GB0059``) or by kinds.
+    """A comment that ignores the findings with the codes that it names.
 
-    A kind is ``recompile``, for example.
+    A code is torch's id of a graph break (``GB0059``) or a kind of finding (``recompile``). A comment without
+    codes ignores nothing.
     """
 
     span: Span
@@ -30,7 +31,7 @@ class IgnoreComment:
 def ignore_comments(source: SourceFile) -> tuple[IgnoreComment, ...]:
     """Return a file's ignore comments up to the first syntax error.
 
-    There are none if the file is too long.
+    Return none if the file is too long to parse.
     """
     return tuple(_comments(source)) if "fullgraph" in source.text and not source.is_long else ()
 
@@ -49,9 +50,9 @@ def _comments(source: SourceFile) -> Iterator[IgnoreComment]:
 
 
 def ignoring(source: SourceFile, row: int, code: str) -> tuple[Span, str] | None:
-    """Return the edit that ignores a code's findings in a row: a span and its text.
+    """Return the edit that ignores findings with ``code`` in a row: a span and a text.
 
-    ``None`` where no comment is possible, for example inside a string.
+    Return ``None`` if no comment is possible there, for example inside a string.
     """
     own = next((comment for comment in ignore_comments(source) if comment.span.row == row), None)
     line = source.line(row)

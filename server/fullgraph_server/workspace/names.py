@@ -1,4 +1,4 @@
-"""Names in a source that get values from assignments, loops and parameters."""
+"""Names in a source to which assignments, loops and parameters give values."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, slots=True)
 class AssignmentTarget:
-    """A name that gets a value, with its range and that of its statement.
+    """A name that gets a value, with its range and the range of its statement.
 
-    The name's range includes any annotation. The range of a compound statement covers only its header.
+    The name's range includes an annotation. The range of a compound statement covers only the header.
     """
 
     span: Span
@@ -29,7 +29,7 @@ class AssignmentTarget:
 
 @dataclass(frozen=True, slots=True)
 class AssignmentTargets:
-    """The assignment targets of a source by row, byte column and name.
+    """The assignment targets of a source, by row, byte column and name.
 
     Parameters are found by function and name.
     """
@@ -38,9 +38,9 @@ class AssignmentTargets:
     _parameters: Mapping[tuple[int, str, str], AssignmentTarget]
 
     def stored(self, row: int, column: int | None, name: str) -> AssignmentTarget | None:
-        """Return the target of an instruction.
+        """Return the assignment target of an instruction at a row and byte column.
 
-        Without a column, return the only target of this name in the row.
+        Without a column, return the target if the row has only one of this name.
         """
         targets = self._stored.get((row, name), {})
         if column is not None:
@@ -50,7 +50,7 @@ class AssignmentTargets:
     def parameter(self, row: int, function: str, name: str) -> AssignmentTarget | None:
         """Return a parameter of the function that begins at ``row``.
 
-        A function begins at its first decorator or ``def``.
+        ``row`` is the row of the function's first decorator, or of its ``def`` if it has no decorator.
         """
         return self._parameters.get((row, function, name))
 
@@ -76,9 +76,10 @@ def name_targets(source: SourceFile) -> AssignmentTargets:
 
 
 def stored(statement: ast.stmt) -> Iterator[tuple[ast.expr, str, ast.expr | None]]:
-    """Yield the variables and attributes a statement assigns: name and annotation.
+    """Yield the variables and attributes that a statement assigns.
 
-    Assignments in the statement's blocks are left out.
+    Each item has the target, its name, and its annotation or ``None``. Assignments inside the statement's
+    blocks are left out.
     """
     annotated = statement if isinstance(statement, ast.AnnAssign) else None
     for node in _own(statement):

@@ -11,13 +11,13 @@ _log = logging.getLogger(__name__)
 
 NAME = ".fullgraph"
 REPRO_RAISES = "--raise"
-"""The argument that makes a repro raise its error instead of checking for it."""
+"""The argument with which a repro raises its error instead of checking for the error."""
 
 
 def own_folder(root: Path, part: Literal["cache", "inductor", "repros"]) -> Path:
-    """Return a subfolder of ``.fullgraph``; create both if missing, with .gitignore.
+    """Return a subfolder of ``.fullgraph``; create missing folders and a .gitignore.
 
-    Raises ``OSError``, also for a symbolic link, which could lead out of the workspace.
+    Raises ``OSError``, also if a folder is a symbolic link, which could lead out of the workspace.
     """
     folder = _make(root.resolve() / NAME)
     # "x" does not follow a symbolic link of this name either.
@@ -30,7 +30,7 @@ def own_folder(root: Path, part: Literal["cache", "inductor", "repros"]) -> Path
 def kernel_cache(root: Path) -> str:
     """Return the folder for compiled kernels and the minifier's results.
 
-    Empty if it is not writable: then every run compiles everything again.
+    Return "" if the folder is not writable: then every run compiles everything again.
     """
     try:
         return str(own_folder(root, "cache"))

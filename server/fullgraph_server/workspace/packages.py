@@ -1,4 +1,4 @@
-"""Installed packages: a file's package, its version, and edited files."""
+"""Installed packages: the package of a file, its version, and its edited files."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _SITES = ("site-packages", "dist-packages")
 
 @dataclass(frozen=True, slots=True)
 class InstalledPackage:
-    """An installed package: import name, parent folder, and distribution's version.
+    """An installed package: its import name, its parent folder, and its version.
 
-    ``version`` is empty if no distribution lists the package. ``edited`` are files that differ from the
-    installation's record.
+    ``version`` is the version of the distribution; it is empty if no distribution lists the package.
+    ``edited`` are the files that differ from the installation's record.
     """
 
     name: str
@@ -29,12 +29,15 @@ class InstalledPackage:
 
 
 def package_name(filename: str) -> str:
-    """Return the import name of the outermost package or module of a file."""
+    """Return the import name of the outermost package or module that contains a file."""
     return os.path.relpath(filename, _folder(os.path.dirname(filename))).split(os.sep)[0].removesuffix(".py")
 
 
 def installed_package(filename: str, name: str, files: tuple[str, ...]) -> InstalledPackage:
-    """Return the package ``name`` of a file; compare ``files`` with its record."""
+    """Return the package ``name``, which contains the file ``filename``.
+
+    ``files`` are compared with the installation's record; the changed ones become ``edited``.
+    """
     folder = _folder(os.path.dirname(filename))
     for distribution in distributions(path=[folder]):
         known = {str(item): item for item in distribution.files or ()}
@@ -52,7 +55,10 @@ def is_installed(filename: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _folder(folder: str) -> str:
-    """Return the import path's folder above all packages that contain ``folder``."""
+    """Return the folder to put on ``sys.path`` to import from ``folder``.
+
+    It is the site-packages folder, or else the parent of the outermost package that contains ``folder``.
+    """
     parts = folder.split(os.sep)
     for site in _SITES:
         if site in parts:
@@ -73,7 +79,7 @@ def _edited(known: Mapping[str, PackagePath], folder: str, files: tuple[str, ...
 
 
 def _digest(filename: str, mode: str) -> str:
-    """Return the hash of a file in RECORD's format.
+    """Return the hash of a file in the format of a RECORD file.
 
     See "Recording installed projects" of the PyPA.
     """

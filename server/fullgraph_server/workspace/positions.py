@@ -37,7 +37,7 @@ class StackCall:
 
 @dataclass(frozen=True, slots=True)
 class TextProblem:
-    """A mistake in text that the user wrote for Fullgraph: a sentence, and its place."""
+    """A problem in a text that the user wrote for Fullgraph: a sentence and a place."""
 
     message: str
     span: Span

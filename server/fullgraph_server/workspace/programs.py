@@ -19,7 +19,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def main_guard(source: SourceFile) -> ast.If | None:
-    """Return a file's ``if __name__ == "__main__":``, if it has one."""
+    """Return the ``if __name__ == "__main__":`` of a file; ``None`` if it has none."""
     body = source.tree.body if source.tree else ()
     return next((node for node in body if isinstance(node, ast.If) and _is_main_test(node.test)), None)
 
@@ -27,7 +27,7 @@ def main_guard(source: SourceFile) -> ast.If | None:
 def is_program(source: SourceFile) -> bool:
     """Return whether a file has a main guard or calls a compiled function.
 
-    The call must be at the top level, such as ``model(x)``.
+    The call, such as ``model(x)``, must be at the top level.
     """
     if main_guard(source) is not None:
         return True
@@ -47,10 +47,10 @@ def does_something(source: SourceFile) -> bool:
 
 
 def module_file(module: str, cwd: Path) -> str:
-    """Return the expected file of a module, below ``cwd`` or its ``src``.
+    """Return the expected file of a module, below ``cwd`` or below ``cwd/src``.
 
-    If no such file exists, return the expected path below ``cwd``: the module may be installed in the
-    interpreter.
+    If no such file exists, return the expected path below ``cwd``, because the module may be installed for
+    the interpreter that will run it.
     """
     places = [os.path.join(root, *module.split(".")) for root in (cwd, cwd / "src")]
     expected = [file for place in places for file in (f"{place}.py", os.path.join(place, "__main__.py"))]
@@ -60,7 +60,7 @@ def module_file(module: str, cwd: Path) -> str:
 def code_file(script: Script) -> str | None:
     """Return the file of a script, of a module, or of a console script's module.
 
-    ``None`` if it does not exist.
+    Return ``None`` if the file does not exist.
     """
     files = [script.filename]
     if script.console_script:
@@ -69,7 +69,7 @@ def code_file(script: Script) -> str | None:
 
 
 def no_module(name: str) -> str:
-    """Return why a name cannot be a module's, as a sentence; empty if it can."""
+    """Return why a name cannot be the name of a module, as a sentence; "" if it can."""
     if name.endswith(".py") or os.sep in name or "/" in name:
         words = [word for word in name.removesuffix(".py").replace(os.sep, "/").split("/") if word.strip(".")]
         return f"{name} is a file, not a module: name it {'.'.join(words)}, or run it as a script"
@@ -77,7 +77,7 @@ def no_module(name: str) -> str:
 
 
 def _top_level(body: Iterable[ast.stmt]) -> Iterator[ast.AST]:
-    """Yield the nodes that run on import: definitions, and all nodes outside them."""
+    """Yield the nodes that run on import: definitions, and all nodes outside of them."""
     pending: list[ast.AST] = [*body]
     while pending:
         node = pending.pop()
@@ -100,7 +100,7 @@ def _compiled_names(node: ast.AST) -> Iterator[str]:
 def _compiled_in_place(node: ast.expr) -> str:
     """Return the name in ``name.compile()``, which compiles a module in place.
 
-    Empty if there is none.
+    Return "" for any other expression.
     """
     if not isinstance(node, ast.Call) or node.args or not isinstance(node.func, ast.Attribute):
         return ""
@@ -109,9 +109,9 @@ def _compiled_in_place(node: ast.expr) -> str:
 
 
 def _is_compile(node: ast.expr) -> bool:
-    """Return whether an expression is ``torch.compile`` or a call of it.
+    """Return whether an expression is ``torch.compile`` or a call of this function.
 
-    A call that takes one as argument counts, too.
+    A call that gets such an expression as an argument counts, too.
     """
     if isinstance(node, ast.Call):
         return _is_compile(node.func) or any(map(_is_compile, node.args))
@@ -119,7 +119,7 @@ def _is_compile(node: ast.expr) -> bool:
 
 
 def _uses(call: ast.Call, compiled: set[str]) -> bool:
-    """Return whether a call calls a compiled function, or passes one on."""
+    """Return whether a call calls a compiled function, or passes one as an argument."""
     if isinstance(call.func, ast.Call):
         return _is_compile(call.func)
     names = (call.func, *call.args, *(keyword.value for keyword in call.keywords))

@@ -1,7 +1,7 @@
-"""Ranges to show for the places that torch reports.
+"""Source ranges for the lines that torch reports.
 
-Torch reports a row, and byte columns if CPython has them (3.11 and later); the end row can be missing. The
-syntax tree completes the range to the statement, or to the expression in the header of a compound statement,
+Torch reports a row, and byte columns if CPython has them (3.11 and later); the end row may be missing. The
+syntax tree extends the range to the statement, or to the expression in the header of a compound statement,
 but never to a whole function.
 """
 
@@ -26,9 +26,9 @@ _DEFINITION = re.compile(r"(?:async\s+)?(?:def|class)\s+")
 
 
 def frame_span(source: SourceFile | None, frame: StackFrame) -> Span:
-    """Return a stack frame's range: its columns if known, else its statement.
+    """Return a stack frame's range: its columns if known, otherwise its statement.
 
-    Without a source, the range is empty at the row's first column.
+    Without a source, the range is empty, at the first column of the row.
     """
     if source is None:
         return Span(frame.filename, frame.row, 1, frame.row, 1)
@@ -40,7 +40,7 @@ def frame_span(source: SourceFile | None, frame: StackFrame) -> Span:
 
 
 def row_span(source: SourceFile, row: int) -> Span:
-    """Return the range of the statement at ``row``, or of its part that begins there."""
+    """Return the range of the statement at ``row``, or of the part that begins there."""
     statement = _statement_at(source.tree.body, row) if source.tree else None
     if statement is None:
         return line_span(source, row)
@@ -50,7 +50,7 @@ def row_span(source: SourceFile, row: int) -> Span:
         inner = next((node for node in source.nodes_at(row) if isinstance(node, ast.expr)), None)
         return node_span(source, inner or statement)
     if any(suite[0].lineno == row for suite in _suites(statement)):
-        return line_span(source, row)  # `if x: y` on one line: the row can mean either part
+        return line_span(source, row)  # `if x: y` on one line: the row can be that of either part
     decorator = next(
         (item for item in getattr(statement, "decorator_list", ()) if item.lineno <= row <= last_row(item)),
         None,
@@ -64,16 +64,18 @@ def row_span(source: SourceFile, row: int) -> Span:
 def statement_span(source: SourceFile, row: int) -> Span:
     """Return the range of the statement at ``row``.
 
-    It is a whole simple statement, a header, or just the row.
+    For a compound statement it is the range of the header. If no statement is there, it is the range of the
+    line.
     """
     return _statement_spans(source).get(row) or line_span(source, row)
 
 
 def body_spans(source: SourceFile, row: int, name: str) -> Iterator[Span]:
-    """Yield the ranges of a function's statements, as :func:`statement_span` does.
+    """Yield the ranges of a function's statements.
 
-    ``row`` is the first decorator or ``def`` of the function ``name``. The docstring and the bodies of inner
-    functions and classes are left out.
+    The ranges are those of :func:`statement_span`. ``row`` is the row of the first decorator or of the
+    ``def`` of the function ``name``. The docstring and the bodies of inner functions and classes are left
+    out.
     """
     for node in _definitions(source):
         if node.name == name and first_row(node) <= row <= node.lineno:
@@ -82,20 +84,23 @@ def body_spans(source: SourceFile, row: int, name: str) -> Iterator[Span]:
 
 
 def line_span(source: SourceFile, row: int) -> Span:
-    """Return the range of a line's text, without its indentation and trailing blanks."""
+    """Return the range of a line's text, without indentation and trailing spaces."""
     line = source.line(row)
     start = len(line) - len(line.lstrip()) + 1
     return Span(source.filename, row, start, row, max(len(line.rstrip()) + 1, start))
 
 
 def definition_span(source: SourceFile | None, filename: str, row: int, name: str) -> Span:
-    """Return a function name's range; ``row`` is its first decorator or ``def``."""
+    """Return the range of a function's name.
+
+    ``row`` is the row of the function's first decorator or of its ``def``.
+    """
     if source is None:
         return Span(filename, row, 1, row, 1)
     for node in _definitions(source):
         if node.name == name and first_row(node) <= row <= node.lineno:
             return header_span(source, node)
-    # An exported function is reported with a row inside it.
+    # For an exported function, torch reports a row inside of the function.
     around = [
         node for node in _definitions(source) if node.name == name and node.lineno <= row <= last_row(node)
     ]
@@ -103,7 +108,7 @@ def definition_span(source: SourceFile | None, filename: str, row: int, name: st
 
 
 def parameter_names(source: SourceFile, row: int, name: str) -> set[str]:
-    """Return a function's parameters without ``*args`` and ``**kwargs``."""
+    """Return the names of a function's parameters, without ``*args`` and ``**kwargs``."""
     found = (
         node
         for node in _definitions(source)
@@ -115,11 +120,11 @@ def parameter_names(source: SourceFile, row: int, name: str) -> set[str]:
 
 
 def assignment_frame(source: SourceFile, function: str, attribute: str) -> StackFrame | None:
-    """Find where a function of this name assigns an attribute or an item of it.
+    """Find where a function of this name assigns an attribute, or an item of it.
 
-    The attribute is a path (``self.last``), of which only the last part counts, since a module may have the
-    attribute under another path. If no statement assigns it, the first use counts, for example ``append`` on
-    a list.
+    ``attribute`` is a path (``self.last``), of which only the last part is compared, because a module may
+    have the attribute under another path. If no statement assigns the attribute, return the place of its
+    first use, for example of an ``append`` to a list.
     """
     name = attribute.partition("[")[0].rpartition(".")[2]
     used = [
@@ -140,9 +145,9 @@ def assignment_frame(source: SourceFile, function: str, attribute: str) -> Stack
 def passed_as(call: ast.Call, function: AnyFunction, item: str, length: int) -> str:
     """Return the variable that a call passes for an item of ``*args`` or ``**kwargs``.
 
-    ``item`` is ``args[0]`` or ``kwargs['mask']``; ``length`` is the length of ``*args``. Empty if the call
-    passes something other than a variable, or does not contain the item, such as the object of a bound
-    method.
+    ``item`` is ``args[0]`` or ``kwargs['mask']``; ``length`` is the length of ``*args``. Return "" if the
+    call passes something else than a variable, or if the item is not in the call, such as the object of a
+    bound method.
     """
     name, _, key = item.removesuffix("]").partition("[")
     names, keywords = function.args.vararg, function.args.kwarg
@@ -151,7 +156,7 @@ def passed_as(call: ast.Call, function: AnyFunction, item: str, length: int) -> 
         passed = [node.value for node in call.keywords if node.arg == key.strip("'\"")]
     elif names is not None and name == names.arg and key.isdecimal():
         before = len(positional(function))
-        hidden = before + length - len(call.args)  # 1 for a bound method: its object is not in the call
+        hidden = before + length - len(call.args)  # 1 for a bound method, whose object is not in the call
         place = before + int(key) - hidden
         if hidden in (0, 1) and place >= 0 and not any(isinstance(node, ast.Starred) for node in call.args):
             passed = call.args[place : place + 1]
@@ -162,9 +167,9 @@ def passed_as(call: ast.Call, function: AnyFunction, item: str, length: int) -> 
 def name_span(source: SourceFile | None, row: int, name: str) -> Span | None:
     """Find a variable or path (``a``, ``self.scale``) in the statement at ``row``.
 
-    If the statement does not contain the path, look for its last part, since an inlined method has another
-    name for ``self``, and then for ever shorter prefixes, since a guard on ``self.linear.weight`` comes from
-    a call of ``self.linear``. ``None`` if nothing matches.
+    If the statement does not contain the path, look for ``self.`` and its last part, because an inlined
+    method has another name for ``self``; then for ever shorter prefixes, because a guard on
+    ``self.linear.weight`` comes from a call of ``self.linear``. Return ``None`` if nothing matches.
     """
     if source is None:
         return None
@@ -210,7 +215,7 @@ def _column_span(
 
 
 def node_span(source: SourceFile, node: _Node, last: _Node | None = None) -> Span:
-    """Return the range of a syntax node, or from it to a later one."""
+    """Return the range of a syntax node, or from it to the later node ``last``."""
     last = last or node
     end_row = last_row(last)
     end = source.column(end_row, last.end_col_offset or 0)
@@ -218,7 +223,7 @@ def node_span(source: SourceFile, node: _Node, last: _Node | None = None) -> Spa
 
 
 def node_at(source: SourceFile, span: Span) -> _Node | None:
-    """Return the innermost syntax node with exactly this range."""
+    """Return the innermost syntax node with exactly this range; ``None`` if none."""
     nodes = [node for node in source.nodes_at(span.row) if node_span(source, node) == span]
     return nodes[-1] if nodes else None
 
@@ -238,7 +243,7 @@ def _statement_at(body: Sequence[ast.stmt], row: int) -> ast.stmt | None:
 
 
 def _suites(node: ast.AST) -> list[list[ast.stmt]]:
-    """Return the blocks of a compound statement; none for a simple one."""
+    """Return the blocks of a compound statement; none for a simple statement."""
     blocks = [getattr(node, name, None) for name in ("body", "orelse", "finalbody")]
     parts = (*getattr(node, "handlers", ()), *getattr(node, "cases", ()))
     return [block for block in (*blocks, *(part.body for part in parts)) if block]
@@ -266,7 +271,7 @@ def header_span(source: SourceFile, node: ast.stmt) -> Span:
 
 @lru_cache(maxsize=256)
 def _statement_spans(source: SourceFile) -> Mapping[int, Span]:
-    """Map each row to the first statement in it."""
+    """Map each row to the range of the first statement in the row."""
     rows: dict[int, Span] = {}
     for span in _spans(source, source.tree.body if source.tree else ()):
         for row in range(span.row, span.end_row + 1):
@@ -275,7 +280,10 @@ def _statement_spans(source: SourceFile) -> Mapping[int, Span]:
 
 
 def _spans(source: SourceFile, body: Sequence[ast.stmt], *, inside: bool = True) -> Iterator[Span]:
-    """Yield statements' ranges; with ``inside``, also those in functions and classes."""
+    """Yield the ranges of statements, including those in their blocks.
+
+    With ``inside``, statements in functions and classes are included, too.
+    """
     for statement in body:
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
             continue  # a docstring or another constant does nothing
@@ -288,7 +296,7 @@ def _spans(source: SourceFile, body: Sequence[ast.stmt], *, inside: bool = True)
 def _own_span(source: SourceFile, statement: ast.stmt) -> Span:
     """Return the range of a statement.
 
-    The range of a compound statement is from its keyword to the end of its header.
+    The range of a compound statement extends from its keyword to the end of its header.
     """
     if not _suites(statement):
         return node_span(source, statement)
@@ -310,7 +318,7 @@ def _definitions(source: SourceFile) -> Sequence[_Definition]:
 def _names_at(source: SourceFile, row: int) -> Mapping[str, Span]:
     """Map every name and path in the statement at ``row`` to its range.
 
-    The row itself takes priority.
+    Of equal names, the one in the row itself takes priority.
     """
     names: dict[str, Span] = {}
     for candidate in (row, *_statement_rows(source, row)):
@@ -322,7 +330,7 @@ def _names_at(source: SourceFile, row: int) -> Mapping[str, Span]:
 
 
 def _statement_rows(source: SourceFile, row: int) -> range:
-    """Return the rows of the statement at ``row``, or of a compound one's header."""
+    """Return the rows of the statement at ``row``, or of its header if it is compound."""
     statement = _statement_at(source.tree.body, row) if source.tree else None
     if statement is None:
         return range(0)

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 Report: TypeAlias = Callable[[str, str], None]
-"""Takes the key of a wrong value, and the rest of a sentence about it ("must be a table, not 1")."""
+"""A function that reports an invalid value. It takes the key, and the rest of a sentence about the value
+("must be a table, not 1")."""
 
 
 def wrong_type(wanted: str, value: object) -> str:
-    """Return the rest of the sentence about a value of the wrong type."""
+    """Return the rest of a sentence about a value of the wrong type."""
     return f"must be {wanted}, not {value!r}"
 
 
@@ -21,16 +22,16 @@ class SettingType:
     """A type of settings: the values that it accepts, and their form in the program."""
 
     wanted: str
-    """The values in words, which complete "must be"."""
+    """A description of the accepted values, which completes a sentence after "must be"."""
     convert: Callable[[Any], Any]
-    """Returns a value as the program uses it, or ``None`` for a value of another type."""
+    """A function that returns a value as the program uses it, or ``None`` for a value of another type."""
     json: Mapping[str, Any] = field(default_factory=dict)
-    """The JSON schema of the values, for types that editor settings use."""
+    """The JSON schema of the accepted values, for types that editor settings use."""
     name: str = ""
-    """The documentation's words for the values, if they differ from ``wanted``."""
+    """The name of the type in the documentation, if it differs from ``wanted``."""
 
     def read(self, key: str, value: Any, report: Report) -> Any:
-        """Return a value as the program uses it; report a wrong value and return ``None``."""
+        """Return a value as the program uses it; report an invalid value, return ``None``."""
         converted = self.convert(value)
         if converted is None:
             report(key, wrong_type(self.wanted, value))
@@ -39,12 +40,12 @@ class SettingType:
 
 @dataclass(frozen=True)
 class ChoiceOption:
-    """One value of a choice, with its effect."""
+    """One value of a choice, with a description of its effect."""
 
     value: str | bool
     description: str
     meaning: str = ""
-    """The value's name in the program; empty if it is the value itself."""
+    """The name that the program uses for the value; empty if it uses the value itself."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ def choice(*options: ChoiceOption, quoted: bool = True) -> ChoiceType:
 
 
 def one_of(names: Iterable[str]) -> SettingType:
-    """Return the type of a choice among names that need no description."""
+    """Return the type of a choice among names that need no descriptions."""
     known = tuple(names)
     return SettingType(f"one of {', '.join(known)}", lambda value: value if value in known else None)
 
@@ -157,7 +158,8 @@ FOLDERS = SettingType(
     {"type": "object", "additionalProperties": {"type": "string"}},
     "an object of paths",
 )
-"""A JSON object of an editor whose values are paths: one wrong value invalidates the whole object."""
+"""The type of an editor's JSON object whose values are paths. One invalid value invalidates the whole
+object."""
 
 
 @dataclass(frozen=True)
@@ -167,28 +169,28 @@ class Setting:
     key: str
     type: SettingType
     description: str
-    """The meaning of the value, in Markdown: one or more sentences."""
+    """What the value means, in Markdown: one or more sentences."""
     unset: str = ""
-    """The effect of leaving the setting unset, in Markdown, without the full stop."""
+    """What happens if the setting is not set, in Markdown, without a full stop at the end."""
     default: Any = None
     """The default value as a user would write it; ``None`` if there is no fixed default."""
     scope: Literal["resource", "window", "machine-overridable"] | None = None
     """VS Code's scope of the setting; ``None`` if VS Code does not show the setting."""
     client_only: bool = False
-    """Whether only the VS Code client reads it."""
+    """Whether only the VS Code client reads the setting."""
 
     @property
     def attribute(self) -> str:
-        """The setting's name in the program: ``trace_paths`` for ``tracePaths``."""
+        """The name of the setting in the program: ``trace_paths`` for ``tracePaths``."""
         return re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", self.key).replace("-", "_")
 
 
 def read_settings(
     settings: Iterable[Setting], table: Mapping[str, Any], report: Report, prefix: str = ""
 ) -> dict[str, Any]:
-    """Return the valid values of a table by attribute; report the wrong ones.
+    """Return the valid values of a table by attribute; report the invalid ones.
 
-    ``prefix`` precedes the reported keys. ``null`` in JSON counts as not set.
+    ``prefix`` is put before reported keys. A ``null`` in JSON counts as not set.
     """
     read = {
         setting.attribute: setting.type.read(f"{prefix}{setting.key}", table[setting.key], report)

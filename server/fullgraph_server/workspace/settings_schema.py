@@ -1,7 +1,7 @@
 """All settings: of editors, of ``[tool.fullgraph]`` in pyproject.toml, of targets.
 
 Run ``python scripts/settings.py`` after a change here: it writes the settings into package.json,
-package.nls.json and docs/configuration.md. A test compares them.
+package.nls.json and docs/configuration.md. A test checks that these files are up to date.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ EDITOR = (
         scope="machine-overridable",
     ),
 )
-"""The section ``fullgraph`` of an editor's configuration."""
+"""The settings in the section ``fullgraph`` of an editor's configuration."""
 
 PROJECT = (
     Setting("targets", ITEMS, "Programs that run under a name: the tables described below.", "none"),
@@ -202,7 +202,7 @@ PROJECT = (
         "files are found by their names and lines",
     ),
 )
-"""The keys of ``[tool.fullgraph]``, which also takes the :data:`SWITCHES` of all targets."""
+"""The keys of ``[tool.fullgraph]``, which can also have the :data:`SWITCHES`, for all targets."""
 
 PROGRAMS: Mapping[str, str] = {
     "script": "The path of a script, which runs as with `python`.",
@@ -212,7 +212,7 @@ PROGRAMS: Mapping[str, str] = {
     "example": "A function or class with example calls: `model.py::Block`.",
     "torchrun": "The path of a script that runs in several processes, as with `torchrun`.",
 }
-"""The keys that name a target's program, each with its description: a target has exactly one of them."""
+"""The keys that name a target's program, each with a description. A target has exactly one of these keys."""
 
 TARGET = (
     Setting("name", TEXT, "The name of the target.", "the program"),
@@ -233,7 +233,8 @@ TARGET = (
         "`timeout` of `[tool.fullgraph]`",
     ),
 )
-"""The keys of one of ``[[tool.fullgraph.targets]]``, which also takes :data:`SWITCHES` for itself."""
+"""The keys of a ``[[tool.fullgraph.targets]]`` table, which can also have the :data:`SWITCHES`, for one
+target."""
 
 SWITCHES = (
     Setting(
@@ -294,4 +295,5 @@ SWITCHES = (
         _FILES_UNSET,
     ),
 )
-"""Settings that override the program's own for a run: for all targets, or for one."""
+"""Settings for runs of all targets or of one target. They override the settings that the program itself
+makes."""

@@ -20,7 +20,7 @@ from .notebooks.program import MOST_PARSED, NotebookError, program
 from .syntax import first_row, last_row
 
 _MOST_BYTES: Final = 16 << 20
-"""The limit of a file's size: nobody writes larger ones by hand."""
+"""The limit in bytes of a file's size: nobody writes larger files by hand."""
 TOO_LONG: Final = (
     f"The file is longer than {MOST_PARSED:,} characters: Fullgraph does not parse it, and finds no example "
     "calls, tests or ignore comments in it."
@@ -29,7 +29,7 @@ TOO_LONG: Final = (
 
 @dataclass(frozen=True, eq=False)
 class SourceFile:
-    """A file's content at the time of reading. Rows are 1-based."""
+    """A file's content when it was read. Rows are 1-based."""
 
     filename: str
     text: str
@@ -37,12 +37,12 @@ class SourceFile:
     """The first row of each code cell, if the text is the program of a notebook."""
 
     def __reduce__(self) -> tuple[type[SourceFile], tuple[str, str, tuple[int, ...]]]:
-        """Pickle only what was read: another process can compute the rest."""
+        """Pickle only the content that was read: other processes can compute the rest."""
         return SourceFile, (self.filename, self.text, self.cells)
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """The lines as Python's tokenizer counts them, without their ends."""
+        """The lines as Python's tokenizer counts them, without line ends."""
         text = self.text
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -52,13 +52,13 @@ class SourceFile:
     def is_long(self) -> bool:
         """Whether the text is too long to parse.
 
-        A syntax tree takes hundreds of times its memory.
+        A syntax tree takes hundreds of times the memory of the text.
         """
         return len(self.text) > MOST_PARSED
 
     @cached_property
     def tree(self) -> ast.Module | None:
-        """The syntax tree; ``None`` if the text does not parse or is too long."""
+        """The syntax tree; ``None`` if the text has a syntax error or is too long."""
         if self.is_long:
             return None
         try:
@@ -69,7 +69,7 @@ class SourceFile:
             return None
 
     def line(self, row: int) -> str:
-        """Return the line ``row``, empty outside the file."""
+        """Return the line at ``row``; "" if the file has no such row."""
         return self.lines[row - 1] if 1 <= row <= len(self.lines) else ""
 
     def column(self, row: int, offset: int) -> int:
@@ -80,19 +80,22 @@ class SourceFile:
         return len(line.encode("utf-8", "surrogatepass")[: max(offset, 0)].decode("utf-8", "ignore")) + 1
 
     def offset(self, row: int, column: int) -> int:
-        """Return the 0-based UTF-8 byte offset of a 1-based character column.
+        """Return the 0-based UTF-8 byte offset in a line of a 1-based character column.
 
-        It is the inverse of :meth:`column`.
+        This is the inverse of :meth:`column`.
         """
         return len(self.line(row)[: column - 1].encode("utf-8", "surrogatepass"))
 
     def cell(self, row: int) -> tuple[int, int]:
-        """Return a row's code cell and row in that cell; cell 0 if there are no cells."""
+        """Return the number of a row's code cell, and the row within the cell.
+
+        If there are no cells, return 0 and the row.
+        """
         number = bisect_right(self.cells, row)
         return number, row - self.cells[number - 1] + 1 if number else row
 
     def place(self, row: int) -> str:
-        """Return a row as users see it: ``12``, or ``cell 3:2`` in a notebook."""
+        """Return a row as shown to users: ``12``, or ``cell 3:2`` in a notebook."""
         cell, row = self.cell(row)
         return f"cell {cell}:{row}" if cell else str(row)
 
@@ -102,7 +105,10 @@ class SourceFile:
         return f"{row} of cell {cell}" if cell else str(row)
 
     def until(self, cell: int) -> SourceFile:
-        """Return the program up to and including a code cell; itself for the last cell."""
+        """Return the program up to and including a code cell.
+
+        For the last cell, return this file itself.
+        """
         if not 0 < cell < len(self.cells):
             return self
         text = "\n".join(self.lines[: self.cells[cell] - 1])
@@ -114,7 +120,7 @@ class SourceFile:
         return ["\n".join(self.lines[row - 1 : end]) for row, end in zip(self.cells, ends, strict=True)]
 
     def still_is(self, ran: SourceFile) -> bool:
-        """Return whether this is the text that ran; a notebook may have more cells."""
+        """Return whether this text is the text that ran; a notebook may have more cells."""
         return self.until(len(ran.cells)).lines == ran.lines
 
     def nodes_at(self, row: int) -> Sequence[ast.expr | ast.stmt | ast.arg]:
@@ -125,7 +131,7 @@ class SourceFile:
     def functions(self) -> Mapping[tuple[int, str], tuple[int, int]]:
         """The first and last row of each function, by its ``def`` row and name.
 
-        The first row includes decorators.
+        The first row is the row of the first decorator, if there is one.
         """
         rows: dict[tuple[int, str], tuple[int, int]] = {}
         for node in ast.walk(self.tree) if self.tree else ():
@@ -148,7 +154,7 @@ class SourceFile:
 class SourceReader:
     """A cached reader of files.
 
-    It reads a file again only if its modification time or size has changed.
+    A file is read again only if its modification time or size has changed.
     """
 
     def __init__(self) -> None:
@@ -170,7 +176,7 @@ class SourceReader:
 def read_source(filename: str) -> SourceFile | None:
     """Read a Python file or notebook in its declared encoding.
 
-    Return ``None`` if it cannot be read.
+    Return ``None`` if the file cannot be read.
     """
     try:
         if filename.endswith(NOTEBOOK):
@@ -202,7 +208,7 @@ def read_bytes(filename: str) -> bytes:
 
 
 def unreadable(filename: str) -> str:
-    """Return why a file cannot be read, as part of a sentence; empty if it can be."""
+    """Return why a file cannot be read, as part of a sentence; "" if it can be read."""
     try:
         data = read_bytes(filename)
         if filename.endswith(NOTEBOOK):

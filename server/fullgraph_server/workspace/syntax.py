@@ -15,7 +15,7 @@ _BLOCKS = ("body", "orelse", "finalbody")
 
 
 def nodes_of(kind: type[_Kind], within: ast.AST | None) -> Iterator[_Kind]:
-    """Yield all nodes of a kind within a node, itself included, outer ones first."""
+    """Yield all nodes of a kind in ``within``, itself included, outer nodes first."""
     return (node for node in ast.walk(within) if isinstance(node, kind)) if within else iter(())
 
 
@@ -30,12 +30,12 @@ def last_row(node: _Placed) -> int:
 
 
 def covers(node: _Placed, row: int) -> bool:
-    """Return whether a node spans a row; its decorators do not count."""
+    """Return whether a row is in a node; the node's decorators do not count."""
     return node.lineno <= row <= last_row(node)
 
 
 def callee(node: ast.expr) -> ast.expr:
-    """Return the function expression of a call; any other expression unchanged."""
+    """Return the function expression of a call; return any other expression unchanged."""
     return node.func if isinstance(node, ast.Call) else node
 
 
@@ -45,14 +45,17 @@ def positional(function: AnyFunction) -> list[ast.arg]:
 
 
 def parameters(function: AnyFunction, *, rest: bool = True) -> list[ast.arg]:
-    """Return a function's parameters; ``rest`` adds ``*args`` and ``**kwargs`` last."""
+    """Return a function's parameters.
+
+    With ``rest``, ``*args`` and ``**kwargs`` are included, at the end.
+    """
     given = function.args
     several = (given.vararg, given.kwarg) if rest else ()
     return [*positional(function), *given.kwonlyargs, *filter(None, several)]
 
 
 def dotted(node: ast.AST | None) -> str:
-    """Return a dotted name as written (``torch.nn.functional``), otherwise empty."""
+    """Return a dotted name as written (``torch.nn.functional``); "" for other nodes."""
     if isinstance(node, ast.Attribute):
         owner = dotted(node.value)
         return f"{owner}.{node.attr}" if owner else ""
@@ -60,12 +63,15 @@ def dotted(node: ast.AST | None) -> str:
 
 
 def last_name(node: ast.AST | None) -> str:
-    """Return the last part of a name: ``sum`` for ``x.abs().sum``; otherwise empty."""
+    """Return the last part of a name: ``sum`` for ``x.abs().sum``; "" for other nodes."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def imports(node: ast.AST) -> dict[str, str]:
-    """Map names that imports in a node bind to full names; relative ones keep dots."""
+    """Return the full names of everything that a node imports, by local name.
+
+    The names of relative imports begin with dots.
+    """
     found: dict[str, str] = {}
     for item in ast.walk(node):
         if isinstance(item, ast.Import):
@@ -79,14 +85,17 @@ def imports(node: ast.AST) -> dict[str, str]:
 
 
 def resolved(node: ast.AST | None, imported: Mapping[str, str]) -> str:
-    """Return a dotted name with its first part resolved by an absolute import."""
+    """Return the full form of a dotted name, with its first part resolved by imports.
+
+    Relative imports are not resolved.
+    """
     root, dot, rest = dotted(node).partition(".")
     path = imported.get(root, root)
     return f"{root if path.startswith('.') else path}{dot}{rest}"
 
 
 def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    """Yield the blocks of a compound statement or a module."""
+    """Yield the blocks of a compound statement or a module, as lists of statements."""
     for name in _BLOCKS:
         block = getattr(node, name, None)
         if isinstance(block, list) and block:
@@ -152,6 +161,6 @@ def bound(statement: ast.stmt) -> set[str]:
 def called(node: ast.AST | None) -> str:
     """Return the last name of a called function: ``sum`` for ``x.abs().sum()``.
 
-    Empty for other nodes.
+    Return "" for nodes that are not calls.
     """
     return last_name(node.func) if isinstance(node, ast.Call) else ""

@@ -1,4 +1,4 @@
-"""The targets of a file, a folder and the configuration: programs that can run."""
+"""The targets of a file, of a folder and of pyproject.toml: programs that can run."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _log = logging.getLogger(__name__)
 
 _RANK = "#rank="
 ARGUMENTS = " -- "
-"""The separator between a script and its arguments in a target's id, as on command lines."""
+"""The separator between a script and its arguments in a target's id, as on the command line."""
 MODULE = "-m "
 CONSOLE_SCRIPT = "--console-script "
 PYTEST = "pytest:"
 LAUNCH = "launch:"
-"""The prefix of the id of a target of launch.json."""
+"""The prefix of the ids of the targets from launch.json."""
 _MENTIONS = re.compile(r"torch\.compile\b|#\s*fullgraph:")
 _MENTIONS_IN_BYTES = re.compile(_MENTIONS.pattern.encode())
 _TEST_FILE = re.compile(r"^(?:test_.*|.*_test)\.py$")
@@ -59,7 +59,7 @@ class TorchrunJob:
 class Trace:
     """The logs of a program that ran elsewhere: a file, or a folder of files by rank.
 
-    ``rank`` selects a single rank. ``folders`` maps folders of the other machine to folders of this one.
+    ``rank`` selects a single rank. ``folders`` maps folders of the other machine to folders of this machine.
     """
 
     path: Path
@@ -72,9 +72,10 @@ class Target:
     """A program that can run, with its folder and environment."""
 
     id: str
-    """A script's path or ``path -- arguments``, ``-m module``, ``--console-script name``, ``path::qualname``
-    of an example, ``path::3`` of a notebook up to a cell, ``pytest:node``, ``trace:path``, ``launch:name`` of
-    a launch configuration, or a name."""
+    """The id of the target: a script's path or ``path -- arguments``, ``-m module``, ``--console-script
+    name``, ``path::qualname`` of an example, ``path::3`` of a notebook up to its third code cell,
+    ``pytest:node``, ``trace:path``, ``launch:name`` of a launch configuration, or the name of a target in
+    pyproject.toml."""
     label: str
     kind: TargetKind
     filename: str
@@ -83,15 +84,15 @@ class Target:
     env: Mapping[str, str] = field(default_factory=dict)
     """Environment variables to add for the run."""
     timeout: float | None = None
-    """The time limit in seconds; ``None`` for the general setting."""
+    """The time limit in seconds; ``None`` to use the general setting."""
     problems: tuple[TextProblem, ...] = ()
     """Problems of example calls that cannot run."""
     switches: Switches | None = None
-    """Settings that override the program's own; ``None`` for the general setting."""
+    """Settings that override those that the program makes; ``None`` to use the general settings."""
     python: str | None = None
-    """The interpreter that the target names; ``None`` for the project's."""
+    """The interpreter that the target names; ``None`` to use the project's."""
     cells: int = 0
-    """The number of code cells of a notebook that run."""
+    """The number of a notebook's code cells that run."""
 
 
 def problem_facts(target: Target) -> tuple[TargetProblem, ...]:
@@ -107,21 +108,21 @@ def problem_facts(target: Target) -> tuple[TargetProblem, ...]:
 
 
 def script_target(filename: str, cwd: Path, args: tuple[str, ...] = ()) -> Target:
-    """Return the target for a file that runs as ``__main__``."""
+    """Return the target that runs a file as ``__main__``."""
     return Target(filename, _relative(filename, cwd), "script", filename, Script(filename, args), cwd)
 
 
 def cell_target(source: SourceFile, cell: int, cwd: Path) -> Target:
     """Return the target that runs a notebook up to a code cell.
 
-    It is separate from the target of the whole notebook.
+    This target is separate from that of the whole notebook.
     """
     target = file_target(source.until(cell), cwd)
     return replace(target, id=f"{target.id}::{cell}", label=f"{target.label}::{cell}")
 
 
 def module_target(module: str, cwd: Path, args: tuple[str, ...] = ()) -> Target:
-    """Return the target of a module that runs as ``__main__``, found from ``cwd``."""
+    """Return the target that runs a module as ``__main__``, found from ``cwd``."""
     filename, name = module_file(module, cwd), f"{MODULE}{module}"
     return Target(name, name, "module", filename, Script(filename, args, module), cwd)
 
@@ -135,7 +136,7 @@ def console_script_target(name: str, config: ProjectConfig, cwd: Path) -> Target
 def with_arguments(filename: str, cwd: Path, args: tuple[str, ...]) -> Target:
     """Return the target of a script with arguments.
 
-    It is separate from the target of the script without arguments.
+    This target is separate from that of the script without arguments.
     """
     target = script_target(filename, cwd, args)
     words = shlex.join(args)
@@ -146,7 +147,7 @@ def with_arguments(filename: str, cwd: Path, args: tuple[str, ...]) -> Target:
 def trace_target(place: Path | str, root: Path, rank: int | None = None) -> Target:
     """Return the target of a trace at a path, or at a URL without secrets.
 
-    ``root`` has its sources.
+    ``root`` is the folder with the sources of the program.
     """
     path = Path(place)
     name = f"{place}{_RANK}{rank}" if rank is not None else str(place)
@@ -155,13 +156,13 @@ def trace_target(place: Path | str, root: Path, rank: int | None = None) -> Targ
 
 
 def trace_of(target: str) -> Trace:
-    """Return the trace, or the rank of a trace, that a target's id names."""
+    """Return the trace, or the single rank of a trace, that a target's id names."""
     path, _, rank = target.removeprefix(TRACE).partition(_RANK)
     return Trace(Path(path), int(rank) if rank.isdecimal() and len(rank) < 10 else None)
 
 
 def pytest_target(node: str, cwd: Path) -> Target:
-    """Return the target of a pytest node; its path can be relative to ``cwd``."""
+    """Return the target of a pytest node, whose path can be relative to ``cwd``."""
     path, separator, test = node.partition("::")
     filename = os.path.normpath(cwd / path)
     node = f"{filename}{separator}{test}"
@@ -188,9 +189,9 @@ def example_targets(source: SourceFile, cwd: Path) -> tuple[Target, ...]:
 
 
 def file_target(source: SourceFile, cwd: Path) -> Target:
-    """Return the target of a whole file: its example calls or a script.
+    """Return the target of a whole file: its example calls, or the file as a script.
 
-    It is a script if the file is a program or has no example calls.
+    The file runs as a script if it is a program or has no example calls.
     """
     file_examples = FileExamples() if is_program(source) else find_examples(source)
     if file_examples == FileExamples():
@@ -209,13 +210,13 @@ def file_target(source: SourceFile, cwd: Path) -> Target:
 
 
 def configured_targets(config: ProjectConfig) -> tuple[Target, ...]:
-    """Return the targets of pyproject.toml."""
+    """Return the targets that pyproject.toml defines."""
     read = SourceReader()
     return tuple(_configured(target, config, read) for target in config.targets)
 
 
 def folder_targets(folder: Path, config: ProjectConfig, cwd: Path) -> list[Target]:
-    """Return the targets below a folder: pyproject.toml's, then those of files.
+    """Return the targets below a folder: first those of pyproject.toml, then of files.
 
     A script that pyproject.toml names appears only with the arguments given there.
     """
@@ -226,9 +227,9 @@ def folder_targets(folder: Path, config: ProjectConfig, cwd: Path) -> list[Targe
 
 
 def find_targets(folder: Path, cwd: Path) -> tuple[Target, ...]:
-    """Find the targets of all files below a folder.
+    """Return the targets of all files below a folder.
 
-    Files that mention neither torch.compile nor an example call are skipped.
+    Files that contain neither ``torch.compile`` nor an example call are skipped.
     """
     targets: list[Target] = []
     for filename in python_files(str(folder)):
@@ -255,7 +256,7 @@ def is_test_file(filename: str) -> bool:
 
 
 def mentions_compile(text: str) -> bool:
-    """Return whether a text mentions torch.compile or an example call."""
+    """Return whether a text contains ``torch.compile`` or an example call."""
     return _MENTIONS.search(text) is not None
 
 
@@ -270,14 +271,14 @@ def _tests(source: SourceFile) -> Iterator[str]:
 
 
 def _console_script(name: str, config: ProjectConfig) -> Script:
-    """Return the program of a console script, with its module's file, if known."""
+    """Return the program of a console script, with the file of its module if known."""
     module = config.console_scripts.get(name)
     filename = module_file(module, config.root) if module else str(config.root / "pyproject.toml")
     return Script(filename, console_script=name)
 
 
 def _what_runs(target: Target) -> object:
-    """Return a key that is equal for targets of one program with any arguments."""
+    """Return a key that is equal for targets that run one program with any arguments."""
     return target.filename if isinstance(target.program, (Script, TorchrunJob)) else target.program
 
 
@@ -324,7 +325,7 @@ def _configured(target: TargetConfig, config: ProjectConfig, read: SourceReader)
 
 @lru_cache(maxsize=64)
 def _examples_by_name(source: SourceFile) -> Mapping[str, tuple[Example, ...]]:
-    """Return a file's examples by qualified name; the empty name has all of them."""
+    """Return a file's examples by qualified name; "" maps to all of them."""
     examples = find_examples(source).examples
     by_name: dict[str, tuple[Example, ...]] = {"": examples}
     for example in examples:
@@ -336,7 +337,7 @@ def _examples_by_name(source: SourceFile) -> Mapping[str, tuple[Example, ...]]:
 
 
 def python_files(folder: str) -> Iterator[str]:
-    """Yield the Python files below a folder by name, except those of environments."""
+    """Yield the Python files below a folder, sorted by name, without environments."""
     for path, folders, names in os.walk(folder):
         folders[:] = sorted(
             name
@@ -363,9 +364,9 @@ def _inside(filename: str, folder: Path) -> bool:
 
 
 def _folder(source: SourceFile, cwd: Path) -> Path:
-    """Return the folder that a file runs in.
+    """Return the folder in which a file runs.
 
-    A notebook runs in its own folder, where Jupyter starts kernels, too.
+    A notebook runs in its own folder, as in Jupyter.
     """
     return Path(source.filename).parent if source.cells else cwd
 

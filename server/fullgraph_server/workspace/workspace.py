@@ -1,4 +1,4 @@
-"""The user's own files, as opposed to those of libraries."""
+"""The user's own files, as opposed to files of libraries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .source import SourceFile, SourceReader
 
 _LIBRARY_FOLDERS = frozenset({"site-packages", "dist-packages", "node_modules"})
 _GENERATED = os.path.join(os.sep, FOLDER, "cache")
-"""The folder for TorchInductor's code in a run, which does not count as the user's code."""
+"""The folder for the code that TorchInductor generates in a run; it does not count as the user's code."""
 _STANDARD_LIBRARY = re.compile(r"[/\\]lib(?:64)?[/\\]python\d\.\d+[/\\]", re.IGNORECASE)
 _PROJECT_MARKERS = ("pyproject.toml", "setup.py", ".git")
 
@@ -26,19 +26,19 @@ class Workspace:
 
     root: Path
     read: Callable[[str], SourceFile | None] = field(default_factory=SourceReader, compare=False, repr=False)
-    """The function that reads a file: from disk, or the newer text from an editor."""
+    """The function that reads a file, either from disk or as the newer text from an editor."""
     package: str = ""
     """An installed package whose files also count as the user's own."""
 
     def contains(self, filename: str) -> bool:
         """Return whether a file is the user's: below the root, not in a library.
 
-        A file of an environment is not the user's; a file of ``package`` is.
+        Files of environments are not the user's; files of ``package`` are.
         """
         return _contains(str(self.root), filename) or self.in_package(filename)
 
     def in_package(self, filename: str) -> bool:
-        """Return whether a file is of the installed package that counts as the user's."""
+        """Return whether a file belongs to ``package``, which counts as the user's."""
         return bool(self.package) and os.path.isabs(filename) and package_name(filename) == self.package
 
     def source(self, filename: str) -> SourceFile | None:
@@ -46,12 +46,15 @@ class Workspace:
         return self.read(filename)
 
     def own_source(self, filename: str) -> SourceFile | None:
-        """Return the file if it is the user's; ``None`` for any other or unreadable file."""
+        """Return the file if it is the user's and readable; otherwise ``None``."""
         return self.source(filename) if self.contains(filename) else None
 
 
 def project_root(path: Path) -> Path:
-    """Return the nearest project folder at or above ``path``, else its own folder."""
+    """Return the nearest project folder at or above ``path``.
+
+    If there is none, return ``path`` itself if it is a folder, otherwise its parent.
+    """
     path = Path(os.path.abspath(path))
     folder = path if path.is_dir() else path.parent
     return next(filter(is_project, (folder, *folder.parents)), folder)
@@ -64,7 +67,7 @@ def is_project(folder: Path) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_library_folder(folder: str) -> bool:
-    """Return whether a folder holds an environment or installed libraries."""
+    """Return whether a folder contains an environment or installed libraries."""
     if os.path.basename(folder) in _LIBRARY_FOLDERS or folder.endswith(_GENERATED):
         return True
     if os.path.basename(folder) == "torch" and os.path.isdir(os.path.join(folder, "_dynamo")):
@@ -82,7 +85,7 @@ def _contains(root: str, filename: str) -> bool:
             os.path.realpath(root), os.path.realpath(filename)
         )
     except ValueError:
-        return False  # a file cannot have this name
+        return False  # not a valid file name
 
 
 def _below(root: str, filename: str) -> bool:

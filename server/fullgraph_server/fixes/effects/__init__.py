@@ -1,8 +1,8 @@
-"""Side effects of functions, read from their source on every path.
+"""Side effects of functions, found by reading their source.
 
-Paths that did not run are included.
+All paths through a function are read, also those that did not run.
 
 - ``known``: functions of the standard library, torch and NumPy with known effects
-- ``names``: the meaning of names in a file, also from other files of the workspace
+- ``names``: the meaning of names in a file, resolved across the files of the workspace
 - ``reading``: the effects of a function
 """

@@ -1,4 +1,4 @@
-"""Effects of functions without readable source.
+"""Effects of functions whose source is not read.
 
 These are builtins, and functions of the standard library, torch and NumPy.
 """
@@ -10,12 +10,12 @@ from typing import Final, Literal, TypeAlias
 Effect: TypeAlias = Literal["fresh", "holds", "views", "changes", "draws", "outside", "unknown"]
 """The effect of a function:
 
-- ``fresh``: its result shares no memory with its arguments.
-- ``holds``: its result may be or contain its arguments.
-- ``views``: its result may share the memory of its first argument.
-- ``changes``: it changes its first argument, and returns it.
-- ``draws``: it draws random numbers.
-- ``outside``: it reads or writes files, the terminal, the clock or the state of the process.
+- ``fresh``: the result shares no memory with the arguments.
+- ``holds``: the result may be or contain the arguments.
+- ``views``: the result may share the memory of the first argument.
+- ``changes``: the function changes its first argument and returns it.
+- ``draws``: the function draws random numbers.
+- ``outside``: the function reads or writes files, the terminal, the clock or the state of the process.
 """
 
 
@@ -29,7 +29,7 @@ PURE_MODULES: Final = _words(
     "dataclasses enum bisect heapq array numpy scipy types contextlib abc ast colorsys bz2 lzma gzip "
     "__future__ torchvision einops skimage sklearn"
 )
-"""Modules whose functions have no effects other than those in the tables below."""
+"""Modules whose functions have no effects except those listed in the tables below."""
 DRAWING_MODULES: Final = _words("random secrets uuid numpy.random scipy.stats")
 OUTSIDE_MODULES: Final = _words(
     "os sys time datetime pathlib io shutil tempfile glob subprocess socket logging warnings threading "
@@ -41,7 +41,7 @@ _OF_PATHS: Final = _words(
     "datetime.timedelta datetime.date datetime.datetime pathlib.PurePath io.BytesIO io.StringIO pickle.loads "
     "pickle.dumps logging.getLogger csv.reader"
 )
-"""Functions of these modules that only compute."""
+"""Functions of ``OUTSIDE_MODULES`` that only compute."""
 
 VIEWS: Final = _words(
     "view view_as reshape reshape_as flatten unflatten ravel squeeze unsqueeze transpose t T mT H mH "
@@ -64,9 +64,10 @@ CHANGES: Final = _words(
     "load_state_dict step zero_grad train eval setattr delattr __setitem__ __setattr__ __delitem__ next send "
     "read readline readlines write writelines seek"
 )
-"""Functions and methods that change their first argument or receiver; names ending in ``_`` do so, too."""
+"""Functions and methods that change their first argument or receiver. Names that end in ``_`` have this
+effect without being listed."""
 OF_LISTS_ONLY: Final = _words("add sort update put set resize fill partition reverse step get real imag")
-"""Names in ``CHANGES`` that tensors have, too, as methods that change nothing."""
+"""Names in ``CHANGES`` that are also methods of tensors; the tensor methods change nothing."""
 NUMBERS: Final = _words(
     "shape dtype device ndim size numel stride layout requires_grad is_leaf is_cuda itemsize nbytes names "
     "training is_floating_point"
@@ -121,15 +122,15 @@ _OUTSIDE_OF_TORCH: Final = (
 def of_builtin(name: str) -> Effect:
     """Return the effect of a builtin.
 
-    Exceptions and the like only hold their arguments.
+    A capitalized builtin, such as an exception class, only holds its arguments.
     """
     return _BUILTINS.get(name) or ("holds" if name[:1].isupper() else "unknown")
 
 
 def of_library(path: str) -> Effect:
-    """Return the effect of a library's function.
+    """Return the effect of a library function.
 
-    ``path`` is the full name: ``numpy.random.rand``.
+    ``path`` is its full name, such as ``numpy.random.rand``.
     """
     owner, _, name = path.rpartition(".")
     root = path.partition(".")[0]
@@ -158,7 +159,7 @@ def of_library(path: str) -> Effect:
 def of_method(name: str, *, is_tensor: bool) -> Effect:
     """Return the effect of a method, by its name.
 
-    The receiver is a tensor or array if ``is_tensor``, else it may be a list.
+    The receiver is a tensor or array if ``is_tensor``, otherwise it may be a list.
     """
     if name in _RANDOM:
         return "draws"

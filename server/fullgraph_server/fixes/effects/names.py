@@ -1,4 +1,4 @@
-"""The meaning of names in a file: definitions of the workspace, or of libraries."""
+"""The meaning of names in a file: definitions in the workspace or in libraries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Files = Mapping[str, SourceFile | None]
 
 @dataclass(frozen=True, eq=False)
 class WorkspaceDefinition:
-    """A function or class of the workspace, with its file."""
+    """A function or class of the workspace, with the file that defines it."""
 
     code: ParsedFile
     node: Function | ast.ClassDef
@@ -25,9 +25,9 @@ class WorkspaceDefinition:
 
 @dataclass(frozen=True)
 class LibraryFunction:
-    """A function of a library by full name, ``numpy.random.rand``, or a builtin.
+    """A function of a library or a builtin.
 
-    The name of a builtin has no dot.
+    ``path`` is the full name, such as ``numpy.random.rand``; the name of a builtin has no dot.
     """
 
     path: str
@@ -35,7 +35,7 @@ class LibraryFunction:
 
 @dataclass(frozen=True)
 class ModuleVariable:
-    """A variable of a module, or a part of it (``LEDGER.entries``).
+    """A variable of a module, or an attribute of such a variable (``LEDGER.entries``).
 
     ``value`` is the assigned expression.
     """
@@ -51,7 +51,7 @@ Meaning = WorkspaceDefinition | LibraryFunction | ModuleVariable
 def meaning_of(
     code: ParsedFile, path: str, files: Files, imports: Mapping[str, str] | None = None
 ) -> Meaning:
-    """Return the meaning of a dotted name.
+    """Return the meaning of the dotted name ``path``.
 
     ``imports`` are the imports of the function around the name.
     """
@@ -74,7 +74,7 @@ def meaning_of(
 def function_here(code: ParsedFile, path: str, files: Files) -> Function | None:
     """Return the function of the same file that a dotted name refers to, or ``None``.
 
-    The function may be compiled.
+    The name may also refer to the compiled function.
     """
     meaning = meaning_of(code, path, files)
     value = meaning.value if isinstance(meaning, ModuleVariable) else None
@@ -86,9 +86,9 @@ def function_here(code: ParsedFile, path: str, files: Files) -> Function | None:
 
 @lru_cache(maxsize=64)
 def _variables(code: ParsedFile) -> Mapping[str, Sequence[ast.expr | None]]:
-    """Return the expressions that a module assigns to each variable.
+    """Return the expressions that a module assigns to each of its variables.
 
-    Other bindings are ``None``.
+    ``None`` stands for any other kind of binding, such as a loop variable.
     """
     found: dict[str, list[ast.expr | None]] = {}
     for statement in code.all(ast.stmt):
@@ -114,7 +114,7 @@ def _of_class(code: ParsedFile, cls: Function | ast.ClassDef, member: str, path:
 def _imported(path: str, files: Files, code: ParsedFile) -> Meaning:
     """Return the meaning of an imported name.
 
-    It is read from the workspace's file if a file is the imported module.
+    If a file of the workspace is the imported module, the name is looked up there.
     """
     parts = path.lstrip(".").split(".")
     for length in range(len(parts), 0, -1):
@@ -129,7 +129,7 @@ def _imported(path: str, files: Files, code: ParsedFile) -> Meaning:
 
 @lru_cache(maxsize=256)
 def _module(parts: tuple[str, ...], filenames: tuple[str, ...]) -> str:
-    """Return the file of a module; empty if no file matches, or more than one."""
+    """Return the file name of a module; "" unless exactly one file matches."""
     stem = "/".join(parts)
     ends = (f"/{stem}.py", f"/{stem}/__init__.py")
     found = [name for name in filenames if f"/{name}".replace("\\", "/").endswith(ends)]

@@ -1,4 +1,4 @@
-"""Effects of a function and its callees, read from the source on every path."""
+"""Effects of a function and its callees, read from their source on all paths."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from .known import NUMBERS, OUTSIDE_MODULES, PLAIN_DECORATORS, Effect, of_builti
 from .names import Files, LibraryFunction, ModuleVariable, WorkspaceDefinition, meaning_of
 
 Origins = frozenset[str]
-"""The owners of the memory of a value: names of parameters, and ``@name`` for variables of modules."""
+"""The names of the variables that may own the memory of a value: parameters by name, variables of modules as
+``@name``."""
 _FRESH: Origins = frozenset()
 _Values = dict[str, Origins]
 _MOST_DEPTH = 12
@@ -23,10 +24,10 @@ _MOST_DEPTH = 12
 class FunctionEffects:
     """The effects that a function may have on some path.
 
-    ``changes`` are the parameters that it changes in place, ``returns`` the parameters whose memory its
-    result may share. ``outside`` are its other side effects, as the ends of sentences
-    (``changes `LEDGER.entries```). ``unknown`` are the calls with unknown effects, in source form. ``reads``
-    are the variables of modules that it reads.
+    ``changes`` are the parameters that the function changes in place, ``returns`` the parameters whose memory
+    its result may share. ``outside`` are its other side effects, each as the end of a sentence (``changes
+    `LEDGER.entries```). ``unknown`` are the calls with unknown effects, in source form. ``reads`` are the
+    variables of modules that the function reads; ``draws`` tells whether it draws random numbers.
     """
 
     changes: set[str] = field(default_factory=set)
@@ -43,7 +44,10 @@ def effects_of(code: ParsedFile, function: Function, files: Files) -> FunctionEf
 
 
 def changes_before(code: ParsedFile, function: Function, node: ast.AST, names: set[str]) -> bool:
-    """Tell whether a function may change arguments in-place before it reaches a node."""
+    """Tell whether a function may change arguments in place before it reaches a node.
+
+    ``names`` are the arguments.
+    """
     first = next(item for item in code.around(node) if item in function.body)
     reader = _EffectReader(code, function, {}, {})
     values = {name: frozenset({name}) for name in parameters(function)}
@@ -52,9 +56,9 @@ def changes_before(code: ParsedFile, function: Function, node: ast.AST, names: s
 
 
 def is_fresh(code: ParsedFile, value: ast.expr, files: Files) -> bool:
-    """Tell whether a value has its own memory.
+    """Tell whether the value of an expression has its own memory.
 
-    ``x * 2`` has, but not ``x`` or ``x.view(-1)``.
+    ``x * 2`` has its own memory, but not ``x`` or ``x.view(-1)``.
     """
     function = ast.parse("def f(): pass").body[0]
     assert isinstance(function, ast.FunctionDef)
@@ -67,7 +71,7 @@ def is_fresh(code: ParsedFile, value: ast.expr, files: Files) -> bool:
 
 
 class _EffectReader:
-    """A reader that follows values and their possible origins through a function."""
+    """A reader that follows values and the owners of their memory in a function."""
 
     def __init__(
         self,
@@ -84,7 +88,7 @@ class _EffectReader:
         self._busy: list[ast.AST] = []
 
     def effects(self) -> FunctionEffects:
-        """Return the effects of the function."""
+        """Read the function and return its effects."""
         assert not isinstance(self._function, ast.Lambda)
         self._known[self._function] = self.found
         for decorator in self._function.decorator_list:
@@ -101,7 +105,7 @@ class _EffectReader:
     # -- statements --------------------------------------------------------------------------------
 
     def block(self, statements: Iterable[ast.stmt], values: _Values) -> None:
-        """Follow statements in order; ``values`` is updated to the origins after them."""
+        """Read statements in order; update ``values`` to the origins after the statements."""
         for statement in statements:
             self._statement(statement, values)
 
@@ -192,7 +196,7 @@ class _EffectReader:
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While, values: _Values) -> None:
         origins = self.value(node.test if isinstance(node, ast.While) else node.iter, values)
-        for _ in range(2):  # the second pass sees values that the first iteration made
+        for _ in range(2):  # the second pass sees the values that the first iteration assigned
             before = dict(values)
             if not isinstance(node, ast.While):
                 self._store(node.target, origins, values)
@@ -309,7 +313,7 @@ class _EffectReader:
     def _passed(self, item: ast.expr, node: ast.Call, every: Origins, values: _Values) -> None:
         """Add the effects of a function that is passed as an argument.
 
-        The callee may call it.
+        The called function may call its argument.
         """
         if not isinstance(item, ast.Name) or item.id in values:
             return
@@ -324,7 +328,7 @@ class _EffectReader:
             self.found.outside[f"calls `{item.id}`"] = None
 
     def _method(self, node: ast.Call, given: Sequence[Origins], every: Origins, values: _Values) -> Origins:
-        """Follow a call of a method of a local value, or of the value of an expression."""
+        """Read a method call on a local variable or on another expression."""
         if not isinstance(node.func, ast.Attribute):
             self.value(node.func, values)
             return self._unknown(node)
@@ -338,7 +342,7 @@ class _EffectReader:
     def _of_variable(
         self, node: ast.Call, path: str, given: Sequence[Origins], every: Origins, values: _Values
     ) -> Origins:
-        """Follow a call of a method of a module variable, whose class may be known."""
+        """Read a method call on a module variable, whose class may be known."""
         owner, _, name = path.rpartition(".")
         meaning = meaning_of(self._code, owner, self._files, self._imports)
         origins = self.value(node.func.value, values)  # type: ignore[attr-defined]
@@ -419,9 +423,9 @@ class _EffectReader:
         every: Origins,
         words: Mapping[str | None, Origins] | None = None,
     ) -> Origins:
-        """Add the effects of a called function.
+        """Add the effects of a called function; return the origins of its result.
 
-        Its parameters are mapped to the origins of the arguments.
+        The function's parameters are mapped to the origins of the arguments.
         """
         names = [name for name in parameters(function) if name not in bound]
         is_sure = not any(isinstance(item, ast.Starred) for item in node.args) and None not in (words or {})
@@ -450,7 +454,7 @@ class _EffectReader:
         words: Mapping[str | None, Origins],
         values: _Values,
     ) -> Origins:
-        """Follow a call of a nested function, with the variables around it."""
+        """Read a call of a nested function, which may use the variables around it."""
         every = _FRESH.union(*given, *words.values())
         if function in self._busy or len(self._busy) > _MOST_DEPTH:
             return every
@@ -466,7 +470,7 @@ class _EffectReader:
         return returned
 
     def _unknown(self, node: ast.Call) -> Origins:
-        """Record a call with unknown effects; its result counts as fresh."""
+        """Record a call with unknown effects; treat its result as memory of its own."""
         self.found.unknown[ast.unparse(node.func)] = None
         return _FRESH
 

@@ -1,12 +1,12 @@
 """Custom operators around functions that torch cannot trace.
 
-They are derived from the observed calls.
+The operators are derived from observed calls of the functions.
 
-- ``callees``: the functions around a finding, and the calls of them
-- ``reads``: the variables that a function reads in addition to its arguments, and whether they may change
-- ``source``: effects of a function that its source shows, in addition to the observed calls
-- ``rule``: the functions that can be an operator, and the edits
+- ``callees``: the functions called around a finding, and their calls
+- ``reads``: variables that a function reads in addition to its arguments, and whether they may change
+- ``source``: effects of a function, found in its source and in its observed calls
+- ``rule``: the choice of functions that can be operators, and the edits
 - ``text``: the text of an operator, with its fake implementation
-- ``gradient``: the text of its gradient
-- ``result_sizes``: the sizes of results, as expressions of the arguments
+- ``gradient``: the text of an operator's gradient
+- ``result_sizes``: the sizes of results, as expressions in terms of the arguments
 """

@@ -1,4 +1,4 @@
-"""Functions around a finding that may become operators, with calls in one file."""
+"""Functions called around a finding that may become operators, with their calls."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from ..rules.syntax import Function, ParsedFile, code_of, defined, parameters, u
 from .text import WrittenCall
 
 _OWN = ("torch", "ctx", "results", "found", "item", "tuple", "len", "sum", "min")
-"""The names that an operator's text uses itself."""
+"""The names that the text of an operator uses itself."""
 _MADE = ("compile", "custom_op", "triton_op")
-"""Decorators of functions that are compiled themselves, or that are operators already."""
+"""Decorators of functions that are compiled on their own, or that are operators already."""
 
 
 @dataclass(frozen=True)
 class Callee:
     """A function of a module, with its calls in one file.
 
-    The calls pass the same parameters.
+    All calls pass the same parameters.
     """
 
     code: ParsedFile
@@ -37,7 +37,7 @@ class Callee:
 
     @property
     def name(self) -> str:
-        """The name by which the calls name the function, with its modules."""
+        """The dotted name by which the calls refer to the function."""
         return self.written.function
 
     @property
@@ -46,7 +46,7 @@ class Callee:
         return tuple(self.code.span(call) for call in self.calls)
 
     def passed(self, call: ast.Call) -> list[tuple[str, ast.expr]]:
-        """Return the names of parameters with the arguments that a call passes for them."""
+        """Return each parameter name with the argument that a call passes for it."""
         return list(
             zip(_names(self.code, call), [*call.args, *(item.value for item in call.keywords)], strict=True)
         )
@@ -62,7 +62,7 @@ class Callee:
 
 
 def functions(finding: Finding, context: RuleContext) -> Iterator[Callee]:
-    """Yield the functions around a finding: the called function, then its callers."""
+    """Yield the functions called around a finding: the innermost first, then callers."""
     for code, call in dict.fromkeys(_calls(finding, context)):
         names, definition = _names(code, call), defined(code.tree.body, dotted(call.func))
         if len(set(names)) < len(names):
@@ -80,7 +80,7 @@ def functions(finding: Finding, context: RuleContext) -> Iterator[Callee]:
 
 
 def method(finding: Finding, context: RuleContext) -> str:
-    """Return the method of ``self`` called at a finding, in source form, or ``""``."""
+    """Return the ``self`` method that a finding's code calls, or ``""``."""
     code, node = code_at(finding, context)
     own = [item for item in code.around(node) if isinstance(item, ast.Call)] if code and node else []
     for call in own:
@@ -90,9 +90,9 @@ def method(finding: Finding, context: RuleContext) -> str:
 
 
 def _is_same(code: ParsedFile, item: ast.Call, call: ast.Call, definition: Function | None) -> bool:
-    """Tell whether a call passes the same parameters to the same function.
+    """Tell whether two calls pass the same parameters to the same function.
 
-    A recursive call does not count.
+    ``item`` must not be a recursive call, in the function itself.
     """
     return (
         dotted(item.func) == dotted(call.func)
@@ -104,7 +104,7 @@ def _is_same(code: ParsedFile, item: ast.Call, call: ast.Call, definition: Funct
 
 
 def _names(code: ParsedFile, call: ast.Call, wanted_names: Sequence[str] = ()) -> list[str]:
-    """Return names of parameters for the arguments of a call, in source order."""
+    """Return the parameter name for each argument of a call, in source order."""
     function = dotted(call.func)
     definition = defined(code.tree.body, function)
     own = list(wanted_names)
@@ -119,7 +119,7 @@ def _names(code: ParsedFile, call: ast.Call, wanted_names: Sequence[str] = ()) -
 
 
 def _calls(finding: Finding, context: RuleContext) -> Iterator[tuple[ParsedFile, ast.Call]]:
-    """Yield calls of modules' functions at and above a finding, the innermost first."""
+    """Yield calls of functions of modules at and above a finding, innermost first."""
     code, node = code_at(finding, context)
     if code is None or node is None:
         return
@@ -140,7 +140,10 @@ def _calls(finding: Finding, context: RuleContext) -> Iterator[tuple[ParsedFile,
 
 
 def _first_compiled(finding: Finding, context: RuleContext) -> int:
-    """Return the stack index of the compiled function, whose calls are not compiled."""
+    """Return the stack index of the compiled function.
+
+    Its callers are not compiled.
+    """
     names = {
         item.function.rpartition(".")[2]
         for item in context.report.compilations
@@ -153,7 +156,7 @@ def _first_compiled(finding: Finding, context: RuleContext) -> int:
 def _is_of_module(call: ast.AST, code: ParsedFile) -> TypeGuard[ast.Call]:
     """Tell whether a node in a function calls a function of a module.
 
-    The module is this one or an imported one, but not torch.
+    The called function's module is this file or an imported module, but not torch.
     """
     if not isinstance(call, ast.Call) or not (written := dotted(call.func)):
         return False

@@ -1,4 +1,4 @@
-"""The text of an operator's gradient: an operator that calls the function again."""
+"""The source of an operator's gradient: an operator that reruns the function."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 class OperatorArgument:
     """A parameter of an operator.
 
-    ``has_gradient`` can only be true for a tensor or a list of tensors.
+    ``has_gradient`` is true only for tensors and lists of tensors.
     """
 
     name: str
@@ -25,14 +25,14 @@ class OperatorArgument:
 
     @property
     def needing(self) -> str:
-        """An expression for its tensors, detached and requiring gradients."""
+        """An expression for the parameter's tensors, detached and requiring gradients."""
         if self.is_list:
             return f"[item.detach().requires_grad_() for item in {self.name}]"
         return f"{self.name}.detach().requires_grad_()"
 
     @property
     def made(self) -> str:
-        """An expression for empty tensors with its sizes, as an item of a list."""
+        """An expression for empty tensors of the parameter's sizes, as items of a list."""
         if self.is_list:
             return f"*(item.new_empty(item.shape) for item in {self.name})"
         return f"{self.name}.new_empty({self.name}.shape)"
@@ -40,11 +40,11 @@ class OperatorArgument:
 
 @dataclass(frozen=True, slots=True)
 class OperatorGradient:
-    """The gradient of an operator ``{base}_op``.
+    """The gradient of the operator ``{base}_op``.
 
-    ``parameters`` is the text of its parameters, ``call`` the text of the call of the function. ``flowing``
-    are the indices of the results that gradients flow through. ``several`` is ``tuple`` or ``list`` if there
-    are several results; empty for one.
+    ``parameters`` is the source of the operator's parameters, ``call`` the source of the call of the
+    function. ``flowing`` are the indices of the results that gradients flow through. ``several`` is ``tuple``
+    or ``list`` if the operator has several results; empty for one result.
     """
 
     base: str
@@ -56,7 +56,7 @@ class OperatorGradient:
     several: str
 
     def texts(self) -> list[str]:
-        """Return the definitions, each without its end."""
+        """Return the source of each definition, without a newline at the end."""
         return [self._operator(), self._fake(), self._setup(), self._backward(), registered(self.base)]
 
     @property
@@ -128,7 +128,7 @@ def no_gradient(base: str, arguments: int, *, several: bool) -> list[str]:
 
 
 def registered(base: str) -> str:
-    """Return the statement that registers a gradient."""
+    """Return the statement that registers an operator's gradient."""
     return f"{base}_op.register_autograd(_{base}_backward, setup_context=_{base}_setup)"
 
 
@@ -138,5 +138,5 @@ def names_of(base: str) -> list[str]:
 
 
 def listed(texts: Sequence[str]) -> str:
-    """Join texts as a tuple, which needs brackets if it has only one item."""
+    """Join texts as the source of a tuple, in parentheses if there is only one."""
     return f"({texts[0]},)" if len(texts) == 1 else ", ".join(texts)

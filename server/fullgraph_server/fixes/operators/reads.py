@@ -1,6 +1,6 @@
 """Variables that a function reads in addition to its arguments.
 
-The module also finds out whether they may change.
+The module also finds out whether the variables may change.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _CHANGING_BUILTINS = ("open", "input", "globals", "vars")
 def reads_state(code: ParsedFile, name: str) -> bool:
     """Tell whether a function of a module reads a value that may change.
 
-    A read in a called function counts, too. Functions of other modules are not followed, and count as reading
-    none.
+    Reads in called functions of the same module count, too. Functions of other modules are not inspected;
+    they count as reading no such value.
     """
     found, pending = set[str](), [name]
     while pending:
@@ -40,7 +40,7 @@ def reads_state(code: ParsedFile, name: str) -> bool:
 
 
 def _read(function: Function) -> Iterator[ast.Name]:
-    """Yield the names that the body of a function reads but does not bind."""
+    """Yield the names that a function's body reads but does not bind."""
     inside = [node for statement in function.body for node in ast.walk(statement)]
     names = [node for node in inside if isinstance(node, ast.Name)]
     own = {*parameters(function), *(node.arg for node in inside if isinstance(node, ast.arg))}
@@ -50,7 +50,7 @@ def _read(function: Function) -> Iterator[ast.Name]:
 
 
 def _stays(code: ParsedFile, node: ast.Name) -> bool:
-    """Tell whether a name has the same value in every call, as a constant has."""
+    """Tell whether a name has the same value in every call, because it is a constant."""
     outer: ast.expr = node
     while isinstance(parent := code.parent(outer), ast.Attribute):
         outer = parent

@@ -1,4 +1,4 @@
-"""Sizes of results as expressions of arguments that hold in all observed calls."""
+"""Sizes of results as expressions in the arguments, valid in all observed calls."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from fullgraph_compiler.facts import CallSeen, TensorSeen, ValueSeen
 
 _Atoms = Mapping[str, tuple[int, ...]]
-"""The values of an expression in each call."""
+"""The value of each expression (the key) in each call."""
 
 
 class UnknownSizeError(Exception):
-    """Raised if the results of a function do not follow from its arguments.
+    """Raised if results have sizes, dtypes or devices that arguments do not determine.
 
-    The text is a clause.
+    The exception's text is a clause.
     """
 
 
 def made_result(
     names: Sequence[str], calls: Sequence[CallSeen], results: Sequence[TensorSeen], torch: str
 ) -> str:
-    """Return an expression for an empty tensor like the result of each call.
+    """Return an expression that makes an empty tensor like the result of each call.
 
-    Shape, dtype and device are those of the result. Raises :class:`UnknownSizeError`.
+    The tensor has the shape, dtype and device of the result. Raises :class:`UnknownSizeError`.
     """
     tensors = _tensors(names, calls)
     size = _size(names, calls, tensors, [item.shape for item in results])
@@ -43,7 +43,7 @@ def made_result(
 
 
 def depends_on_values(calls: Sequence[CallSeen]) -> bool:
-    """Tell whether calls with the same dtypes and sizes differ in result sizes."""
+    """Tell whether calls with the same dtypes and sizes return results of other sizes."""
     known: dict[object, object] = {}
     for call in calls:
         arguments = tuple(_form(value) for value in call.arguments)
@@ -54,7 +54,7 @@ def depends_on_values(calls: Sequence[CallSeen]) -> bool:
 
 
 def sizes_seen(calls: Sequence[CallSeen]) -> int:
-    """Count the sets of sizes and numbers with which a function was called."""
+    """Count the different combinations of sizes and numbers in the calls' arguments."""
     return len({tuple((_form(value)[1:]) for value in call.arguments) for call in calls})
 
 
@@ -64,7 +64,7 @@ def _form(value: ValueSeen) -> tuple[object, ...]:
 
 
 def _tensors(names: Sequence[str], calls: Sequence[CallSeen]) -> dict[str, list[TensorSeen]]:
-    """Return the tensors among the arguments of all calls, by their expressions."""
+    """Return the tensors among the arguments in all calls, keyed by their expressions."""
     found: dict[str, list[TensorSeen]] = {}
     for index, name in enumerate(names):
         values = [call.arguments[index] for call in calls]
@@ -106,7 +106,7 @@ def _values_or(reason: str, calls: Sequence[CallSeen]) -> str:
 def _atoms(
     names: Sequence[str], calls: Sequence[CallSeen], tensors: Mapping[str, list[TensorSeen]]
 ) -> dict[str, tuple[int, ...]]:
-    """Return the sizes and the integers among the arguments."""
+    """Return the sizes and integers among the arguments in all calls, by expression."""
     atoms: dict[str, tuple[int, ...]] = {}
     for name, own in tensors.items():
         if len({len(item.shape) for item in own}) == 1:
@@ -130,9 +130,9 @@ def _atoms(
 
 
 def _expressions(atoms: _Atoms, wanted: tuple[int, ...], dim: int) -> Iterator[str]:
-    """Yield the expressions that hold in all calls, the simplest first.
+    """Yield expressions that equal ``wanted`` in all calls, the simplest first.
 
-    Among the simplest, the same dimension comes first.
+    Among the simplest, the size of the same dimension comes first.
     """
     holding = [name for name, values in atoms.items() if values == wanted]
     yield from sorted(holding, key=lambda name: not name.endswith(f".shape[{dim}]"))

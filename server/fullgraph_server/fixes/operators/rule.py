@@ -1,6 +1,6 @@
 """The rule that turns functions that torch cannot trace into custom operators.
 
-The operators are derived from observed calls.
+The operators are derived from observed calls of the functions.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ _OTHERS = frozenset(
         *("GB0142", "GB0066", "GB0262", "GB0221", "GB0263", "GB4315", "GB0119"),
     ]
 )
-"""Breaks at code that computes nothing: requested breaks, prints, imports, and contexts."""
+"""Ids of graph breaks at code that computes nothing: requested breaks, prints, imports, and contexts."""
 _SKIPPED = frozenset(["GB0007", "GB0008", "GB0009", "GB0098", "GB0099", "GB0147"])
-"""Breaks at functions whose Python code Dynamo does not trace."""
+"""Ids of graph breaks at functions whose Python code Dynamo does not trace."""
 
 
 def calls_wanted(finding: Finding, context: RuleContext) -> tuple[Span, ...]:
-    """Return the calls to observe, to find out which functions can be operators."""
+    """Return the calls to observe to find out which functions can be operators."""
     if finding.kind != "graph-break" or finding.code in _OTHERS:
         return ()
     return tuple(dict.fromkeys(span for function in functions(finding, context) for span in function.spans))
@@ -61,9 +61,9 @@ def calls_wanted(finding: Finding, context: RuleContext) -> tuple[Span, ...]:
 
 @dataclass(frozen=True)
 class _OperatorOffer:
-    """The fixes for one function: tracing its tensor operations, and an operator.
+    """The fixes for one function: trace its tensor operations, or make it an operator.
 
-    ``refused`` says why there is no operator.
+    ``refused`` says why the function cannot be an operator.
     """
 
     traced: Fix | None
@@ -72,9 +72,9 @@ class _OperatorOffer:
 
 
 def operators(finding: Finding, context: RuleContext) -> Iterator[Fix]:
-    """Offer to turn the innermost possible function into an operator.
+    """Offer to turn the innermost suitable function into an operator.
 
-    Tracing the tensor operations of functions is offered, too.
+    Tracing only the tensor operations of functions is offered, too.
     """
     for offer in _offers(finding, context):
         if offer.traced is not None:
@@ -85,7 +85,7 @@ def operators(finding: Finding, context: RuleContext) -> Iterator[Fix]:
 
 
 def refusal(finding: Finding, context: RuleContext) -> str:
-    """Say why no function around a finding can be an operator; empty if unknown."""
+    """Say why no function around a finding can be an operator; return "" if unknown."""
     reasons = [offer.refused for offer in _offers(finding, context) if offer.refused]
     if reasons:
         return reasons[-1]
@@ -94,7 +94,7 @@ def refusal(finding: Finding, context: RuleContext) -> str:
 
 
 def _offers(finding: Finding, context: RuleContext) -> Iterator[_OperatorOffer]:
-    """Yield the fixes for each function that the run called."""
+    """Yield the fixes for each function around a finding that the run called."""
     for function in functions(finding, context):
         told = ((call, context.calls.get(function.code.span(call))) for call in function.calls)
         # A call with neither observations nor a problem was not reached.
@@ -170,9 +170,9 @@ def _changes(seen: CallsSeen) -> bool:
 
 
 def _telling(calls: list[CallSeen]) -> list[CallSeen]:
-    """Leave out repeated calls with empty results.
+    """Leave out calls with empty results that Fullgraph itself made.
 
-    They stay if a call of the program itself has an empty result.
+    All calls are kept if a call of the program itself has an empty result.
     """
     full = [call for call in calls if not any(0 in tensor.shape for tensor in call.result.tensors)]
     return full if all(call.made or call in full for call in calls) else calls
@@ -187,9 +187,9 @@ def _edits(function: Callee, calls: list[ast.Call], name: str, text: str, blank:
 
 
 def _as_array(code: ParsedFile, call: ast.Call) -> tuple[Edit, ...]:
-    """Convert the operator's tensor to a NumPy array.
+    """Convert the operator's result to a NumPy array.
 
-    If the program converts it back next, that conversion is removed instead.
+    If the next statement converts the array back to a tensor, that conversion is removed instead.
     """
     statement = code.statement(call)
     following = code.following(statement)[:1] if statement is not None else []
@@ -214,7 +214,7 @@ def _basis(seen: CallsSeen) -> str:
 
 
 def _library_name(code: ParsedFile, name: str) -> str:
-    """Return a qualified operator name that the file does not have yet."""
+    """Return a qualified operator name that does not occur in the file."""
     stem = re.sub(r"\W", "_", Path(code.source.filename).stem, flags=re.ASCII)
     space = stem if stem[:1].isalpha() and stem not in _TAKEN else f"own_{stem}"
     return unused(f"{space}::{name}", lambda name: f'"{name}"' in code.source.text)
@@ -224,7 +224,7 @@ _TAKEN = ("aten", "at", "prim", "prims", "onnx", "torch", "c10", "inductor", "qu
 
 
 def _inserted(function: Callee, text: str, blank: int) -> tuple[Edit, ...]:
-    """Insert definitions after the imports and after the function's definition."""
+    """Insert definitions after the imports and after the definition of the function."""
     code, root = function.code, function.name.partition(".")[0]
     made = [item for item in code.tree.body if root in bound(item) or root in stored(item)][-1]
     imports, head = code.importing_torch(), code.imported("").span

@@ -1,4 +1,4 @@
-"""Effects that a function's source shows, in addition to its observed calls."""
+"""Effects of a function that its source shows in addition to its observed calls."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ _LOST = "torch removes an operator call whose result is unused, and may reuse th
 
 @dataclass(frozen=True)
 class FunctionSource:
-    """The facts about a function that becomes an operator, from source and calls."""
+    """What source and calls show about a function that becomes an operator."""
 
     seen: CallsSeen
-    """The calls, with the effects that the source shows: changed or returned arguments, random numbers."""
+    """The observed calls, with the effects that the source shows: changed or returned arguments, random
+    numbers."""
     refused: str = ""
-    """Why the function cannot be an operator, as the end of a sentence; empty if it can."""
+    """Why the function cannot be an operator, as the end of a sentence; empty if it can be."""
     doubts: tuple[str, ...] = ()
-    """What other code can notice once the function is an operator, as sentences; empty for a safe fix."""
+    """What other code can notice once the function is an operator, as sentences; empty if the fix is safe."""
 
 
 def read(function: Callee, calls: Sequence[ast.Call], seen: CallsSeen, files: Files) -> FunctionSource:
-    """Return the facts about a function from its source and its observed calls."""
+    """Combine what a function's source and its observed calls show."""
     effects, own = _effects(function, files)
     names = function.written.names
     outside = [
@@ -51,7 +52,7 @@ def read(function: Callee, calls: Sequence[ast.Call], seen: CallsSeen, files: Fi
 
 
 def _effects(function: Callee, files: Files) -> tuple[FunctionEffects, ParsedFile]:
-    """Return the effects of a called function, and the file that has its source."""
+    """Return the effects of a called function, and the file with its source."""
     meaning = meaning_of(function.code, function.name, files)
     if isinstance(meaning, WorkspaceDefinition) and isinstance(meaning.node, Function):
         return effects_of(meaning.code, meaning.node, files), meaning.code
@@ -69,7 +70,7 @@ def _effects(function: Callee, files: Files) -> tuple[FunctionEffects, ParsedFil
 
 
 def _merged(call: CallSeen, changed: Sequence[bool], effects: FunctionEffects) -> CallSeen:
-    """Return an observed call with all effects that the source shows."""
+    """Return an observed call with the effects that the source shows added."""
     arguments = zip(call.arguments, changed, strict=False)
     result = call.result
     if effects.returns and result.kind != "array":
@@ -99,9 +100,9 @@ def _shared(
     seen: Sequence[CallSeen],
     files: Files,
 ) -> Iterator[str]:
-    """Yield that the operator returns a copy, if the result shares memory.
+    """Yield a doubt if the operator returns a copy where the function does not.
 
-    The function's result may share memory with an argument or a variable of its module.
+    The function's result may share memory with an argument or with a variable of its module.
     """
     if not any(item.aliases for call in seen for item in call.result.tensors):
         return
@@ -120,9 +121,9 @@ def _shared(
 
 
 def _moved(effects: FunctionEffects, code: ParsedFile, files: Files) -> Iterator[str]:
-    """Yield that an operator reads a variable that compiled code may change later.
+    """Yield a doubt if the operator reads a variable that compiled code may change.
 
-    Compiled code may change the variable only after its graph.
+    Compiled code changes such a variable only after its graph ran.
     """
     sources = [*filter(None, map(code_of, files.values()))]
     for name in sorted(effects.reads):
@@ -134,7 +135,7 @@ def _moved(effects: FunctionEffects, code: ParsedFile, files: Files) -> Iterator
 
 
 def _changes(code: ParsedFile, name: str) -> bool:
-    """Tell whether a function of a file changes a variable of a module."""
+    """Tell whether any function of a file changes the module variable ``name``."""
     for function in code.functions():
         declared = {item for node in code.all(ast.Global, function) for item in node.names}
         if name in declared & stored(function):

@@ -29,15 +29,16 @@ _FLOATING = ("float", "bfloat", "complex")
 class NoOperatorError(Exception):
     """Raised if a function cannot be an operator.
 
-    The text follows the function's name in a sentence.
+    The exception's text continues a sentence that begins with the function's name.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenCall:
-    """The form of a call in the source: function, and parameter names of arguments.
+    """The form of a call in the source: function, and a parameter name per argument.
 
-    Arguments after the first ``positional`` are keywords. ``is_used`` says that the program uses the result.
+    Arguments after the first ``positional`` are passed by keyword. ``is_used`` says that the program uses the
+    result.
     """
 
     function: str
@@ -46,16 +47,16 @@ class WrittenCall:
     is_used: bool
 
     def text(self, values: Sequence[str]) -> str:
-        """Return the call with other arguments."""
+        """Return the source of the call with other arguments."""
         first, rest = values[: self.positional], values[self.positional :]
         words = [f"{name}={value}" for name, value in zip(self.names[self.positional :], rest, strict=True)]
         return f"{self.function}({', '.join([*first, *words])})"
 
 
 def operator_text(called: WrittenCall, seen: CallsSeen, base: str, library_name: str) -> str:
-    """Return the definitions of ``{base}_op``, known to torch as ``library_name``.
+    """Return the source of the operator ``{base}_op`` with its fake and its gradient.
 
-    Raises :class:`NoOperatorError`.
+    Torch knows the operator as ``library_name``. Raises :class:`NoOperatorError`.
     """
     return _OperatorText(called, seen.calls, base, library_name).text()
 
@@ -90,7 +91,7 @@ class _OperatorText:
             raise NoOperatorError(f"returns `{kind}`, but a custom operator returns tensors")
 
     def text(self) -> str:
-        """Return all definitions."""
+        """Return the source of all definitions."""
         parts = [self._wrapper(), self._fake()]
         flows = None if self._result == "array" else self._flows()
         if self._draws and flows is not None and any(flows):
@@ -124,9 +125,9 @@ class _OperatorText:
         return ", ".join(f"{name}: {kind}" for name, kind in zip(self._names, self._kinds, strict=True))
 
     def _values(self) -> list[str]:
-        """Return the arguments for the function.
+        """Return the arguments with which the operator calls the function.
 
-        Lists become tuples if the program passes tuples.
+        Lists are converted to tuples where the program passes tuples.
         """
         return [
             f"tuple({name})" if all(value.is_tuple for value in values) else name
@@ -165,9 +166,9 @@ class _OperatorText:
         return "\n".join(lines)
 
     def _suffix(self, index: int) -> str:
-        """Return the call that gives a result its own, contiguous memory, or ``""``.
+        """Return the call that gives a result contiguous memory of its own.
 
-        The text is empty if the result has such memory already.
+        Return ``""`` if the result has such memory already.
         """
         seen = self._results(index)
         is_ordinary = all(item.contiguous for item in seen)
@@ -208,7 +209,7 @@ class _OperatorText:
     def _flows(self) -> list[bool] | None:
         """Tell for each result whether gradients flow through it.
 
-        Returns ``None`` if no result can have a gradient.
+        Return ``None`` if no result can have a gradient.
         """
         calls = [
             call
@@ -229,7 +230,7 @@ class _OperatorText:
         return found if found and (any(found) or is_number or len(found) > 1) else None
 
     def _gradient(self, flowing: tuple[int, ...]) -> list[str]:
-        """Return the definitions of the gradient of some results."""
+        """Return the definitions of the gradient of the results with indices ``flowing``."""
         lists = self._kinds.count(_TYPES["tensors"])
         if "torch.Tensor | None" in self._kinds or lists > 1:
             raise NoOperatorError("has gradients for a varying number of arguments")

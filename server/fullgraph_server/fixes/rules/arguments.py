@@ -1,4 +1,4 @@
-"""Fixes of recompilations that make arguments alike in every call."""
+"""Fixes for recompilations that make arguments alike in every call."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STACK = Fix(
     "Pass one tensor instead of a list",
     "The list is copied into one tensor, whose first dimension is dynamic; an empty list raises an error.",
     source="https://docs.pytorch.org/docs/stable/generated/torch.stack.html",
-    replaces=False,  # the new lines get a tensor, the old lines a list: no value fits both
+    replaces=False,  # the new lines take a tensor, the old lines a list: no value suits both
 )
 _WHOLE = Fix(
     "whole-tensor",
@@ -35,7 +35,7 @@ _WHOLE = Fix(
 
 
 def neutral_tensors(made: CompiledFunction, name: str) -> Iterator[Fix]:
-    """Pass ones or zeros, shaped like another call's tensor, instead of ``None``."""
+    """Pass ones or zeros instead of ``None``, in the shape of another call's tensor."""
     code, kind = made.code, _neutral(made, name)
     passed = [made.arguments(call).get(name) for call in made.calls]
     like = next((value for value in passed if value is not None and not _is_none(value)), None)
@@ -129,7 +129,7 @@ def whole_tensors(made: CompiledFunction, dynamic: Sequence[Edit]) -> Iterator[F
 
 
 def _rows(generator: ast.GeneratorExp) -> ast.expr | None:
-    """Return the tensor whose rows a generator yields.
+    """Return the tensor whose rows a generator yields; ``None`` if there is none.
 
     Example: ``x`` for ``(x[i] for i in range(x.shape[0]))``.
     """
@@ -148,9 +148,9 @@ def _rows(generator: ast.GeneratorExp) -> ast.expr | None:
 
 
 def _neutral(made: CompiledFunction, name: str) -> str:
-    """Return the function that makes a neutral tensor for a parameter.
+    """Return the name of the torch function that makes a parameter's neutral tensor.
 
-    It is chosen by how the function computes with the parameter.
+    Multiplication requires ones, addition zeros. Return "" if the function does neither or both.
     """
     kinds: set[str] = set()
     for node in made.code.all(ast.BinOp, made.function) if made.function is not None else ():
@@ -162,7 +162,7 @@ def _neutral(made: CompiledFunction, name: str) -> str:
 
 
 def _is_known(code: ParsedFile, call: ast.Call, value: ast.expr) -> bool:
-    """Tell whether the variables in an expression are bound where a call is made."""
+    """Tell whether the variables of an expression are assigned before a call."""
     statement = code.statement(call)
     return statement is not None and all(
         name in BUILTINS or code.is_bound_before(statement, name) or name in code.imported_names

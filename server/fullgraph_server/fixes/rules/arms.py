@@ -1,4 +1,4 @@
-"""The arms of a branch, and statements that compute both and choose a result."""
+"""The arms of a branch, and code that computes both arms and chooses a result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ArmAssignment:
     """The operator of an assignment like ``x += 1``."""
 
     def text(self, code: ParsedFile, renamed: Mapping[str, str] | None = None) -> str:
-        """Return the value as text, with other names for some variables."""
+        """Return the value as source text, with some variables renamed."""
         names = renamed or {}
         target, value = names.get(self.target, self.target), code.renamed(self.value, names)
         if not self.sign:
@@ -43,9 +43,9 @@ class ArmAssignment:
 
 @dataclass(frozen=True)
 class BranchArm:
-    """The assignments of one arm, and the values that it returns.
+    """The assignments of one arm of a branch, and the values that the arm returns.
 
-    ``returned`` is ``None`` if the arm returns nothing.
+    ``returned`` is ``None`` if the arm does not return.
     """
 
     steps: tuple[ArmAssignment, ...]
@@ -53,26 +53,29 @@ class BranchArm:
     is_tuple: bool = False
 
     def of(self, target: str) -> ArmAssignment | None:
-        """Return the last assignment to a name."""
+        """Return the last assignment to ``target``; ``None`` if there is none."""
         return next((step for step in reversed(self.steps) if step.target == target), None)
 
 
 @dataclass(frozen=True)
 class BranchChoice:
-    """A rewritten branch: its two arms, and the targets used later (``carried``)."""
+    """A rewritten branch: its two arms, and the targets that later code reads.
+
+    ``carried`` are these targets.
+    """
 
     code: ParsedFile
     arms: tuple[BranchArm, BranchArm]
     carried: tuple[str, ...]
     is_inline: bool
     taken: str
-    """The variable for the condition; empty if the condition needs none."""
+    """The variable that holds the condition; empty if no variable is needed."""
     in_place: bool = False
 
     def ways(self) -> Iterator[BranchChoice]:
-        """Yield the ways to write the branch; in-place comes first, if the arms are.
+        """Yield the ways to write the branch.
 
-        ``x += 1`` is an in-place arm.
+        If all assignments are in place (``x += 1``), writing in place comes first.
         """
         steps = [step for arm in self.arms for step in arm.steps if step.target in self.carried]
         if self.is_inline and steps and all(step.sign for step in steps):
@@ -80,7 +83,10 @@ class BranchChoice:
         yield self
 
     def lines(self, condition: str, choose: Callable[[str, str, str], str]) -> list[str]:
-        """Return the new statements; ``choose`` writes a choice by the condition."""
+        """Return the new statements, as lines.
+
+        ``choose`` returns the source of a choice, given the condition and both values.
+        """
         lines = [f"{self.taken} = {bracketed(condition)}"] if self.taken else []
         condition = self.taken or condition
         renamed: list[dict[str, str]] = [{}, {}]
@@ -111,7 +117,7 @@ class BranchChoice:
 
 
 def read_arm(block: Sequence[ast.stmt]) -> BranchArm | None:
-    """Read the assignments of an arm; ``None`` if the arm has any other statement."""
+    """Parse an arm as assignments; ``None`` if it contains any other statement."""
     steps: list[ArmAssignment] = []
     for statement in block:
         if isinstance(statement, ast.Pass):
@@ -141,7 +147,7 @@ def _step(statement: ast.stmt) -> ArmAssignment | None:
 
 
 def is_no_tensor(node: ast.expr) -> bool:
-    """Tell whether a value is surely neither a tensor nor a number."""
+    """Tell whether a value is certainly neither a tensor nor a number."""
     is_word = isinstance(node, ast.Constant) and not isinstance(node.value, (int, float, complex))
     return isinstance(node, _NO_TENSORS) or is_word
 
@@ -149,7 +155,7 @@ def is_no_tensor(node: ast.expr) -> bool:
 def chosen(
     code: ParsedFile, owner: ast.stmt, last: ast.stmt, arms: tuple[BranchArm, BranchArm]
 ) -> BranchChoice | None:
-    """Work out how to compute both arms and choose; ``None`` if that is not possible."""
+    """Return how to compute both arms and choose; ``None`` if this is impossible."""
     returned = [arm.returned for arm in arms]
     if (returned[0] is None) != (returned[1] is None):
         return None
@@ -185,7 +191,7 @@ def chosen(
 
 
 def _reads_inside(code: ParsedFile, owner: ast.stmt, last: ast.stmt, target: str) -> bool:
-    """Tell whether a later iteration of the loop reads a target in the statements."""
+    """Tell whether a later loop iteration reads a target in the rewritten statements."""
     loops = (ast.For, ast.AsyncFor, ast.While)
     function = code.function(owner)
     around = [item for item in code.around(owner) if item is not owner]

@@ -1,4 +1,4 @@
-"""Fixes of branches that depend on the data of tensors."""
+"""Fixes for branches that depend on the data of tensors."""
 
 from __future__ import annotations
 
@@ -57,14 +57,17 @@ _SKIP = Fix(
 
 @dataclass(frozen=True)
 class _BranchTest:
-    """A condition: Python evaluates ``guards`` first; ``text`` is on a tensor."""
+    """A condition: ``guards`` that Python evaluates first, and a test on a tensor.
+
+    ``text`` is the source of the tensor test.
+    """
 
     guards: tuple[ast.expr, ...]
     text: str
 
 
 def of_condition(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
-    """Offer replacements for a branch, loop or assertion on a tensor's data."""
+    """Offer replacements for a branch, loop or assertion that depends on tensor data."""
     whole = _whole_test(code, node)
     owner = code.parent(whole)
     if isinstance(owner, ast.IfExp) and owner.test is whole:
@@ -86,7 +89,7 @@ branches = node_rule(ast.expr)(of_condition)
 
 
 def _whole_test(code: ParsedFile, node: ast.expr) -> ast.expr:
-    """Return the whole condition that a value is a part of."""
+    """Return the whole condition that contains a value."""
     inner = node
     while True:
         outer = code.parent(inner)
@@ -108,7 +111,7 @@ def _whole_test(code: ParsedFile, node: ast.expr) -> ast.expr:
 
 
 def _test(code: ParsedFile, whole: ast.expr, node: ast.expr) -> _BranchTest | None:
-    """Split a condition into the parts Python evaluates first, and that on a tensor."""
+    """Split a condition into the parts Python evaluates first and the tensor test."""
     if isinstance(whole, ast.BoolOp) and isinstance(whole.op, ast.And):
         index = next((i for i, value in enumerate(whole.values) if node in ast.walk(value)), 0)
         parts = [condition(code, value) for value in whole.values[index:]]
@@ -152,9 +155,9 @@ def _statement(code: ParsedFile, owner: ast.If, test: _BranchTest) -> Iterator[F
 
 
 def _other_first(code: ParsedFile, owner: ast.If, test: _BranchTest, arm: BranchArm) -> Iterator[Fix]:
-    """Compute the first arm, run the whole ``else``, then choose.
+    """Compute the first arm, run the whole ``else``, then choose between the results.
 
-    This serves an ``else`` with further branches.
+    This is for an ``else`` that has further branches.
     """
     simple = (ast.Assign, ast.AugAssign, ast.If, ast.Pass)
     inside = [item for part in owner.orelse for item in nodes_of(ast.stmt, part)]
@@ -210,9 +213,9 @@ def _by_cond(taken: str, first: str, second: str) -> str:
 
 
 def _fresh(text: str) -> str:
-    """Write the result of a branch of ``torch.cond``.
+    """Return the text of a result of a ``torch.cond`` branch.
 
-    The branch may not return an existing tensor itself.
+    The branch must not return an existing tensor itself.
     """
     is_name = all(part.isidentifier() for part in text.split("."))
     return f"{text}.clone()" if is_name else text
@@ -221,7 +224,7 @@ def _fresh(text: str) -> str:
 def _replaced(
     code: ParsedFile, owner: ast.stmt, last: ast.stmt, guards: Sequence[ast.expr], lines: Sequence[str]
 ) -> tuple[Edit, ...]:
-    """Replace statements by new lines under Python conditions; preserve comments."""
+    """Replace statements by new lines under the guards; preserve comments."""
     end_row = last_row(last)
     indent, text = code.indentation(owner), "\n".join(lines)
     rows = (owner.lineno, end_row - 1)
@@ -260,13 +263,13 @@ def _expression(code: ParsedFile, owner: ast.IfExp) -> Iterator[Fix]:
 
 @node_rule(ast.Call, is_value=True)
 def tensor_checks(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
-    """Replace ``torch._check_tensor_all(cond)`` by an assertion.
+    """Replace ``torch._check_tensor_all(cond)`` by ``torch._assert_async``.
 
     The replaced call reads a number from the tensor.
     """
     if called(node) == "_check_tensor_all" and len(node.args) == 1 and not node.keywords:
         text = f"{dotted(node.func).rpartition('.')[0]}._assert_async({code.operand(node.args[0])}.all())"
-        # The call computes nothing, and libraries make it in compiled code only.
+        # The call computes nothing, and libraries call it in compiled code only.
         yield replace(_ASSERT, edits=(code.replaced(node, text),), replaces=False)
 
 
@@ -285,7 +288,7 @@ def _assertion(
 
 
 def _loop(code: ParsedFile, owner: ast.While) -> Iterator[Fix]:
-    """Rewrite a loop that repeatedly computes one tensor from itself."""
+    """Rewrite a ``while`` loop that repeatedly computes one tensor from itself."""
     arm = read_arm(owner.body)
     text = condition(code, owner.test)
     if arm is None or arm.returned is not None or owner.orelse or len(arm.steps) != 1 or not text:

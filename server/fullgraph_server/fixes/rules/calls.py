@@ -1,4 +1,4 @@
-"""The calls that caused the compilations of a function, and edits of these calls."""
+"""The calls that caused a function's compilations, and edits of these calls."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Node = TypeVar("_Node", bound=ast.AST)
 
 @dataclass(frozen=True)
 class CompiledFunction:
-    """The compiled function of a finding, with the calls of it that the run recorded."""
+    """The compiled function of a finding, with the calls that the run recorded."""
 
     code: ParsedFile
     function: Function | None
@@ -27,11 +27,11 @@ class CompiledFunction:
 
     @property
     def is_method(self) -> bool:
-        """Whether its first parameter is the object: calls do not name it."""
+        """Whether the function is a method: calls do not pass its first parameter."""
         return self.function is not None and isinstance(self.code.parent(self.function), ast.ClassDef)
 
     def arguments(self, call: ast.Call) -> Mapping[str, ast.expr]:
-        """Return the argument of each parameter in a call.
+        """Return the argument that a call passes for each parameter.
 
         Arguments passed by ``*`` and ``**`` are left out.
         """
@@ -41,18 +41,19 @@ class CompiledFunction:
         named = {word.arg: word.value for word in call.keywords if word.arg}
         values: list[ast.expr] = []
         for argument in call.args:
-            # The brackets of a generator may be those of the call.
+            # The parentheses of a generator may be those of the call.
             if isinstance(argument, (ast.Starred, ast.GeneratorExp)):
                 break
             values.append(argument)
         return {**dict(zip(given[1:] if self.is_method else given, values, strict=False)), **named}
 
     def passed(self, name: str) -> list[ast.expr] | None:
-        """Return the arguments for a parameter in all calls, or ``None``.
+        """Return the arguments that all calls pass for a parameter, or ``None``.
 
-        It is ``None`` if a recorded call passes none. The run recorded only the calls that compiled. Other
-        calls of the same function that pass this parameter reused a graph, and are included, unless one call
-        is an argument of another: then their edits would overlap.
+        Return ``None`` if a recorded call does not pass the parameter. The run recorded only the calls that
+        caused a compilation. Other calls of the same function that pass the parameter reused a graph; their
+        arguments are included, unless one call is an argument of another, because edits of both would
+        overlap.
         """
         code = self.code
         seen = {(code.function(call), dotted(call.func)) for call in self.calls if dotted(call.func)}
@@ -68,7 +69,7 @@ class CompiledFunction:
 def compiled(finding: Finding, context: RuleContext) -> CompiledFunction | None:
     """Return the compiled function of a finding, or ``None``.
 
-    It is ``None`` unless the recorded calls are in one file.
+    Return ``None`` unless all recorded calls are in one file.
     """
     found = _compilations(finding, context)
     files = {item.caller.filename for item in found if item.caller is not None}
@@ -85,9 +86,9 @@ def compiled(finding: Finding, context: RuleContext) -> CompiledFunction | None:
 
 
 def decorated(finding: Finding, context: RuleContext) -> CompiledFunction | None:
-    """Return the compiled function of a finding without calls in code.
+    """Return the compiled function of a finding, without calls; ``None`` if unknown.
 
-    Its example calls stand in comments.
+    This is for functions whose example calls are in comments.
     """
     found = _compilations(finding, context)
     code = code_of(context.files.get(found[0].span.filename)) if found else None
@@ -112,7 +113,7 @@ def _function(code: ParsedFile, found: Sequence[FrameCompilation]) -> Function |
 def compiled_rule(rewrite: Callable[[CompiledFunction, Node], Iterator[Fix]]) -> Rule:
     """Make a rule that calls ``rewrite`` with the compiled function and the node.
 
-    The rule offers fixes only if the function and the finding's node are in one file.
+    The rule offers fixes only if the compiled function's calls and the finding's node are in one file.
     """
 
     def rule(finding: Finding, context: RuleContext) -> Iterator[Fix]:
@@ -125,14 +126,14 @@ def compiled_rule(rewrite: Callable[[CompiledFunction, Node], Iterator[Fix]]) ->
 
 
 def guarded_name(finding: Finding, made: CompiledFunction) -> str:
-    """Return the variable at a finding's place; empty if it is in another file."""
+    """Return the variable at a finding's place; "" if the finding is in another file."""
     node = made.code.at(finding.span) if finding.span.filename == made.code.source.filename else None
     root = root_of(node) if isinstance(node, ast.expr) else None
     return root.id if root is not None else ""
 
 
 def root_of(node: ast.expr) -> ast.Name | None:
-    """Return the variable at the root of an attribute or subscript.
+    """Return the variable at the root of an attribute or subscript; ``None`` if none.
 
     Example: ``x`` for ``x.shape[0]``.
     """
@@ -142,7 +143,7 @@ def root_of(node: ast.expr) -> ast.Name | None:
 
 
 def before_calls(made: CompiledFunction, lines: Mapping[ast.Call, list[str]]) -> list[Edit] | None:
-    """Insert statements before calls; ``None`` if that is impossible for a call."""
+    """Insert statements before calls; ``None`` if this is impossible for a call."""
     edits: dict[tuple[int, str], Edit] = {}
     for call, written in lines.items():
         statement = made.code.statement(call)
@@ -156,9 +157,9 @@ def before_calls(made: CompiledFunction, lines: Mapping[ast.Call, list[str]]) ->
 
 
 def is_at_once(code: ParsedFile, call: ast.Call, statement: ast.stmt) -> bool:
-    """Tell whether a statement makes a call once.
+    """Tell whether a statement executes a call exactly once.
 
-    Calls in a lambda, comprehension or loop condition do not count.
+    Calls in a lambda, a comprehension or a loop condition are not executed exactly once.
     """
     inner: ast.AST = call
     for outer in code.around(call):
@@ -173,9 +174,9 @@ def is_at_once(code: ParsedFile, call: ast.Call, statement: ast.stmt) -> bool:
 
 
 def stable(code: ParsedFile, function: Function, names: set[str], until: ast.AST) -> bool:
-    """Tell whether names at a node still refer to arguments or module variables.
+    """Tell whether names still have their initial values at a node of a function.
 
-    The arguments are those of the caller.
+    Each name must be a builtin, a module variable, or a parameter that still has the caller's argument.
     """
     given = set(parameters(function))
     if not names <= given | code.module_names | BUILTINS:
@@ -200,7 +201,7 @@ BUILTINS = frozenset(dir(builtins))
 def all_calls(code: ParsedFile, function: Function) -> tuple[ast.Call, ...] | None:
     """Return all calls of a function in its file, or ``None``.
 
-    It is ``None`` if the file uses the function without calling it.
+    Return ``None`` if the file uses the function in any way except calling it.
     """
     calls: list[ast.Call] = []
     for node in nodes_of(ast.Name, code.tree):
@@ -215,7 +216,7 @@ def all_calls(code: ParsedFile, function: Function) -> tuple[ast.Call, ...] | No
 def compile_calls(
     code: ParsedFile, called: Sequence[ast.Call], function: Function | None
 ) -> Iterator[ast.expr]:
-    """Yield the decorators and calls of ``torch.compile`` on the called function."""
+    """Yield the decorators and ``torch.compile`` calls that compile called functions."""
     decorators = list(function.decorator_list) if function is not None else []
     for call in called:
         root = call.func
@@ -236,9 +237,9 @@ def compile_calls(
 
 
 def _named(code: ParsedFile, root: ast.expr) -> Iterator[Function | ast.Assign]:
-    """Yield the bindings of a variable or attribute.
+    """Yield the functions and assignments that bind a variable or attribute.
 
-    An attribute is matched by its last part.
+    For an attribute, only the last part of the name is compared.
     """
     name = dotted(root).rpartition(".")[2]
     if isinstance(root, ast.Name):
@@ -254,8 +255,8 @@ def _named(code: ParsedFile, root: ast.expr) -> Iterator[Function | ast.Assign]:
 def _visible(code: ParsedFile, call: ast.Call, named: Iterable[_Node]) -> list[_Node]:
     """Return the bindings that a name in a call refers to.
 
-    They are those in the innermost function around the call. A parameter or an attribute may be bound
-    anywhere: then the answer is sure only if all bindings of that name are in one function.
+    They are the bindings in the innermost function around the call that has any. A parameter or an attribute
+    may be bound anywhere: then bindings are returned only if all of them are in one function.
     """
     within: dict[Function | None, list[_Node]] = {}
     for node in named:
@@ -266,7 +267,7 @@ def _visible(code: ParsedFile, call: ast.Call, named: Iterable[_Node]) -> list[_
 
 
 def _compiles_itself(call: ast.Call, name: str) -> bool:
-    """Tell whether a call is ``model.compile()`` on the module of this name."""
+    """Tell whether a call is ``model.compile()``, where ``name`` is the module's name."""
     is_method = isinstance(call.func, ast.Attribute) and call.func.attr == "compile" and not is_compile(call)
     return is_method and dotted(call.func).rpartition(".")[0] == name
 
@@ -283,9 +284,9 @@ def _is_compile_name(name: str) -> bool:
 
 
 def with_option(code: ParsedFile, node: ast.expr, name: str, value: str) -> Edit:
-    """Set a keyword of ``torch.compile`` or of any other call.
+    """Set a keyword argument of ``torch.compile`` or of any other call.
 
-    ``torch.compile`` may be a bare decorator.
+    ``torch.compile`` may also be a decorator without a call.
     """
     if not isinstance(node, ast.Call):
         return code.behind(node, f"({name}={value})")
@@ -294,7 +295,7 @@ def with_option(code: ParsedFile, node: ast.expr, name: str, value: str) -> Edit
 
 
 def with_keyword(code: ParsedFile, call: ast.Call, text: str) -> Edit:
-    """Add a keyword after the last argument of a call."""
+    """Add a keyword argument after the last argument of a call."""
     last = max((*call.args, *(word.value for word in call.keywords)), key=_end, default=None)
     if last is not None:
         whole = code.text(call)
@@ -303,7 +304,7 @@ def with_keyword(code: ParsedFile, call: ast.Call, text: str) -> Edit:
             return Edit(span, f"{whole[:-1]}, {text})")
         end = code.span(last)
         tail = _tail(code, call, last)
-        # The keyword goes after a bracket that closes around the last argument.
+        # The keyword is added after all parentheses that enclose the last argument.
         return Edit(
             replace(end, row=tail[0], column=tail[1], end_row=tail[0], end_column=tail[1]), f", {text}"
         )
@@ -314,7 +315,7 @@ def with_keyword(code: ParsedFile, call: ast.Call, text: str) -> Edit:
 
 
 def _tail(code: ParsedFile, call: ast.Call, last: ast.expr) -> tuple[int, int]:
-    """Return the place after the last argument and the brackets around it."""
+    """Return the place after the last argument and the parentheses that enclose it."""
     end, limit = code.span(last), code.span(call)
     row, column = end.end_row, end.end_column
     depth = 0

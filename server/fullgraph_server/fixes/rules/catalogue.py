@@ -1,6 +1,7 @@
 """The catalogue: the rules that are tried for a finding, in order of preference.
 
-The ids come from torch (``torch/_dynamo/graph_break_registry.json``); a rule looks at the finding's syntax.
+The ids come from torch (``torch/_dynamo/graph_break_registry.json``); a rule inspects the syntax at the
+finding.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ _BREAKS: dict[str, tuple[Rule, ...]] = {
     **dict.fromkeys(("GB0203", "GB0811", "GB4411", "GB4880", "GB9458", "GB9561", "GB9493"), _arguments),
 }
 _OTHER_BREAKS: tuple[Rule, ...] = (python.own_breaks, printing.prints, *_hoisted)
-"""Rules for breaks whose id is not in the table: they look at the syntax only."""
+"""Rules for graph breaks whose id is not in the table: these rules inspect only the syntax."""
 _RECOMPILES: tuple[Rule, ...] = (recompilations.recompilations,)
 
 
@@ -104,7 +105,7 @@ def _offered(finding: Finding, context: RuleContext) -> Iterator[Fix]:
 def _place(edit: Edit) -> tuple[int, int, bool, int, int]:
     """Return a sort key for edits.
 
-    It puts an insertion after a replacement that begins at the same place.
+    The key sorts an insertion after a replacement that begins at the same place.
     """
     span = edit.span
     is_empty = (span.row, span.column) == (span.end_row, span.end_column)
@@ -112,7 +113,7 @@ def _place(edit: Edit) -> tuple[int, int, bool, int, int]:
 
 
 def has_rules(finding: Finding) -> bool:
-    """Tell whether there are rules for a graph break of this id."""
+    """Tell whether there are rules for the id of a graph break."""
     return finding.code in _BREAKS or not finding.code.startswith("GB")
 
 

@@ -1,4 +1,4 @@
-"""Fixes of context managers that torch does not trace."""
+"""Fixes for context managers that torch does not trace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNWRAP = Fix("without-context", "Remove the `with`", "The block runs without it
 
 @compiled_rule
 def around(made: CompiledFunction, node: Node) -> Iterator[Fix]:
-    """Offer to enter a context manager of the module around each call."""
+    """Offer to enter a context manager around each call instead of in the function."""
     code = made.code
     block = next((item for item in code.around(node) if isinstance(item, ast.With)), None)
     if block is None or block not in (made.function.body if made.function is not None else ()):
@@ -67,9 +67,9 @@ def contexts(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
 
 
 def unwrapped(code: ParsedFile, block: ast.With) -> Edit | None:
-    """Write the statements of a ``with`` without it.
+    """Replace a ``with`` block by its statements.
 
-    Returns ``None`` if their lines cannot be dedented.
+    Return ``None`` if the lines cannot be dedented.
     """
     if not code.is_first(block) or block.body[0].lineno == block.lineno:
         return None

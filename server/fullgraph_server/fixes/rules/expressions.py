@@ -1,6 +1,6 @@
 """Side effects of expressions, and conditions written as tensors.
 
-Side effects on tensors are known as far as the syntax shows.
+Side effects are judged by the syntax alone.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _BOOLEAN = frozenset(
 def is_pure(node: ast.AST) -> bool:
     """Tell whether a node may be evaluated any number of times.
 
-    Only the time that this takes may differ.
+    Only the time for the evaluation may differ.
     """
     for item in ast.walk(node):
         if isinstance(item, (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await, ast.Lambda)):
@@ -57,7 +57,7 @@ def is_pure(node: ast.AST) -> bool:
 
 
 def may_run_twice(node: ast.AST) -> bool:
-    """Tell whether a node has no side effects but on a module's buffers and dropout."""
+    """Tell whether a node has no side effects, except on module buffers and dropout."""
     for item in ast.walk(node):
         if isinstance(item, (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)):
             return False
@@ -69,7 +69,7 @@ def may_run_twice(node: ast.AST) -> bool:
 
 
 def condition(code: ParsedFile, node: ast.expr) -> str:
-    """Write a condition as a boolean tensor; empty if it is surely not on a tensor."""
+    """Return a condition as a boolean tensor; "" if it is certainly not on a tensor."""
     inner = plain(node)
     if isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Not):
         text = condition(code, inner.operand)
@@ -95,9 +95,9 @@ def condition(code: ParsedFile, node: ast.expr) -> str:
 
 
 def beside(text: str) -> str:
-    """Write an expression as an operand, in brackets unless it needs none.
+    """Return an expression as an operand, in parentheses if needed.
 
-    A name, a call and the like need none.
+    Names, attributes, calls and subscripts need none.
     """
     tight = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
     is_tight = "\n" not in text and isinstance(ast.parse(text, mode="eval").body, tight)
@@ -136,7 +136,7 @@ def plain(node: ast.expr) -> ast.expr:
 def without_conversions(code: ParsedFile, node: ast.expr) -> Mapping[ast.AST, str]:
     """Map the conversions in a node to the text of the tensors that they convert.
 
-    Calls of ``item()`` are such conversions.
+    ``item()`` is such a conversion.
     """
     found: dict[ast.AST, str] = {}
     for item in ast.walk(node):
@@ -164,7 +164,7 @@ def _is_pure_call(call: ast.Call) -> bool:
 def is_tensor_method(function: ast.Attribute) -> bool:
     """Tell whether an attribute is a tensor method.
 
-    Example: ``self.weight.sum``, but not ``self.sum``.
+    ``self.weight.sum`` is one, but not ``self.sum``.
     """
     return function.attr in _TENSOR_METHODS | _BOOLEAN and dotted(function.value) != "self"
 
@@ -200,7 +200,7 @@ def _writes(name: str) -> bool:
 
 
 def _is_metadata(node: ast.expr) -> bool:
-    """Tell whether a side of a comparison is a shape, type or device."""
+    """Tell whether one side of a comparison is a shape, a type, a device or a string."""
     inner = node.value if isinstance(node, ast.Subscript) else node
     if isinstance(inner, ast.Attribute) and inner.attr in ("shape", "dtype", "device", "ndim", "layout"):
         return True
@@ -210,7 +210,7 @@ def _is_metadata(node: ast.expr) -> bool:
 
 
 def _is_mask(node: ast.expr) -> bool:
-    """Tell whether an expression combines booleans by operators."""
+    """Tell whether an expression is a comparison or combines booleans by operators."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.BitAnd, ast.BitOr)):
         return any(
             isinstance(side, ast.Compare) or called(side) in _BOOLEAN for side in (node.left, node.right)

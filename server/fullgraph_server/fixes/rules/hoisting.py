@@ -1,6 +1,6 @@
 """Fixes that move code that torch does not trace out of the compiled function.
 
-The code then runs before the compiled call, or once when the module is imported.
+The moved code runs before the compiled call, or once when the module is imported.
 """
 
 from __future__ import annotations
@@ -67,12 +67,12 @@ _IMPURE = (
     "uuid.",
     "next.",
 )
-"""Names of functions that return a different value each time: prefixes of dotted names, ending in a dot."""
+"""Dotted names of functions that return a different value each time, as prefixes with a dot at the end."""
 
 
 @compiled_rule
 def hoisted(made: CompiledFunction, node: Node) -> Iterator[Fix]:
-    """Offer to compute a value before the call, or once for the module."""
+    """Offer to compute a value before the compiled call, or once for the module."""
     value = _value(made.code, node)
     if value is None:
         return
@@ -84,14 +84,14 @@ def hoisted(made: CompiledFunction, node: Node) -> Iterator[Fix]:
 
 @compiled_rule
 def moved(made: CompiledFunction, node: Node) -> Iterator[Fix]:
-    """Offer to run a statement before the call."""
+    """Offer to run a statement before the compiled call."""
     statement = made.code.statement(node)
     if isinstance(statement, (ast.Expr, ast.Assign)) and (edits := _moved(made, statement)) is not None:
         yield replace(_BEFORE, edits=tuple(edits))
 
 
 def converted(kind: str) -> Rule:
-    """Make a rule that passes an argument as a ``kind`` (``list``, ``tuple``)."""
+    """Make a rule that converts an argument to ``kind``: ``list`` or ``tuple``."""
 
     @compiled_rule
     def rule(made: CompiledFunction, node: Node) -> Iterator[Fix]:
@@ -130,9 +130,10 @@ def unscripted(finding: Finding, context: RuleContext) -> Iterator[Fix]:
 
 
 def _value(code: ParsedFile, node: ast.AST) -> ast.expr | None:
-    """Return the expression that a finding is about.
+    """Return the expression that a finding is about or ``None``.
 
-    It is a call with its receiver, or another expression.
+    For an assignment this is the assigned value, for the name of a called method the whole call, and
+    otherwise the node itself.
     """
     if isinstance(node, ast.Assign):
         return node.value
@@ -145,7 +146,7 @@ def _value(code: ParsedFile, node: ast.AST) -> ast.expr | None:
 
 
 def _name_for(code: ParsedFile, value: ast.expr) -> str:
-    """Return a name for a value: its variable's, or that of the called function."""
+    """Return a name for a value: that of its variable or of the called function."""
     parent = code.parent(value)
     target = parent.targets[0] if isinstance(parent, ast.Assign) and len(parent.targets) == 1 else None
     name = dotted(target) or called(value)
@@ -155,7 +156,7 @@ def _name_for(code: ParsedFile, value: ast.expr) -> str:
 def _constant(code: ParsedFile, value: ast.expr) -> list[Edit] | None:
     """Assign a value to a module variable before the function.
 
-    Returns ``None`` if the value needs something of the function.
+    Return ``None`` if the value depends on variables of the function.
     """
     place, function = code.of_module(value), code.function(value)
     read = map(dotted, ast.walk(value))
@@ -175,7 +176,7 @@ def _constant(code: ParsedFile, value: ast.expr) -> list[Edit] | None:
 def _passed(made: CompiledFunction, value: ast.expr) -> list[Edit] | None:
     """Turn a value into an argument.
 
-    A parameter is added, and each call of the file passes the value.
+    A parameter is added to the function, and each call in the file passes the value.
     """
     code, function = made.code, made.function
     if function is None or made.is_method or code.function(value) is not function:
@@ -231,14 +232,11 @@ def _passed(made: CompiledFunction, value: ast.expr) -> list[Edit] | None:
 _AT_TIMES = (
     *COMPREHENSIONS, ast.Lambda, ast.If, ast.IfExp, ast.BoolOp, ast.For, ast.While, ast.Try, ast.Match,
 )  # fmt: skip
-"""Syntax that may evaluate its parts never, or several times."""
+"""Syntax whose parts may be evaluated never, or several times."""
 
 
 def _is_computed_always(code: ParsedFile, function: Function, value: ast.expr) -> bool:
-    """Tell whether a function evaluates a value exactly once in each full call.
-
-    A full call runs to the end.
-    """
+    """Tell whether a function that runs to its end evaluates a value exactly once."""
     around = itertools.takewhile(lambda item: item is not function, code.around(value))
     earlier = (item for item in ast.walk(function) if isinstance(item, (ast.Return, ast.Raise)))
     returns = any(item.lineno < value.lineno for item in earlier)
@@ -246,7 +244,7 @@ def _is_computed_always(code: ParsedFile, function: Function, value: ast.expr) -
 
 
 def _moved(made: CompiledFunction, statement: ast.Expr | ast.Assign) -> list[Edit] | None:
-    """Run a statement before each call, with the values that the call passes."""
+    """Run a statement before each call, with the arguments of the call."""
     code, function = made.code, made.function
     if function is None or statement not in function.body or made.is_method:
         return None

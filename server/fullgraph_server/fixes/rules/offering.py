@@ -1,4 +1,4 @@
-"""Helpers for rules that look at the node of a finding."""
+"""Helpers for rules that inspect the node of a finding."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def code_at(finding: Finding, context: RuleContext) -> tuple[ParsedFile | None, 
 
 
 def node_rule(kind: type[_Kind], *, is_value: bool = False) -> _Decorator[_Kind]:
-    """Make a rule that calls the decorated function at nodes of ``kind``.
+    """Turn a function that takes a node of type ``kind`` into a rule for findings.
 
-    With ``is_value``, the function gets the expression of an expression statement or a ``return``.
+    With ``is_value``, the function gets the value of an expression statement or a ``return``.
     """
 
     def decorated(rewrite: Callable[[ParsedFile, _Kind], Iterator[Fix]]) -> Rule:
@@ -41,13 +41,13 @@ def node_rule(kind: type[_Kind], *, is_value: bool = False) -> _Decorator[_Kind]
 
 
 def in_library(finding: Finding) -> bool:
-    """Tell whether a finding is about a library's code.
+    """Tell whether a finding is about code of a library.
 
-    Such a finding is shown at the user's call that leads there.
+    Such a finding is shown at the user's call that leads to the library.
     """
     return bool(finding.stack) and finding.stack[-1].filename != finding.span.filename
 
 
 def setting(code: ParsedFile, name: str) -> Edit | None:
-    """Turn on a setting of Dynamo after the imports; ``None`` if the file mentions it."""
+    """Turn on a Dynamo setting after the imports; ``None`` if the file mentions it."""
     return None if code.mentions(name) else code.setting(f"torch._dynamo.config.{name} = True")

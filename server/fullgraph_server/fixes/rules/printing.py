@@ -1,4 +1,4 @@
-"""Fixes of printing and logging in compiled code."""
+"""Fixes for printing and logging in compiled code."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ _REMOVE = _of_printing(
 )
 _OUTPUT = ("print", "warnings.warn")
 _LEVELS = ("debug", "info", "warning", "warn", "error", "exception", "critical", "log")
-"""The methods of loggers; libraries add methods that log a message once (``warning_once``)."""
+"""Logging methods; libraries add variants that log a message only once (``warning_once``)."""
 _BUILTIN: Final = re.compile(r"[Bb]uiltin (?:operator )?`_?(print|warnings\.warn)`")
 _LOGGER: Final = re.compile(r"method: <\w+ ([\w.]+) \(\w+\)>\.(\w+)")
-"""Torch's words for the logger and its method in a library's code."""
+"""A pattern for the logger and its method in torch's message about a library's code."""
 
 
 def prints(finding: Finding, context: RuleContext) -> Iterator[Fix]:
@@ -83,10 +83,10 @@ def prints(finding: Finding, context: RuleContext) -> Iterator[Fix]:
 
 
 def _is_in_root(finding: Finding, context: RuleContext) -> bool:
-    """Tell whether a line is in the compiled function itself.
+    """Tell whether a finding is in the compiled function itself.
 
-    Other lines are in functions that Dynamo inlines. From an inlined function, torch 2.11 to 2.15 drops the
-    printed text.
+    Otherwise it is in a function that Dynamo inlines. Torch 2.11 to 2.15 drops text that an inlined function
+    prints.
     """
     compiled = {
         (item.span.filename, item.function.rpartition(".")[2])
@@ -98,9 +98,9 @@ def _is_in_root(finding: Finding, context: RuleContext) -> bool:
 
 
 def _settings(finding: Finding, context: RuleContext) -> Iterator[Fix]:
-    """Offer the setting for a library's prints or logs, in the user's own file.
+    """Offer the Dynamo setting for prints or logs of a library.
 
-    The setting is at the top of that file.
+    The setting is added at the top of the user's file.
     """
     code, _ = code_at(finding, context)
     name, logger = _BUILTIN.search(finding.text), _LOGGER.search(finding.text)
@@ -115,9 +115,9 @@ def _settings(finding: Finding, context: RuleContext) -> Iterator[Fix]:
 
 
 def _set(code: ParsedFile, text: str, module: str) -> tuple[Edit, ...]:
-    """Insert a statement that changes a setting, with a missing import.
+    """Insert a statement that changes a setting, and the import that it needs.
 
-    The import is of the module that the setting names.
+    ``module`` is the module to import.
     """
     edit = code.setting(f"torch._dynamo.config.{text}")
     if module and not _is_imported(code, module):
@@ -138,9 +138,9 @@ def _is_imported(code: ParsedFile, name: str) -> bool:
 
 
 def _ignored(code: ParsedFile, call: ast.Call) -> Edit | None:
-    """Add the method to the functions that torch skips.
+    """Add a logging method to the functions that torch skips.
 
-    The statement comes after the one that makes the logger.
+    The added statement follows the assignment of the logger.
     """
     name = dotted(call.func)
     root = name.partition(".")[0]
@@ -160,7 +160,7 @@ def _guarded(code: ParsedFile, statement: ast.Expr) -> Edit:
 
 
 def _with_operator(code: ParsedFile, call: ast.Call) -> str:
-    """Write a call of ``print`` with a format string; empty if that is impossible."""
+    """Rewrite ``print`` as torch's print operator; return "" if that is impossible."""
     parts: list[str] = []
     values: list[str] = []
     if call.keywords or not call.args:

@@ -16,7 +16,7 @@ from .syntax import Function, ParsedFile, defined
 def turned(name: str, value: str) -> Rule:
     """Make a rule that changes a setting of Dynamo.
 
-    The edit is where the file sets it, else at the top of the file.
+    The edit is at the place where the file makes the setting, otherwise at the top of the file.
     """
     fix = Fix(
         f"config-{name.replace('_', '-')}",
@@ -45,7 +45,7 @@ _RNN = turned("allow_rnn", "True")
 
 
 def recurrent(finding: Finding, context: RuleContext) -> Iterator[Fix]:
-    """Let torch trace RNN, GRU and LSTM, if the called module may be one of them."""
+    """Let torch trace RNN, GRU and LSTM if the called module may be one of these."""
     code, _ = code_at(finding, context)
     is_named = code is not None and any(code.mentions(name) for name in ("RNN", "GRU", "LSTM"))
     if is_named or in_library(finding):
@@ -68,7 +68,7 @@ _HEAD = Fix(
 
 @node_rule(ast.AST)
 def own_breaks(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
-    """Remove a call that asks for a graph break."""
+    """Remove a call that requests a graph break."""
     statement = code.statement(node)
     if isinstance(statement, ast.Expr) and called(statement.value) in (
         "graph_break", "skip_frame", "step_unsupported",
@@ -157,7 +157,7 @@ _FAKE = Fix(
 
 @node_rule(ast.AST)
 def super_init(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
-    """Insert ``super().__init__()`` into constructors of modules that lack the call."""
+    """Insert ``super().__init__()`` into constructors of modules that do not call it."""
     own = code.definition(node)
     for cls in code.all(ast.ClassDef):
         if not any("Module" in dotted(item) for item in cls.bases):

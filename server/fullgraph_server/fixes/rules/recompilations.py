@@ -1,7 +1,4 @@
-"""Fixes of recompilations: a finding's remedies as edits of the right lines.
-
-The remedies are those of ``text/remedies.py``.
-"""
+"""Fixes for recompilations: a finding's remedies (``text/remedies.py``) as edits."""
 
 from __future__ import annotations
 
@@ -106,7 +103,7 @@ def recompilations(finding: Finding, context: RuleContext) -> Iterator[Fix]:
 
 
 def compiled_otherwise(finding: Finding, context: RuleContext, remedy: Remedy) -> Iterator[Fix]:
-    """Offer the edits of a remedy about sizes, for the function of a recompilation."""
+    """Offer a remedy about sizes, as edits for the function that recompiled."""
     made = compiled(finding, context)
     if made is None and remedy.kind == "dynamic":
         made = decorated(finding, context)
@@ -133,7 +130,7 @@ def _compiled_otherwise(made: CompiledFunction, remedy: Remedy) -> Iterator[Fix]
 
 
 def _changed_otherwise(made: CompiledFunction, remedy: Remedy, name: str) -> Iterator[Fix]:
-    """Change the argument ``name`` of the calls, or the state that is set before them."""
+    """Change the argument ``name`` of the calls, or state that is set before calls."""
     code = remedy.code[0] if remedy.code else ""
     if (change := _CHANGES.get(remedy.kind)) is not None:
         yield from change(made, name, code)
@@ -142,7 +139,7 @@ def _changed_otherwise(made: CompiledFunction, remedy: Remedy, name: str) -> Ite
 
 
 def _converting(made: CompiledFunction, kind: RemedyKind, call: ast.Call, name: str) -> Iterator[Fix]:
-    """Convert an argument of the calls, by a kind of remedy."""
+    """Convert the argument ``name`` of the calls, as the kind of remedy requires."""
     if kind == "number-as-tensor":
         yield from _as_tensor(made, call)
     elif kind == "one-class":
@@ -172,10 +169,10 @@ def expression(text: str) -> ast.expr | None:
 
 
 def _marked(made: CompiledFunction, marks: list[ast.Call]) -> list[Edit] | None:
-    """Mark tensors before each call, under their names there.
+    """Mark tensors before each call, under the names that they have there.
 
-    A tensor without a name gets a variable. Returns ``None`` if a tensor cannot be named, or no statement can
-    be inserted before a call.
+    A tensor without a name is assigned to a new variable. Return ``None`` if a tensor cannot be named, or if
+    no statement can be inserted before a call.
     """
     code, edits = made.code, list[Edit]()
     lines: dict[ast.Call, list[str]] = {}
@@ -216,7 +213,7 @@ def _own(made: CompiledFunction) -> set[str]:
 
 
 def _dynamic(made: CompiledFunction) -> list[Edit]:
-    """Pass ``dynamic=True`` wherever the function is compiled."""
+    """Pass ``dynamic=True`` in each ``torch.compile`` of the function."""
     edits: list[Edit] = []
     for node in dict.fromkeys(compile_calls(made.code, made.calls, made.function)):
         given = {word.arg: made.code.text(word.value) for word in getattr(node, "keywords", ())}
@@ -229,7 +226,7 @@ def _dynamic(made: CompiledFunction) -> list[Edit]:
 
 
 def _converted(made: CompiledFunction, remedy: Remedy) -> list[Edit]:
-    """Pass ``float(n)`` if the remedy converts numbers to one type."""
+    """Convert numbers that calls pass, as in ``float(n)``, if the remedy says so."""
     for text in remedy.code:
         node = expression(text)
         if isinstance(node, ast.Call) and len(node.args) == 1:
@@ -238,7 +235,11 @@ def _converted(made: CompiledFunction, remedy: Remedy) -> list[Edit]:
 
 
 def _wrapped(made: CompiledFunction, template: ast.expr, place: ast.expr) -> list[Edit] | None:
-    """Replace an argument by a remedy's expression around the value of each call."""
+    """Wrap an argument of each call in the expression of a remedy.
+
+    ``place`` is the part of ``template`` to replace by the argument. Return ``None`` if a call does not pass
+    it.
+    """
     code, text = made.code, ast.unparse(template)
     passed = made.passed(place.id) if isinstance(place, ast.Name) else None
     if not isinstance(place, ast.Name) or passed is None:
@@ -255,7 +256,7 @@ _CONTAINERS = ("list", "tuple", "float")
 
 
 def _learning_rate(made: CompiledFunction) -> Iterator[Fix]:
-    """Pass a tensor as learning rate to every optimizer, and write later rates to it."""
+    """Pass each optimizer's learning rate as a tensor, and write later rates into it."""
     code, edits = made.code, list[Edit]()
     for node in ast.walk(code.tree):
         if isinstance(node, ast.Call) and ".optim" in f".{dotted(node.func)}":
@@ -285,9 +286,9 @@ def _drop_last(made: CompiledFunction) -> Iterator[Fix]:
 
 
 def _ranked(made: CompiledFunction, template: ast.Call, place: ast.expr) -> Iterator[Fix]:
-    """Change the rank in the last call.
+    """Change the rank of an argument in the last call.
 
-    A single call changes it only for tensors that have dimensions.
+    If there is only one call, the rank is changed only for tensors that have dimensions.
     """
     code, root = made.code, root_of(place)
     if root is None:
@@ -365,4 +366,5 @@ _CHANGES: Final[Mapping[RemedyKind, Callable[[CompiledFunction, str, str], Itera
     "tensor-learning-rate": lambda made, *_: _learning_rate(made),
     "drop-last": lambda made, *_: _drop_last(made),
 }
-"""The function for each kind of remedy: it gets the compiled function, a parameter and the remedy's code."""
+"""By kind of remedy, the function that makes the edits. The function gets the compiled function, the name of
+a parameter, and the remedy's code."""

@@ -1,4 +1,4 @@
-"""Fixes that rewrite a call into a form that torch traces."""
+"""Fixes that rewrite a call in a form that torch traces."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _UFUNCS = {
 
 @node_rule(ast.Call)
 def numpy_calls(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
-    """Use NumPy functions that torch traces, and random numbers of torch."""
+    """Use NumPy functions that torch traces, and torch's random numbers."""
     module, _, name = dotted(node.func).partition(".")
     if name in _UFUNCS and module in ("np", "numpy") and len(node.args) == 1 and not node.keywords:
         text = f"{module}.{_UFUNCS[name]}({code.argument(node.args[0])}, axis=0)"
@@ -105,7 +105,7 @@ def small_rewrites(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
 
 
 def _copies(code: ParsedFile, call: ast.Call) -> list[Edit]:
-    """Pass copies of tensors that a call passes more than once."""
+    """Pass copies of the tensors that a call passes more than once."""
     seen: set[str] = set()
     edits = []
     for argument in call.args:
@@ -118,7 +118,7 @@ def _copies(code: ParsedFile, call: ast.Call) -> list[Edit]:
 
 @node_rule(ast.Call)
 def plain_dicts(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
-    """Make a ``dict`` instead of a ``TypedDict``."""
+    """Make a plain ``dict`` instead of a ``TypedDict``."""
     if not node.args and node.keywords and isinstance(node.func, ast.Name):
         yield replace(_DICT, edits=(code.replaced(node.func, "dict"),))
 
@@ -144,7 +144,7 @@ def conditional_results(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
 
 @node_rule(ast.AST)
 def copied_results(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
-    """Return copies from a function of a higher-order operator.
+    """Return copies from a function that a higher-order operator calls.
 
     This applies if the finding is at the function's result.
     """

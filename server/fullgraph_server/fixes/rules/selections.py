@@ -1,6 +1,6 @@
-"""Fixes of operations whose output size depends on data.
+"""Fixes for operations whose output size depends on data.
 
-Examples are masks as indices and repeated elements.
+Examples are indexing with a mask and ``repeat_interleave``.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _REDUCED: Final[Mapping[str, tuple[Fix, str]]] = {
         for name, number in (("any", "0"), ("all", "1"))
     },
 }
-"""The fix for each reduction of a selection, with the neutral element of the reduction."""
+"""By reduction of a selection: its fix, and the neutral element of the reduction."""
 _MEAN = replace(
     _SUM,
     rule="masked-mean",
@@ -98,7 +98,7 @@ _BINCOUNT = Fix(
 
 @node_rule(ast.expr, is_value=True)
 def shapes(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
-    """Offer fixes for graph breaks at ``nonzero``, masks as indices and the like."""
+    """Offer fixes for graph breaks at ``nonzero``, masks as indices and similar code."""
     found = _selection(code, node)
     if found is not None:
         yield from _selected(code, found)
@@ -119,7 +119,7 @@ def shapes(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
 def assigned(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
     """Offer to write ``x[mask] = value`` without an index.
 
-    The gradient of the index has a size that depends on data.
+    The size of the index's gradient depends on data.
     """
     statement = code.statement(node)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
@@ -137,7 +137,7 @@ def assigned(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
 class _MaskSelection:
     """An expression that selects elements of ``value`` by a ``mask``.
 
-    Both are source texts.
+    ``value`` and ``mask`` are source texts.
     """
 
     node: ast.expr
@@ -147,7 +147,7 @@ class _MaskSelection:
 
 
 def _selection(code: ParsedFile, node: ast.expr) -> _MaskSelection | None:
-    """Read ``x[mask]``, ``x[mask.nonzero(as_tuple=True)]``, ``x.masked_select(mask)``."""
+    """Parse ``x[mask]``, ``x[mask.nonzero(as_tuple=True)]`` or ``masked_select``."""
     outer = code.parent(node)
     inner = _nonzero(node)
     if inner is not None and isinstance(outer, ast.Subscript) and outer.slice is node:
@@ -182,7 +182,7 @@ def _nonzero(node: ast.AST) -> ast.expr | None:
 
 
 def _as_mask(code: ParsedFile, node: ast.expr) -> str:
-    """Write a mask as a tensor of booleans."""
+    """Return a mask as a tensor of booleans."""
     return condition(code, node) or f"{code.operand(node)} != 0"
 
 
@@ -221,9 +221,9 @@ def _is_name(text: str) -> bool:
 
 
 def _uses(code: ParsedFile, node: ast.expr) -> list[ast.expr]:
-    """Return the uses of a value: the node itself, or reads of its variable.
+    """Return the uses of a value: the node itself, or the reads of its variable.
 
-    The variable holds only this value.
+    The variable's reads are returned only if the variable holds no other value.
     """
     parent = code.parent(node)
     if not isinstance(parent, ast.Assign) or len(parent.targets) != 1:
@@ -236,7 +236,7 @@ def _uses(code: ParsedFile, node: ast.expr) -> list[ast.expr]:
 
 
 def _reduction(code: ParsedFile, node: ast.expr) -> str:
-    """Return the method called on a value without arguments; empty for other uses."""
+    """Return the method called on a value without arguments; "" for any other use."""
     method = code.parent(node)
     call = code.parent(method) if method is not None else None
     if not isinstance(method, ast.Attribute) or not isinstance(call, ast.Call) or call.func is not method:
@@ -252,9 +252,9 @@ def _indexed(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
 
 
 def _sized(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
-    """Rewrite ``len(x.nonzero())`` and the like with ``count_nonzero``.
+    """Rewrite ``len(x.nonzero())`` with ``count_nonzero``.
 
-    ``x.nonzero().shape[0]`` is rewritten, too.
+    ``x.nonzero().shape[0]`` and ``x.nonzero().size(0)`` are rewritten, too.
     """
     if called(node) != "nonzero" or not isinstance(node, ast.Call) or node.keywords:
         return

@@ -1,6 +1,6 @@
-"""Fixes of layers that are skipped at random (LayerDrop).
+"""Fixes for layers that are skipped at random (LayerDrop).
 
-Each layer runs, and its result is used or dropped. The idiom comes from transformers
+The rewritten program runs each layer, and then uses or drops its result. The idiom comes from transformers
 (``models/bart/modeling_bart.py``, after arXiv 1909.11556): the program draws a number, and skips the layer by
 a flag or a ``continue``.
 """
@@ -32,30 +32,30 @@ _LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Aw
 
 @dataclass(frozen=True)
 class _BlockSkip:
-    """The skipped part of a block, which is rewritten from ``first`` to ``last``."""
+    """A block that skips a part of itself; it is rewritten from ``first`` to ``last``."""
 
     first: ast.stmt
     last: ast.stmt
     part: Sequence[ast.stmt]
     rows: tuple[int, int]
-    """The first and last row of the part, including comments before it."""
+    """The first and last row of the part, including the comments before it."""
     flag: str
     """The variable that says whether the part is skipped."""
     written: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    """The new lines for some rows."""
+    """The new lines for the rows that change, by row."""
     also: str = ""
-    """A further condition for the part to be skipped."""
+    """A further condition under which the part is skipped; empty if there is none."""
     is_drawn: bool = False
-    """Whether the flag is always a tensor."""
+    """Whether the flag is always a tensor, because a random number decides in every case."""
     indent: str = ""
-    """The indentation of the part, if it differs from that of ``first``."""
+    """The indentation of the part, if different from that of ``first``."""
 
 
 @node_rule(ast.expr)
 def skipped(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
     """Offer to run a layer that is skipped at random, and to choose its result.
 
-    The choice is made by ``torch.where``.
+    ``torch.where`` makes the choice.
     """
     owner = code.statement(node)
     if not isinstance(owner, ast.If) or owner.orelse or node not in set(ast.walk(owner.test)):
@@ -67,7 +67,7 @@ def skipped(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
 
 
 def skipped_or(rule: Rule) -> Rule:
-    """Make a rule that tries :func:`skipped` first, and ``rule`` for other code."""
+    """Make a rule that tries :func:`skipped`, and ``rule`` if it offers nothing."""
 
     def either(finding: Finding, context: RuleContext) -> Iterator[Fix]:
         found = list(skipped(finding, context))
@@ -77,9 +77,9 @@ def skipped_or(rule: Rule) -> Rule:
 
 
 def _by_draw(code: ParsedFile, owner: ast.If) -> _BlockSkip | None:
-    """Read ``if drawn < p: continue``, or ``if drawn < p: to_drop = True``.
+    """Parse ``if drawn < p: continue``, or ``if drawn < p: to_drop = True``.
 
-    In the second form, ``if not to_drop:`` comes below.
+    After the second form, the block must contain ``if not to_drop:``.
     """
     test = condition(code, owner.test)
     if not test or len(owner.body) != 1:
@@ -113,9 +113,9 @@ def _by_draw(code: ParsedFile, owner: ast.If) -> _BlockSkip | None:
 
 
 def _by_flag(code: ParsedFile, owner: ast.If) -> _BlockSkip | None:
-    """Read ``skip = drawn < p`` under a condition, with a skip by that flag below.
+    """Parse ``skip = drawn < p``, and a later statement that skips by this flag.
 
-    The skip is ``if not skip:`` or ``if skip: continue``.
+    That statement is ``if not skip:`` or ``if skip: continue``.
     """
     earlier = code.block(owner)[: code.block(owner).index(owner)]
     for flag in sorted(names(owner.test)):
@@ -144,9 +144,9 @@ def _jump(code: ParsedFile, first: ast.stmt, owner: ast.If, flag: str) -> _Block
 def _conditional(
     code: ParsedFile, first: ast.stmt, owner: ast.If, flag: str, written: dict[int, tuple[str, ...]]
 ) -> _BlockSkip | None:
-    """Read ``if not flag: ...``.
+    """Parse ``if not flag: ...``.
 
-    An ``if flag: continue`` at the end of the block is then needless.
+    An ``if flag: continue`` at the end of the block is removed, because it becomes needless.
     """
     if isinstance(owner.test, ast.Name) and owner.orelse:
         return _otherwise(code, first, owner, flag, written)
@@ -177,9 +177,9 @@ def _conditional(
 def _otherwise(
     code: ParsedFile, first: ast.stmt, owner: ast.If, flag: str, written: dict[int, tuple[str, ...]]
 ) -> _BlockSkip | None:
-    """Read ``if flag: outputs = (None, None)`` with the layer as its ``else``.
+    """Parse ``if flag: outputs = (None, None)`` with the layer in its ``else``.
 
-    The stand-ins for the layer's outputs may be read only where outputs are collected.
+    The values that stand in for the layer's outputs may be read only by code that collects outputs.
     """
     stand_ins = {name for item in owner.body for name in stored(item)}
     users = [item for item in code.following(owner) if stand_ins & names(item)]
@@ -197,7 +197,7 @@ def _otherwise(
 
 
 def _outputs(part: Sequence[ast.stmt]) -> set[str]:
-    """Return the names that a part binds before it reads them."""
+    """Return the names that statements bind before they read them."""
     read: set[str] = set()
     outputs: set[str] = set()
     for item in part:
@@ -210,7 +210,7 @@ def _outputs(part: Sequence[ast.stmt]) -> set[str]:
 def _initial(code: ParsedFile, first: ast.stmt, flag: str) -> ast.stmt:
     """Return the last statement before ``first`` that sets a flag to false.
 
-    Returns ``first`` if there is none.
+    Return ``first`` if there is no such statement.
     """
     block = code.block(first)
     before = [item for item in block[: block.index(first)] if _sets_flag(item, value=False)]
@@ -218,10 +218,10 @@ def _initial(code: ParsedFile, first: ast.stmt, flag: str) -> ast.stmt:
 
 
 def _collecting(statements: Sequence[ast.stmt]) -> str:
-    """Return the condition under which statements collect outputs.
+    """Return the condition under which statements collect outputs, or "".
 
-    Example: ``output_attentions`` for ``if output_attentions:``. A skipped layer adds nothing to the outputs,
-    and a tensor cannot express that.
+    Example: ``output_attentions`` for ``if output_attentions:``. If outputs are collected, a skipped layer
+    adds nothing to them, which the choice by a tensor cannot express.
     """
     asked = [item for item in statements if isinstance(item, ast.If) and not item.orelse]
     found = dict.fromkeys(item.test.id for item in asked if isinstance(item.test, ast.Name))
@@ -231,7 +231,7 @@ def _collecting(statements: Sequence[ast.stmt]) -> str:
 
 
 def _decided(code: ParsedFile, owner: ast.If, flag: str, test: str) -> dict[int, tuple[str, ...]]:
-    """Rewrite a branch as an assignment of its condition to the flag."""
+    """Return new lines that assign a branch's condition to the flag, by row."""
     written: dict[int, tuple[str, ...]] = dict.fromkeys(range(owner.lineno, last_row(owner) + 1), ())
     comment = "".join(f"  {text}" for text in code.comments(owner.lineno, owner.lineno))
     written[owner.lineno] = (f"{code.indentation(owner)}{flag} = {bracketed(test)}{comment}",)
@@ -239,9 +239,9 @@ def _decided(code: ParsedFile, owner: ast.If, flag: str, test: str) -> dict[int,
 
 
 def _other(code: ParsedFile, test: ast.expr, flag: str, *, negated: bool) -> str | None:
-    """Return the further condition to skip a part, or ``None``.
+    """Return the further condition under which a part is skipped, or ``None``.
 
-    It is ``None`` if the test is not on the flag.
+    Return ``None`` if the test does not test the flag.
     """
     kind = ast.Or if negated else ast.And
     is_several = isinstance(test, ast.BoolOp) and isinstance(test.op, kind)
@@ -259,7 +259,7 @@ def _other(code: ParsedFile, test: ast.expr, flag: str, *, negated: bool) -> str
 def _is_drawn(code: ParsedFile, skip: _BlockSkip) -> bool:
     """Tell whether the block draws a random number before the part.
 
-    Else the branch is an ordinary one.
+    If it does not, the branch is an ordinary one.
     """
     block = code.block(skip.first)
     before = block[: block.index(skip.part[0]) if skip.part[0] in block else block.index(skip.last)]
@@ -267,9 +267,9 @@ def _is_drawn(code: ParsedFile, skip: _BlockSkip) -> bool:
 
 
 def _edit(code: ParsedFile, skip: _BlockSkip) -> Edit | None:
-    """Rewrite the block: the flag as a tensor, the whole part, then the choice.
+    """Rewrite the block: compute the flag as a tensor, run the part, choose results.
 
-    The part runs unconditionally.
+    The part runs unconditionally. Return ``None`` if this is impossible.
     """
     if any(isinstance(node, _LEAVES) for item in skip.part for node in ast.walk(item)):
         return None

@@ -1,6 +1,6 @@
-"""Fixes of recompilations that move settings, hooks or objects before a call.
+"""Fixes for recompilations that move settings, hooks or objects before a call.
 
-The program sets, registers or makes them after the call.
+The original program makes, registers or sets them after the call.
 """
 
 from __future__ import annotations
@@ -61,7 +61,10 @@ def earlier(made: CompiledFunction, setter: str) -> Iterator[Fix]:
 
 
 def _after_call(made: CompiledFunction) -> tuple[ast.stmt, list[ast.stmt]]:
-    """Return the first call's statement, with its block's statements in later lines."""
+    """Return the first call's statement and the later statements of its block.
+
+    Statements on the same line as the call are left out.
+    """
     place = made.code.statement(made.calls[0])
     assert place is not None, "a call is in a statement"
     return place, [item for item in made.code.following(place) if item.lineno > place.lineno]
@@ -74,7 +77,7 @@ def _is_context(node: ast.expr, setter: str) -> bool:
 def earlier_undone(made: CompiledFunction) -> Iterator[Fix]:
     """Let a parameter require gradients in every call.
 
-    This replaces the program's call that turns them off.
+    The edit changes the program's call ``requires_grad_(False)``.
     """
     code = made.code
     for node in code.all(ast.Call):
@@ -86,7 +89,7 @@ def earlier_undone(made: CompiledFunction) -> Iterator[Fix]:
 
 
 def earlier_attribute(made: CompiledFunction, text: str) -> Iterator[Fix]:
-    """Set an attribute before the first call, if the program sets it after that call."""
+    """Set an attribute before the first call, if the program sets it after the call."""
     code, member = made.code, text.rpartition(".")[2]
     place, following = _after_call(made)
     for node in following:
@@ -103,9 +106,9 @@ def earlier_attribute(made: CompiledFunction, text: str) -> Iterator[Fix]:
 
 
 def made_once(made: CompiledFunction, name: str) -> Iterator[Fix]:
-    """Make an argument before the loop, if it does not depend on the iterations.
+    """Make an argument once, before the loop, if it is the same in all iterations.
 
-    Now each iteration makes a new one.
+    In the original program, each iteration makes a new object.
     """
     code = made.code
     for call in made.calls:
@@ -137,9 +140,9 @@ def made_once(made: CompiledFunction, name: str) -> Iterator[Fix]:
 
 
 def _once(value: ast.expr) -> Fix:
-    """Return the safe fix for a value without state, else the unsafe fix.
+    """Return the safe fix for a value without state, otherwise the unsafe fix.
 
-    A function is a value without state.
+    A function, for example, has no state.
     """
     is_plain = isinstance(value, (ast.Lambda, ast.Constant, ast.Name, ast.Attribute))
     return _ONCE if is_plain or called(value) == "partial" else _ONE_FOR_ALL

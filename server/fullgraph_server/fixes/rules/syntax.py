@@ -38,9 +38,9 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, eq=False)
 class ParsedFile:
-    r"""A file that parses, with the parents of each node.
+    r"""A file without syntax errors, with the parent of each node.
 
-    Texts of nodes have ``\n`` between lines.
+    The texts of nodes have ``\n`` between lines, whatever the line ends of the file are.
     """
 
     source: SourceFile
@@ -51,7 +51,7 @@ class ParsedFile:
     def at(self, span: Span) -> Node | None:
         """Return the innermost node with exactly this range.
 
-        Without such a node, returns the largest node that starts there.
+        If there is no such node, return the largest node that starts there.
         """
         from_start = [
             node
@@ -94,7 +94,7 @@ class ParsedFile:
         return (node for node in ast.walk(self.tree) if isinstance(node, Function))
 
     def block(self, statement: ast.stmt) -> list[ast.stmt]:
-        """Return the block that a statement is in, as a list of statements."""
+        """Return the list of statements of the block that contains a statement."""
         parent = self.parent(statement)
         for block in blocks(parent) if parent else ():
             if statement in block:
@@ -107,17 +107,20 @@ class ParsedFile:
         return block[block.index(statement) + 1 :]
 
     def of_module(self, node: ast.AST) -> ast.stmt | None:
-        """Return the statement of the module that a node is in."""
+        """Return the top-level statement of the file that contains a node."""
         return next((item for item in self.around(node) if item in self.tree.body), None)
 
     # -- texts -----------------------------------------------------------------------------------------
 
     def span(self, node: Node | ast.arg, last: Node | None = None) -> Span:
-        """Return the range of a node, or from it to a later one."""
+        """Return the range of a node, or from a node to the later node ``last``."""
         return node_span(self.source, node, last)
 
     def text(self, node: Node, inner: Mapping[ast.AST, str] | None = None) -> str:
-        """Return the text of a node, with other texts for some of the nodes in it."""
+        """Return the text of a node.
+
+        ``inner`` maps nodes inside the node to the texts that replace them.
+        """
         first, last = self._offsets(node)
         text = self.source.text[first:last]
         for part, written in sorted((inner or {}).items(), key=lambda item: -self._offsets(item[0])[0]):
@@ -126,9 +129,9 @@ class ParsedFile:
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
     def operand(self, node: ast.expr, inner: Mapping[ast.AST, str] | None = None) -> str:
-        """Return the text of an expression as an operand, in brackets if needed.
+        """Return the text of an expression as an operand, in parentheses if needed.
 
-        Brackets are needed next to an operator or a dot.
+        An operand stands next to an operator or a dot.
         """
         text = (inner or {}).get(node) or self.text(node, inner)
         tight = (
@@ -145,13 +148,13 @@ class ParsedFile:
         return text if isinstance(node, tight) and not is_number and "\n" not in text else f"({text})"
 
     def argument(self, node: Node, inner: Mapping[ast.AST, str] | None = None) -> str:
-        """Return the text of an expression as an argument among others."""
+        """Return the text of an expression as an argument, in parentheses if needed."""
         text = (inner or {}).get(node) or self.text(node, inner)
         loose = isinstance(node, (ast.Yield, ast.YieldFrom, ast.NamedExpr, ast.GeneratorExp, ast.Starred))
         return f"({text})" if loose and not text.startswith("(") else text
 
     def assigned(self, node: ast.expr, inner: Mapping[ast.AST, str] | None = None) -> str:
-        """Return an expression as an assigned value, in brackets if it has several lines."""
+        """Return an expression as an assigned value, in parentheses if on several lines."""
         return bracketed(self.argument(node, inner))
 
     def renamed(self, node: Node, names: Mapping[str, str]) -> str:
@@ -161,7 +164,7 @@ class ParsedFile:
         )
 
     def indentation(self, statement: ast.stmt) -> str:
-        """Return the white space at the beginning of a statement's line."""
+        """Return the white space at the beginning of the line of a statement."""
         line = self.source.line(statement.lineno)
         return line[: len(line) - len(line.lstrip(" \t\f"))]
 
@@ -189,7 +192,7 @@ class ParsedFile:
     # -- edits -----------------------------------------------------------------------------------------
 
     def replaced(self, node: Node, text: str, last: Node | None = None) -> Edit:
-        """Replace a node, or everything from it to a later node."""
+        """Replace a node, or everything from a node to the later node ``last``."""
         return Edit(self.span(node, last), text)
 
     def ahead(self, node: Node, text: str) -> Edit:
@@ -203,12 +206,12 @@ class ParsedFile:
         return Edit(replace(span, row=span.end_row, column=span.end_column), text)
 
     def under(self, header: str, statement: ast.stmt) -> Edit:
-        """Put a one-line statement under a header, such as that of a ``with``."""
+        """Put a one-line statement under a header such as ``with x``."""
         indent = self.indentation(statement) + self.unit(statement)
         return self.ahead(statement, f"{header}:\n{indent}")
 
     def before(self, statement: ast.stmt, lines: Iterable[str]) -> Edit | None:
-        """Insert statements before a statement; ``None`` where no line can be added."""
+        """Insert statements before a statement; return ``None`` if no line can be added."""
         row, column = first_row(statement), self.span(statement).column
         written = list(lines)
         if self.is_elif(statement):
@@ -224,13 +227,13 @@ class ParsedFile:
         return Edit(Span(self.source.filename, row, column, row, column), text)
 
     def after(self, statement: ast.stmt, lines: Iterable[str]) -> Edit | None:
-        """Insert statements after a statement; ``None`` where no line can be added."""
+        """Insert statements after a statement; return ``None`` if no line can be added."""
         span, written = self.span(statement), list(lines)
         if isinstance(statement, _COMPOUND) or not self.is_alone(statement):
             if isinstance(statement, _COMPOUND) or not all(is_simple(line) for line in written):
                 return None
             return self.behind(statement, "".join(f"; {line}" for line in written))
-        end = len(self.source.line(span.end_row)) + 1  # behind a comment
+        end = len(self.source.line(span.end_row)) + 1  # after a comment
         place = Span(span.filename, span.end_row, end, span.end_row, end)
         indent = self.indentation(statement)
         return Edit(place, "".join(f"\n{indent}{line}" for line in written))
@@ -258,7 +261,7 @@ class ParsedFile:
         return Edit(span, "pass")
 
     def appended(self, call: ast.Call, text: str) -> Edit:
-        """Add an argument at the end of a call, after an existing trailing comma."""
+        """Add an argument at the end of a call, also after a trailing comma."""
         span, inside = self.span(call), self.text(call)[:-1].rstrip()
         row, column = span.end_row, span.end_column - 1
         is_empty = not call.args and not call.keywords
@@ -266,7 +269,7 @@ class ParsedFile:
         return Edit(Span(span.filename, row, column, row, column), f"{separator}{text}")
 
     def imported(self, line: str) -> Edit:
-        """Insert a line after the imports at the top of the module: it may use them."""
+        """Insert a line after the imports at the top of the module; the line can use them."""
         head = self.tree.body[: self._head]
         if not head:
             row = 1
@@ -287,7 +290,7 @@ class ParsedFile:
 
     @property
     def torch(self) -> str:
-        """The name of torch in this module; empty if the imports at its top lack torch."""
+        """The name of torch in this module; empty if the imports at the top lack torch."""
         for statement in self.tree.body[: self._head]:
             for item in statement.names if isinstance(statement, ast.Import) else ():
                 if item.name == "torch" and item.asname:
@@ -299,14 +302,14 @@ class ParsedFile:
     def setting(self, text: str) -> Edit:
         """Insert a statement that uses ``torch`` after the imports.
 
-        The import of torch is added if missing.
+        The import of torch is added if it is missing.
         """
         if self.torch:
             return self.imported(self.of_torch(text))
         return self.imported(f"import torch\n\n{text}")
 
     def of_torch(self, text: str) -> str:
-        """Rewrite code to use this module's name for torch."""
+        """Rewrite code to use the name that this module has for torch."""
         return re.sub(r"(?<![\w.])torch\b(?=\.)", self.torch or "torch", text)
 
     def importing_torch(self) -> tuple[Edit, ...]:
@@ -328,7 +331,7 @@ class ParsedFile:
     def is_read_later(self, statement: ast.stmt, name: str) -> bool:
         """Tell whether a variable may be read after a statement.
 
-        A read in the next iteration of a loop counts.
+        A read in the next iteration of a loop counts as later.
         """
         scope = self.function(statement) or self.tree
         inside = set(ast.walk(statement))
@@ -348,9 +351,9 @@ class ParsedFile:
         return False
 
     def is_bound_before(self, statement: ast.stmt, name: str) -> bool:
-        """Tell whether a variable is surely bound where a statement begins.
+        """Tell whether a variable is certainly assigned when a statement begins.
 
-        Only the blocks around the statement are read.
+        Only the blocks around the statement are inspected.
         """
         function = self.function(statement)
         if function is not None and name in parameters(function):
@@ -376,7 +379,7 @@ class ParsedFile:
         return name in self._used
 
     def meaning(self, node: ast.AST | None) -> str:
-        """Return a dotted name in full, with the module that it was imported from."""
+        """Return the full dotted name of a node, with the module that it comes from."""
         return resolved(node, self.imports)
 
     def new_name(self, wanted: str) -> str:
@@ -385,12 +388,12 @@ class ParsedFile:
 
     @cached_property
     def imported_names(self) -> frozenset[str]:
-        """The names that imports of the module bind."""
+        """The names that the imports at the module's top level bind."""
         return frozenset(name for item in self.tree.body if _is_import(item) for name in stored(item))
 
     @cached_property
     def module_names(self) -> frozenset[str]:
-        """The names that statements of the module bind."""
+        """The names that the module's top-level statements bind."""
         return frozenset(name for statement in self.tree.body for name in stored(statement))
 
     @cached_property
@@ -409,7 +412,10 @@ class ParsedFile:
 
     @cached_property
     def _head(self) -> int:
-        """The number of statements at the top: docstring, and imports up to torch's."""
+        """The number of statements at the top of the file: docstring and imports.
+
+        The imports reach at least to the import of torch, also across other statements.
+        """
         head = int(ast.get_docstring(self.tree) is not None)
         for index, statement in enumerate(self.tree.body[head:], head):
             if _is_import(statement):
@@ -452,33 +458,33 @@ _COMPOUND = (
 
 @lru_cache(maxsize=32)
 def code_of(source: SourceFile | None) -> ParsedFile | None:
-    """Return the code of a file; ``None`` if there is no file, or it does not parse."""
+    """Return the parsed file; ``None`` if there is no file or it has a syntax error."""
     return ParsedFile(source, source.tree) if source is not None and source.tree is not None else None
 
 
 def unused(wanted: str, is_used: Callable[[str], bool]) -> str:
-    """Return the wanted name, with a number appended if the name is used already."""
+    """Return the wanted name, with a number appended if the name is already used."""
     numbered = (f"{wanted}_{number}" for number in itertools.count(2))
     return next(name for name in itertools.chain([wanted], numbered) if not is_used(name))
 
 
 def defined(body: Iterable[ast.stmt], name: str) -> Function | None:
-    """Return the function with this name that a block defines."""
+    """Return the function ``name`` that a block defines; ``None`` if there is none."""
     return next((item for item in body if isinstance(item, Function) and item.name == name), None)
 
 
 def bracketed(text: str) -> str:
-    """Put an expression of several lines into brackets, so that it stands alone."""
+    """Put an expression of several lines in parentheses, so that it stands alone."""
     return f"({text})" if "\n" in text else text
 
 
 def parameters(function: AnyFunction) -> list[str]:
-    """Return the names of a function's parameters, in their order."""
+    """Return the names of a function's parameters, in order."""
     return [item.arg for item in all_parameters(function)]
 
 
 def is_simple(line: str) -> bool:
-    """Tell whether a text is a statement that can share a line with other statements."""
+    """Tell whether a text consists of statements that can share a line with others."""
     try:
         body = ast.parse(line).body
     except SyntaxError:

@@ -1,4 +1,4 @@
-"""Fixes of code that changes or makes tensors in ways that torch does not trace."""
+"""Fixes for code that makes or changes tensors in ways that torch does not trace."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def deepcopies(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
 
 @node_rule(ast.Call)
 def out_arguments(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
-    """Write results of ``out=`` with ``copy_``, or assign them."""
+    """Replace ``out=`` by ``copy_`` or an assignment of the result."""
     statement, plain = code.parent(node), _without(code, node, "out")
     if not plain or not isinstance(statement, (ast.Expr, ast.Assign)):
         return
@@ -62,9 +62,9 @@ def out_arguments(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
 
 
 def _without(code: ParsedFile, call: ast.Call, name: str) -> str:
-    """Write a call without its last keyword, if that is ``name``; else empty.
+    """Return a call's text without its last keyword; "" unless that is ``name``.
 
-    The text is empty, too, if the keyword is the only argument.
+    Return "", too, if the keyword is the only argument.
     """
     kept = [*call.args, *(word.value for word in call.keywords[:-1])]
     if not call.keywords or call.keywords[-1].arg != name or not kept:
@@ -78,7 +78,7 @@ def _without(code: ParsedFile, call: ast.Call, name: str) -> str:
 
 @node_rule(ast.AST)
 def data_assignments(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
-    """Write ``x.data = y`` with ``copy_``, or as a new tensor."""
+    """Replace ``x.data = y`` by ``copy_``, or by an assignment of a new tensor."""
     statement = code.statement(node)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return
@@ -126,7 +126,7 @@ def random_fills(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
 
 @node_rule(ast.Call)
 def uniform_fills(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
-    """Pass ``from`` and ``to`` by position."""
+    """Pass the ``from`` and ``to`` of ``uniform_`` by position."""
     if node.args or len(node.keywords) != 1:
         return
     given = node.keywords[0].value
@@ -149,9 +149,9 @@ _LOCAL = Fix(
 
 @node_rule(ast.AST)
 def moved_attributes(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
-    """Assign ``self.x.to(...)`` to a variable that the rest of the function reads.
+    """Assign ``self.x.to(...)`` to a local variable instead of ``self.x``.
 
-    The function no longer reads ``self.x`` then.
+    The rest of the function then reads the variable instead of ``self.x``.
     """
     statement, function = code.statement(node), code.function(node)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or function is None:
@@ -185,7 +185,7 @@ _PLAIN = Fix("no-parameter", "Use a plain tensor", "The value is a tensor, not a
 
 @node_rule(ast.Call)
 def created(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
-    """Make a tensor without ``requires_grad=True``."""
+    """Replace ``requires_grad=True`` by ``requires_grad_()``, or remove it."""
     if plain := _without(code, node, "requires_grad"):
         yield replace(_REQUIRED, edits=(code.replaced(node, f"{plain}.requires_grad_()"),))
         yield replace(_NO_GRADIENT, edits=(code.replaced(node, plain),))
@@ -229,7 +229,7 @@ _INITIAL = Fix(
 
 @node_rule(ast.AST)
 def registered(code: ParsedFile, node: ast.AST) -> Iterator[Fix]:
-    """Make a parameter in ``__init__`` if ``forward`` makes it from constants."""
+    """Make a parameter in ``__init__`` that a method makes from constants."""
     statement, cls = code.statement(node), code.definition(node)
     function = code.function(node)
     if statement is None or cls is None or function is None or not code.is_alone(statement):

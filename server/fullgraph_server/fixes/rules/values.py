@@ -1,4 +1,4 @@
-"""Fixes of code that turns data of tensors into Python numbers or sizes."""
+"""Fixes for code that converts tensor data to Python numbers or sizes."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _SIZES = frozenset(
 
 @node_rule(ast.expr, is_value=True)
 def scalars(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
-    """Offer fixes for breaks at ``x.item()``, ``float(x)`` and the like."""
+    """Offer fixes for graph breaks at ``x.item()``, ``float(x)`` and similar calls."""
     yield from of_condition(code, node)
     scalar = setting(code, "capture_scalar_outputs")
     kept = _kept(code, node)
@@ -92,7 +92,7 @@ def lists(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
 def one_hot(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
     """Offer to pass the number of classes to ``one_hot``.
 
-    Without that number, it reads the data.
+    Without this number, ``one_hot`` reads the data.
     """
     if len(node.args) != 1 or node.keywords:
         return
@@ -108,7 +108,7 @@ def one_hot(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
 
 
 def _kept(code: ParsedFile, node: ast.expr) -> Edit | None:
-    """Remove a conversion to a Python number; ``None`` for any other node."""
+    """Remove a conversion to a Python number; return ``None`` for any other node."""
     if not isinstance(node, ast.Call) or node.keywords:
         return None
     if isinstance(node.func, ast.Attribute) and node.func.attr == "item" and not node.args:
@@ -124,9 +124,9 @@ def _kept(code: ParsedFile, node: ast.expr) -> Edit | None:
 
 
 def _name_of(code: ParsedFile, node: ast.expr) -> tuple[ast.stmt, str] | None:
-    """Return the assignment that names a value, with the name.
+    """Return the assignment of a value to a variable, with the variable's name.
 
-    Returns ``None`` if the value has no name.
+    Return ``None`` if the value is not assigned to a variable.
     """
     statement = code.parent(node)
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
@@ -136,7 +136,7 @@ def _name_of(code: ParsedFile, node: ast.expr) -> tuple[ast.stmt, str] | None:
 
 
 def _is_size(code: ParsedFile, node: ast.expr) -> bool:
-    """Tell whether a number, or its variable, is used as a size or an index."""
+    """Tell whether a number, or the variable that holds it, is a size or an index."""
     named = _name_of(code, node)
     if named is None:
         return _used_as_size(code, node)

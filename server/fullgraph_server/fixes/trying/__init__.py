@@ -1,6 +1,6 @@
 """Runs of a short program with changes that may remove a finding.
 
-They happen before the user asks for fixes.
+These runs happen before the user asks for fixes.
 
 - ``advising``: runs with advice on recompilations; the entry point
 - ``tries``: runs with ways out of errors and graph breaks

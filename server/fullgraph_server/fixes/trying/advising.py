@@ -1,7 +1,7 @@
-"""Tries of advice: the program runs with it.
+"""Trial runs of a program with the changes that the report's advice names.
 
-The report drops advice that does not help. The program also runs with general ways out of an error
-(``ways_out.py``); the report names the helpful ones.
+Advice that does not help is dropped from the report. The program also runs with general ways out of an error
+(``ways_out.py``); the report names the helpful ways out.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _FindingKey: TypeAlias = tuple[str, str, str, Span]
 
 @dataclass(frozen=True, slots=True)
 class RemedyOutcome:
-    """Whether a remedy helps, and the error that only the remedy causes.
+    """Whether a remedy helps, and the error that occurs only with the remedy.
 
-    ``then`` names the error that ended the run only with the remedy.
+    ``then`` names this error, which ended the run.
     """
 
     outcome: Outcome
@@ -48,9 +48,11 @@ class RemedyOutcomes:
 
 
 _LONGEST: Final = 20.0
-"""The seconds that a run may take, including imports, and after which no further try begins."""
+"""In seconds: the longest run that is repeated (imports included), and the time after which no further try
+begins."""
 _LONGEST_OF_BREAKS: Final = 8.0
-"""The seconds after which no further try against a graph break begins: the program works anyway."""
+"""The seconds after which no further try against a graph break begins; shorter, because the program works
+despite the break."""
 _AT_ITS_END: Final = (*GOES_ON, "raised")
 _MOST_WAYS: Final = 2
 """The number of edits that are tried for one remedy."""
@@ -59,7 +61,8 @@ _MOST_WAYS: Final = 2
 def can_be_tried(report: Report) -> bool:
     """Tell whether to try a report's advice.
 
-    It is tried if it has edits, and if another run is short and unnoticed.
+    It is tried if the advice has edits, the run was short, and the program neither connected to a server nor
+    started another program.
     """
     is_short = report.status in _AT_ITS_END and report.seconds <= _LONGEST
     return is_short and not report.reaches_others and any(_tries(report, item) for item in report.findings)
@@ -88,9 +91,9 @@ async def outcomes_of(prover: EditProver, report: Report) -> RemedyOutcomes:
 
 
 def with_outcomes(report: Report, outcomes: RemedyOutcomes) -> Report:
-    """Return a report without failed advice.
+    """Return a report without the advice that failed.
 
-    Advice that helped loses its "(Not tried.)".
+    Advice that helped loses the note "(Not tried.)".
     """
     return replace(report, findings=tuple(_left(finding, outcomes) for finding in report.findings))
 
@@ -111,7 +114,7 @@ def _key(finding: Finding) -> _FindingKey:
 async def _outcomes(
     prover: EditProver, base: ExperimentState, finding: Finding, end: float
 ) -> Mapping[Remedy, RemedyOutcome]:
-    """Run the program with each remedy that the advice on a finding names."""
+    """Run the program with each remedy in a finding's advice."""
     ways = {remedy: _ways(base.report, finding, remedy) for remedy in finding.remedies}
     became: dict[Remedy, RemedyOutcome] = {}
     for remedy, fixes in ways.items():
@@ -123,7 +126,7 @@ async def _outcomes(
     fixes = [ways[remedy][0] for remedy in together]
     is_possible = len(fixes) > 1 and are_apart(edit for fix in fixes for edit in fix.edits)
     if is_possible and monotonic() < end:
-        # If values change together, a remedy for one of them does not help.
+        # Several values may change together; a remedy for only one of them then does not help.
         became.update(dict.fromkeys(together, await _became(prover, base, finding, [fixes], end)))
     return became
 
@@ -131,7 +134,7 @@ async def _outcomes(
 async def _became(
     prover: EditProver, base: ExperimentState, finding: Finding, tries: Sequence[Sequence[Fix]], end: float
 ) -> RemedyOutcome:
-    """Run the program with each set of fixes, until one helps or the time is over."""
+    """Run the program with each set of fixes, until one set helps or the time is over."""
     became = RemedyOutcome("unknown")
     for fixes in tries:
         if monotonic() >= end:
@@ -153,7 +156,7 @@ def _ways(report: Report, finding: Finding, remedy: Remedy) -> Sequence[Fix]:
 def _left(finding: Finding, outcomes: RemedyOutcomes) -> Finding:
     """Return a finding with the advice that helped or was not tried.
 
-    The results of ways out are added to its hints.
+    The results of ways out are added to the finding's hints.
     """
     advice: list[Advice] = []
     is_helped = False
@@ -186,24 +189,24 @@ def _left(finding: Finding, outcomes: RemedyOutcomes) -> Finding:
 
 
 def _as_first(advice: Sequence[Advice]) -> list[Advice]:
-    """Remove "too" from the first sentence: the advice before it is gone."""
+    """Remove "too" from the first sentence: the advice that "too" refers to is gone."""
     first, *others = advice
     return [replace(first, sentence=first.sentence.replace("`, too: ", "`: ", 1)), *others]
 
 
 def _with_error(advice: Advice, became: Mapping[Remedy, RemedyOutcome]) -> Advice:
-    """Add to advice the error that occurs with it.
+    """Add to a piece of advice the error that occurs when the advice is followed.
 
-    That error may be the only remaining problem.
+    This error may be the only remaining problem.
     """
     then = next(one.then for one in became.values() if one.then)
     return replace(advice, sentence=f"{advice.sentence} With it, {then}.", helps=True)
 
 
 def _with_results(hints: Sequence[str], results: Sequence[TryResult], text: str) -> tuple[str, ...]:
-    """Replace hints by the results of tries that name the same code.
+    """Put the results of tries before the hints; drop hints that name the same code.
 
-    If a try helps, torch's own hints, which are part of ``text``, are left out.
+    If a try helped, torch's own hints, which are part of ``text``, are left out.
     """
     given = [item.sentence for item in results if item.sentence]
     if any(item.sentence and item.whole for item in results):

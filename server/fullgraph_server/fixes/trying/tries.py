@@ -1,4 +1,7 @@
-"""Tries of ways out of an error or a break, each a run that gives a sentence."""
+"""Trial runs with the ways out of an error or graph break.
+
+Each trial results in a sentence for the report.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,13 @@ from ..prover import EditProver
 from .ways_out import WayOut, unwrapped, ways_out
 
 _OF_LINE: Final = ("line", "unshown")
-"""The kinds of ways out that rewrite lines: their results have to agree with the earlier ones."""
+"""The kinds of ways out that rewrite lines: with them, calls must return the same results as before."""
 _MOST_HELPING: Final = 2
 """The number of helpful ways out that are reported for one finding."""
 GOES_ON: Final = ("finished", "exited")
 """The statuses of a run that finished without an error."""
 _DISABLE: Final = "TORCHDYNAMO_DISABLE=1"
-"""The setting by which torch's hints run a program uncompiled."""
+"""The environment variable with which torch's hints run a program uncompiled."""
 _PASSES: Final = "Uncompiled, the program finishes."
 _PASSES_UNWRAPPED: Final = "Without `torch.compile`, the program finishes."
 _FAILS_TOO: Final = "Uncompiled, the program fails in the same way."
@@ -33,23 +36,24 @@ _FAILS_OTHERWISE: Final = "Uncompiled, the program fails, too: {message}"
 
 @dataclass(frozen=True, slots=True)
 class TryResult:
-    """The result of a run with a way out, as a sentence; empty if it did not help.
+    """The result of a run with a way out.
 
-    ``names`` are the code snippets by which hints name the same way out.
+    ``sentence`` describes the result; it is empty if the way out did not help. ``names`` are the code
+    snippets by which hints name the same way out.
     """
 
     names: tuple[str, ...]
     sentence: str = ""
     helps: bool = False
     whole: bool = False
-    """Whether the sentence says everything to write: then it replaces all other hints."""
+    """Whether the sentence contains all code to write: then the sentence replaces all other hints."""
 
 
 @dataclass(frozen=True, slots=True)
 class _UncompiledRun:
     """The uncompiled run of a program: its state, and a sentence on its outcome.
 
-    The state is ``None`` unless the run finishes.
+    ``state`` is ``None`` unless the run finishes.
     """
 
     state: ExperimentState | None = None
@@ -59,7 +63,7 @@ class _UncompiledRun:
 async def try_ways_out(
     prover: EditProver, base: ExperimentState, finding: Finding, again: ExperimentState, end: float
 ) -> AsyncIterator[TryResult]:
-    """Run the program with each way out of an error or break; yield the results.
+    """Run the program with each way out of an error or graph break; yield the results.
 
     ``again`` is a run of the unmodified program. No further way out is tried after ``end``, a time of
     :func:`time.monotonic`.
@@ -68,7 +72,7 @@ async def try_ways_out(
     if not ways or monotonic() >= end:
         return
     is_error = finding.severity == "error"
-    # An uncompiled run still exports, so its failure says nothing about the export.
+    # An uncompiled run still exports, so a failure of this run says nothing about the export.
     is_compiled = is_error and finding.kind != "export-error"
     plain = await _uncompiled(prover, base, finding) if is_compiled else _UncompiledRun(again)
     left = deque(ways if plain.state is not None else ())
@@ -86,7 +90,7 @@ async def try_ways_out(
         if after.failure or way.parts:
             continue
         if sentence and must_agree and not await _agree(prover, way, plain.state, after):
-            continue  # this is no objection to the way out: results may differ in each run
+            continue  # not an objection to the way out: results may differ in each run
         helping += [way] if sentence else []
         following = _following(way, base.report, after.report, finding.span.filename)
         yield TryResult(way.names, sentence or following, bool(sentence), whole=way.kind == "line")
@@ -96,16 +100,16 @@ async def try_ways_out(
 
 
 def _is_enough(less: WayOut, more: WayOut) -> bool:
-    """Tell whether a helpful way out makes another needless.
+    """Tell whether the helpful way out ``less`` makes trying ``more`` needless.
 
-    It is a part of the other, or both rewrite lines.
+    This is so if ``less`` is a part of ``more``, or if both rewrite lines.
     """
     is_part = set(less.edits).issubset(more.edits)
     return is_part or (less.kind in _OF_LINE and more.kind in _OF_LINE)
 
 
 def helps(finding: Finding, before: Report, after: Report) -> bool:
-    """Tell whether an edit removes a finding, and nothing becomes worse."""
+    """Tell whether an edit removes a finding and makes nothing worse."""
     drifts = drifts_of(before, after)
     if gone(finding, before, after, drifts):
         return False
@@ -114,7 +118,7 @@ def helps(finding: Finding, before: Report, after: Report) -> bool:
 
 
 def new_error(finding: Finding, before: Report, after: Report) -> str:
-    """Say which error ends the program only with the edit; empty if there is none."""
+    """Say which error ends the program only with the edit; return "" if there is none."""
     if before.status not in GOES_ON or after.status != "raised":
         return ""
     errors = (item for item in after.findings if item.severity == "error")
@@ -126,7 +130,7 @@ def new_error(finding: Finding, before: Report, after: Report) -> str:
 
 
 async def _uncompiled(prover: EditProver, base: ExperimentState, finding: Finding) -> _UncompiledRun:
-    """Run the program uncompiled; if it fails, rerun it without ``torch.compile``."""
+    """Run the program uncompiled; if it fails, run it again without ``torch.compile``."""
     plain = await prover.with_fixes(base, [], RunMode(uncompiled=True))
     if _is_at_its_end(plain):
         return _UncompiledRun(plain, _PASSES)
@@ -144,9 +148,9 @@ async def _uncompiled(prover: EditProver, base: ExperimentState, finding: Findin
 async def _agree(
     prover: EditProver, way: WayOut, before: ExperimentState | None, after: ExperimentState
 ) -> bool:
-    """Tell whether compiled calls return the earlier results, or the uncompiled ones.
+    """Tell whether calls with a way out return the same results as the run ``before``.
 
-    The uncompiled results count if there are no earlier ones.
+    Return ``False`` if there is no earlier run or if the results cannot be compared.
     """
     if before is None:
         return False
@@ -162,7 +166,7 @@ def _is_at_its_end(state: ExperimentState) -> bool:
 
 
 def _result(way: WayOut, finding: Finding, before: Report, state: ExperimentState) -> str:
-    """Write the result of a run with a way out; empty if it did not help."""
+    """Describe the result of a run with a way out; return "" if it did not help."""
     is_error, after = finding.severity == "error", state.report
     if not helps(finding, before, after) and not (is_error and _goes_on(finding, before, after)):
         return ""
@@ -179,9 +183,9 @@ def _result(way: WayOut, finding: Finding, before: Report, state: ExperimentStat
 
 
 def _following(way: WayOut, before: Report, after: Report, filename: str) -> str:
-    """Name the error or break that follows a setting that torch named, with a hint.
+    """Describe the next error or graph break once a setting that torch named is made.
 
-    The text is empty if none follows.
+    The hint of that error or break is added. Return "" if there is no such error or break.
     """
     if way.kind != "named":
         return ""
@@ -201,7 +205,7 @@ def _is_known(finding: Finding, report: Report) -> bool:
 def _line(finding: Finding, before: Report, after: Report, filename: str) -> str:
     """Name the line of a finding in the edited run by its row in the original text.
 
-    ``filename`` is the file of the finding that will show the name.
+    ``filename`` is the file of the finding that will show the name of the line.
     """
     source = before.files.get(finding.span.filename)
     if source is None or finding.of_run:
@@ -213,7 +217,7 @@ def _line(finding: Finding, before: Report, after: Report, filename: str) -> str
 def _goes_on(finding: Finding, before: Report, after: Report) -> bool:
     """Tell whether a program that an error ended now finishes.
 
-    A program that caught the error must no longer meet it.
+    If the program caught the error, the error must no longer occur.
     """
     if before.status == "raised":
         return after.status in GOES_ON

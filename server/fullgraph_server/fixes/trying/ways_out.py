@@ -1,7 +1,7 @@
 """Ways out of an error or graph break: edits to try on any program.
 
-A developer of torch would try them, too. Each way out is a guess. Only results of runs with it are reported
-(``tries.py``).
+They are what a developer of torch would try. Each way out is a guess; the report names only those that helped
+in a run (``tries.py``).
 """
 
 from __future__ import annotations
@@ -45,27 +45,27 @@ _KNOWN_SETTINGS: Final = (
     "torch._dynamo.config.trace_autograd_ops = True",
     "torch._functorch.config.donated_buffer = False",
 )
-"""Settings that torch's developers suggest in answers to reports of errors."""
+"""Settings that torch's developers suggest when users report errors."""
 _MOST_EDITS: Final = 2
 """The number of fixes that are tried for one finding."""
 _MOST_PLACES: Final = 3
-"""Up to this number of places, each place is also changed alone."""
+"""If a way out changes at most this number of places, each place is also changed alone."""
 _MOST_LINES: Final = 2
 _LONGEST_LINE: Final = 100
-"""The largest number and length of new lines that are quoted in full."""
+"""The largest number of new lines, and their largest length, with which the lines are quoted in full."""
 _EACH_SIZE: Final = "Torch then compiles each size separately."
 _MAY_BE_FIXED: Final = "A size that the code needs as a number then becomes a constant."
 
 Kind: TypeAlias = Literal["line", "unshown", "named", "other"]
-"""``line`` rewrites the line of a finding, ``unshown`` writes more lines than are quoted, ``named`` makes a
-setting that torch names."""
+"""``line`` rewrites the line of a finding, ``unshown`` writes too many or too long lines to quote them,
+``named`` makes a setting that torch names."""
 
 
 @dataclass(frozen=True, slots=True)
 class WayOut:
-    """A change of the program that may remove an error, as a clause.
+    """A change of the program that may remove an error.
 
-    ``names`` are the code by which hints name the change.
+    ``change`` describes the change as a clause. ``names`` are the code snippets by which hints name it.
     """
 
     change: str
@@ -75,9 +75,10 @@ class WayOut:
     cost: str = ""
     """The change of the program's behavior, as a sentence; empty if there is none."""
     errors_differ: bool = False
-    """Whether the edited lines may raise another error than before."""
+    """Whether the edited lines may raise a different error than the original lines."""
     parts: tuple[WayOut, ...] = ()
-    """Its parts, each of which is tried alone if all of them together help; empty for a single change."""
+    """The parts of the change; each is tried alone if all of them together help. Empty for a single
+    change."""
 
     @property
     def fix(self) -> Fix:
@@ -87,7 +88,7 @@ class WayOut:
 
 @dataclass(frozen=True, slots=True)
 class _WayOutEdit:
-    """An edit of a file, with the node whose line is named."""
+    """An edit of a file, with the node by whose line the edit is named."""
 
     code: ParsedFile
     node: ast.expr | ast.stmt
@@ -103,7 +104,7 @@ def may_help(finding: Finding, report: Report) -> bool:
 
 
 def _compiles_any(report: Report) -> bool:
-    """Tell whether a program compiled or exported, or its text calls a ``compile``."""
+    """Tell whether the program compiled or exported code, or contains ``compile(``."""
     texts = (source.text for source in report.files.values() if source is not None)
     return bool(report.compilations or report.exports) or any("compile(" in text for text in texts)
 
@@ -139,9 +140,9 @@ def ways_out(finding: Finding, context: RuleContext) -> list[WayOut]:
 
 
 def unwrapped(files: Mapping[str, SourceFile | None]) -> Fix:
-    """Return a fix that makes ``torch.compile`` return its argument.
+    """Return a fix that replaces calls of ``torch.compile`` by their argument.
 
-    It holds for calls and for decorators.
+    Decorators are replaced by functions that return their argument.
     """
     edits: list[Edit] = []
     for source in files.values():
@@ -159,16 +160,16 @@ def unwrapped(files: Mapping[str, SourceFile | None]) -> Fix:
 
 @dataclass(frozen=True, slots=True)
 class _LineNamer:
-    """The names of lines as a finding in the file ``filename`` shows them."""
+    """The names that a finding in the file ``filename`` shows for lines."""
 
     filename: str
 
     def line(self, code: ParsedFile, node: ast.expr | ast.stmt) -> str:
-        """Name the line of a node, with the file if it is another file."""
+        """Name the line of a node, with the file name if it is not ``filename``."""
         return row_of(code.source, node.lineno, self.filename)
 
     def lines(self, changes: Sequence[_WayOutEdit]) -> str:
-        """Name the lines of changes, each line once."""
+        """Name the lines of all changes, each line once."""
         named = list(dict.fromkeys(self.line(item.code, item.node) for item in changes))
         if len(named) > 1 and all(item.startswith("line ") for item in named):
             named = [item.removeprefix("line ") for item in named]
@@ -182,9 +183,9 @@ class _LineNamer:
         names: tuple[str, ...],
         cost: str = "",
     ) -> Iterator[WayOut]:
-        """Yield ways out that change each of a few places alone, then all.
+        """Yield ways out that change each of a few places alone, then all places.
 
-        ``clause`` gets the lines of the places.
+        ``clause`` gets the names of the changed lines and returns the description.
         """
         sets = [[item] for item in changes] if 1 < len(changes) <= _MOST_PLACES else []
         for some in [*sets, *([list(changes)] if changes else [])]:
@@ -209,7 +210,7 @@ def _calls(code: ParsedFile, names: Sequence[str]) -> Iterator[ast.Call]:
 
 
 def _compiles(code: ParsedFile) -> Iterator[ast.expr]:
-    """Yield outermost calls of ``torch.compile``, and its uses as a bare decorator."""
+    """Yield outermost calls of ``torch.compile`` and its uses as a bare decorator."""
     calls = list(_calls(code, _COMPILE))
     for call in calls:
         if not any(outer in calls for outer in code.around(code.parent(call) or code.tree)):
@@ -219,7 +220,7 @@ def _compiles(code: ParsedFile) -> Iterator[ast.expr]:
 
 
 def _without(way: WayOut, whole: Sequence[WayOut]) -> WayOut:
-    """Also remove ``fullgraph=True`` everywhere, because the way out breaks the graph."""
+    """Add the removal of every ``fullgraph=True`` to a way out that breaks the graph."""
     if not whole:
         return way
     return replace(
@@ -238,7 +239,7 @@ def _named_settings(finding: Finding, code: ParsedFile) -> Iterator[WayOut]:
 def _fixes(finding: Finding, context: RuleContext) -> Iterator[WayOut]:
     """Yield fixes from the catalogue of graph breaks.
 
-    An error of ``fullgraph=True`` is such a break.
+    An error that ``fullgraph=True`` causes is treated as a graph break.
     """
     for fix in candidates(replace(finding, kind="graph-break"), context)[:_MOST_EDITS]:
         lines = _new_lines(fix, context, finding.span.filename)
@@ -253,7 +254,7 @@ def _fixes(finding: Finding, context: RuleContext) -> Iterator[WayOut]:
 
 
 def _shown(lines: Sequence[tuple[str, str]]) -> str:
-    """Quote lines, grouped by the line that they replace: `` `a` and `b` (line 3) ``."""
+    """Quote new lines, grouped by the replaced line: `` `a` and `b` (line 3) ``."""
     places: dict[str, list[str]] = {}
     for place, line in lines:
         places.setdefault(place, []).append(code_span(line))
@@ -263,7 +264,7 @@ def _shown(lines: Sequence[tuple[str, str]]) -> str:
 def _new_lines(fix: Fix, context: RuleContext, filename: str) -> list[tuple[str, str]]:
     """List the lines that a fix writes, each with the name of the replaced line.
 
-    Imports are left out. The list is empty if two edits are on one line.
+    Imports are left out. Return an empty list if two edits are on one line.
     """
     rows = [(edit.span.filename, row) for edit in fix.edits for row in {edit.span.row, edit.span.end_row}]
     if len(rows) > len(set(rows)):
@@ -298,7 +299,7 @@ def _without_fullgraph(codes: Sequence[ParsedFile], place: _LineNamer) -> Iterat
 
 
 def _default_settings(codes: Sequence[ParsedFile], place: _LineNamer) -> Iterator[WayOut]:
-    """Remove one setting of torch's compiler that the program makes."""
+    """Yield ways out that each remove one torch compiler setting from the program."""
     for code in codes:
         for statement in code.all(ast.Assign):
             if len(statement.targets) == 1 and _CONFIG.search(code.meaning(statement.targets[0])):
@@ -308,7 +309,10 @@ def _default_settings(codes: Sequence[ParsedFile], place: _LineNamer) -> Iterato
 
 
 def _maybe_marked(finding: Finding, codes: Sequence[ParsedFile], place: _LineNamer) -> Iterator[WayOut]:
-    """Mark sizes with ``maybe_mark_dynamic``, or without a range."""
+    """Yield ways out that change calls of ``mark_dynamic``.
+
+    They use ``maybe_mark_dynamic`` instead, or omit ``min`` and ``max``.
+    """
     if "mark_dynamic" not in "".join((*finding.hints, finding.text)):
         return
     found = [(code, call) for code in codes for call in _calls(code, (_MARK,)) if len(call.args) == 2]
@@ -334,7 +338,7 @@ def _maybe_marked(finding: Finding, codes: Sequence[ParsedFile], place: _LineNam
 
 
 def _marking(code: ParsedFile, call: ast.Call, name: str) -> str:
-    """Write a mark's call with another function of its module, without keywords."""
+    """Rewrite a ``mark_dynamic`` call: call ``name`` instead, without keywords."""
     function = call.func
     module = (
         code.text(function.value) if isinstance(function, ast.Attribute) else code.of_torch("torch._dynamo")
@@ -343,9 +347,9 @@ def _marking(code: ParsedFile, call: ast.Call, name: str) -> str:
 
 
 def _in_place(codes: Sequence[ParsedFile], place: _LineNamer) -> Iterator[WayOut]:
-    """Compile modules in-place.
+    """Compile modules in place, with ``module.compile()``.
 
-    This preserves their classes and the keys of their state_dicts.
+    This preserves the modules' classes and the keys of their state_dicts.
     """
     for code in codes:
         for statement in code.all(ast.Assign):
@@ -382,9 +386,10 @@ def _compiled_with(
 
 
 def _known_settings(code: ParsedFile) -> WayOut:
-    """Make the settings that sometimes cure errors.
+    """Return a way out that makes the settings of ``_KNOWN_SETTINGS``.
 
-    Torch must have them, and the program must not set them.
+    Settings that the program makes itself are left out; settings that the installed torch lacks have no
+    effect.
     """
     own = {code.meaning(target) for node in code.all(ast.Assign) for target in node.targets}
     parts = []
@@ -400,7 +405,7 @@ def _known_settings(code: ParsedFile) -> WayOut:
 
 
 def _exported_otherwise(codes: Sequence[ParsedFile], place: _LineNamer) -> Iterator[WayOut]:
-    """Export with the other value of ``strict``, or sizes that may become constants."""
+    """Export with the other value of ``strict``, or let sizes become constants."""
     for code in codes:
         calls = list(_calls(code, _EXPORT))
         for call in calls:
@@ -434,7 +439,7 @@ def _dim_of(node: ast.expr) -> ast.expr:
 
 
 def _disabled(finding: Finding, context: RuleContext, place: _LineNamer) -> Iterator[WayOut]:
-    """Disable compilation of one function, the innermost first."""
+    """Yield ways out that disable compilation of one function, innermost first."""
     for call in reversed(_inside(finding, context)):
         code = code_of(context.files.get(call.filename))
         function = _function_at(code, call) if code is not None else None
@@ -451,9 +456,9 @@ def _disabled(finding: Finding, context: RuleContext, place: _LineNamer) -> Iter
 
 
 def _inside(finding: Finding, context: RuleContext) -> list[StackCall]:
-    """Return the calls of a stack below the compiled function of the finding.
+    """Return the calls in a finding's stack below the finding's compiled function.
 
-    Any compiled function counts if the finding names no compilation.
+    If the finding names no compilation, any compiled function counts.
     """
     frames = {item.partition("/")[0] for item in finding.compile_ids}
     roots = {
@@ -467,7 +472,7 @@ def _inside(finding: Finding, context: RuleContext) -> list[StackCall]:
 
 
 def _function_at(code: ParsedFile, call: StackCall) -> Function | None:
-    """Return the function a stack's call is in, unless nested in another function."""
+    """Return the function that contains a call of a stack; ``None`` if it is nested."""
     around = [item for item in code.functions() if covers(item, call.row)]
     function = max(around, key=lambda item: item.lineno, default=None)
     if function is None or function.name != call.function.rpartition(".")[2]:

@@ -31,15 +31,15 @@ _ENV_FILE = "${workspaceFolder}/.env"
 
 
 class LaunchError(Exception):
-    """Error for a launch configuration that is missing or cannot run here.
+    """Raised if a launch configuration is missing or cannot run here.
 
-    The message is a sentence for the user.
+    The exception's text is a sentence for the user.
     """
 
 
 @dataclass(frozen=True)
 class _LaunchFile:
-    """The configurations of a launch.json by name, and those of each compound."""
+    """The configurations of a launch.json by name, and the names in each compound."""
 
     configurations: Mapping[str, Mapping[str, Any]]
     compounds: Mapping[str, Sequence[str]]
@@ -73,9 +73,9 @@ def launch_targets(root: Path) -> tuple[Target, ...]:
 
 
 def launch_target(root: Path, name: str, file: Path | None = None) -> Target:
-    """Return the target of a launch configuration; ``file`` is the editor's file.
+    """Return the target of a launch configuration.
 
-    Raises :class:`LaunchError`.
+    ``file`` is the file in the editor, for variables such as ``${file}``. Raises :class:`LaunchError`.
     """
     launch = _read(root)
     configuration = launch.configurations.get(name)
@@ -92,7 +92,7 @@ def launch_target(root: Path, name: str, file: Path | None = None) -> Target:
 
 @lru_cache(maxsize=256)
 def _complain(root: Path, message: str) -> None:
-    """Log a message; cached, so that each message is logged once."""
+    """Log a message; because of the cache, each message is logged only once."""
     _log.info("%s: %s", launch_path(root), message)
 
 
@@ -128,7 +128,7 @@ def _by_name(items: Any) -> dict[str, Mapping[str, Any]]:
 def _names(parts: Any) -> list[str]:
     """Return the names of a compound's configurations.
 
-    They include those of other folders (``{name, folder}``).
+    Names of configurations in other folders (``{name, folder}``) are included.
     """
     items = parts if isinstance(parts, list) else ()
     return [str(item.get("name") if isinstance(item, dict) else item) for item in items]
@@ -141,7 +141,7 @@ def _own_system(configuration: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _why_not(configuration: Mapping[str, Any]) -> str:
-    """Return why a configuration does not start a Python program; empty if it does."""
+    """Return why a configuration does not start a Python program; "" if it does."""
     kind, request = configuration.get("type"), configuration.get("request")
     if kind not in _DEBUGGERS:
         return f"is of the type {kind}: only configurations of the type debugpy can run"

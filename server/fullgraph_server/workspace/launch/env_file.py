@@ -7,15 +7,17 @@ from collections.abc import Mapping
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _MOST_CHARACTERS = 1 << 20
-"""The limit of all values together: Linux cannot start a program with a much longer environment."""
+"""The limit in characters of all values together: Linux cannot start a program with a much larger
+environment."""
 _REFERENCE = re.compile(r"(?<!\\)\$\{(\w+)\}")
 
 
 def read_env_file(text: str, env: Mapping[str, str]) -> dict[str, str]:
-    """Return a file's variables; ``${NAME}`` refers to one of them or of ``env``.
+    """Return the variables that a file defines.
 
-    Lines that are not ``NAME=value`` are ignored. Raises ``ValueError`` if the values refer to each other so
-    often that they become too long for an environment.
+    ``${NAME}`` in a value refers to an earlier variable of the file or to a variable of ``env``. Lines that
+    are not ``NAME=value`` are ignored. Raises ``ValueError`` if the values, with references filled in, are
+    too long for an environment.
     """
     variables: dict[str, str] = {}
 

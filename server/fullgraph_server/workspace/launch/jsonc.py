@@ -12,17 +12,17 @@ _SHOWN = re.compile(r"[^\n]")
 
 
 def read_jsonc(text: str) -> Any:
-    """Return the value of a text in JSON with comments.
+    """Parse JSON with comments and return its value.
 
-    Raises ``ValueError`` or ``RecursionError`` if it is not JSON.
+    Raises ``ValueError`` or ``RecursionError`` if the text is not valid.
     """
     return json.loads(without_comments(text))
 
 
 def without_comments(text: str) -> str:
-    """Return the text as JSON: blanks instead of comments and trailing commas.
+    """Return a text as JSON, with spaces for comments and trailing commas.
 
-    All positions stay the same.
+    The positions of all other characters are preserved.
     """
     return _COMMA.sub(_blank, _COMMENT.sub(_blank, text))
 

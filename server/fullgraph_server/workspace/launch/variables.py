@@ -8,25 +8,25 @@ from collections.abc import Mapping
 from pathlib import Path
 
 _MOST_CHARACTERS = 1 << 22
-"""The limit in characters of all texts of a launch.json after their variables are filled in."""
+"""The limit in characters of all texts of a launch.json, with variables filled in."""
 _VARIABLE = re.compile(r"\$\{([^${}]*)\}")
 
 
 class VariableError(Exception):
-    """Error for a launch configuration that cannot run.
+    """Raised if a launch configuration cannot run.
 
-    The message completes a sentence about the configuration.
+    The exception's text completes a sentence about the configuration.
     """
 
 
 class LaunchVariables:
-    """The values of the variables of a folder, and of the editor's file, if given."""
+    """The values of variables about a folder and, if given, about the editor's file."""
 
     def __init__(self, root: Path, file: Path | None = None) -> None:
         self._of_folder = _of_folder(root)
         self._of_file = _of_file(file, root) if file else {}
         self.about_file = False
-        """Whether a variable of the file was filled in."""
+        """Whether a variable about the editor's file was filled in."""
         self._left = _MOST_CHARACTERS
 
     def filled(self, text: object) -> str:
@@ -46,9 +46,9 @@ class LaunchVariables:
         return "".join([*pieces, text[end:]])
 
     def _spend(self, characters: int) -> None:
-        """Count the characters of a text before it is built.
+        """Count the characters of a text before the text is built.
 
-        Raises :class:`VariableError` if the file's texts become too long.
+        Raises :class:`VariableError` if all texts of the launch.json together become too long.
         """
         self._left -= characters
         if self._left < 0:

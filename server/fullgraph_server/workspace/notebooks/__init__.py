@@ -1,4 +1,4 @@
-"""Notebooks as Python: their code cells, joined into one program.
+"""Notebooks as Python: the code cells of a notebook, joined into one program.
 
 - ``file``: the code cells of a notebook file
 - ``program``: the Python program of the code cells

@@ -38,7 +38,7 @@ def code_cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def with_programs(data: bytes, programs: Sequence[str]) -> bytes:
-    """Return a notebook with new programs in its cells; equal lines stay unchanged."""
+    """Return a notebook with new programs in its cells; equal lines are not changed."""
     notebook = _notebook(data)
     for cell, text in zip(code_cells(notebook), programs, strict=True):
         written = _text(cell)
@@ -54,9 +54,9 @@ def with_programs(data: bytes, programs: Sequence[str]) -> bytes:
 
 
 def _restored(written: str, program: str) -> str:
-    """Return a program with its magics restored from comments.
+    """Return a cell's program with its magics restored.
 
-    :func:`as_python` made the comments.
+    :func:`as_python` turned the magics into comments.
     """
     original = written.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     old, new = as_python(written).split("\n"), program.split("\n")

@@ -1,4 +1,4 @@
-"""The program of a notebook: its code cells, one below the other.
+"""The program of a notebook: its code cells, one after the other.
 
 Lines that only IPython understands become comments of the same length, so that rows and columns stay valid.
 """
@@ -18,7 +18,7 @@ MOST_PARSED = 1_000_000
 _PYTHON = ("python", "ipython")
 _CELL_MAGIC = "%%"
 _AROUND = ("%%time", "%%capture")
-"""Cell magics that do not change how the other lines of the cell run."""
+"""Cell magics that do not change how the remaining lines of the cell run."""
 _MAGIC = re.compile(
     r"""^(?: [%!?]                      # %time f(x), !ls, ?f
            | [^#'"=]* = [ ]* [%!]       # files = !ls
@@ -26,15 +26,17 @@ _MAGIC = re.compile(
     re.VERBOSE,
 )
 _STATEMENT = "..."
-"""The statement that replaces an indented magic, with a comment: its block may have no other statement."""
+"""The statement that, with a comment, replaces an indented magic: the block may contain no other
+statement."""
 _LEFT_OUT = "#%"
-"""The beginning of each line of a cell that is left out: no such line can be an example call."""
+"""The beginning of each line of a cell that is left out: a line that begins like this is never an example
+call."""
 
 
 class NotebookError(ValueError):
-    """Error for a notebook that cannot be read as a Python program.
+    """Raised if a notebook cannot be read as a Python program.
 
-    The text is part of a sentence for the user.
+    The exception's text is part of a sentence for the user.
     """
 
 
@@ -47,7 +49,7 @@ class NotebookCell:
 
 
 def program(cells: Sequence[NotebookCell]) -> tuple[str, tuple[int, ...]]:
-    """Return the program of code cells, and each cell's first row.
+    """Return the program of code cells, and the first row of each cell.
 
     Raises :class:`NotebookError`.
     """
@@ -76,8 +78,8 @@ def program(cells: Sequence[NotebookCell]) -> tuple[str, tuple[int, ...]]:
 def as_python(text: str) -> str:
     """Return the text of a cell as Python, with the same number and lengths of lines.
 
-    A cell that begins with a ``%%`` magic is not ordinary Python: all of it becomes a comment, except after
-    ``%%time`` and ``%%capture``.
+    A cell that begins with a ``%%`` magic is not ordinary Python. The whole cell becomes a comment, unless
+    the magic is ``%%time`` or ``%%capture``.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if _is_left_out(text):
