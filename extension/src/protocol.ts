@@ -106,7 +106,7 @@ export interface DryRunOptions {
   device?: string;
 }
 
-/** A GPU for which kernels can be previewed without having it. */
+/** A GPU for which kernels can be previewed; the machine need not have it. */
 export interface DeviceItem {
   name: string;
   gpu: string;
@@ -143,7 +143,7 @@ export interface ReportParams {
   layer?: string;
 }
 
-/** The failure of a target to minify; the first one if no field is set. */
+/** The failure to minify; the first failure of the target if no field is set. */
 export interface MinifyOptions {
   fault: number;
   compileId: string;
@@ -156,7 +156,7 @@ export interface GuardsParams {
   frame: number;
 }
 
-/** The data of a diagnostic, for later requests about it. */
+/** The data of a diagnostic, for later requests about the finding. */
 export interface FindingData {
   target: string;
   generation: number;
@@ -225,7 +225,7 @@ export interface InterpreterParams {
   uri: string;
 }
 
-/** A request for the interpreters to choose from; the first one is in use. */
+/** A request for available interpreters; the first of the answer is in use. */
 export interface InterpretersParams {
   uri: string;
   known?: string[];
@@ -246,7 +246,7 @@ export interface ToolParams {
   arguments: Record<string, unknown>;
 }
 
-/** A bug report, or why there is none. */
+/** A bug report, or the problem that prevents it. */
 export interface BugReportItem {
   text?: string;
   holds?: string;
@@ -497,7 +497,7 @@ export interface CacheCountItem {
   bypasses: number;
 }
 
-/** Graphs that a cache lacks, and the reasons as far as they are known. */
+/** Graphs that were not found in a cache, and the known reasons. */
 export interface CacheUseItem {
   label: string;
   sentences: string;
@@ -539,7 +539,7 @@ export interface NoteItem {
   text: string;
 }
 
-/** Source lines from line ``start``, with a finding at lines ``first`` to ``last``. */
+/** Source lines from row ``start``, with a finding in rows ``first`` to ``last``. */
 export interface ExcerptItem {
   start: number;
   lines: string[];

@@ -26,7 +26,7 @@ _HOOKS = "fullgraph-hooks"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options."""
+    """Add the plugin's options."""
     group = parser.getgroup("fullgraph", "torch.compile in tests (Fullgraph)")
     group.addoption(
         "--fullgraph",

@@ -37,7 +37,7 @@ class PytestHooks:
 
     @contextlib.contextmanager
     def observed(self, item: pytest.Item) -> Iterator[TestObservation]:
-        """Observe a test; return its observation if the test is observed already."""
+        """Observe a test; yield the existing observation if the test is observed already."""
         if _OBSERVATION in item.stash:
             yield item.stash[_OBSERVATION]
             return
@@ -64,7 +64,7 @@ class PytestHooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Fail a test whose marker has invalid arguments, or that has no torch."""
+        """Fail a test with the marker if its arguments are invalid or torch is missing."""
         marker = item.get_closest_marker("fullgraph")
         if marker is None:
             return
@@ -77,7 +77,7 @@ class PytestHooks:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        """Judge a test with the marker."""
+        """Judge a test that has the marker by the marker's limits."""
         marker = item.get_closest_marker("fullgraph")
         if marker is None:
             return (yield)
@@ -105,7 +105,7 @@ def _tell(
 ) -> None:
     """Reduce a report to the verdict's text, on the line that caused it.
 
-    An xfail's reason gets the first line of the verdict, too.
+    The first line of the verdict is also appended to the reason of an expected failure.
     """
     assert call.excinfo is not None
     shown, (first, *_) = call.excinfo.getrepr(style="value"), str(error).splitlines()

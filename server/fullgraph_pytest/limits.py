@@ -14,13 +14,13 @@ class CompileLimits:
     breaks: int = 0
     recompiles: int = 0
     graphs: int | None = None
-    """The required number; ``None`` for one or more."""
+    """The required number of graphs; ``None`` for one or more."""
     own_code: bool = False
-    """Whether breaks in libraries do not count."""
+    """Whether graph breaks in libraries are not counted."""
 
 
 def limits_of(positional: Sequence[Any], named: Mapping[str, Any]) -> CompileLimits:
-    """Return the limits that arguments set.
+    """Return the limits that the arguments of marker or fixture set.
 
     Raises ``TypeError`` with a message for the user.
     """
@@ -37,7 +37,7 @@ def limits_of(positional: Sequence[Any], named: Mapping[str, Any]) -> CompileLim
 
 
 def _wanted(name: str, value: Any) -> str:
-    """Describe the values that an argument takes; empty if it takes this value."""
+    """Describe the values that an argument accepts; empty if ``value`` is valid."""
     if name == "own_code":
         return "" if isinstance(value, bool) else "True or False"
     if name == "graphs" and value is None:

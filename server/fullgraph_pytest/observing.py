@@ -36,7 +36,7 @@ _NO_FINDINGS = (
     GraphPart,
     PhasesTimed,
 )
-"""Facts that lead to no finding of a test: some are large, and the contents of caches differ by machine."""
+"""Types of facts that are dropped: no finding needs them, some are large, and caches differ by machine."""
 
 
 class TestObservation:
@@ -53,7 +53,7 @@ class TestObservation:
         return trace_compat.listening(self._listener)
 
     def part(self, *positional: Any, **named: Any) -> TestPart:
-        """Return a context manager that limits the part of the test in its body."""
+        """Return a context manager whose body is a part of the test with limits."""
         __tracebackhide__ = True
         return TestPart(self, limits_of(positional, named))
 

@@ -1,4 +1,4 @@
-"""The report at the end of ``pytest --fullgraph``: each finding of all tests once."""
+"""The report at the end of ``pytest --fullgraph``: all tests' findings, each once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .verdict import check, texts
 
 @dataclass
 class _FindingTests:
-    """A finding from the first test that has it, and the names of all such tests."""
+    """A finding as in the first test that has it, and the names of all such tests."""
 
     checked: CheckedReport
     finding: Finding

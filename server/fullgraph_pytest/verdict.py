@@ -31,7 +31,7 @@ _NOTHING: Final = (
 class LimitExceededError(AssertionError):
     """The error of a test that exceeds its limits or compiles too little.
 
-    ``span`` is the code that causes it, if any.
+    ``span`` is the code at fault, if there is any.
     """
 
     def __init__(self, text: str, span: Span | None) -> None:
@@ -47,9 +47,9 @@ def check(facts: Sequence[Fact], target: Target, workspace: Workspace) -> Checke
 def verdict(
     facts: Sequence[Fact], begin: int, limits: CompileLimits, target: Target, workspace: Workspace
 ) -> LimitExceededError | None:
-    """Judge the facts from ``begin`` on; ``None`` if they are within the limits.
+    """Return the error for the facts from ``begin`` on; ``None`` if within the limits.
 
-    Earlier facts are from the same test: they explain the causes of recompilations.
+    Facts before ``begin`` are of the same test, and explain the causes of recompilations.
     """
     part = {fact.compile_id for fact in facts[begin:] if isinstance(fact, FrameStarted)}
     if not part and limits.graphs != 0:

@@ -1,4 +1,4 @@
-"""The kinds of findings: one row has all that commands and editor need to know."""
+"""The kinds of findings; each row has everything that commands and editors need."""
 
 from __future__ import annotations
 
@@ -50,20 +50,20 @@ class Kind:
 
     one: str
     many: str
-    """Its name in the plural."""
+    """The name in the plural."""
     meaning: str
     """One sentence, as in docs/findings.md."""
     url: str = f"{_DOCS}/compile/programming_model.html"
     """PyTorch's page about the kind."""
 
     summary: Summary = ""
-    """How a target's summary in VS Code counts these findings; empty if it leaves them out."""
+    """How a target's summary in VS Code counts these findings; empty if the summary leaves them out."""
     stable: Stable = "message"
     """The part of a message by which baselines and comparisons recognize a finding."""
     seen_by: str = "compilation"
     """The noun for a finding's count."""
     sums_compilations: bool = False
-    """Whether each compilation with the finding counts; otherwise the finding counts once."""
+    """Whether a finding counts once for each compilation that has it, instead of only once."""
 
     is_about_speed: bool = False
     """Whether the compile report and ``fullgraph times`` show these findings."""
@@ -79,7 +79,7 @@ class Kind:
     rejects_edits: bool = False
     """Whether an edit that adds such a finding is rejected."""
     is_in_every_run: bool = True
-    """Whether every run looks for it, so that a comment that ignores it can be reported as unused."""
+    """Whether every run looks for such findings; only then is a comment that ignores them ever unused."""
     can_be_ignored: bool = True
     """Whether the editor offers a comment that ignores the finding."""
 

@@ -81,9 +81,9 @@ class FullgraphServer(LanguageServer):
     protocol: NotebookProtocol
 
     def report_server_error(self, error: Exception, source: type[Exception]) -> None:
-        """Log an error, and answer a message that is not JSON.
+        """Log an error; if it is a message that is not JSON, also answer the message.
 
-        pygls answers all other errors.
+        pygls itself answers messages that lead to other errors.
         """
         _log.error("%s: %s", source.__name__, error)
         if source is JsonRpcException and not isinstance(error, OSError):
@@ -185,7 +185,7 @@ def main() -> None:
 
 
 def _without_traceback_of_refusals(record: logging.LogRecord) -> bool:
-    """Drop the traceback of a refused request; let every record pass.
+    """Drop the traceback of a refused request from the log; pass every record.
 
     The message of the refusal is enough.
     """

@@ -1,7 +1,7 @@
-"""The answers of tools: of bounded size, and equal over every protocol.
+"""The answers of the agent tools: bounded in size, and the same in every protocol.
 
-Places are ``model.py:12:5``. ``left_out`` says how many items are missing and how to get them; ``next`` says
-what to do now.
+Places are written as ``model.py:12:5``. In each answer, ``left_out`` says how many items are missing and how
+to get them, and ``next`` says what to do now.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class FindingEntry:
-    """A finding in short; ``finding`` is its id, which other tools take."""
+    """A finding in short; ``finding`` is its id, which other tools accept."""
 
     finding: str
     kind: str
@@ -22,7 +22,7 @@ class FindingEntry:
     count: int
     hint: str
     fixable: bool
-    """Whether `list_fixes` looks for an edit that removes it."""
+    """Whether `list_fixes` looks for an edit that removes the finding."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +65,13 @@ class ExplainAnswer:
     compiler: str
     """The compiler's own text, if there is no explanation."""
     edits: tuple[str, ...]
-    """The titles of known edits for the finding; none of them was tried yet."""
+    """The titles of known edits for the finding; these edits have not been tried."""
     next: str
 
 
 @dataclass(frozen=True)
 class FixEntry:
-    """An edit for a finding, with the verdict from runs of the program with it."""
+    """An edit for a finding, and the verdict from runs of the program with the edit."""
 
     finding: str
     title: str
@@ -142,7 +142,7 @@ class FunctionEntry:
 
 @dataclass(frozen=True)
 class RecompileAnswer:
-    """The functions that were compiled again, the most frequent first."""
+    """The recompiled functions, the most often recompiled first."""
 
     target: str
     status: str
@@ -182,7 +182,7 @@ class KernelAnswer:
 
 @dataclass(frozen=True)
 class AmountEntry:
-    """A number in both runs."""
+    """A count, in the run before and in the run after."""
 
     name: str
     before: float

@@ -30,9 +30,9 @@ from .reading import MOST, clipped, counts, paged
 from .tool_calls import ToolCall, ToolError
 
 _DIFF = 12_000
-"""The limit on a diff in an answer, in characters."""
+"""The most characters of a diff in an answer."""
 _SOURCE = 1_000_000
-"""The limit on a file that a diff changes, in characters: while Python parses it, other calls wait."""
+"""The most characters of a file that a diff may change: other calls wait while Python parses the file."""
 _WRITE = "Nothing is written: apply the diff yourself, then call check_target."
 
 
@@ -85,7 +85,7 @@ async def list_fixes(call: ToolCall, target: str, finding: str = "") -> FixAnswe
 
 
 async def try_edit(call: ToolCall, target: str, diff: str, finding: str = "") -> TryAnswer:
-    """Prove a unified diff: compare reports and results with and without it."""
+    """Prove a unified diff: compare reports and results with and without the diff."""
     plan = await call.plan(target, "fix")
     if finding:
         call.finding(target, finding)  # or a refusal
@@ -166,7 +166,7 @@ def _located(call: ToolCall, plan: RunPlan, path: str) -> str:
 
 
 def _fix(hunks: Mapping[str, tuple[str, list[DiffHunk]]], sources: Mapping[str, SourceFile | None]) -> Fix:
-    """Return a diff as a candidate. Raises :class:`PatchError` if it does not apply."""
+    """Make a candidate of a diff. Raises :class:`PatchError` if it does not apply."""
     made: list[Edit] = []
     defined: list[str] = []
     for name, (path, own) in hunks.items():

@@ -1,7 +1,7 @@
 """Unified diffs that agents write, applied to texts of files in linear time.
 
-The line numbers of hunks are only a hint, since authors of diffs miscount: a hunk applies where its old
-lines are, and if they are in several places, at the nearest.
+A hunk applies where the file contains the hunk's old lines. Its line number only chooses the nearest of
+several such places, since authors of diffs miscount.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _HUNK = re.compile(r"@@(?: -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@.*)?")
 _NONE = "/dev/null"
 _MOST_LINES: Final = 10_000
 _MOST_HUNKS: Final = 500
-"""Limits of a diff: nobody writes a larger one by hand."""
+"""The most lines and hunks of a diff: nobody writes a larger diff by hand."""
 _MOST_STEPS: Final = 2_000_000
-"""The limit on lines that are searched for the places of all hunks of a file."""
+"""The most lines that are searched to place all hunks of a file."""
 _MOST_COMPARED: Final = 40_000
-"""The limit on pairs of lines that are compared to find the unchanged lines of a block."""
+"""The most pairs of lines that are compared to find the unchanged lines of a block."""
 
 
 class PatchError(Exception):
@@ -36,11 +36,11 @@ class PatchError(Exception):
 
 @dataclass
 class DiffHunk:
-    """A hunk of a diff; ``row`` is the line at which it begins, if the diff says so."""
+    """A hunk of a diff; ``row`` is the line at which the diff says that it begins."""
 
     row: int | None
     lines: list[tuple[str, str]] = field(default_factory=list)
-    """Pairs of the mark (a space, ``+`` or ``-``) and the text of a line."""
+    """For each line, the first character (a space, ``+`` or ``-``) and the text after it."""
 
     @property
     def old(self) -> list[str]:
@@ -141,9 +141,9 @@ def _places(lines: Sequence[str], hunk: DiffHunk) -> list[int]:
 
 
 def _nearest(places: Sequence[int], lines: Sequence[_Line], row: int) -> int:
-    """Return the place nearest to a row of the original file.
+    """Return the one of ``places`` that is nearest to a row of the original file.
 
-    Earlier hunks may have moved the lines.
+    ``lines`` may contain the changes of earlier hunks.
     """
     known = (-1 if index is None else index for index, _ in lines)
     indices = [*itertools.accumulate(known, max), len(lines)]
@@ -168,7 +168,7 @@ def _put(lines: list[_Line], first: int, hunk: DiffHunk) -> None:
 
 
 def _ended(lines: Sequence[str], source: SourceFile) -> list[str]:
-    """Return lines with their line ends, which the file's last line may lack."""
+    """Return lines with line ends; the last line of the file may have no line end."""
     ended = [f"{line}\n" for line in lines]
     if lines and lines[-1] == source.lines[-1]:
         ended[-1] = lines[-1]
@@ -191,7 +191,7 @@ def _changes(source: SourceFile, before: Sequence[str], after: Sequence[_Line]) 
 def _apart(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
     """Yield the ranges of old and new lines that differ.
 
-    Large blocks are compared only at their ends.
+    In large blocks, only equal lines at the beginning and the end are recognized.
     """
     if len(old) * len(new) > _MOST_COMPARED:
         same = _alike(old, new)

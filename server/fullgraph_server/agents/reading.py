@@ -44,17 +44,17 @@ from .tool_calls import AgentRun, ToolCall, ToolError
 _T = TypeVar("_T")
 
 MOST: Final = 20
-"""The limit on items of a list in an answer."""
+"""The most items of a list in an answer."""
 _MOST_OF_EACH: Final = 5
 _SHORT, _LONG = 400, 6000
-"""The limits on the text of a listed item, and on a text that was requested, in characters."""
+"""The most characters of a listed item's text, and of a text that was requested."""
 _ROWS_AROUND: Final = 4
 
 
 async def check_target(call: ToolCall, target: str, offset: int = 0) -> CheckAnswer:
     """Run a target and list its findings.
 
-    With an offset, list more findings of the last run.
+    With an ``offset``, run nothing, and list the last run's findings from this index on.
     """
     ran = await _ran(call, target, "graph", offset, "check_target")
     report = ran.report
@@ -103,7 +103,7 @@ async def explain_finding(call: ToolCall, target: str, finding: str) -> ExplainA
 async def find_recompiles(call: ToolCall, target: str, offset: int = 0) -> RecompileAnswer:
     """Run a target, and list why its functions recompile.
 
-    The run keeps only one compilation for each function.
+    In this run, each function keeps only one compilation.
     """
     ran = await _ran(call, target, "recompiles", offset, "find_recompiles")
     report = ran.report
@@ -121,7 +121,8 @@ async def find_recompiles(call: ToolCall, target: str, offset: int = 0) -> Recom
 async def show_kernels(call: ToolCall, target: str, kernel: str = "", offset: int = 0) -> KernelAnswer:
     """Run a target until its kernels are written, and list them.
 
-    With ``kernel``, return that kernel's source from the last run. With an offset, list more of the last run.
+    With ``kernel`` or an ``offset``, run nothing: return the kernel's source from the last run, or list the
+    last run's kernels from this index on.
     """
     ran = await _ran(call, target, "kernels", offset or bool(kernel), "show_kernels")
     report = ran.report
@@ -147,9 +148,9 @@ async def show_kernels(call: ToolCall, target: str, kernel: str = "", offset: in
 
 
 async def compare_runs(call: ToolCall, before: str, after: str = "") -> CompareAnswer:
-    """Compare a target's last check with a new check of it, or of ``after``.
+    """Compare the last check of ``before`` with a new check of ``after``.
 
-    ``before`` can be a trace, ``after`` another target or a trace.
+    By default, ``before`` is checked again. ``before`` can be a trace, ``after`` another target or a trace.
     """
     if before.startswith(TRACE):
         old = await call.run(before, "graph")
@@ -182,12 +183,16 @@ def counts(counted: RunCounts) -> CountsEntry:
 
 
 def clipped(text: str, most: int = _SHORT) -> str:
-    """Return a text, or its first ``most`` characters and how many more there are."""
+    """Return a text, cut after ``most`` characters, with a note on what is left out."""
     return text if len(text) <= most else f"{text[:most]} … ({len(text) - most:,} more characters)"
 
 
 def paged(items: Sequence[_T], offset: int, one: str, tool: str, many: str = "") -> tuple[Sequence[_T], str]:
-    """Return the items of an answer, and how many are left out and how to get them."""
+    """Return the items for an answer, and a note on items that are left out.
+
+    The note says how many items are left out and how to get them. Raises :class:`ToolError` for a wrong
+    ``offset``.
+    """
     if offset < 0 or (offset and offset >= len(items)):
         raise ToolError(f"There is no {one} {offset}: the last run has {len(items)}.")
     shown = items[offset : offset + MOST]

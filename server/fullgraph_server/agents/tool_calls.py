@@ -1,4 +1,4 @@
-"""A tool's call: the workspace that it may read, its runs, and earlier runs."""
+"""A call of a tool: the workspace that the tool may read, new and earlier runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST_KEPT = 16
 """How many runs are kept for later calls."""
 _MOST_CHARACTERS: Final = 10_000
 _MOST_OF: Final[Mapping[str, int]] = {"diff": 500_000}
-"""The limits on arguments, in characters."""
+"""The most characters of arguments that may be longer than ``_MOST_CHARACTERS``."""
 
 
 class ToolError(Exception):
@@ -68,7 +68,7 @@ class AgentRun:
 
 
 class AgentRuns:
-    """The runs of all calls, of which several can be running at once. Close it."""
+    """The runs of all calls; several calls can run at once. Close it at the end."""
 
     def __init__(self) -> None:
         self._engine = RunEngine()
@@ -99,7 +99,10 @@ class AgentRuns:
     async def prove(
         self, plan: RunPlan, progress: Callable[[str], None], search: Callable[[EditProver], Awaitable[_T]]
     ) -> _T:
-        """Run a target with the edits that ``search`` tries; discard its file changes."""
+        """Return the result of ``search``, which tries edits of a target.
+
+        File changes of the target's runs are discarded.
+        """
         return await self._owned(self._proof(plan, progress, search))
 
     async def close(self) -> None:
@@ -148,7 +151,7 @@ class ToolCall:
 
     runs: AgentRuns
     folders: tuple[Path, ...]
-    """The workspace: no file outside it is read. Places are relative to the first folder."""
+    """The workspace: no file outside these folders is read. Places are relative to the first folder."""
     planner: Callable[[str], Awaitable[RunPlan]]
     progress: Callable[[str], None]
 
@@ -172,14 +175,17 @@ class ToolCall:
         return await self.runs.run(name, await self.plan(name, depth), depth, self.progress)
 
     def last(self, name: str, depth: Depth = "graph", tool: str = "check_target") -> AgentRun:
-        """Return the last run of a target; raises :class:`ToolError` if there is none."""
+        """Return a target's last run. Raises :class:`ToolError` if there is no such run."""
         ran = self.runs.kept(name, depth)
         if ran is None:
             raise ToolError(f"{name} was not run yet: call {tool} first.")
         return ran
 
     def finding(self, name: str, finding: str) -> tuple[AgentRun, Finding]:
-        """Return the finding with this id, and the last check of the target, which has it."""
+        """Return a target's last check, and the finding with this id in the check.
+
+        Raises :class:`ToolError` if there is no such finding.
+        """
         ran = self.last(name)
         found = self.ids(ran.report).get(finding)
         if found is None:
@@ -203,8 +209,8 @@ class ToolCall:
     def _pinned(self, target: Target) -> Target:
         """Return the target pinned to its file in the workspace.
 
-        No other module of the same name can then run. Raises :class:`ToolError` for a target outside the
-        workspace, or of a library or an environment.
+        Then no other module of the same name can run instead. Raises :class:`ToolError` for a target that is
+        outside the workspace or belongs to a library or an environment.
         """
         program = target.program
         if isinstance(program, Script) and (name := program.module or program.console_script):
@@ -247,7 +253,7 @@ class ToolCall:
         return f"{self.row(report, span.filename, span.row)}:{span.column}"
 
     def ids(self, report: Report) -> dict[str, Finding]:
-        """Return findings by id: place, code, and a number if several findings share them."""
+        """Return findings by id: place and code, plus a number if these are ambiguous."""
         named: dict[str, Finding] = {}
         same: Counter[str] = Counter()
         for finding in report.findings:

@@ -1,8 +1,8 @@
 """Analyses: everything that can be asked about a target, one module each.
 
-A module with an ``ANALYSIS`` is an entry of the registry, under the module's name. Limits, suitability,
-progress, layers, the command line, the language server, "Analyze…" and the table of the README read the
-registry. The worker's half of an analysis is the module of the same name in ``fullgraph_compiler.analyses``.
+The registry contains the ``ANALYSIS`` of each module that has one. Limits, suitability, progress, layers, the
+command line, the language server, "Analyze…" and the table of the README read the registry. The worker's
+part of an analysis is the module of the same name in ``fullgraph_compiler.analyses``.
 These modules are shared:
 
 - ``analysis``: the data of an analysis

@@ -1,4 +1,4 @@
-"""An analysis as data: its words, its limits, and its views."""
+"""An analysis as data: its texts, its limits, and its views."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ Effort: TypeAlias = Literal["program", "dynamo", "compiler"]
 class EditorAnalysis:
     """The commands and texts of an analysis in editors.
 
-    ``command`` is the command of the server, ``client`` that of VS Code, ``title`` its title, and
-    ``question`` its description in "Analyze…". ``order`` sorts the analyses within a ``group``.
+    ``command`` is the command of the language server, ``client`` the command of VS Code, ``title`` its title,
+    and ``question`` its description in "Analyze…". ``order`` sorts the analyses within a ``group``.
     """
 
     command: str
@@ -49,7 +49,7 @@ class EditorAnalysis:
     announced: bool = False
     """Whether the server shows the verdict as a message after the run."""
     menu: Literal["", "analyses", "kernels"] = ""
-    """The submenu of a target that also has the command; VS Code shows at most seven entries there."""
+    """The submenu of a target that also contains the command; VS Code shows at most seven entries in it."""
     in_palette: bool = False
     """Whether the command palette has the command, in addition to "Analyze…"."""
 
@@ -68,8 +68,8 @@ class SwitchOption:
 class CommandLineAnalysis:
     """The command ``fullgraph NAME TARGET`` of an analysis.
 
-    ``help`` is the text of its ``--help``. It is empty for a command that does more than run the analysis:
-    ``cli/app.py`` has its code. ``answer`` is the question that the command answers, for the docs.
+    ``help`` is the text of its ``--help``, and empty for a command that does more than run the analysis: such
+    a command is in ``cli/app.py``. ``answer`` is the question that the command answers, for the docs.
     """
 
     name: str
@@ -79,7 +79,7 @@ class CommandLineAnalysis:
     help: str = ""
     options: tuple[SwitchOption, ...] = ()
     ranks: bool = False
-    """Whether ``--ranks`` is one of its options."""
+    """Whether the command has the option ``--ranks``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,20 +95,20 @@ class Analysis:
     label: str
     doing: str
     makes_layer: bool = True
-    """Whether its results are kept as a layer, and do not replace the target's ordinary result."""
+    """Whether its results are kept as a layer, instead of replacing the target's ordinary result."""
     switch: str = ""
     """The switch that turns a run at another analysis' depth into a run of this analysis."""
     switches: Mapping[str, Any] = field(default_factory=dict)
-    """The switches of its runs."""
+    """The switches that are set for runs of the analysis."""
     effort: Effort = "compiler"
     in_one_process: str = ""
-    """Why only one process can run, as in ``speed is measured``; empty if several ranks can run."""
+    """What requires a target of one process, as in ``speed is measured``; empty if targets may have ranks."""
     repeats: bool = False
     """Whether the program runs more than once, in children of the worker."""
     reads_traces: bool = False
-    """Whether a trace of a program that ran elsewhere can answer it."""
+    """Whether the target of the analysis may be a trace of a program that ran elsewhere."""
     timed: bool = False
-    """Whether its worker must be a new process: a warm one would change the times."""
+    """Whether its worker must be a new process: a warm worker would change the times."""
     progress: Callable[[], AnalysisProgress] = AnalysisProgress
     verdict: Callable[[Report], str | None] = lambda _: None
     """The conclusion of a report in one sentence; ``None`` if its numbers say enough."""

@@ -13,7 +13,7 @@ INDUCTOR: Final = "TorchInductor"
 
 
 def _verdict(report: Report) -> str:
-    """Return the first failure, or for how many graphs TorchInductor wrote code."""
+    """Return the first failure, or the number of graphs that got code."""
     if report.problem is not None:
         return report.problem.message
     graphs = len({code.compile_id for code in report.codes})

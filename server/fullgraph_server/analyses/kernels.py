@@ -1,4 +1,4 @@
-"""Kernels: the code that TorchInductor writes, and the lines that it comes from."""
+"""Kernels: the code that TorchInductor writes, and the source lines of the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Late compilations: those after the warm-up."""
+"""Late compilations: compilations after the warm-up."""
 
 from __future__ import annotations
 

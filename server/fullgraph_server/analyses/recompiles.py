@@ -18,7 +18,7 @@ from .shown import BLANK, ReportView, StyledLine, line
 
 _MOST_CALLS = 8
 _MOST_FUNCTIONS = 5
-"""A result with more functions is long, and also begins with its summary."""
+"""If a result has more functions, its summary is also at the beginning."""
 _HELP = "help: "
 
 

@@ -46,7 +46,7 @@ def of_layer(layer: Layer) -> Analysis:
 
 
 def command_of(name: str) -> str:
-    """Return the server's command of an analysis.
+    """Return the language server's command of an analysis.
 
     Raises ``KeyError`` if the analysis has no editor command.
     """

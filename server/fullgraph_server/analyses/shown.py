@@ -1,6 +1,6 @@
 """Lines of a report for a terminal, as texts with styles.
 
-The package needs no terminal library to make them.
+They are made without a terminal library.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BLANK: Final = line("")
 
 @dataclass(frozen=True, slots=True)
 class ReportView:
-    """A report with the names of its target and places on the command line."""
+    """A report, with its target and places as they are written on the command line."""
 
     report: Report
     workspace: Workspace
@@ -41,9 +41,9 @@ class ReportView:
     width: int | None
     """The columns of the terminal; ``None`` if lines are not wrapped."""
     place: Callable[[str, int], str]
-    """Return ``train.py:41`` for a file and a row, or ``model.ipynb:cell 3:2``."""
+    """A function that returns ``train.py:41`` for a file and a row, or ``model.ipynb:cell 3:2``."""
     summary_end: str
-    """The end of a summary: torch's version, and notes on what was left out or discarded."""
+    """The end of a summary: torch's version, and notes on what the run left out or discarded."""
     sizes_command: str = ""
     """A line with the command that plans dynamic sizes, if untried advice makes sizes dynamic."""
 

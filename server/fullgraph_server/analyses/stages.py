@@ -1,4 +1,4 @@
-"""Stages: run program and graphs at each compiler stage, to find the one at fault."""
+"""Stages: run a program at each compiler stage, to find the stage at fault."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .progress import AnalysisProgress
 from .shown import BLANK, ReportView, StyledLine, line
 
 _PROGRAM_STAGES: Final = ("uncompiled", "eager")
-"""The stages of the whole program. The later stages of a graph are checked together."""
+"""The first stages, which run the whole program; the stages after them run one graph at a time."""
 
 
 class _StageProgress(AnalysisProgress):

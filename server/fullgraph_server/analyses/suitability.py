@@ -16,11 +16,11 @@ _IN_ONE_PROCESS: Final[Mapping[str, str]] = {
     "fix": "fixes are proven",
     "sizes": "sizes are tried",
 }
-"""Why only one process can run, for purposes that are not analyses."""
+"""What requires a target of one process, for purposes that are not analyses."""
 
 
 def unsuited(target: Target, purpose: str) -> str:
-    """Return in one sentence why a target does not suit a purpose; empty if it does.
+    """Return why a target does not suit a purpose, as a sentence; empty if it suits.
 
     A purpose is an analysis, ``debug``, ``fix`` or ``sizes``.
     """

@@ -1,4 +1,4 @@
-"""Times: compile time with cold and warm caches, and which graphs they held."""
+"""Times: compile time with cold and warm caches, and graphs that the caches lack."""
 
 from __future__ import annotations
 

@@ -291,7 +291,7 @@ def explain(code: str, python: str | None, output: str) -> None:
 
 
 class _TraceGroup(click.Group):
-    """A group that reads ``trace PATH`` as ``trace show PATH``."""
+    """A command group that takes ``trace PATH`` as ``trace show PATH``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         named = bool(args) and args[0] in self.commands

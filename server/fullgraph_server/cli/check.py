@@ -27,7 +27,7 @@ from .session import NOT_STARTED, CommandSession, workspace_root
 
 _FOUND = 1
 _UNCHECKED = 3
-"""The exit code if no checked graph is at fault, but something could not be checked (``is_incomplete``)."""
+"""The exit code if no checked graph is at fault, but not everything could be checked (``is_incomplete``)."""
 
 
 def check_targets(
@@ -38,7 +38,7 @@ def check_targets(
     baseline: KnownFindings | None = None,
     analysis: Analysis | None = None,
 ) -> int:
-    """Run an analysis of targets, write its reports to stdout; return the exit code.
+    """Run an analysis on targets, write the reports to stdout; return the exit code.
 
     The default analysis is the ordinary run.
     """
@@ -99,7 +99,7 @@ class _CheckCommand:
         return CheckedReport(target, report, workspace, known)
 
     def _with_tried_advice(self, target: Target, workspace: Workspace, report: Report) -> Report:
-        """Return a report with its advice tried, if trying it does not take long."""
+        """Try a report's advice if this does not take long; return it with the outcomes."""
         if self.session.signalled or report.dry or unsuited(target, "fix") or not can_be_tried(report):
             return report
         with tempfile.TemporaryDirectory(prefix="fullgraph-") as folder:

@@ -45,7 +45,7 @@ ExplainFormat: TypeAlias = Callable[[CodeExplanation, TextIO], None]
 
 
 def explained(code: str, python: str | None) -> CodeExplanation:
-    """Look up a code, in any case. Raises ``click.UsageError`` for an unknown code."""
+    """Look up a code, ignoring case. Raises ``click.UsageError`` for an unknown code."""
     if found := _MEANINGS.get(code.lower()):
         meaning, url = found
         meaning = f"{meaning[0].upper()}{meaning[1:]}."
@@ -59,7 +59,7 @@ def explained(code: str, python: str | None) -> CodeExplanation:
 
 
 def _of_torch(code: str, python: str | None) -> KnownBreak:
-    """Return torch's explanation of a graph break; an empty one if there is no torch."""
+    """Return torch's explanation of a graph break; empty if there is no torch."""
     folder = Path.cwd()
     config = read_config(project_root(folder))
     chosen = choose_interpreter(config, SettingOverrides(folder, python)).path
@@ -74,7 +74,7 @@ def _of_torch(code: str, python: str | None) -> KnownBreak:
 
 
 def write(told: CodeExplanation, out: TextIO) -> None:
-    """Write the meaning, then each fix with its diff of a small program."""
+    """Write the meaning as text, then each fix with a diff of a small example."""
     console = clean_console(out)
     meaning = told.meaning
     console.print(Text.assemble((told.code, "yellow"), (f" {meaning.title}".rstrip(), "bold")))
@@ -96,7 +96,7 @@ def write(told: CodeExplanation, out: TextIO) -> None:
 
 
 def write_json(told: CodeExplanation, out: TextIO) -> None:
-    """Write one object."""
+    """Write the explanation as one JSON object."""
     write_object(out, SHAPE.object(told))
 
 
@@ -126,7 +126,7 @@ SHAPE: Final = shape(
 
 
 def _difference(example: FixExample) -> list[str]:
-    """Return a unified diff's lines without its headers, with ``…`` between hunks."""
+    """Return the lines of an example's diff without headers, with ``…`` between hunks."""
     before, after = example.before.splitlines(), example.after.splitlines()
     lines = [line.rstrip() for line in difflib.unified_diff(before, after, lineterm="")][3:]
     while not lines[-1]:

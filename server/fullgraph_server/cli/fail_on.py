@@ -19,4 +19,4 @@ FAIL_ON: Mapping[str, Callable[[Finding], bool]] = {
     "failure": _stops,
     "never": lambda _: False,
 }
-"""Whether a finding makes the exit code 1, by value of ``--fail-on``; known findings are not asked."""
+"""Functions that tell whether a new finding makes the exit code 1, by value of ``--fail-on``."""

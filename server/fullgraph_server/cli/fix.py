@@ -1,7 +1,4 @@
-"""The command that finds, proves and writes fixes of a target's findings.
-
-It writes fixes only if asked.
-"""
+"""The command that finds and proves fixes of findings, and writes them on request."""
 
 from __future__ import annotations
 
@@ -42,7 +39,7 @@ class FixOptions:
     unsafe: bool = False
     select: tuple[str, ...] = ()
     package: str = ""
-    """The installed package to look for fixes in; empty for the user's own files."""
+    """The installed package in which to look for fixes; empty for the user's own files."""
 
     @property
     def safety(self) -> Sequence[Safety]:
@@ -50,7 +47,7 @@ class FixOptions:
         return ("safe", "unsafe") if self.unsafe else ("safe",)
 
     def selects(self, finding: Finding, fix: Fix) -> bool:
-        """Return whether ``select`` is empty, or has a fix's rule or its finding's code."""
+        """Return whether ``select`` is empty or has the fix's rule or the finding's code."""
         return not self.select or fix.rule in self.select or finding.code in self.select
 
 
@@ -109,9 +106,9 @@ class _FixCommand:
 
 
 def written(texts: Mapping[str, tuple[str, str]]) -> str:
-    """Write proven texts into the files; return why nothing was written, or ``""``.
+    """Write proven texts into their files; return why nothing was written, or ``""``.
 
-    The error itself goes to stderr.
+    If an error prevents writing, its message goes to stderr.
     """
     for name in texts:
         cell_of(name, 1)  # caches the notebook: places are printed later, and refer to the text that ran

@@ -1,4 +1,4 @@
-"""The comparison with a baseline: which findings are known, new or gone."""
+"""The comparison of reports with a baseline: findings are known, new or gone."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .formats.checked import BaselineMatch, shown_path
 
 
 def configured_baseline() -> Path | None:
-    """Return the path of the project's baseline, as typed in the current folder."""
+    """Return the path of the project's baseline, relative to the current folder."""
     path = baseline_path(read_config(project_root(Path.cwd())))
     return Path(shown_path(str(path))) if path else None
 
 
 class KnownFindings:
-    """The baseline at ``path``, and the reports compared with it or written to it.
+    """The baseline at ``path``, with which reports are compared or which they replace.
 
     Raises ``click.UsageError`` if the file cannot be used.
     """
@@ -50,7 +50,7 @@ class KnownFindings:
     def end(self, *, complete: bool) -> str:
         """Finish after all reports; return a message for the user, or an empty string.
 
-        With ``update``, this writes the baseline. If the reports are not ``complete``, nothing is written or
+        With ``update``, the baseline is written. If the reports are not ``complete``, nothing is written or
         compared: findings of targets that did not run would seem to be gone.
         """
         if not complete:

@@ -43,7 +43,7 @@ def minify_target(
 
 
 def free_name(path: Path) -> Path:
-    """Return ``path``, numbered if that file exists, so that no file is overwritten."""
+    """Return ``path``, or the same path with a number if a file with this path exists."""
     names = (path.with_stem(f"{path.stem}-{number}") for number in itertools.count(2))
     return path if not path.exists() else next(name for name in names if not name.exists())
 

@@ -67,14 +67,14 @@ _MEMORY = click.option(
 
 
 def format_option(formats: Collection[str]) -> Option:
-    """Return the option that chooses one of these formats."""
+    """Return the option ``--format``, which chooses one of ``formats``."""
     return click.option(
         "--format", "output", type=click.Choice(list(formats)), default="text", show_default=True
     )
 
 
 def judged(command: Command) -> Command:
-    """Give a command the options that decide which findings make it fail."""
+    """Add the options that decide which findings make a command fail."""
 
     @click.option(
         "--fail-on",
@@ -106,12 +106,15 @@ def judged(command: Command) -> Command:
 
 
 def of_targets(command: Command) -> Command:
-    """Give a command its targets, and the options that say how they run."""
+    """Add the argument for targets, and the options that say how targets run."""
     return _running(command, -1, TIMEOUT)
 
 
 def of_one_target(command: Command, timeout: Option = _PATIENCE) -> Command:
-    """Give a command one target and its options; the command returns the exit code."""
+    """Add the argument for one target and its options to a command.
+
+    The command returns the exit code.
+    """
 
     @functools.wraps(command)
     def run(targets: Sequence[Target], **own: Any) -> None:
@@ -157,7 +160,7 @@ def _running(command: Command, count: int, timeout: Option) -> Command:
 
 
 def split_arguments(args: str | None) -> tuple[str, ...] | None:
-    """Return the words of a quoted string. Raises ``click.UsageError``."""
+    """Split a quoted string into words as a shell does. Raises ``click.UsageError``."""
     try:
         return None if args is None else tuple(shlex.split(args))
     except ValueError as error:
@@ -166,7 +169,7 @@ def split_arguments(args: str | None) -> tuple[str, ...] | None:
 
 
 def of_traces(command: Command) -> Command:
-    """Give a command that reads traces its options."""
+    """Add the options for reading traces to a command."""
 
     @click.option(
         "--map",

@@ -1,7 +1,7 @@
-"""Output of the command line, in which untrusted text has no side effects.
+"""Output of the command line, escaped so that untrusted text has no side effects.
 
-Such text comes from programs, logs and file names. A terminal obeys escape codes. GitHub executes a line that
-begins with ``::`` as a command; GitHub and Azure Pipelines do so with a line that contains ``##[`` or
+Untrusted text comes from programs, logs and file names. A terminal obeys escape codes. GitHub executes a line
+that begins with ``::`` as a command; GitHub and Azure Pipelines execute a line that contains ``##[`` or
 ``##vso[``.
 """
 
@@ -31,7 +31,7 @@ _COMMAND = re.compile(r"(?P<start>^\s*):(?=:)|##(?=\[|vso\[)")
 
 
 def clean(text: str) -> str:
-    """Escape a text to one line that holds no command for a terminal or a CI system."""
+    """Escape a text into one line without commands for a terminal or a CI system."""
     return _COMMAND.sub(_harmless, visible(text))
 
 
@@ -41,21 +41,21 @@ def write_line(out: TextIO, text: str) -> None:
 
 
 def tell(text: str) -> None:
-    """Write a line to stderr, without secrets of URLs; stdout is for results."""
+    """Write a line to stderr, without secrets in URLs; stdout is for results."""
     write_line(sys.stderr, without_secrets(text))
 
 
 def write_object(out: TextIO, value: Any, indent: int | None = None) -> None:
-    """Write a JSON value on lines of its own, in ASCII, with valid Unicode strings."""
+    """Write a JSON value on separate lines, in ASCII, with valid Unicode strings."""
     text = json.dumps(_encodable(value), indent=indent)
     # DEL and ## occur in strings only.
     out.write(text.replace("\x7f", "\\u007f").replace("##", "#\\u0023") + "\n")
 
 
 def write_list(out: TextIO, key: str, items: Iterable[Any], rest: Callable[[], dict[str, Any]]) -> None:
-    """Write a JSON object: one long list, item by item, then other values.
+    """Write a JSON object: a long list, item by item, then the items of ``rest``.
 
-    ``rest`` returns the other values.
+    ``rest`` is called after the list has been written.
     """
     out.write(f"{{{json.dumps(key)}: [\n")
     for number, item in enumerate(items):
@@ -69,27 +69,27 @@ def write_list(out: TextIO, key: str, items: Iterable[Any], rest: Callable[[], d
 
 
 def clean_console(out: TextIO) -> Console:
-    """Return a console that prints each text as one line, styled only by Fullgraph."""
+    """Return a console that prints each text as one escaped line."""
     console = Console(file=out, highlight=False, markup=False, emoji=False, soft_wrap=True)
     console.push_render_hook(_EscapingHook(console))
     return console
 
 
 def print_diff(console: Console, lines: Iterable[str]) -> None:
-    """Print the lines of a unified diff in its colours."""
+    """Print the lines of a unified diff in colour."""
     for line in lines:
         console.print(Text(visible(line), _DIFF_COLOURS.get(line[:1], "")))
 
 
 class EscapingCommand(click.Command):
-    """A command whose own options end at ``--``; the arguments of the program follow."""
+    """A command whose options end at ``--``; what follows are the program's arguments."""
 
     @property
     def _takes_arguments(self) -> bool:
         return any(parameter.name == "args" for parameter in self.params)
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """Return the parts of the usage line."""
+        """Return the parts of the usage line, with the program's arguments if accepted."""
         pieces = super().collect_usage_pieces(ctx)
         return [*pieces, "[-- ARGUMENTS]"] if self._takes_arguments else pieces
 
@@ -162,7 +162,7 @@ class _EscapingHook(RenderHook):
 
 @contextmanager
 def _clean_errors(urls: Sequence[Url]) -> Iterator[None]:
-    """Escape a command's errors, and remove the secrets of URLs in its arguments."""
+    """Escape a command's errors, and remove secrets of the command's URLs from them."""
     try:
         yield
     except click.ClickException as error:

@@ -39,11 +39,11 @@ from .formats.checked import shown_path
 from .output import tell
 
 Named: TypeAlias = Literal["pytest", "module", "console-script"] | None
-"""What the names on the command line are; ``None`` for files, and targets of pyproject.toml."""
+"""The kind of the names on the command line; ``None`` for files and targets of pyproject.toml."""
 
 _MOST_SUGGESTIONS = 8
 _OPTIONS = {MODULE: MODULE, CONSOLE_SCRIPT: CONSOLE_SCRIPT, LAUNCH: "--launch ", PYTEST: "--pytest "}
-"""The option that a target needs on the command line, by the prefix of its id."""
+"""The option that selects a target on the command line, by prefix of the target's id."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class TargetQuery:
     named: Named = None
     launch: str | None = None
     folders: bool = False
-    """Whether a folder stands for the targets in it."""
+    """Whether the name of a folder stands for the targets in the folder."""
 
 
 def resolve_targets(
@@ -198,7 +198,7 @@ def _suggestions(targets: Sequence[Target]) -> str:
 
 
 def as_typed(target: Target) -> str:
-    """Return a target's name on the command line, quoted, with the option it needs."""
+    """Return a target as typed on the command line: quoted, with its option."""
     for prefix, option in _OPTIONS.items():
         if target.id.startswith(prefix):
             return option + shlex.quote(shown_path(target.id.removeprefix(prefix)))

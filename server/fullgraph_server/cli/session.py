@@ -41,9 +41,9 @@ _T = TypeVar("_T")
 class CommandSession:
     """The runs of one command, one after the other, until a signal stops them.
 
-    Close it at the end. With ``once``, a program reads the user's standard input, which only one run can do.
-    With ``timed``, programs run in processes that no earlier command has used. Raises ``click.UsageError``
-    for targets that do not suit the ``purpose``.
+    Close the session at the end. With ``once``, each program runs only once, and reads the user's standard
+    input. With ``timed``, programs run in processes that no earlier command has used. Raises
+    ``click.UsageError`` for targets that do not suit the ``purpose``.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class CommandSession:
 
     @property
     def signalled(self) -> int:
-        """The exit code after a signal; 0 if none arrived."""
+        """The exit code after a signal; 0 if no signal has arrived."""
         return _SIGNALLED + self._signal if self._signal else 0
 
     def close(self) -> None:
@@ -78,7 +78,7 @@ class CommandSession:
             os.close(self._stdin)
 
     def report(self, target: Target, workspace: Workspace, depth: Depth, **switches: Any) -> Report:
-        """Run a target, with ``switches`` for this run only, and return its report."""
+        """Run a target, with ``switches`` for this run only, and return the report."""
         plan = self._plan(target, workspace, switches)
         try:
             execution = execution_of(RunJob(plan, 1, plan.depth(depth), self._engine))
@@ -104,12 +104,12 @@ class CommandSession:
         folder: Path,
         search: Callable[[EditProver], Coroutine[Any, Any, _T]],
     ) -> _T:
-        """Search for fixes of a target; its runs write their recordings into ``folder``."""
+        """Search for fixes of a target; recordings of its runs are written to ``folder``."""
         prover = EditProver(self._plan(target, workspace), self._engine.run, folder)
         return self._until_signalled(search(prover), prover.cancel)
 
     def package_places(self, name: str, target: Target) -> tuple[str, ...] | None:
-        """Return where a target's interpreter finds a package.
+        """Return the file and folders of a package as a target's interpreter finds it.
 
         Returns ``None`` if the interpreter does not answer.
         """
@@ -152,8 +152,8 @@ class CommandSession:
 def _program_input() -> int | None:
     """Duplicate the user's standard input; ``None`` if the command must not read it.
 
-    A program runs in a POSIX session of its own, in which the terminal would not stop a background job that
-    reads.
+    A command in the background must not read: its program runs in a POSIX session of its own, where the
+    terminal would not stop it.
     """
     if sys.platform == "win32":
         return None
@@ -166,9 +166,9 @@ def _program_input() -> int | None:
 
 
 def workspace_root(target: Target) -> Path:
-    """Return the root of the file's project, or the current folder.
+    """Return the root of the project that contains a target's file.
 
-    The current folder is returned if the file is below it and in no project.
+    If the file is below the target's working folder and not in a project, return the working folder.
     """
     root, cwd = project_root(Path(target.filename)), target.cwd
     return cwd if not is_project(root) and Path(target.filename).is_relative_to(cwd) else root

@@ -1,6 +1,6 @@
-"""The command that searches for marks of dynamic sizes, and tries new sizes.
+"""The command that searches for calls of ``mark_dynamic``, and tries new sizes.
 
-With the marks, the target is compiled once.
+With these calls, the target's functions are compiled once.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def size_target(
     *,
     apply: bool,
 ) -> int:
-    """Search for the marks of a target, write the result, and return the exit code."""
+    """Search for a target's dynamic sizes, write the result; return the exit code."""
     with closing(CommandSession([target], "sizes", overrides)) as session:
         with tempfile.TemporaryDirectory(prefix="fullgraph-") as folder:
             search = partial(_search, target, added)
@@ -71,9 +71,9 @@ def size_target(
 
 
 def refused(tried: Sequence[SizeTried]) -> str:
-    """Return why the plan is not written, or ``""``.
+    """Return why the plan must not be written, or ``""``.
 
-    A plan is not written if the program refuses a requested size.
+    It must not be written if the program itself refuses a requested size.
     """
     item = next((item for item in tried if item.asked and item.outcome == "refused"), None)
     return f"nothing was written: the program itself refuses {item.place} = {item.size}" if item else ""

@@ -1,4 +1,4 @@
-"""The command that measures a target's speed, unmodified or compiled otherwise."""
+"""The command that measures a target's speed, unmodified or in compile variants."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def measure_target(target: Target, overrides: SettingOverrides, output: str, fai
 
 
 def try_target(target: Target, overrides: SettingOverrides, output: str, goal: Goal) -> int:
-    """Measure a target compiled in other ways, write the best, return the exit code."""
+    """Measure a target's compile variants, write the best; return the exit code."""
     checked, ended = _measured(target, overrides, variants=True)
     best = best_for(checked.report.of(VariantMeasured), goal)
     VARIANTS_FORMATS[output](checked, best, goal, sys.stdout)
@@ -41,9 +41,9 @@ def try_target(target: Target, overrides: SettingOverrides, output: str, goal: G
 
 
 def _measured(target: Target, overrides: SettingOverrides, **switches: bool) -> tuple[CheckedReport, int]:
-    """Return the report, and an exit code if the run did not start or was stopped.
+    """Return the report of a measurement, and an exit code.
 
-    The exit code is 0 for other runs.
+    The exit code is 0 unless the run did not start or a signal stopped it.
     """
     with closing(CommandSession([target], "speed", overrides)) as session:
         workspace = Workspace(workspace_root(target))

@@ -50,7 +50,7 @@ _SWITCHES: Mapping[str, Option] = {
         help="Discard the program's file changes after the run.  [default: keep; a dry run always discards]",
     ),
 }
-"""Options by attribute of ``Switches``; ``discard_files`` sets ``files``."""
+"""Options by the attribute of ``Switches`` that they set; ``discard_files`` sets ``files``."""
 
 
 _DEVICE: Option = click.option(
@@ -90,5 +90,5 @@ def with_switches(command: Command, options: Mapping[str, Option] = _SWITCHES) -
 
 
 def with_device(command: Command) -> Command:
-    """Give a command the switches of its run, and the options of a preview for a GPU."""
+    """Add the options for a run's switches and for previews of a GPU to a command."""
     return with_switches(_PREVIEW_PYTHON(command), {**_SWITCHES, "device": _DEVICE})

@@ -1,6 +1,6 @@
-"""Reports of traces, on the files of the current project.
+"""Reports of traces, shown on the files of the current project.
 
-The traced programs ran elsewhere.
+The traced programs may have run on another machine.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from .known import KnownFindings
 from .output import tell, write_line
 
 _SIGNALLED: Final = 128
-"""Added to a signal's number, the exit code of a command that the signal ended."""
+"""The exit code of a command that a signal has ended, minus the signal's number."""
 _LIBRARY = re.compile(r"[\\/](site|dist)-packages[\\/]")
 
 
@@ -50,8 +50,8 @@ _LIBRARY = re.compile(r"[\\/](site|dist)-packages[\\/]")
 class TraceOptions:
     """The options for reading a trace.
 
-    ``folders`` are pairs of a folder on the other machine and the local one. ``scheduler`` is the address of
-    a Dask cluster whose workers read the ranks.
+    ``folders`` are pairs of a folder on the other machine and the corresponding local folder. ``scheduler``
+    is the address of a Dask cluster whose workers read the ranks.
     """
 
     rank: int | None = None
@@ -74,7 +74,10 @@ def show_trace(
     baseline: KnownFindings | None,
     folder: Path | None = None,
 ) -> int:
-    """Write a trace's report to stdout, its page to a folder; return the exit code."""
+    """Write a trace's report to stdout, and its page to ``folder``, if given.
+
+    Return the exit code.
+    """
     if folder is not None:
         # Imported late: the page is built from the language server's answers.
         from .exports.folder import problem_with
@@ -104,7 +107,7 @@ def compare_traces(before: str, after: str, options: TraceOptions, write: Compar
 def show_examples(place: str, options: TraceOptions) -> int:
     """Write example calls of the compiled functions, and return the exit code.
 
-    The exit code is 1 if there are no example calls.
+    The exit code is 1 if no example call can be written.
     """
     lines = example_lines(_checked(place, options).report)
     for filename, row, examples in lines:
@@ -116,7 +119,7 @@ def show_examples(place: str, options: TraceOptions) -> int:
 
 
 def _missing_files(checked: CheckedReport) -> str:
-    """Return a message that no compiled file of the user is here; empty if one is."""
+    """Return a message if the project has no compiled file of the user, or ``""``."""
     workspace = checked.workspace
     files = [name for frame in checked.report.frames if not _LIBRARY.search(name := frame.filename)]
     if not files or any(map(workspace.contains, files)):

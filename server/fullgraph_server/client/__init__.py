@@ -1,4 +1,4 @@
-"""The LSP client: its documents, settings and capabilities, and reports for it.
+"""The LSP client: its documents, settings, capabilities, and view of reports.
 
 - ``documents``: folders, URIs, versions, and columns in the client's units
 - ``notebooks``: open notebooks as Python programs

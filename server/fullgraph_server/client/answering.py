@@ -27,16 +27,16 @@ _MOST_CHARACTERS = 200
 
 
 class AnsweringProtocol(FullgraphProtocol):
-    """The LSP protocol that answers every request, an invalid one with an error."""
+    """The LSP protocol that answers every request; an invalid request gets an error."""
 
     def structure_message(self, data: Any) -> Any:
-        """Return the object unchanged: pygls calls this for each object in a message."""
+        """Return ``data`` unchanged; pygls calls this method for each object in a message."""
         return data
 
     def read_message(self, data: dict[str, Any]) -> Any:
-        """Structure a message of the client.
+        """Convert a client's message to an object of lsprotocol.
 
-        Raises :class:`JsonRpcException` if it is invalid.
+        Raises :class:`JsonRpcException` if the message is invalid.
         """
         try:
             return super().structure_message(data)
@@ -93,7 +93,7 @@ class AnsweringProtocol(FullgraphProtocol):
     def _take_response(self, message: dict[str, Any]) -> None:
         """Pass a response to the code that awaits it.
 
-        An unreadable response arrives there as an error.
+        If the response cannot be read, that code gets an error.
         """
         request = message.get("id")
         if not _is_id(request) or request not in self._result_types:
@@ -119,9 +119,9 @@ class AnsweringProtocol(FullgraphProtocol):
 
 
 def _call(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a request or notification with ``params``.
+    """Return a request or notification, with ``params`` even if they were left out.
 
-    Keys that would make pygls take it for a response are left out.
+    Keys by which pygls would take the message for a response are dropped.
     """
     known: dict[str, Any] = {key: message[key] for key in ("jsonrpc", "id", "method") if key in message}
     return {**known, "params": message.get("params")}

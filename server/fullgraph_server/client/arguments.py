@@ -49,7 +49,7 @@ def run_arguments(
 def named_target(targets: TargetRegistry, name: str) -> Target:
     """Return the target of an id or a URI.
 
-    Raises :class:`JsonRpcException` if there is none.
+    Raises :class:`JsonRpcException` if there is no such target.
     """
     target = targets.find(name)
     if isinstance(target, NoTargetReason):

@@ -31,7 +31,7 @@ RunInductor: TypeAlias = Literal["manual", "idle"]
 
 @dataclass(frozen=True)
 class EditorSettings:
-    """The validated section ``fullgraph``; ``None`` stands for an unset setting."""
+    """The client's validated settings in section ``fullgraph``; ``None`` if not set."""
 
     interpreter: str | None = None
     active_interpreter: str | None = None
@@ -43,7 +43,7 @@ class EditorSettings:
     run_on: RunOn = "save"
     """When targets that have run are rerun automatically."""
     trace_paths: Mapping[str, str] = field(default_factory=dict)
-    """Folders of other machines that traces name, mapped to the corresponding local folders."""
+    """Folders on other machines that are named in traces, mapped to the corresponding local folders."""
     preview_python: str | None = None
     """The interpreter that previews kernels if the programs' interpreter cannot."""
     files: Files | None = None
@@ -78,12 +78,12 @@ class SettingsReader:
         self._shown: set[str] = set()
 
     def initialize(self, options: Any) -> None:
-        """Store the client's ``initializationOptions``, with or without the section."""
+        """Store ``initializationOptions``: the settings, or an object with their section."""
         plain = _plain(options)
         self._initial = plain.get(_SECTION, plain) if isinstance(plain, dict) else plain
 
     async def settings(self, uri: str) -> EditorSettings:
-        """Return the settings that hold for a file."""
+        """Return the settings that apply to a file."""
         section = await self._ask(uri)
         return self._checked(section if section is not None else self._initial)
 

@@ -29,7 +29,7 @@ _MOST_OF_LINE = 20_000
 
 
 class ClientDocuments:
-    """The files that the client shows, and those on disk, by path."""
+    """Files by path: the text that the client shows, else the text on disk."""
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
@@ -48,14 +48,14 @@ class ClientDocuments:
         return [self._workspace(Path(path)) for path in paths if path]
 
     def workspace_of(self, filename: str) -> Workspace:
-        """Return the innermost open folder around a file; its project, if there is none."""
+        """Return the innermost open folder around a file, else the file's project."""
         around = [item for item in self.workspaces() if Path(filename).is_relative_to(item.root)]
         if around:
             return max(around, key=lambda item: len(item.root.parts))
         return self._workspace(project_root(Path(filename)))
 
     def keeping_root(self, filename: str) -> Path | None:
-        """Return the open folder for generated files: around the file, else the first."""
+        """Return the open folder for generated files: the file's folder, else the first."""
         opened = [workspace.root for workspace in self.workspaces()]
         own = self.workspace_of(filename).root
         return own if own in opened else next(iter(opened), None)
@@ -100,7 +100,7 @@ class ClientDocuments:
         return self._open(filename) is not None
 
     def source(self, filename: str) -> SourceFile | None:
-        """Return the text that the client shows; that on disk for a closed file."""
+        """Return the text that the client shows; for a closed file, the text on disk."""
         document = self._open(filename)
         if document is None:
             return self.workspace_of(filename).source(filename)
@@ -115,7 +115,7 @@ class ClientDocuments:
     def drift(self, report: Report, filename: str) -> TextDrift:
         """Return the edits of a file since a report's run.
 
-        There are none for a file that the report lacks.
+        If the report does not contain the file, there are no edits.
         """
         ran = report.files.get(filename)
         now = self.source(filename) if ran else None
@@ -129,7 +129,7 @@ class ClientDocuments:
     def has_cells_of(self, report: Report, filename: str, row: int = 0) -> bool:
         """Tell whether a notebook still begins with the cells that ran.
 
-        Only the cells up to ``row`` count, if it is given.
+        If ``row`` is given, only the cells up to this row are compared.
         """
         ran, now = report.files.get(filename), self.source(filename)
         return bool(ran and ran.cells and now and now.still_is(ran.until(now.cell(row)[0])))
@@ -137,7 +137,7 @@ class ClientDocuments:
     def as_shown(self, workspace: Workspace) -> tuple[Workspace, tuple[SourceText, ...]]:
         """Freeze a workspace at the texts that the client shows.
 
-        Also returns those texts that are not saved.
+        Also returns the shown texts that differ from the files on disk.
         """
         shown: dict[str, SourceFile] = {}
         opened = self._server.workspace.text_documents.values()
@@ -179,7 +179,7 @@ class ClientDocuments:
     def location(self, report: Report, span: Span) -> types.Location:
         """Locate a report's span in the current text.
 
-        An edited span becomes its line, a deleted one the nearest place.
+        An edited span is located as its whole line, a deleted span as the nearest place.
         """
         moved = self.drift(report, span.filename).span(span)
         return types.Location(self.uri(span.filename), self.range_of(report, moved.span))
@@ -187,12 +187,12 @@ class ClientDocuments:
     def range_of(self, report: Report, span: Span) -> types.Range:
         """Convert a report's span to a range.
 
-        If its file may not be read, the range is the start of its row.
+        If the report does not allow reading the span's file, the range is the start of the row.
         """
         return self.range(span) if report.may_read(span.filename) else _row_range(span.row)
 
     def line_location(self, report: Report, filename: str, row: int) -> types.Location:
-        """Locate a line of a report in the current text, or the nearest line to it."""
+        """Locate a report's line in the current text; the nearest line if it was deleted."""
         now, _ = self.drift(report, filename).line(row)
         readable = report.may_read(filename)
         place = self.line_range(filename, now) if readable else _row_range(now)
@@ -232,7 +232,7 @@ class ClientDocuments:
         return types.Position(row - 1, units)
 
     def _text(self, filename: str) -> Sequence[str]:
-        """Return the lines as Python counts them; pygls also splits at form feeds."""
+        """Return the lines as Python splits them; pygls would also split at form feeds."""
         source = self.source(filename)
         return source.lines if source else ()
 

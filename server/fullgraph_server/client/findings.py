@@ -33,7 +33,7 @@ class ShownFinding:
     span: Span
     edited: bool
     targets: tuple[str, ...] = ()
-    """The targets that have the finding, if another target ran the line without it; else empty."""
+    """The targets that have the finding, if another target ran the line without the finding; else empty."""
 
     @property
     def message(self) -> str:
@@ -71,7 +71,7 @@ def _name(target: str) -> str:
 def shown_findings(filename: str, reports: Iterable[Report], drifts: Drifts) -> list[ShownFinding]:
     """Return the findings in a file, except those on deleted lines.
 
-    Of equal findings, that of the first report counts.
+    Of equal findings, only the finding of the first report is returned.
 
     If several targets ran a line and their findings on it differ, each finding names its targets.
     """

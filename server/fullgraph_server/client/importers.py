@@ -20,7 +20,8 @@ _MOST_FILES = 5_000
 def importers(filename: str, roots: Sequence[Path]) -> list[str]:
     """List the files below ``roots`` that import a file, direct importers first.
 
-    Only the last part of a module's name is compared, so files that import a namesake are listed, too.
+    Only the last part of a module's name is compared: files that import another module with this last part
+    are listed, too.
     """
     imported = dict(_imported_names(roots))
     found: dict[str, None] = {}

@@ -25,7 +25,7 @@ _KINDS: dict[Severity, types.MessageType] = {
 
 
 def show_message(server: LanguageServer, kind: types.MessageType, message: str) -> None:
-    """Show a sentence without links.
+    """Show a message to the user, without links.
 
     VS Code turns ``[text](target)`` into links, even into links to commands.
     """
@@ -47,7 +47,7 @@ async def agrees(server: LanguageServer, question: str) -> bool:
 class RunMessages(RunObserver):
     """Observer that shows problems of a whole run, which no diagnostic shows.
 
-    Each is shown once, until it is gone.
+    A problem is shown once, and again only after a run without this problem.
     """
 
     def __init__(self, server: LanguageServer) -> None:
@@ -57,12 +57,12 @@ class RunMessages(RunObserver):
     def reported(self, report: Report) -> None:
         """Show the new problems of a finished run.
 
-        Problems that the answer of its command contains are left out.
+        Problems that the response to the run's command contains are left out.
         """
         self._show(report, is_beside=False)
 
     def layered(self, report: Report) -> None:
-        """Show the new problems of a layer: no line shows them."""
+        """Show the new problems of a layer, which are on no line."""
         self._show(report, is_beside=True)
 
     def _show(self, report: Report, *, is_beside: bool) -> None:

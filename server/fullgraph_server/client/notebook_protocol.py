@@ -20,7 +20,7 @@ from .notebooks import NotebookFinder, OpenNotebook, ShownCell
 SYNC = types.NotebookDocumentSyncOptions(
     notebook_selector=[types.NotebookDocumentFilterWithNotebook("jupyter-notebook")], save=True
 )
-"""The notebooks whose changes clients send."""
+"""The notebooks whose changes the client is asked to send."""
 
 _Json = Any
 
@@ -37,7 +37,7 @@ class NotebookProtocol(AnsweringProtocol):
         """The diagnostics that were last published for each cell."""
 
     def read_message(self, data: dict[str, Any]) -> Any:
-        """Structure a message of the client, with rows of cells mapped to the program."""
+        """Convert a client's message; rows of cells become rows of the program."""
         params = data.get("params")
         if self._workspace is not None and isinstance(params, dict):
             uri = _uri_of(params)
@@ -74,7 +74,7 @@ class NotebookProtocol(AnsweringProtocol):
 def in_cells(message: _Json, notebooks: list[OpenNotebook], cell: str = "") -> _Json:
     """Replace rows of programs in a message by rows of cells.
 
-    ``cell`` is the URI of the cell that was requested.
+    ``cell`` is the URI of the cell that the request was about.
     """
     cells = _CellMap(notebooks)
     content = {key: message[key] for key in ("result", "params") if key in message}
@@ -82,7 +82,7 @@ def in_cells(message: _Json, notebooks: list[OpenNotebook], cell: str = "") -> _
 
 
 def diagnostics_of_cells(params: _Json, notebooks: list[OpenNotebook]) -> Iterator[_Json]:
-    """Split diagnostics of a notebook's program into those of its cells.
+    """Split the diagnostics of a notebook's program by cell.
 
     Diagnostics of other documents are yielded unchanged.
     """
@@ -102,7 +102,7 @@ class _CellExtent:
 
 
 class _OtherCellError(Exception):
-    """A place in another cell than the cell of the request."""
+    """A position outside of the cell that the request was about."""
 
 
 class _CellMap:
@@ -116,7 +116,7 @@ class _CellMap:
             self._extents.update((extent.uri, extents) for extent in extents)
 
     def of(self, uri: str) -> _CellExtent | None:
-        """Return the cell of a URI."""
+        """Return the cell with this URI."""
         return next((extent for extent in self._extents.get(uri, ()) if extent.uri == uri), None)
 
     def at(self, uri: Any, line: int) -> _CellExtent | None:
@@ -223,7 +223,7 @@ def _position(value: dict[str, int], cell: _CellExtent | None) -> dict[str, int]
 
 
 def _range(value: dict[str, _Json], cell: _CellExtent | None) -> dict[str, _Json]:
-    """Convert a range to its cell, cut at the end of the cell."""
+    """Convert a range of the program to rows of a cell, cut at the cell's end."""
     if cell is None:
         return value
     end = value["end"]
@@ -239,7 +239,7 @@ def _lines(first: int, last: int, cell: _CellExtent) -> dict[str, int]:
 
 
 def _appended(edit: dict[str, _Json], cell: _CellExtent) -> dict[str, _Json]:
-    """Turn an insertion between cells into one at the end of the cell above it."""
+    """Turn an insertion between two cells into an insertion at the end of the first."""
     if edit["range"]["start"] != edit["range"]["end"]:
         raise _OtherCellError  # it replaces lines of the next cell
     end = {"line": cell.end - 1 - cell.first, "character": cell.last_width}
@@ -247,9 +247,9 @@ def _appended(edit: dict[str, _Json], cell: _CellExtent) -> dict[str, _Json]:
 
 
 def _edit(edit: dict[str, _Json], cell: _CellExtent) -> dict[str, _Json]:
-    """Convert an edit to its cell.
+    """Convert an edit of the program to rows of a cell.
 
-    The end of a cell's last line is not part of its text.
+    The line end after a cell's last line is not part of the cell's text.
     """
     end = edit["range"]["end"]
     if end["line"] > cell.end or (end["line"] == cell.end and end["character"]):

@@ -34,9 +34,9 @@ class OpenNotebook:
 
     @property
     def problem(self) -> str:
-        """The reason why the notebook is not a program; empty if it is one.
+        """The reason why the notebook is not a program, as part of a sentence.
 
-        It is a part of a sentence.
+        Empty if the notebook is a program.
         """
         return self._program[2]
 
@@ -51,7 +51,7 @@ class OpenNotebook:
         return None if problem else _source(filename, text, rows)
 
     def first_row(self, cell: str) -> int | None:
-        """Return the row of the program at which a cell begins, if it is part of it."""
+        """Return the program's row at which a cell begins; ``None`` for any other cell."""
         rows = (row for shown, row in zip(self.cells, self.rows, strict=False) if shown.uri == cell)
         return next(rows, None)
 
@@ -97,7 +97,7 @@ class NotebookFinder:
                 yield notebook
 
     def at(self, uri: str) -> OpenNotebook | None:
-        """Return the notebook with a URI, which may be that of one of its cells."""
+        """Return the notebook that has this URI, or that has a cell with this URI."""
         workspace = self._server.workspace
         document = workspace.get_notebook_document(notebook_uri=uri) or workspace.get_notebook_document(
             cell_uri=uri

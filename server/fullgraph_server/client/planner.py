@@ -42,7 +42,7 @@ def create_planner(
         return RunPlan(target, run_settings, *shown, known, *by_itself).of_cells()
 
     def baseline(config: ProjectConfig) -> Baseline:
-        """Return the project's baseline; an empty one if it is missing or unreadable."""
+        """Return the project's baseline, which is empty if its file cannot be read."""
         path = baseline_path(config)
         if path is None or not path.exists():
             return Baseline()

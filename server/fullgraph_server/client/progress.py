@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class WorkDoneProgress:
-    """A work-done progress of the client; nothing in a client without them."""
+    """A work-done progress in the client; does nothing if the client lacks support."""
 
     def __init__(
         self, server: LanguageServer, token: str, message: str, cancel: Callable[[], object]

@@ -22,7 +22,7 @@ from .documents import ClientDocuments
 from .findings import Drifts, ShownFinding, shown_findings
 
 _LAST = re.compile(r"(?<!\w)\w+$")
-"""The last name of an attribute path; a path that ends differently is used whole."""
+"""Matches the last name of an attribute path; a path that does not end in a name is used whole."""
 
 _MOST_TARGETS = 3
 """How many targets with different reports of one function are shown."""
@@ -53,7 +53,7 @@ class ProjectedFunction:
     first_row: int
     last_row: int
     has_name: bool
-    """Whether it is a ``def`` or lambda in the text, rather than a comprehension or the like."""
+    """Whether the function is a ``def`` or lambda in the text, rather than a comprehension or the like."""
     outer: ProjectedFunction | None = None
     _found: dict[str, NamedGuards] = field(default_factory=dict)
     """Cached answers: there can be thousands of guards on one name."""
@@ -86,25 +86,25 @@ class ProjectedFunction:
 
 @dataclass(frozen=True, eq=False)
 class FileProjection:
-    """A report's compiled functions and tensors in one file, at the rows that ran."""
+    """Compiled functions and tensors of a report in a file, by row of the run's text."""
 
     report: Report
     functions: Sequence[ProjectedFunction]
     """Sorted by first row, outer before inner."""
     tensors: Mapping[int, Sequence[TensorName]]
-    """By the row in which the name ends."""
+    """Names that hold tensors, by the row in which the name ends."""
     guards: Mapping[tuple[int, str], Sequence[tuple[FrameReport, Guard]]]
-    """By the row in which the value is first needed, and its last name; rows of an inlined function have the
-    guards of the compiled function that inlined it."""
+    """Guards by the row in which the guarded value is first needed, and the last name of its path; rows of an
+    inlined function have the guards of the compiled function that inlined it."""
     sizes: Mapping[int, Sequence[SizeCondition]]
-    """By the row that added the condition."""
+    """Conditions on sizes, by the row that added the condition."""
     costs: Mapping[int, Sequence[SpeedCause]]
     """The causes of time in compiled calls, by their first row."""
     _first_rows: Sequence[int]
 
     @cached_property
     def mixes_devices(self) -> bool:
-        """Whether tensors of several devices have names here."""
+        """Whether names in this file hold tensors of several devices."""
         names = itertools.chain.from_iterable(self.tensors.values())
         return len({tensor.device for name in names for tensor in name.shown}) > 1
 
@@ -130,7 +130,7 @@ class ShownTensors:
 class FileView:
     """The finished reports about a file, at the rows of its current text.
 
-    Projections are sorted newest first; where several agree about a function, the newest counts.
+    Projections are sorted newest first; if several agree about a function, the newest is used.
     """
 
     def __init__(self, filename: str, projections: Sequence[FileProjection], drifts: Drifts) -> None:
@@ -147,14 +147,14 @@ class FileView:
             yield from ((function, row) for function in same if function.has_name)
 
     def of_targets(self, function: ProjectedFunction) -> Sequence[ProjectedFunction]:
-        """Return the versions of a function that targets report, the newest first."""
+        """Return the differing versions of a function in several targets, newest first."""
         return next((same for same in self._by_definition.values() if function in same), [function])
 
     @cached_property
     def _by_definition(self) -> Mapping[tuple[int, str], Sequence[ProjectedFunction]]:
         """The functions by the current row of their ``def`` and their name.
 
-        Of each function there are the newest versions that differ.
+        Each function has the newest versions that differ between targets.
         """
         found: dict[tuple[int, str], list[ProjectedFunction]] = {}
         for projection, drift in self._seen:
@@ -169,7 +169,7 @@ class FileView:
     def functions_at(self, row: int) -> list[tuple[ProjectedFunction, int]]:
         """List the compiled functions around an unedited line, innermost first.
 
-        Each comes with the row of the line in its run.
+        Each function comes with the row that the line had in the function's run.
         """
         around: dict[tuple[int, str], tuple[ProjectedFunction, int]] = {}
         for projection, drift in self._seen:
@@ -202,13 +202,13 @@ class FileView:
         return bool(self._seen)
 
     def is_edited(self, row: int) -> bool:
-        """Tell whether none of the texts that ran contains the line."""
+        """Tell whether a line is in none of the texts that ran."""
         return all(drift.earlier(row) is None for _, drift in self._seen)
 
     def guards_used_at(
         self, row: int, column: int, path: str
     ) -> tuple[Report, Sequence[tuple[FrameReport, Guard]]] | None:
-        """Return the newest run's guards on values that an unedited line needs first.
+        """Return the newest run's guards on values that an unedited line is first to need.
 
         ``self.scale`` in an inlined function matches ``self.blocks[0].scale`` of the compiled function.
         """
@@ -255,7 +255,7 @@ class FileView:
     ) -> Iterator[tuple[int, MeasuredSpeed, Sequence[SpeedCause]]]:
         """Yield the unedited lines in these rows that cost time in compiled calls.
 
-        For each line, the newest run with causes counts.
+        The causes of a line are those of the newest run that has causes for the line.
         """
         for row in range(first_row, last_row + 1):
             for projection, drift in self._seen:
@@ -273,7 +273,7 @@ class FileView:
 class ProjectionCache:
     """Cache of the projections of each file.
 
-    Only a new report makes a new projection, an edit does not.
+    A new report needs a new projection, an edit does not.
     """
 
     def __init__(self, runs: RunSchedule, documents: ClientDocuments) -> None:
@@ -349,7 +349,7 @@ def _holds(span: Span, column: int) -> bool:
 
 
 def _is_as_it_ran(name: TensorName, drift: TextDrift) -> bool:
-    """Tell whether a whole statement is unedited, given that its name's row is."""
+    """Tell whether a name's statement is unedited, if the row of the name is unedited."""
     rows = {name.span.end_row, name.statement.row, name.statement.end_row}
     return len(rows) == 1 or drift.span(name.statement).change == "same"
 

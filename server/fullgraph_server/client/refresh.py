@@ -15,7 +15,7 @@ from ..runs.slot import TargetState
 _log = logging.getLogger(__name__)
 
 _LONG_SECONDS = 0.5
-"""How long a run takes before its lens changes: a shorter run needs no lens to stop it."""
+"""Seconds until a run changes its lens: a shorter run needs no lens to stop it."""
 
 
 class RefreshRequests(RunObserver):
@@ -31,7 +31,7 @@ class RefreshRequests(RunObserver):
     def changed(self, target: str, state: TargetState) -> None:  # noqa: ARG002
         """Request a refresh.
 
-        Changes before the client has answered lead to one more request.
+        All changes that come before the client has answered lead to one more request.
         """
         support = getattr(self._server.client_capabilities.workspace, self._kind, None)
         if support is None or not support.refresh_support:

@@ -30,14 +30,15 @@ _OF_LSP: Mapping[type[Any], Collection[str]] = {
     types.ShowMessageRequestParams: ("message",),
     types.LogMessageParams: ("message",),
 }
-"""Classes come before the classes that contain them: the converter looks up hooks only once."""
+"""Fields that people read, by class of LSP. A class comes before classes that contain it, since the converter
+looks up hooks only once."""
 _OWN = frozenset({
     "arguments", "cache", "code", "config", "description", "details", "expected", "function", "grid",
     "hint", "holds", "inputs", "kind_name", "label", "left_out", "message", "name", "notes", "nothing",
     "operator", "operators", "origin", "place", "problem", "rank_groups", "reason", "rendered", "sentence",
     "sentences", "title", "unknown", "verdict",
 })  # fmt: skip
-"""Fields of Fullgraph's messages that people read: none holds a URI, an id, or text for a file."""
+"""Fields of Fullgraph's messages that people read; none of them holds a URI, an id, or text for a file."""
 
 
 def shown(name: str, text: str) -> str:
@@ -48,7 +49,7 @@ def shown(name: str, text: str) -> str:
 def create_shown_converter() -> Converter:
     """Create the message converter that escapes invisible characters.
 
-    It escapes control characters and those that change the direction of text; line ends stay.
+    Control characters and characters that change the direction of text are escaped, line ends are not.
     """
     converter = create_converter(_wrapped)
     for cls, fields in _OF_LSP.items():

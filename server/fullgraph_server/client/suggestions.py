@@ -1,4 +1,4 @@
-"""The targets that can analyze a file: its own, else programs that import it."""
+"""Targets that can analyze a file: its own targets, or programs that import it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TargetSuggestion:
 
 
 async def suggest(filename: str, targets: TargetRegistry, documents: ClientDocuments) -> TargetSuggestion:
-    """Choose the target that a file means, else list the programs that use it.
+    """Return the targets that a file means, or else the programs that import the file.
 
     A file that has top-level code with effects and that no program imports is a script.
     """
@@ -49,7 +49,7 @@ async def suggest(filename: str, targets: TargetRegistry, documents: ClientDocum
 async def _users(filename: str, roots: Sequence[Path], targets: TargetRegistry) -> list[ListedTarget]:
     """List the programs that import a file, the nearest first.
 
-    All tests of a file are one target, and so are all its example calls.
+    All tests of a file are listed as one target, and so are all example calls of a file.
     """
     files = await asyncio.to_thread(importers, filename, roots)
     order = {name: number for number, name in enumerate(files)}
@@ -62,7 +62,7 @@ async def _users(filename: str, roots: Sequence[Path], targets: TargetRegistry) 
 
 
 def _whole(target: Target, targets: TargetRegistry) -> Target:
-    """Return the target of all tests or example calls in the file of one of them."""
+    """Return the target of all tests or examples of the file that contains ``target``."""
     if target.kind not in ("pytest", "example"):
         return target
     prefix = PYTEST if target.kind == "pytest" else ""

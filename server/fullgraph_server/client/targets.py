@@ -60,7 +60,7 @@ class TargetRegistry:
     def find(self, name: str) -> Target | NoTargetReason:
         """Return the target of an id, a path or a URI.
 
-        A path stands for the file as a whole, a URI for the target that the file means.
+        A path stands for the file as a whole, a URI for the target that :meth:`meant` returns for the file.
 
         A notebook is one target, which ends with the cell whose URI was passed last.
         """
@@ -91,7 +91,7 @@ class TargetRegistry:
         return self._example(filename, qualname) if qualname else self._file(filename)
 
     def end_with(self, filename: str, uri: str) -> None:
-        """Let a notebook's program end with the cell of this URI, else its last cell."""
+        """Let a notebook's program end with the cell of this URI, or with its last cell."""
         notebook = self._documents.notebook(filename)
         if notebook is not None and notebook.number(uri):
             self._last_cells[filename] = uri
@@ -99,7 +99,7 @@ class TargetRegistry:
             self._last_cells.pop(filename, None)
 
     async def all(self, also: Iterable[str]) -> list[ListedTarget]:
-        """List the targets of the open folders, then those with the ids in ``also``.
+        """List the targets of the open folders, then the targets with the ids ``also``.
 
         Configured targets come first.
         """
@@ -111,9 +111,9 @@ class TargetRegistry:
         return listed + [self.place(target) for target in others if not isinstance(target, NoTargetReason)]
 
     def meant(self, filename: str) -> Sequence[Target]:
-        """Return the targets that a file means.
+        """Return the targets that may be meant by a request to run a file.
 
-        There are several if it is ambiguous, and none if the file only defines things.
+        There are several if the request is ambiguous, and none if the file only defines things.
 
         Configured targets come first, then the target that last compiled code of the file (unless it is a
         single test or example of the file), then launch configurations together with the file's own target:
@@ -252,7 +252,7 @@ class ListedTarget:
 class TargetPlace:
     """The span of a target in its file, and the span of its name.
 
-    For a main guard, the second span is its first line.
+    For a main guard, ``name`` is the first line of the guard.
     """
 
     whole: Span
@@ -294,7 +294,7 @@ def _discover(roots: Sequence[Path]) -> list[ListedTarget]:
 def _configured(roots: Iterable[Path]) -> Iterator[tuple[Path, Target]]:
     """Yield the configured targets of each folder.
 
-    A name that is already taken gets the folder added.
+    The folder is appended to a name that a target of an earlier folder has.
     """
     return _named(roots, lambda root: configured_targets(read_config(root)))
 
@@ -302,7 +302,7 @@ def _configured(roots: Iterable[Path]) -> Iterator[tuple[Path, Target]]:
 def _launched(roots: Iterable[Path]) -> Iterator[tuple[Path, Target]]:
     """Yield the targets of each folder's launch.json.
 
-    A name that is already taken gets the folder added.
+    The folder is appended to a name that a target of an earlier folder has.
     """
     return _named(roots, launch_targets)
 
@@ -329,7 +329,7 @@ def _definition_path(target: Target) -> list[str]:
 
 @lru_cache(maxsize=64)
 def _definitions(source: SourceFile) -> Mapping[str, NamedDefinition]:
-    """Map qualified names to functions and classes; of equal names the first counts."""
+    """Map qualified names to functions and classes; of equal names, use the first."""
     found: dict[str, NamedDefinition] = {}
     for name, node in named_definitions(source):
         found.setdefault(name, node)

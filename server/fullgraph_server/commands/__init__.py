@@ -1,6 +1,6 @@
 """Fullgraph's commands (``fullgraph.*``) and requests (``fullgraph/*``).
 
-Each module has one of them, or a group that belongs together.
+Each module has one command or request, or a group that belongs together.
 
 - ``run``: run, stop and clear targets
 - ``rerun_on_edit``: rerun targets when a file on which they depend is saved or edited
@@ -11,7 +11,7 @@ Each module has one of them, or a group that belongs together.
 - ``minify``: shrink a failure to a repro
 - ``tool``: ``fullgraph/tool``: call a tool for agents
 - ``traces``: open, reread and compare traces
-- ``client_edge``: how parts of a report are sent to the client
+- ``client_edge``: converts parts of a report for the client
 - ``report``: ``fullgraph/report`` and ``fullgraph/guards``, for views
 - ``performance``: ``fullgraph/performance``: compile time and kernels
 - ``graph_lines``: ``fullgraph/graphLines``: which graph each line is in

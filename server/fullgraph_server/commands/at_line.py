@@ -1,7 +1,7 @@
 """The request ``fullgraph/atLine``: everything known about a line.
 
-A view that follows the cursor shows it. Its sections repeat what hovers, hints, gutter bars and lenses say
-about the line, in the same words.
+A view that follows the cursor shows the answer. The sections of the answer repeat what hovers, hints, gutter
+bars and lenses say about the line, in the same words.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NOTHING = "Nothing is known of this line: the last run compiled nothing here."
 
 
 def register(context: ServerContext, kernels: CodeMap, fix_actions: FixActions) -> None:
-    """Answer ``fullgraph/atLine``."""
+    """Register the handler of ``fullgraph/atLine``."""
 
     @context.server.feature(AT_LINE)
     async def at_line(params: AtLineParams) -> AtLineItem:
@@ -184,7 +184,7 @@ def _section(
     entry: Callable[[_Item], LineEntry],
     description: str = "",
 ) -> LineSection:
-    """Make a section of the first items; a last entry counts the items left out."""
+    """Make a section of the first items; the last entry counts the remaining items."""
     left = len(items) - _MOST_ENTRIES
     more = [LineEntry(f"and {left:,} more")] if left > 0 else []
     return LineSection(kind, title, [*map(entry, items[:_MOST_ENTRIES]), *more], description)

@@ -18,7 +18,7 @@ from ..workspace.targets import Target
 
 
 def register(context: ServerContext) -> None:
-    """Serve the command."""
+    """Register the command ``fullgraph.addToBaseline``."""
 
     @context.server.command(ADD_TO_BASELINE)
     async def add_to_baseline(*args: Any) -> None:

@@ -32,7 +32,7 @@ _OF_REPRO = "code of your program and its inputs (which may include weights)"
 class _FailureReport:
     """A failure to report: a description, a program, and the compiler's log.
 
-    ``holds`` says which of the user's code and data the program contains.
+    ``holds`` says which code and data of the user the program contains.
     """
 
     description: str
@@ -42,7 +42,7 @@ class _FailureReport:
 
 
 def register(context: ServerContext) -> None:
-    """Answer the request."""
+    """Register the handler of ``fullgraph/bugReport``."""
 
     @context.server.feature(BUG_REPORT)
     async def bug_report(params: TargetParams) -> BugReportItem:
@@ -76,7 +76,7 @@ async def _of_repro(repro: Path, source: SourceFile, python: PythonInterpreter, 
 
 
 def _of_report(report: Report, source: SourceFile | None) -> _FailureReport | None:
-    """Return the worst failure of a run, with the file that ran."""
+    """Return the worst failure of a run, with the text of its file that ran."""
     failures = [finding for finding in report.findings if finding.severity == "error"]
     failures.sort(key=lambda finding: not finding.minifiable)
     if not failures:

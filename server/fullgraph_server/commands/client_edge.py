@@ -1,4 +1,4 @@
-"""How parts of a report are sent: places in the client's units, escaped texts."""
+"""Conversion of reports for the client: places in its units, texts escaped."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from ..workspace.positions import Span
 
 @dataclass(frozen=True)
 class ReportEdge(JsonEdge, ABC):
-    """The edge of a report to JavaScript: camel case, and no keys without a value."""
+    """Converter of a report for JavaScript: camel case, and no keys without a value."""
 
     report: Report
     artifacts: ArtifactDocuments
     stale: bool = field(default=False, kw_only=True)
     """Whether a file that the report depends on has changed since its run."""
     left_out: Sequence[str] = field(default=(), kw_only=True)
-    """The parts of the compiler that neither the run nor a later one has run."""
+    """The parts of the compiler that neither this run nor a later run has executed."""
 
     def key(self, name: str) -> str:
         """Return the name in camel case."""
         return camel_case(name)
 
     def leaves(self, value: object) -> bool:
-        """Tell whether a key with this value is written."""
+        """Tell whether keys with this value are written."""
         return value is not None
 
     @abstractmethod
@@ -47,7 +47,7 @@ class ReportEdge(JsonEdge, ABC):
 
     @cached_property
     def documents(self) -> list[ShownDocument]:
-        """The documents of the report."""
+        """The documents with the report's artifacts, such as generated code."""
         return self.artifacts.of_report(self.report)
 
     @cached_property
@@ -58,7 +58,7 @@ class ReportEdge(JsonEdge, ABC):
 
 @dataclass(frozen=True)
 class ClientEdge(ReportEdge):
-    """The edge of a report to the client."""
+    """Converter of a report for the client, with places in the current text."""
 
     files: ClientDocuments
 

@@ -21,7 +21,7 @@ from .interpreter import interpreter_of
 
 
 def register(context: ServerContext) -> None:
-    """Answer the request."""
+    """Register the handler of ``fullgraph/debugConfiguration``."""
 
     @context.server.feature(DEBUG_CONFIGURATION)
     async def configure(params: DebugParams) -> DebugItem:
@@ -50,7 +50,7 @@ def debug_configuration(
 ) -> DebugConfiguration:
     """Make a target's launch configuration for debugpy.
 
-    TorchInductor's generated code stays in ``folder``, so that breakpoints in it hold.
+    TorchInductor's generated code stays in ``folder``, so that breakpoints in the code hold in later runs.
     """
     program, module = None, None
     if is_repro(target.filename):

@@ -1,4 +1,4 @@
-"""``fullgraph/devices``: the GPUs that kernels can be previewed for."""
+"""``fullgraph/devices``: the GPUs for which kernels can be previewed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..text.devices import device_words
 
 
 def register(context: ServerContext) -> None:
-    """Answer the request."""
+    """Register the handler of ``fullgraph/devices``."""
 
     @context.server.feature(DEVICES)
     async def devices(_params: None) -> list[DeviceItem]:

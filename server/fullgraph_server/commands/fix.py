@@ -20,7 +20,7 @@ _EARLY = ("not-started", "cancelled", "crashed", "timeout", "memory")
 
 
 def register(context: ServerContext) -> None:
-    """Serve the command."""
+    """Register the command ``fullgraph.tryFixes``."""
     numbers = itertools.count(1)
 
     @context.server.command(TRY_FIXES)
@@ -43,7 +43,7 @@ def register(context: ServerContext) -> None:
 
 
 def outcome(proved: TargetProof) -> str:
-    """Summarize in one sentence which fixes were verified, or why none was."""
+    """Summarize in one sentence which fixes were verified, or why no fix was."""
     if proved.nondeterminism:
         return f"No fix can be verified: {proved.nondeterminism}."
     verified = sum(tried.best() is not None for tried in proved.tried)

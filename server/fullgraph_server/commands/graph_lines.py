@@ -22,7 +22,7 @@ _NO_DRIFT = TextDrift(None, None)
 
 
 def register(context: ServerContext) -> None:
-    """Answer ``fullgraph/graphLines``."""
+    """Register the handler of ``fullgraph/graphLines``."""
 
     @context.server.feature(GRAPH_LINES)
     async def graph_lines(params: GraphLinesParams) -> list[GraphLinesItem]:
@@ -33,14 +33,14 @@ def register(context: ServerContext) -> None:
 
 
 def shown_lines(filename: str, reports: Iterable[Report], drifts: Drifts) -> list[GraphLinesItem]:
-    """Describe how each line of the current text ran, by the first report with it."""
+    """Describe how each line of the current text ran, by the first report of the line."""
     return [_item(*lines) for lines in placed(filename, reports, drifts)]
 
 
 def placed(filename: str, reports: Iterable[Report], drifts: Drifts) -> list[tuple[int, int, GraphLines]]:
-    """Return the first and last current row of lines that ran alike.
+    """Return the first and last current row of each group of lines that ran alike.
 
-    Each line is taken from the first report that contains it.
+    If several reports contain a line, the first of them is used.
     """
     covered: set[int] = set()
     shown: list[tuple[int, int, GraphLines]] = []

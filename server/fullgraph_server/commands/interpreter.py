@@ -1,4 +1,4 @@
-"""The interpreter of each folder, those to choose from, and environment reports."""
+"""Requests about interpreters: chosen, available, and their environment reports."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from ..workers.probe import InterpreterProbe, probe
 from ..workspace.config import read_config
 
 _PATIENCE_SECONDS = 5.0
-"""How long a list of interpreters waits for each one to report its versions."""
+"""Seconds for which the list of interpreters waits for each interpreter to report its versions."""
 
 
 async def interpreter_of(
     uri: str, documents: ClientDocuments, configuration: SettingsReader, own: str | None = None
 ) -> tuple[PythonInterpreter, Path]:
-    """Return the Python that runs a file's targets, and the open folder around it.
+    """Return the Python that runs a file's targets, and the open folder of the file.
 
-    ``own`` is the Python that the target itself names.
+    ``own`` is the Python that a target itself sets.
     """
     filename = documents.filename(uri) or os.getcwd()
     root = documents.workspace_of(filename).root
@@ -35,7 +35,7 @@ async def interpreter_of(
 
 
 def register(context: ServerContext) -> None:
-    """Answer the requests about interpreters."""
+    """Register the handlers of the requests about interpreters."""
 
     @context.server.feature(INTERPRETER)
     async def interpreter(params: InterpreterParams) -> InterpreterItem:

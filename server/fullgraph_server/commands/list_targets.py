@@ -12,7 +12,7 @@ from ..protocol.targets import SuggestedTargets, SuggestedTargetsParams, TargetI
 
 
 def register(context: ServerContext) -> None:
-    """Answer the requests."""
+    """Register the handlers of ``fullgraph/targets`` and ``suggestedTargets``."""
 
     @context.server.feature(TARGETS)
     async def list_targets(params: TargetsParams) -> list[TargetItem]:

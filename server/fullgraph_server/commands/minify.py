@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 def register(context: ServerContext) -> None:
-    """Serve the command."""
+    """Register the command ``fullgraph.minify``."""
     numbers = itertools.count(1)
 
     @context.server.command(MINIFY)
@@ -80,7 +80,7 @@ def _summary(target: str, minified: MinifyResult, repro: str | None) -> MinifySu
 
 
 def _arguments(args: tuple[Any, ...]) -> tuple[str, FailureChoice]:
-    """Check the arguments; return the target and which failure to minify."""
+    """Check the command's arguments; return the target and the failure to minify."""
     target, options = (*args, None, None)[:2]
     fault, compile_id = member(options, "fault") or 0, member(options, "compileId") or ""
     if (

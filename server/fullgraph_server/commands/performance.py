@@ -30,7 +30,7 @@ from .report import DRY, FINDING, layer_argument
 
 
 def register(context: ServerContext, artifacts: ArtifactDocuments) -> None:
-    """Answer the request."""
+    """Register the handler of ``fullgraph/performance``."""
 
     @context.server.feature(PERFORMANCE)
     async def performance(params: ReportParams) -> dict[str, Any] | None:
@@ -50,7 +50,7 @@ def register(context: ServerContext, artifacts: ArtifactDocuments) -> None:
 class _KernelRow:
     """A kernel or library function with its launches in one piece of code.
 
-    ``uri`` is the URI of its document.
+    ``uri`` is the URI of the document that shows the kernel.
     """
 
     code: GeneratedCode
@@ -74,7 +74,7 @@ class _KernelRow:
 class _GraphPicture:
     """The lowered graph of one piece of code.
 
-    ``documents`` has the URI of the kernel of each launch.
+    ``documents`` has, for each launch, the URI of the kernel's document.
     """
 
     code: GeneratedCode
@@ -93,7 +93,7 @@ class _PictureNode:
 
 @dataclass(frozen=True, slots=True)
 class _MissedGraphs:
-    """Graphs that a cache lacks, and the reasons as far as they are known."""
+    """Graphs that were not found in a cache, and the known reasons."""
 
     sentences: str
     uses: Sequence[CacheUse]
@@ -132,7 +132,7 @@ def _nodes(picture: _GraphPicture, _: ReportEdge) -> list[_PictureNode]:
 
 
 def _uris(edge: ReportEdge) -> dict[tuple[int, str], str]:
-    """Map code and kernel name to a document's URI; the name is empty for whole code."""
+    """Map code and kernel name to a document's URI; the name of whole code is empty."""
     return {
         (id(item.document.code), item.document.title if item.document.launches else ""): item.uri
         for item in edge.documents

@@ -32,7 +32,7 @@ from .client_edge import ClientEdge, ReportEdge
 
 
 def register(context: ServerContext, artifacts: ArtifactDocuments) -> None:
-    """Answer the requests."""
+    """Register the handlers of ``fullgraph/report``, ``layers`` and ``guards``."""
 
     @context.server.feature(REPORT)
     async def report(params: ReportParams) -> dict[str, Any] | None:
@@ -68,7 +68,7 @@ def register(context: ServerContext, artifacts: ArtifactDocuments) -> None:
 
 
 def layer_argument(name: str | None) -> Layer:
-    """Return the layer that a request names; without a name, the ordinary result.
+    """Return the layer that a request names; empty (the ordinary result) by default.
 
     Raises :class:`JsonRpcException` if there is no such layer.
     """
@@ -99,7 +99,7 @@ def _graphs(frame: FrameReport, edge: ReportEdge) -> list[CapturedGraph]:
 
 
 def _rank_groups(report: Report, _: ReportEdge) -> list[str]:
-    """Describe the ranks of each group, in the order of groups: ``Ranks 0-511``."""
+    """Name the ranks of each group, in the order of group numbers: ``Ranks 0-511``."""
     groups: dict[int, list[int]] = defaultdict(list)
     for rank in report.ranks:
         groups[rank.group].append(rank.rank)

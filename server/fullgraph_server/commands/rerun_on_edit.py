@@ -17,7 +17,7 @@ from ..runs.effective_settings import SettingOverrides
 
 
 def register(context: ServerContext, diagnostics: DiagnosticPublisher) -> None:
-    """Rerun targets when documents change or are saved."""
+    """Register handlers that rerun targets when documents change or are saved."""
     pauses: dict[str, asyncio.TimerHandle] = {}
     tasks: set[asyncio.Task[None]] = set()
     asking: set[str] = set()
@@ -54,7 +54,7 @@ def register(context: ServerContext, diagnostics: DiagnosticPublisher) -> None:
             await rerun(filename, "save")
 
     def cells_run(filename: str) -> int:
-        """Return how many cells of a notebook have run; 0 for another file."""
+        """Return how many cells of a notebook have run; 0 for any other file."""
         ran = (report.files.get(filename) for report in context.runs.reports())
         return max((len(source.cells) for source in ran if source), default=0)
 
@@ -80,7 +80,7 @@ def register(context: ServerContext, diagnostics: DiagnosticPublisher) -> None:
                     beside(ask(target, filename, overrides))
 
     async def ask(target: str, filename: str, overrides: SettingOverrides) -> None:
-        """Ask once whether a slow target should run after each save."""
+        """Ask the user once whether a slow target should run after each save."""
         report = context.runs.report(target)
         seconds = report.seconds if report else 0.0
         name = names_of([target])

@@ -20,11 +20,11 @@ from ..protocol.runs import RunSummary
 from ..report.model import Report
 
 _WITH_ARGUMENTS: Final = (RUN, KERNELS, MINIFY)
-"""Commands of analyses that take more arguments than a target."""
+"""Commands of analyses that take further arguments after the target."""
 
 
 def summary(target: str, report: Report | None) -> RunSummary:
-    """Make the answer of a command that runs a target; no report means cancelled."""
+    """Make the response to a command that runs a target; no report means cancelled."""
     if report is None or report.status is None:
         return RunSummary(target, "cancelled", 0)
     return RunSummary(
@@ -38,7 +38,7 @@ def summary(target: str, report: Report | None) -> RunSummary:
 
 
 def register(context: ServerContext) -> None:
-    """Serve the commands."""
+    """Register the commands that run, stop, clear and show targets."""
     for analysis in analyses().values():
         shown = analysis.in_editor
         if shown is not None and shown.command not in _WITH_ARGUMENTS:
@@ -72,7 +72,7 @@ def register(context: ServerContext) -> None:
         context.runs.clear(of_a_run(CLEAR, args) if args else None)
 
     def of_a_run(command: str, args: tuple[Any, ...]) -> str:
-        """Return the id of a target, even if it has run and is gone from the text."""
+        """Return a target's id, also if the target has run but is gone from the text."""
         if len(args) == 1 and args[0] in context.runs.names():
             return str(args[0])
         return target_argument(context.targets, command, args).id

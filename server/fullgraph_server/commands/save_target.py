@@ -23,7 +23,7 @@ _HEADER = "[[tool.fullgraph.targets]]"
 
 
 def register(context: ServerContext) -> None:
-    """Serve the command."""
+    """Register the command ``fullgraph.saveTarget``."""
 
     @context.server.command(SAVE_TARGET)
     async def save_target(*args: Any) -> str:
@@ -121,7 +121,10 @@ def _script(script: Script, root: Path, *, ranks: bool) -> dict[str, str]:
 
 
 def addition(before: str, entry: Mapping[str, Any]) -> str | None:
-    """Return the text to append to pyproject.toml; ``None`` if it cannot be added."""
+    """Return the text that adds ``entry`` to pyproject.toml when appended.
+
+    Return ``None`` if an entry cannot be added to the content ``before``.
+    """
     gap = "" if not before.strip() else "\n" if before.endswith("\n") else "\n\n"
     text = gap + "\n".join([_HEADER, *_lines(entry)]) + "\n"
     try:

@@ -16,7 +16,7 @@ from ..runs.plan import RunPlan
 
 
 def register(context: ServerContext, engine: AgentRuns) -> None:
-    """Answer the request."""
+    """Register the handler of ``fullgraph/tool``."""
 
     async def plan(name: str) -> RunPlan:
         found = context.targets.find(name)

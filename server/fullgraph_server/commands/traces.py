@@ -33,7 +33,7 @@ _GONE = "These traces are not open any more: open both, and compare them again.\
 
 
 def register(context: ServerContext) -> None:
-    """Serve both commands."""
+    """Register the commands that read and compare traces."""
     growing = _TraceFollower(context.runs)
 
     @context.server.command(READ_TRACE)
@@ -55,7 +55,7 @@ def register(context: ServerContext) -> None:
 
 
 def read_comparison(uri: str, documents: ClientDocuments, runs: RunSchedule) -> str | None:
-    """Return the text of a comparison; ``None`` for another URI."""
+    """Return the text of the comparison at a URI; ``None`` for any other URI."""
     try:
         names = [name for name, _ in json.loads(unquote(urlsplit(uri).query))]
     except (ValueError, TypeError):
@@ -77,7 +77,7 @@ def read_comparison(uri: str, documents: ClientDocuments, runs: RunSchedule) -> 
 
 
 class _TraceFollower:
-    """Reader of traces that reads each one again when it has grown."""
+    """Reader of traces that reads a trace again whenever its log has grown."""
 
     def __init__(self, runs: RunSchedule) -> None:
         self._runs = runs

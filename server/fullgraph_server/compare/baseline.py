@@ -1,7 +1,7 @@
-"""Baselines: files of accepted findings, so that only new findings count.
+"""Baselines: files of accepted findings, so that only new findings are reported.
 
-A baseline is JSON for version control: sorted, one entry for each finding, and nothing that changes by
-itself.
+A baseline is JSON for version control: sorted, with one entry for each finding, and without dates or other
+content that changes when no finding does.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .fingerprint import Fingerprint, FingerprintedFinding, fingerprinted
 
 VERSION = 1
 _DEFAULTS: Mapping[str, Any] = {"line": "", "message": "", "count": 1}
-"""Values that an entry leaves out."""
+"""The values of keys that an entry leaves out."""
 
 
 class BaselineError(Exception):
@@ -31,7 +31,7 @@ class BaselineError(Exception):
 
 @dataclass(frozen=True)
 class Baseline:
-    """Accepted findings, with the number of times that a report may have each."""
+    """Accepted findings, each with the number of times that a report may contain it."""
 
     counts: Mapping[Fingerprint, int] = field(default_factory=dict)
 
@@ -43,7 +43,7 @@ class Baseline:
     def known(self, findings: Iterable[FingerprintedFinding]) -> frozenset[Finding]:
         """Return the findings of one report that are in the baseline.
 
-        If the report has more equal findings than the baseline, the last ones are new.
+        If the report has more equal findings than the baseline, the last of them are new.
         """
         left, accepted = Counter(self.counts), set()
         for item in findings:
@@ -53,7 +53,7 @@ class Baseline:
         return frozenset(accepted)
 
     def missing(self, other: Baseline) -> int:
-        """Count the findings that another baseline does not have."""
+        """Count the findings of this baseline that ``other`` does not contain."""
         return (Counter(self.counts) - Counter(other.counts)).total()
 
     def joined(self, other: Baseline) -> Baseline:
@@ -72,7 +72,7 @@ class Baseline:
 def baseline_of(reports: Iterable[Sequence[FingerprintedFinding]]) -> Baseline:
     """Make the baseline of several reports.
 
-    A finding that several targets have counts once.
+    A finding that is in the reports of several targets is counted once.
     """
     counts: Counter[Fingerprint] = Counter()
     for findings in reports:
@@ -91,7 +91,7 @@ def can_be_known(finding: Finding) -> bool:
 def without_known(report: Report, baseline: Baseline, root: Path) -> Report:
     """Move the findings that a baseline contains to the report's known findings.
 
-    If the report was compared with another baseline, it is compared anew.
+    Known findings of an earlier baseline become findings again if ``baseline`` does not contain them.
     """
     if not (baseline.counts or report.known):
         return report
@@ -144,7 +144,7 @@ def read_baseline(path: Path) -> Baseline:
 
 
 def write_baseline(path: Path, baseline: Baseline) -> None:
-    """Write a baseline file. Raises :class:`BaselineError` if that is impossible."""
+    """Write a baseline file. Raises :class:`BaselineError` if it cannot be written."""
     entries = [_entry(fingerprint, baseline.counts[fingerprint]) for fingerprint in sorted(baseline.counts)]
     text = json.dumps({"version": VERSION, "findings": entries}, indent=2, ensure_ascii=False)
     try:

@@ -1,7 +1,7 @@
 """The comparison of two reports, before and after a change of program or torch.
 
-Moved lines are not differences, and the reports may be of different folders: findings are matched by
-fingerprint, functions by file and name.
+Findings are matched by fingerprint, functions by file and name: moved lines are not differences, and the
+reports may be of different folders.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from ..workspace.positions import Span
 from .fingerprint import Fingerprint, FingerprintedFinding, fingerprinted, relative_path
 
 _NUMBER = re.compile(r"_\d+$")
-"""The number that TorchInductor gives to a kernel of a graph: ``triton_poi_fused_add_0``."""
+"""Matches the number at the end of a TorchInductor kernel's name: ``triton_poi_fused_add_0``."""
 
 _Name = TypeVar("_Name", bound=str)
 
 
 @dataclass(frozen=True, slots=True)
 class AmountChange:
-    """A count or a number of seconds, before and after."""
+    """A count, or a time in seconds, in the report before and the report after."""
 
     name: str
     before: float
@@ -48,8 +48,8 @@ class AmountChange:
 class FunctionChange:
     """A function with its amounts in both reports.
 
-    ``compiled`` says which of the reports contain it. ``causes`` are its recompilations by what changed;
-    ``kernels`` are its launches by kernel name without number.
+    ``compiled`` says whether each report contains the function. ``causes`` counts its recompilations by what
+    changed, ``kernels`` its kernel launches by kernel name without number.
     """
 
     path: str
@@ -86,7 +86,7 @@ class ReportComparison:
     parts: tuple[AmountChange, ...]
     phases: tuple[AmountChange, ...]
     keys: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Differences of the later misses' cache keys from earlier keys, each with the graphs that missed."""
+    """Differences between cache keys, each with the graphs that missed a cache in the later run."""
 
     @property
     def worse(self) -> bool:
@@ -101,7 +101,7 @@ class ReportComparison:
 
     @property
     def differs(self) -> bool:
-        """Whether anything differs but time and the version of torch."""
+        """Whether anything other than times and the version of torch differs."""
         return bool(
             self.new
             or self.gone
@@ -113,7 +113,7 @@ class ReportComparison:
 
 
 def compare(before: Report, after: Report, before_root: Path, after_root: Path) -> ReportComparison:
-    """Compare two reports, each about the workspace at its root."""
+    """Compare two reports; each root is the folder of that report's workspace."""
     depth = before.depth, after.depth
     if before.depth != after.depth:
         before, after = _captured(before), _captured(after)
@@ -152,9 +152,9 @@ def _paired(
     tuple[FingerprintedFinding, ...],
     tuple[tuple[FingerprintedFinding, FingerprintedFinding], ...],
 ]:
-    """Return new findings, findings that are gone, and pairs.
+    """Return new findings, findings that are gone, and pairs of matching findings.
 
-    Equal findings are paired in their order.
+    Findings with equal fingerprints are paired in their order.
     """
     left: dict[Fingerprint, list[FingerprintedFinding]] = defaultdict(list)
     for item in before:
@@ -182,7 +182,7 @@ class _FunctionAmounts:
 
 
 _Functions = Mapping[tuple[str, str], Sequence[_FunctionAmounts]]
-"""Functions by file and name; functions of equal name are in the order of their lines."""
+"""Functions by file and name; functions of the same name are in the order of their lines."""
 
 
 def _functions(report: Report, findings: Sequence[FingerprintedFinding], root: Path) -> _Functions:
@@ -252,9 +252,9 @@ def _changes(before: _Functions, after: _Functions) -> Iterator[FunctionChange]:
 def _keys(
     before: Report, before_root: Path, after: Report, after_root: Path
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Compare the key of each missed graph with the nearest earlier key.
+    """Compare the key of each graph that missed a cache with the nearest earlier key.
 
-    Only keys of the same function and cache in the report before are candidates.
+    Only keys of the same function and cache in the report ``before`` are candidates.
     """
     parts = {**before.caches.parts, **after.caches.parts}
     earlier: dict[tuple[object, ...], list[CacheLookup]] = defaultdict(list)
@@ -299,7 +299,7 @@ def _by_change(amounts: Iterable[AmountChange]) -> tuple[AmountChange, ...]:
 
 
 def _compiling(report: Report, steps: Iterable[PhaseStep]) -> float:
-    """Return the seconds of all steps; if the run has none, those of the compilations."""
+    """Return the seconds of all steps, or of all compilations if no steps are known."""
     seconds = sum(step.phase.seconds for step in steps if not step.depth)
     return seconds or sum(item.seconds for item in report.compilations)
 

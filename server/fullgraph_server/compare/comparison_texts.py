@@ -55,7 +55,7 @@ def markdown(
 ) -> str:
     """Render the comparison as Markdown, the summary first.
 
-    ``link_to`` writes the place of a finding.
+    ``link_to`` returns Markdown for the place of a finding.
     """
     blocks = [f"**{escaped(sentence(comparison))}**"]
     if comparison.new:
@@ -119,7 +119,7 @@ def lists(comparison: ReportComparison) -> Iterator[tuple[str, list[tuple[Finger
 
 
 def keys(comparison: ReportComparison) -> list[str]:
-    """Return a line for each difference between cache keys, with the graphs missed."""
+    """Return a line for each difference between cache keys, with the missed graphs."""
     return [
         f"{', '.join(labels[:_MOST_GRAPHS])}"
         + (f" and {len(labels) - _MOST_GRAPHS} more" if len(labels) > _MOST_GRAPHS else "")

@@ -1,4 +1,4 @@
-"""Fingerprints: which findings are the same across edits, machines and torch."""
+"""Fingerprints: identify a finding across edits, machines and versions of torch."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from ..report.model import Finding, Report
 from ..text.messages import what_changed
 
 _CAUSE = re.compile(r" (?:was|is no longer|failed:) ")
-"""The separator between a guard's subject and the compared values (``text.messages``)."""
+"""Matches the words between the guarded value and the compared values in messages of ``text.messages``."""
 _VARIES = (
     (re.compile(r"(?<![\w.])(?:[A-Za-z]:)?[/\\](?:[^\s'\"`:,()]+[/\\])[^\s'\"`:,()]*"), "PATH"),
     (re.compile(r"\b(?:0x[0-9a-fA-F]+|[0-9a-f]{12,}|[su]\d+|\d+/\d+(?:_\d+)?)\b"), "#"),
     (re.compile(r"(?<![A-Za-z])\d+(?:\.\d+)?(?:e[+-]?\d+)?"), "#"),
 )
-"""Parts of messages that differ between runs of one program: absolute paths; addresses, hashes, symbols of
-sizes and compile ids; then numbers, except in names such as ``float32``."""
+"""Parts of messages that differ between runs of a program, and their replacements: absolute paths;
+addresses, hashes, size symbols and compile ids; then numbers, except in names such as ``float32``."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fingerprint:
     """The stable parts of a finding.
 
-    Findings of a report may share a fingerprint, for example those of equal lines. ``path`` is relative to
-    the workspace, with slashes; ``line`` is the source line, with each run of blanks as one. ``message``
-    lacks the parts that vary between runs. It is empty for a graph break with torch's id, since torch changes
-    messages more often than ids.
+    Findings of a report may share a fingerprint, for example findings on equal lines. ``path`` is relative to
+    the workspace, with slashes. ``line`` is the text of the source line, with single spaces. ``message``
+    lacks the parts that vary between runs, and is empty for a graph break with torch's id, since torch
+    changes messages more often than ids.
     """
 
     path: str
@@ -55,7 +55,7 @@ def fingerprinted(report: Report, root: Path) -> tuple[FingerprintedFinding, ...
 
 
 def relative_path(report: Report, filename: str, root: Path) -> str:
-    """Return a file's path below ``root``, with slashes; else only its name."""
+    """Return a file's path relative to ``root``; outside of ``root``, the file's name."""
     path = Path(filename)
     if report.may_read(filename) and not path.is_relative_to(root):
         path, root = Path(os.path.realpath(filename)), root.resolve()
@@ -63,9 +63,9 @@ def relative_path(report: Report, filename: str, root: Path) -> str:
 
 
 def line_text(report: Report, filename: str, row: int) -> str:
-    """Return a line of the text that ran, with each run of blanks as one.
+    """Return a line of the text that ran, with single spaces.
 
-    It is empty if the report lacks the file.
+    The line is empty if the report does not contain the file's text.
     """
     source = report.files.get(filename)
     return " ".join(source.line(row).split()) if source else ""
@@ -85,7 +85,7 @@ def _fingerprint(finding: Finding, report: Report, root: Path) -> Fingerprint:
 def stable_message(finding: Finding) -> str:
     """Return a finding's message without the parts that vary between runs.
 
-    It is empty for a graph break with torch's id.
+    For a graph break with torch's id, the result is empty: the id is stable.
     """
     if finding.code != finding.kind:
         return ""  # the code is torch's own id

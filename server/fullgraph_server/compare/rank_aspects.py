@@ -1,4 +1,4 @@
-"""Properties of a function that should be equal on all ranks, and their words."""
+"""Properties of a function that should be equal on all ranks, and their sentences."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _WORLD: Final = "'0'"
 _UNEVEN: Final = "all_to_all"
 """The prefix of operators whose tensors may differ in size between ranks."""
 _NOTABLE: Final = 1.1
-"""The ratio above which estimates differ. torch computes them from the rates of the device: those of equal
-devices vary with their clocks by some percent, those of different models by much more."""
+"""The ratio above which estimates count as different. torch estimates from the device's rates. These vary by
+some percent with the clocks of equal devices, and by much more between models."""
 
 
 def _everywhere(_frame: FrameReport, _index: int, _sources: Sources) -> Span | None:
-    """Return no place, since the aspect concerns a whole function."""
+    """Return ``None``: the aspect concerns a whole function, not a line."""
     return None
 
 
@@ -39,9 +39,9 @@ def _everywhere(_frame: FrameReport, _index: int, _sources: Sources) -> Span | N
 class RankAspect:
     """A property of a function that should be equal on all ranks.
 
-    ``items`` returns its parts in order, or ``None`` if a rank does not report it. ``words`` says what the
-    function does at the first part that differs; a rank may lack this part. ``place`` is the line of that
-    part.
+    ``items`` returns the parts of the property in order, or ``None`` if it is unknown for a rank. ``words``
+    describes what the function does at the part with an index; the rank may lack this part. ``place`` returns
+    the line of this part.
     """
 
     items: Callable[[FrameReport | None], Items | None]
@@ -50,9 +50,9 @@ class RankAspect:
     why: str
     place: Callable[[FrameReport, int, Sources], Span | None] = _everywhere
     counts: bool = False
-    """Whether it is a number: a smaller one may belong to a rank that is only behind."""
+    """Whether the property is a count: for a rank whose log ends early, it is only a lower bound."""
     classes: Callable[[Collection[Items]], Mapping[Items, Items]] | None = None
-    """Maps each value to the one that stands for all values near it; ``None`` if values compare exactly."""
+    """Maps each value to a common representative of all near values; ``None`` to compare values exactly."""
 
 
 # -- collective operations ---------------------------------------------------------------------
@@ -61,8 +61,9 @@ class RankAspect:
 def _calls(frame: FrameReport | None) -> list[_Call]:
     """List the collective operations of all graphs.
 
-    Graphs with equal operations count once. Ranks can call an operation in groups that differ in name and
-    size. So only the group of all ranks is compared by name; other groups are numbered by their first use.
+    Of graphs with equal collective operations, only the first is listed. Only the group of all ranks is
+    compared by name. Ranks can call an operation in other groups that differ in name and size, so these
+    groups are numbered by their first use.
     """
     groups: dict[str, int] = {}
     graphs: dict[Items, list[_Call]] = {}
@@ -81,7 +82,7 @@ def _calls(frame: FrameReport | None) -> list[_Call]:
 
 
 def _group(call: Collective) -> tuple[tuple[str, ...], str]:
-    """Split the arguments of a call into those before the group, and the group."""
+    """Split the arguments of a call into the arguments before the group and the group."""
     *named, group = call.arguments or ("",)
     return (tuple(named), group) if group.startswith("'") else (call.arguments, "")
 
@@ -145,9 +146,9 @@ def _collective_tensor_place(frame: FrameReport, index: int, sources: Sources) -
 
 
 def _is_loaded(frame: FrameReport) -> bool:
-    """Tell whether any code came from a cache; then torch logs no schedule for it.
+    """Tell whether any code of a function came from a cache.
 
-    There is no estimate of its run time, either.
+    For such code, torch logs neither a schedule nor an estimate of the run time.
     """
     return "hit" in frame.cached
 
@@ -219,7 +220,7 @@ def _graphs(frame: FrameReport | None) -> Items:
 
 
 def _operations(frame: FrameReport | None) -> Items:
-    """Return each graph's operations, then its inputs, which have no line."""
+    """Return each graph's operations followed by its inputs; inputs have no line."""
     graphs = frame.traced if frame else ()
     return tuple(item for graph in graphs for item in (*graph.operations, *graph.inputs))
 
@@ -321,4 +322,5 @@ ASPECTS: Final[Sequence[RankAspect]] = (
         classes=_near,
     ),
 )
-"""The most important first: for each function and rank, only the first that differs is reported."""
+"""All aspects, the most important first: for each function and rank, only the first aspect that differs is
+reported."""

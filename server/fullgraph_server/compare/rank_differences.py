@@ -42,14 +42,14 @@ def key_of(frame: FrameReport) -> Key:
 
 
 def is_behind(report: Report) -> bool:
-    """Tell whether a log ends within a compilation: its continuation is unknown."""
+    """Tell whether a log ends within a compilation, so that the rest is unknown."""
     return any(frame.unfinished for frame in report.frames)
 
 
 def is_damage(finding: Finding, report: Report) -> bool:
     """Tell whether a finding says that parts of a log cannot be read.
 
-    Nothing is certain about such a log.
+    A rank with such a log is not compared with other ranks.
     """
     return report.of_trace and finding.kind == "target-error" and finding.severity != "information"
 
@@ -88,7 +88,7 @@ def function_differences(
 
 
 def endings(reports: Sequence[RankReport], sources: Sources) -> Iterator[Finding]:
-    """Yield findings for functions that only some ranks compile as their log ends."""
+    """Yield findings on functions that only some ranks compile when their log ends."""
     ranks: dict[Key, list[int]] = defaultdict(list)
     frames: dict[Key, FrameReport] = {}
     for item in reports:
@@ -160,7 +160,7 @@ class _RankCauses:
                     self._of[key][finding.message] |= self._bits[item.rank]
 
     def of(self, frame: FrameReport, ranks: Sequence[int]) -> Iterator[str]:
-        """Yield the findings on a function that only those ranks have, as hints."""
+        """Yield hints: the findings on a function that only ``ranks`` have."""
         others = ~sum(self._bits[rank] for rank in ranks)
         found = self._of[key_of(frame)].items()
         own = [(message, on) for message, on in found if not self._all[message] & others]

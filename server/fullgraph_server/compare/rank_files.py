@@ -1,4 +1,4 @@
-"""One name for each library file whose path differs between ranks."""
+"""A common name for each library file whose path differs between ranks."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _Functions: TypeAlias = Mapping[str, Collection[tuple[int, str]]]
 
 
 def with_names_of_all(reports: Sequence[RankReport]) -> Iterator[RankReport]:
-    """Yield the reports with one name for each file that lies elsewhere on ranks.
+    """Yield the reports with a common name for each file whose path differs.
 
-    Two names are the same file if they share the base name and a function in the same row, and neither rank
-    has both names.
+    Two paths are the same file if they have the same base name and a function in the same row, and no rank
+    has both paths.
     """
     known: dict[str, set[tuple[int, str]]] = {}
     for item in reports:
@@ -43,7 +43,7 @@ def _functions(report: Report) -> _Functions:
 
 
 def _same(filename: str, own: _Functions, known: _Functions) -> str:
-    """Return the known name of a file; empty if there is none or several."""
+    """Return the file's name on earlier ranks; empty if missing or ambiguous."""
     name, functions = os.path.basename(filename), set(own[filename])
     found = [
         other

@@ -11,7 +11,7 @@ from typing import Final
 _MOST_DIFFERENCES: Final = 3
 """The most positions of one sequence at which differences are reported."""
 _END: Final = object()
-"""The part after the last one of a sequence."""
+"""Stands for the missing part after the end of a sequence."""
 _NOWHERE: Final = sys.maxsize
 
 
@@ -19,8 +19,8 @@ _NOWHERE: Final = sys.maxsize
 class RankGroups:
     """Ranks grouped by their part at an index, the largest group first.
 
-    Before the index, all these ranks are equal. ``later`` are ranks of the largest group that differ from the
-    rest of it at a later part; nothing else is reported about them.
+    The sequences of all these ranks are equal up to the index. ``later`` are ranks of the largest group that
+    differ from the rest of the group at a later index; their differences are not reported in detail.
     """
 
     index: int
@@ -36,10 +36,11 @@ class RankGroups:
 def groups(
     values: Mapping[int, tuple[Hashable, ...]], behind: Set[int], *, counts: bool = False
 ) -> Iterator[RankGroups]:
-    """Yield the groups at each part that differs, each within the largest group.
+    """Yield the groups at each index where ranks differ.
 
-    For ranks that are ``behind``, nothing is known after the end of their sequence. With ``counts``, parts
-    are numbers, and such a rank's number is only a lower bound.
+    After each difference, only the largest group is compared further. For ranks that are ``behind``, nothing
+    is known after the end of their sequence. With ``counts``, parts are numbers, and the number of a rank
+    that is behind is only a lower bound.
     """
     alike: dict[_RankSequence, list[int]] = defaultdict(list)
     for rank, items in values.items():
@@ -64,7 +65,7 @@ def groups(
 
 @dataclass(frozen=True, slots=True)
 class _RankSequence:
-    """The sequence that some ranks share, complete or only its beginning."""
+    """A sequence that some ranks share: the complete sequence, or only its beginning."""
 
     items: tuple[Hashable, ...]
     complete: bool
@@ -93,9 +94,10 @@ class _RankSequence:
 def by_signature(
     differences: Collection[RankGroups], ranks: Sequence[int], unknown: Set[int] = frozenset()
 ) -> dict[int, int]:
-    """Return the group number of each rank; ranks equal in all differences share it.
+    """Return the group number of each rank.
 
-    The largest group has number 0. Each ``unknown`` rank is a group of its own.
+    Ranks that are in the same group in all differences have the same number. The largest such group has
+    number 0. Each ``unknown`` rank is a group of its own.
     """
     signatures: dict[int, list[tuple[int, int]]] = {
         rank: [(-1, rank)] if rank in unknown else [] for rank in ranks

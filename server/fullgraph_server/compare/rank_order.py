@@ -1,4 +1,4 @@
-"""The order in which ranks run graphs, if recorded, else that of first calls."""
+"""The order in which ranks run graphs; if not recorded, the order of first calls."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def first_call_differences(
 ) -> Iterator[RankDifference]:
     """Yield the positions at which first calls differ between ``total`` ranks.
 
-    Only functions that all ranks compile count. If a rank has the whole order of its graphs,
-    :func:`order_differences` says more.
+    Only functions that all ranks compile are compared. Yields nothing if the order of graphs is recorded for
+    any rank: then :func:`order_differences` says more.
     """
     if not reports or any(item.report.executed for item in reports):
         return

@@ -1,4 +1,4 @@
-"""The lines of operations that differ between ranks."""
+"""Source lines of operations that differ between ranks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from ..workspace.syntax import last_row
 def operation_span(graph: GraphTraced, index: int, sources: Mapping[str, SourceFile | None]) -> Span | None:
     """Return the user's line of an operation, if torch records one.
 
-    For an operation in a library, torch does not record the caller: it is inferred only for a collective.
+    For an operation in a library, torch does not record the user's line; only that of a collective is
+    inferred.
     """
     frame = graph.stack[index]
     if frame.filename in sources:
@@ -29,7 +30,7 @@ def operation_span(graph: GraphTraced, index: int, sources: Mapping[str, SourceF
 def function_span(frame: FrameReport, sources: Mapping[str, SourceFile | None]) -> Span:
     """Return the place of a function.
 
-    For a library function, it is the first of the user's lines in its graphs.
+    For a library function, this is the first of the user's lines in the function's graphs.
     """
     own = (first_frame(graph, sources) for graph in frame.traced)
     first = None if frame.filename in sources else next(filter(None, own), None)
@@ -48,8 +49,8 @@ def collective_span(
 ) -> Span | None:
     """Return the line that calls a collective operation; ``None`` if ambiguous.
 
-    torch's records name a line in torch itself. So the line is inferred: it names the operator, in the same
-    function, between the lines of the neighboring operations.
+    torch records a line in torch itself. So the user's line is inferred: it is in the function of the
+    neighboring operations, between their lines, and contains the operator's name.
     """
     own = [number for number, frame in enumerate(graph.stack) if frame.filename in sources]
     before = max((number for number in own if number <= call.operation), default=None)
@@ -76,5 +77,5 @@ def collective_span(
 
 
 def _stem(operator: str) -> str:
-    """Return the stem of an operator's name: ``all_gather`` of all gather variants."""
+    """Return the stem of an operator's name: ``all_gather`` for all variants of it."""
     return "_".join(operator.split("_")[:2])

@@ -1,4 +1,4 @@
-"""Ranks in words, as short for a thousand ranks as for two."""
+"""Texts that name ranks, as short for a thousand ranks as for two."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FIRST: Final = 3
 def rank_words(ranks: Sequence[int]) -> str:
     """Write ``rank 3`` or ``ranks 0-3 and 7``.
 
-    Scattered ranks become their number and the first few.
+    For many ranges, only the number of ranks and the first ranges are written.
     """
     ranges: list[list[int]] = []
     for rank in sorted(ranks):
@@ -28,9 +28,9 @@ def rank_words(ranks: Sequence[int]) -> str:
 
 
 def rest_words(ranks: Sequence[int], total: int, told: int) -> str:
-    """Write ``the 63 others`` for most ranks, if ``told`` ranks are already named.
+    """Write ``the 63 others`` for ``ranks``, or list them.
 
-    Otherwise the ranks are listed.
+    The ranks are listed unless they are most of ``total``, and all but the ``told`` ranks already named.
     """
     most = len(ranks) > total / 2 and len(ranks) > 1
     return f"the {len(ranks):,} others" if most and len(ranks) + told == total else rank_words(ranks)
@@ -39,7 +39,7 @@ def rest_words(ranks: Sequence[int], total: int, told: int) -> str:
 def group_words(parts: Sequence[tuple[str, Sequence[int]]]) -> list[str]:
     """Describe what each group of ranks does.
 
-    Of many groups, the first are described, and the ranks of the rest are counted.
+    If there are many groups, only the first groups are described; the ranks of the rest are counted.
     """
     words = [f"{does} on {rank_words(ranks)}" for does, ranks in parts[:_FIRST]]
     more = sum(len(ranks) for _, ranks in parts[_FIRST:])

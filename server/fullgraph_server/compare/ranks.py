@@ -1,8 +1,8 @@
 """Reports of several ranks merged into one, with findings where ranks differ.
 
 Differences make jobs hang: ranks that compile at different times, or run different collective operations,
-wait for each other. A rank that behaves like most ranks stands for all; findings of only some ranks name
-these.
+wait for each other. The merged report is that of a rank that behaves like most ranks; a finding of only some
+ranks names these ranks.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ def merged(reports: Sequence[RankReport]) -> Report:
 
 
 def usual_rank(reports: Sequence[RankReport]) -> int:
-    """Return the first rank of the largest group that behaves alike.
+    """Return the first rank of the largest group of ranks that behave alike.
 
-    Among equal groups, it is the rank that compiled most.
+    If several groups are equally large, the rank with the most compilations is returned.
     """
     return _compare([*with_names_of_all(sorted(reports, key=lambda item: item.rank))]).usual
 
@@ -114,7 +114,7 @@ def _compare(reports: Sequence[RankReport]) -> _RankComparison:
 
 
 def _findings(reports: Sequence[RankReport]) -> Iterator[Finding]:
-    """Yield each finding once, with the most frequent message of its ranks."""
+    """Yield each finding once, with its most frequent message on all ranks."""
     grouped: dict[tuple[str, str, Span, str], dict[int, Finding]] = defaultdict(dict)
     for item in reports:
         for finding in item.report.findings:
@@ -136,7 +136,7 @@ def _findings(reports: Sequence[RankReport]) -> Iterator[Finding]:
 
 
 def _frames(model: Report, reports: Sequence[RankReport]) -> tuple[FrameReport, ...]:
-    """Return the model's functions and those of other ranks only, by file and row."""
+    """Return the functions of ``model``, and functions that only other ranks have."""
     frames: dict[Key, FrameReport] = {key_of(frame): frame for frame in model.frames}
     for item in reports:
         for frame in item.report.frames:

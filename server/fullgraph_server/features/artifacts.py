@@ -1,6 +1,6 @@
-"""The compiler's artifacts as documents, with the user's code behind their rows.
+"""The compiler's artifacts as documents, whose rows are linked to the user's code.
 
-The URI of a document contains the hash of its text, so an old tab keeps its text.
+The URI of a document contains a hash of its text, so a tab of an earlier run still shows the same text.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from ..report.artifacts import CompilerDocument, DocumentMark, documents_of, mar
 from ..report.model import Layer, Report
 
 _MOST_CHARACTERS = 64_000_000
-"""The most characters in texts of earlier runs that stay in memory; the oldest texts go first."""
+"""The most characters in texts of earlier runs that stay in memory; the oldest texts are dropped first."""
 
 
 @dataclass(frozen=True)
 class ShownDocument:
     """A document that the client may request, and the report that contains it.
 
-    ``previous`` is the URI of the same document in the run before, if its text was different.
+    ``previous`` is the URI of the document of the same name in the run before, if the texts differ.
     """
 
     uri: str
@@ -34,17 +34,17 @@ class ShownDocument:
 
     @cached_property
     def marks(self) -> list[DocumentMark]:
-        """The user code behind its rows, computed on demand: most documents never open."""
+        """The user code of each row, computed on demand: most documents are never opened."""
         return marks_of(self.document, self.report)
 
 
 _Uris: TypeAlias = Mapping[tuple[str, str], str]
-"""URIs by the name of a document and the GPU of its preview (empty for other runs)."""
+"""URIs by a document's name and the GPU of the preview (empty for runs without a preview)."""
 
 
 @dataclass(frozen=True)
 class _TargetDocuments:
-    """The documents of a target's or layer's last report, and earlier URIs by name."""
+    """The documents of a target's or layer's last report, and URIs of the run before."""
 
     report: Report
     before: _Uris
@@ -54,7 +54,7 @@ class _TargetDocuments:
 class ArtifactDocuments:
     """The documents of reports, by URI.
 
-    Documents of earlier reports stay readable, up to a limit of memory.
+    The texts of earlier reports' documents stay readable, up to a memory limit.
     """
 
     def __init__(self) -> None:
@@ -77,11 +77,11 @@ class ArtifactDocuments:
         return last.shown
 
     def get(self, uri: str) -> ShownDocument | None:
-        """Return a document of the last report of any target."""
+        """Return the document with this URI in the last report of any target or layer."""
         return self._documents.get(uri)
 
     def text(self, uri: str) -> str:
-        """Return the text of a document."""
+        """Return the text of a document, or a message that the text is lost."""
         shown = self._documents.get(uri)
         if shown is not None:
             return shown.document.text
@@ -115,7 +115,10 @@ def is_artifact(uri: str) -> bool:
 
 
 def _documents_before(report: Report, last: _TargetDocuments | None) -> _Uris:
-    """Return the document URIs of the run before; one run makes several reports."""
+    """Return the document URIs of the run before a report's run.
+
+    ``last`` are the documents of the previous report, which may be of the same run.
+    """
     if last is None:
         return {}
     if last.report.generation == report.generation:

@@ -25,16 +25,16 @@ _RECIPES = "Try workarounds for a crash"
 _DRY_RUN = "Dry Run"
 
 _UNCLEAR = ("crashed", "timeout")
-"""Statuses of a run that either the compiler or the program may have caused."""
+"""Statuses of a run for which either the compiler or the program may be the cause."""
 
 _EXHAUSTED = ("crashed", "memory")
-"""Statuses of a run that other compiler settings may avoid."""
+"""Statuses of a run that may be avoided by other compiler settings."""
 
 _OUT_OF_MEMORY = re.compile(r"\b(OutOfMemoryError|MemoryError|can't allocate memory)\b")
 
 
 def register(context: ServerContext, seen_calls: SeenCallActions, fix_actions: FixActions) -> None:
-    """Answer ``textDocument/codeAction``."""
+    """Register the handler of ``textDocument/codeAction``."""
     kinds = [types.CodeActionKind.QuickFix, types.CodeActionKind.Refactor, FIX_ALL]
     options = types.CodeActionOptions(code_action_kinds=kinds)
 
@@ -80,7 +80,7 @@ def register(context: ServerContext, seen_calls: SeenCallActions, fix_actions: F
             yield command
 
     def baseline_of(name: str) -> str:
-        """Return the name of the baseline file of a target's project; empty if none."""
+        """Return the name of the project's baseline file; empty without a baseline."""
         target = context.targets.find(name)
         root = context.targets.workspace_of(target).root if isinstance(target, Target) else None
         path = baseline_path(read_config(root)) if root else None

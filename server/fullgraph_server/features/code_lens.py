@@ -1,4 +1,4 @@
-"""Code lenses: run or stop a target, and a report's counts for a function."""
+"""Code lenses: commands that run or stop a target, and summaries of functions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .kernels import CodeMap, source_lenses
 
 
 def register(context: ServerContext, kernels: CodeMap) -> None:
-    """Answer ``textDocument/codeLens``."""
+    """Register the handler of ``textDocument/codeLens``."""
     located: dict[str, list[tuple[Target, types.Range]]] = {}
 
     @context.server.feature(types.TEXT_DOCUMENT_CODE_LENS)

@@ -27,7 +27,7 @@ from .context import ServerContext
 from .seen_calls import SeenCallActions
 
 _BEGUN = re.compile(r"^\s*(?P<comment>#\s*(?P<word>f\w*)?)$")
-"""A comment before the colon of ``# fullgraph:``."""
+"""Matches a comment ``# fullgraph:`` that has been typed up to the colon at most."""
 _EXAMPLE = re.compile(r"^\s*#\s*fullgraph:\s*(?P<text>.*)$")
 _BEHIND_CODE = re.compile(r"#\s*fullgraph:\s*(?P<word>\w*)$")
 _IGNORE = re.compile(r"#\s*fullgraph:\s*ignore\[(?P<codes>[^\]#]*)$")
@@ -40,9 +40,9 @@ _SEEN_IN_TRACE = "seen in the trace"
 def register(
     context: ServerContext, seen_calls: SeenCallActions, codes_at: Callable[[str, int], Sequence[str]]
 ) -> None:
-    """Answer ``textDocument/completion``.
+    """Register the handler of ``textDocument/completion``.
 
-    ``codes_at`` returns the codes of the ignorable findings in a row.
+    ``codes_at`` returns the codes of the findings in a row that a comment can ignore.
     """
     options = types.CompletionOptions(trigger_characters=[":", "(", "[", "@"])
 
@@ -74,7 +74,7 @@ def register(
     def _calls(
         source: SourceFile, row: int, before: str, typed: str, prefix: str = ""
     ) -> Iterator[types.CompletionItem]:
-        """Yield whole example calls for the typed text: seen calls, else a template."""
+        """Yield example calls that complete the typed text: seen calls, else a template."""
         below = definition_below(source, row)
         if below is None:
             return
@@ -110,7 +110,7 @@ _Kind = types.CompletionItemKind
 
 
 def _words(source: SourceFile, row: int, text: str) -> Iterator[types.CompletionItem]:
-    """Yield the words that may follow a text in an example call."""
+    """Yield the words that may continue the text of an example call."""
     _, values = split_values(text)
     if values is not None:
         yield from (_item(f"{name}@", _Kind.Keyword) for name in GIVEN_OPERATIONS)
@@ -173,7 +173,10 @@ def signature_snippet(definitions: dict[str, NamedDefinition], qualname: str, no
 def _arguments(
     definitions: dict[str, NamedDefinition], qualname: str, numbers: Iterator[int], *, bound: bool
 ) -> str:
-    """Write placeholders for a function's arguments; an empty one if inherited."""
+    """Write placeholders for a function's required arguments.
+
+    The placeholder is empty if the function is not among ``definitions``, for example if it is inherited.
+    """
     function = definitions.get(qualname)
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return f"${next(numbers)}"
@@ -189,7 +192,7 @@ def _arguments(
 def _called(
     definitions: dict[str, NamedDefinition], qualname: str, node: NamedDefinition
 ) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """Yield the functions whose parameters an example call may pass by name."""
+    """Yield the functions whose parameters an example call may name."""
     cls = qualname if isinstance(node, ast.ClassDef) else qualname.rpartition(".")[0]
     names = (qualname, *(f"{cls}.{name}" for name in ("__init__", *CALLED) if cls))
     for name in dict.fromkeys(names):

@@ -14,9 +14,10 @@ from .context import ServerContext
 
 
 def register(context: ServerContext, texts: Mapping[str, Callable[[str], str | None]]) -> None:
-    """Serve texts by the scheme of their URI.
+    """Register the handler of ``workspace/textDocumentContent``.
 
-    The function of a scheme returns ``None`` for a URI that it does not know.
+    ``texts`` has for each URI scheme a function that returns the text of a URI, or ``None`` for an unknown
+    URI.
     """
 
     @context.server.feature(types.INITIALIZED)

@@ -29,9 +29,9 @@ _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
 }
 
 _PAUSE_SECONDS = 0.1
-"""How long after the last edit diagnostics move; until then the client itself moves them."""
+"""Seconds after the last edit until moved diagnostics are published; until then, the client moves them."""
 _EXAMPLE = "example-call"
-"""The code of a mistake in an example call, which is reported without a run."""
+"""The diagnostic code for mistakes in example calls, which are reported without a run."""
 _TOO_LONG = types.Diagnostic(
     range=types.Range(types.Position(0, 0), types.Position(0, 0)),
     message=TOO_LONG,
@@ -42,7 +42,7 @@ _TOO_LONG = types.Diagnostic(
 
 
 class DiagnosticPublisher(RunObserver):
-    """The published diagnostics, and the reports that they come from."""
+    """Publisher of diagnostics for the newest report of each target."""
 
     def __init__(
         self, server: LanguageServer, documents: ClientDocuments, choice: TargetChoice | None = None
@@ -52,7 +52,7 @@ class DiagnosticPublisher(RunObserver):
         self._documents = documents
         self._reports: dict[str, Report] = {}
         self._published: dict[str, tuple[Sequence[str], list[types.Diagnostic]]] = {}
-        """The diagnostics published last for each file, and the URIs of its documents at that time."""
+        """For each file, the URIs of its documents and the diagnostics when they were last published."""
         self._edited: set[str] = set()
         self._pause: asyncio.TimerHandle | None = None
 
@@ -69,7 +69,7 @@ class DiagnosticPublisher(RunObserver):
         self._publish(_files(self._reports.pop(target, None)))
 
     def chosen(self) -> None:
-        """Show the findings of the target that the user has chosen."""
+        """Show findings by the user's new choice of a target."""
         self._publish({name for report in self._reports.values() for name in _files(report)})
 
     def edited(self, filename: str) -> None:
@@ -144,13 +144,13 @@ class DiagnosticPublisher(RunObserver):
         )
 
     def _tags(self) -> list[types.DiagnosticTag] | None:
-        """Return the tag that fades a finding on an edited line, if the client has it."""
+        """Return the tag that fades a finding on an edited line, if it is supported."""
         support = self._publishing.tag_support if self._publishing else None
         faded = types.DiagnosticTag.Unnecessary
         return [faded] if support and faded in support.value_set else None
 
     def _related(self, report: Report, finding: Finding) -> list[types.DiagnosticRelatedInformation] | None:
-        """Return the calls of the stack, innermost first, and of other recompilations."""
+        """Return the finding's calls, innermost first, then calls of other recompilations."""
         if not (self._publishing and self._publishing.related_information):
             return None
         return [
@@ -168,9 +168,9 @@ class DiagnosticPublisher(RunObserver):
 
 
 def register(context: ServerContext, diagnostics: DiagnosticPublisher) -> None:
-    """Update diagnostics when a document opens or closes.
+    """Register handlers that update diagnostics when a document is opened or closed.
 
-    After either, the text of its file may differ.
+    The text that the client shows then may differ from the text on disk.
     """
 
     @context.server.feature(types.TEXT_DOCUMENT_DID_OPEN)
@@ -189,7 +189,7 @@ def register(context: ServerContext, diagnostics: DiagnosticPublisher) -> None:
 
 
 def _details(finding: Finding) -> Iterator[str]:
-    """Yield the reason of a finding and its first advice, for the message."""
+    """Yield the reason of a finding and its first hint, for the diagnostic's message."""
     if reason := brief(finding.explanation):
         yield reason
     if finding.hints:

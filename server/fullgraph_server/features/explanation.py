@@ -1,6 +1,6 @@
 """The full explanation of a finding: a Markdown document with its own URI.
 
-The diagnostic, the hover and the targets view link to it.
+The finding's diagnostic, hover and entry in the targets view link to this document.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 _GONE = "**The last run no longer has this finding.**\n"
 _CLEARED = "**The target of this finding no longer has a result.**\n"
 _MOST_PAGES = 32
-"""How many pages are updated after each run: those that were read last."""
+"""The most explanations that are kept and updated after runs; the least recently read is dropped first."""
 
 
 class ExplanationDocuments(RunObserver):
@@ -47,11 +47,11 @@ class ExplanationDocuments(RunObserver):
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
         self._pages: dict[str, str] = {}
-        """The last text of each finding, by URI."""
+        """The last text of each explanation, by URI."""
         self._asking: set[asyncio.Task[None]] = set()
 
     def read(self, uri: str, documents: ClientDocuments, runs: RunSchedule) -> str | None:
-        """Return the text of an explanation; ``None`` for another URI."""
+        """Return the text of an explanation; ``None`` for any other URI."""
         try:
             found = explained(uri, runs)
         except ValueError:
@@ -67,7 +67,7 @@ class ExplanationDocuments(RunObserver):
         return f"{gone}\nIt was:\n\n---\n\n{before}" if before else gone
 
     def changed(self, target: str, state: TargetState) -> None:
-        """Ask the client to reload a target's pages once its run is over."""
+        """Ask the client to reload a target's explanations once the target's run is over."""
         workspace = self._server.client_capabilities.workspace
         if state.run in ("queued", "running") or not (workspace and workspace.text_document_content):
             return
@@ -87,7 +87,7 @@ class ExplanationDocuments(RunObserver):
 def explanation_uri(target: str, finding: Finding) -> str:
     """Return the URI of a finding's explanation.
 
-    It stays the same if a later run has the finding, too.
+    If a later run has the same finding, its URI is the same.
     """
     name = quote(f"{finding.code} in {Path(finding.span.filename).name}.md", errors="replace")
     key = [target, _identity(finding), finding.span.row]
@@ -103,9 +103,9 @@ def explanation_link(server: LanguageServer, uri: str) -> str:
 
 
 def explained(uri: str, runs: RunSchedule) -> tuple[Report, Finding] | None:
-    """Return the finding of an explanation's URI, with its report, if it exists.
+    """Return the finding that the explanation at a URI explains, with its report.
 
-    Raises ``ValueError`` if the URI is not that of an explanation.
+    Returns ``None`` if the finding is gone. Raises ``ValueError`` if the URI is not that of an explanation.
     """
     target, identity, row = _key_of(uri)
     # The newest report says most: it may contain the results of stages or recipes.
@@ -117,7 +117,7 @@ def explained(uri: str, runs: RunSchedule) -> tuple[Report, Finding] | None:
 
 
 def _key_of(uri: str) -> tuple[str, str, int]:
-    """Return the target, the finding's identity and its row from a URI.
+    """Return target, identity and row of the finding from an explanation's URI.
 
     Raises ``ValueError`` if the URI is not that of an explanation.
     """
@@ -126,9 +126,9 @@ def _key_of(uri: str) -> tuple[str, str, int]:
 
 
 def _identity(finding: Finding) -> str:
-    """Return a hash of file, kind, code and message.
+    """Return a hash of a finding's file, kind, code and message.
 
-    Unlike the row, these stay the same from run to run.
+    Unlike the row, these properties stay the same from run to run.
     """
     parts = (finding.span.filename, finding.kind, finding.code, finding.message)
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -192,7 +192,7 @@ def place_link(report: Report, filename: str, row: int, documents: ClientDocumen
 
 
 def _graph_before(report: Report, finding: Finding) -> str:
-    """Show the graphs captured up to the break, one for each broken compilation."""
+    """Render the graphs captured before a graph break, one for each compilation."""
     title = "## The graph before the break\n\n"
     graphs = [graph for graph in report.graphs if graph.compile_id in finding.compile_ids]
     if not graphs:

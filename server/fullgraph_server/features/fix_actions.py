@@ -1,4 +1,4 @@
-"""Fixes with their verdicts: in quick fixes, in one action per file, in hovers."""
+"""Fixes with verdicts: as quick fixes, as one action per file, and in hovers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _Texts: TypeAlias = Mapping[str, tuple[str, str]]
 
 
 class FixActions:
-    """Code actions that apply edits which proofs have verified."""
+    """Code actions that apply edits verified by a proof."""
 
     def __init__(
         self, server: LanguageServer, documents: ClientDocuments, runs: RunSchedule, proofs: ProofStore
@@ -45,7 +45,7 @@ class FixActions:
         self._proofs = proofs
 
     def actions(self, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
-        """Yield the actions for the selected findings, and the action for the whole file."""
+        """Yield actions for the selected findings, and an action for the whole file."""
         filename = self._documents.filename(params.text_document.uri)
         if filename is None:
             return
@@ -62,7 +62,7 @@ class FixActions:
             yield from self._all(filename, FIX_ALL)
 
     def text(self, shown: ShownFinding) -> str:
-        """Describe the best verified edit for a finding in Markdown; empty if none."""
+        """Describe a finding's best verified edit in Markdown; empty without such an edit."""
         proved, item = self._best(shown)
         if proved is None or item is None:
             return ""
@@ -70,7 +70,7 @@ class FixActions:
         return f"{title}\n\n{_diff(_texts(proved, item.fix))}"
 
     def title(self, shown: ShownFinding) -> str:
-        """Name the best verified edit for a finding; empty if there is none."""
+        """Return the title of a finding's best verified edit; empty without such an edit."""
         _, item = self._best(shown)
         return _title(item) if item else ""
 
@@ -111,7 +111,7 @@ class FixActions:
     ) -> Iterator[types.CodeAction]:
         """Yield the action that applies all verified edits together.
 
-        There is none if they fix fewer than ``least`` findings, or none in this file.
+        There is no such action if the edits fix fewer than ``least`` findings, or do not change this file.
         """
         for proved in self._proofs.all():
             plan = proved.plan
@@ -149,7 +149,7 @@ class FixActions:
         return None
 
     def _leading(self, proved: TargetProof, tried: FindingTries) -> FindingTries:
-        """Return the edits tried for a finding, or for the finding whose fix removes it."""
+        """Return the tries of a finding, or of the finding whose fix also removes it."""
         return root_of(tried, proved.tried) or tried
 
     def _is_as_proven(self, proved: TargetProof, names: Iterable[str]) -> bool:
@@ -160,9 +160,9 @@ class FixActions:
         return True
 
     def _edit(self, texts: _Texts, fix: Fix | None = None) -> types.WorkspaceEdit:
-        """Return the edit from the texts that ran to the new ones.
+        """Return the workspace edit that turns the texts that ran into the new texts.
 
-        An unsafe edit needs confirmation by the user, if the client supports that.
+        The user must confirm an unsafe edit, if the client supports confirmation.
         """
         changes = {name: self._changes(name, *ran_and_after) for name, ran_and_after in texts.items()}
         workspace = self._server.client_capabilities.workspace
@@ -228,9 +228,9 @@ def _title(item: CandidateVerdict) -> str:
 
 
 def _diff(texts: _Texts) -> str:
-    """Return a diff of only the changed lines, since a hover has little room.
+    """Return a diff with only the changed lines, since a hover has little room.
 
-    It contains file names if it changes several files.
+    The diff contains file names if several files are changed.
     """
     lines = [line for line in unified_diff(texts, "") if line.startswith(("-", "+"))]
     return fenced("diff", "\n".join(lines if len(texts) > 1 else lines[2:]))
@@ -244,8 +244,8 @@ def _asked_for(params: types.CodeActionParams, kind: str) -> bool:
 def _asked_for_all(params: types.CodeActionParams) -> bool:
     """Tell whether the client requests the action for a whole file.
 
-    A save must request it by its own name: a user who applies all fixes of other tools at each save has not
-    asked for these.
+    A request on save must name this kind of action exactly: a user who applies the fixes of all tools on save
+    has not asked for edits by Fullgraph.
     """
     only = params.context.only
     if only is None:

@@ -29,7 +29,7 @@ _MOST_CPP_CALLS = 24
 
 @dataclass(frozen=True, slots=True)
 class GuardLinks:
-    """Functions for links in a hover; their links are empty without client support."""
+    """Functions that make links in a hover; a link is empty without client support."""
 
     explanation: Callable[[str], str] = lambda _uri: ""
     line: Callable[[str, int], str] = lambda _filename, _row: ""
@@ -50,9 +50,9 @@ def guards_at(
     column: int,
     links: GuardLinks,
 ) -> tuple[str, Span] | None:
-    """Describe the guards on the name at a place; return the text and its range.
+    """Describe the guards on the name at a place; return text and range of the name.
 
-    For a name without guards, these are the guards of the value of which it is an attribute.
+    For an attribute without guards, the guards on the value that has the attribute are described.
     """
     at = column - 1
     match = next((match for match in _PATH.finditer(line) if match.start() <= at <= match.end()), None)
@@ -72,7 +72,7 @@ def guards_at(
 def guards_in(
     view: FileView, around: Sequence[tuple[ProjectedFunction, int]], line: str, row: int
 ) -> list[GuardGroup]:
-    """List the guards on the values that a line names, grouped if equal.
+    """List the guards on values that a line names, in groups of equal guards.
 
     Groups with the most failures come first.
     """
@@ -96,7 +96,7 @@ def guards_in(
 
 
 def guard_group_text(view: FileView, report: Report, frame: FrameReport, group: Sequence[Guard]) -> str:
-    """Describe equal guards on one value, and where the value comes from."""
+    """Describe a group of equal guards on one value, and the value's origin."""
     origin = _origin(view, report, frame, group[0], NO_LINKS)
     item = _guard_item(view, report, group, NO_LINKS, named=True)
     return f"{origin}\n\n{item}" if origin else item
@@ -158,7 +158,7 @@ def _inlined(
 ) -> str:
     """List the guards for a name of an inlined function.
 
-    They are grouped by the name that the compiled function has for the value.
+    The guards are grouped by the value's name in the compiled function.
     """
     lines = [f"**{code_span(path)}**: {counted(len(used), 'guard')}", ""]
     for (name, frame), group in groupby(used, lambda item: (written_name(item[1].source), item[0])):
@@ -175,7 +175,10 @@ def _inlined(
 def _guarded(
     around: Sequence[tuple[ProjectedFunction, int]], path: str
 ) -> tuple[ProjectedFunction, str, NamedGuards] | None:
-    """Return the guards on a path or its nearest owner, in the innermost function."""
+    """Return the guards on a path or its nearest guarded prefix.
+
+    Of the functions ``around``, innermost first, the first function with such guards is used.
+    """
     for function, _ in around:
         name = path
         while name:
@@ -206,7 +209,10 @@ def _guard_items(
 def _guard_item(
     view: FileView, report: Report, group: Sequence[Guard], links: GuardLinks, named: bool
 ) -> str:
-    """Describe a guard's condition in words; the targets view has torch's own check."""
+    """Describe the condition of equal guards in words, as a list item.
+
+    The targets view shows torch's own check.
+    """
     first = group[0]
     subject = f"{code_span(written_name(first.source))}: " if named else ""
     line = f"- {subject}{escaped(guard_words(first.kind, first.expected, first.source))}"
@@ -284,9 +290,9 @@ def _state(guard: Guard) -> str:
 
 
 def _place(view: FileView, report: Report, span: Span, links: GuardLinks) -> str:
-    """Return the current place of a report's line; empty if it was deleted.
+    """Return the current place of a report's line, as a link if possible.
 
-    It is a link if the client has links.
+    The text is empty if the line was edited or deleted.
     """
     row = view.row(report, span)
     if row is None:

@@ -1,4 +1,4 @@
-"""Hover: guards of a name, summary of a function, explanation of a finding."""
+"""Hover: guards on a name, summary of a function, explanation of a finding."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ the arguments.
 
 
 def register(context: ServerContext, kernels: CodeMap, fix_actions: FixActions) -> None:
-    """Answer ``textDocument/hover``."""
+    """Register the handler of ``textDocument/hover``."""
 
     def line(filename: str, row: int) -> str:
         is_markdown = _markup_kind(context.server) is types.MarkupKind.Markdown
@@ -108,7 +108,7 @@ def describe(
 
 
 def source_text(documents: ClientDocuments, kernels: CodeMap, uri: str, row: int) -> str:
-    """List the operations of a row of generated code, with the user's lines."""
+    """List the operations in a row of generated code, with the user's lines."""
     lines = []
     for names, location in kernels.sources_at(uri, row):
         filename, now = documents.filename(location.uri) or "", location.range.start.line + 1
@@ -136,7 +136,7 @@ def kernels_text(launches: Sequence[tuple[GeneratedCode, KernelLaunch]]) -> str:
 def finding_text(shown: ShownFinding) -> str:
     """Render a finding for a client without links.
 
-    It has the title, and everything that the diagnostic leaves out.
+    The text has the message, and everything that the diagnostic leaves out.
     """
     finding = shown.finding
     rest = finding.explanation.strip().partition("\n")[2].strip()

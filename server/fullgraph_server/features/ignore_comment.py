@@ -14,14 +14,14 @@ from ..report.model import Report
 from ..workspace.ignores import ignoring
 
 _SEVERITIES = (types.DiagnosticSeverity.Warning, types.DiagnosticSeverity.Information)
-"""Severities that can be ignored: errors cannot, and a finding on an edited line is a hint."""
+"""Diagnostic severities that can be ignored: not errors, and not hints (findings on edited lines)."""
 _NOT_OFFERED = [name for name, kind in KINDS.items() if not kind.can_be_ignored]
 
 
 def ignorable_codes(
     documents: ClientDocuments, reports: Iterable[Report], filename: str, row: int
 ) -> list[str]:
-    """Return the codes of the ignorable findings in a row, each once."""
+    """Return the codes of findings in a row that a comment can ignore, each once."""
     found = (
         item.finding for item in shown_findings(filename, reports, documents.drift) if item.span.row == row
     )
@@ -30,7 +30,7 @@ def ignorable_codes(
 
 
 def can_be_ignored(diagnostic: types.Diagnostic) -> bool:
-    """Tell whether a diagnostic shows an ignorable finding on an unedited line."""
+    """Tell whether a diagnostic's finding can be ignored and its line is unedited."""
     is_own = diagnostic.source == "fullgraph" and diagnostic.severity in _SEVERITIES
     return is_own and member(diagnostic.data, "kind") not in _NOT_OFFERED
 

@@ -22,7 +22,7 @@ from .context import ServerContext
 
 _MOST_TENSORS = 2
 _LEAST_SHARE = 0.05
-"""A cause whose removal would save a smaller share of a call's time gets no hint."""
+"""The least share of a call's time that removing a cause must save for the cause to get a hint."""
 _COSTS: Final[Mapping[CauseKind, str]] = {
     "recompile": "compiling again",
     "break": "outside of graphs",
@@ -36,7 +36,7 @@ _COSTS: Final[Mapping[CauseKind, str]] = {
 
 
 def register(context: ServerContext) -> None:
-    """Answer ``textDocument/inlayHint``."""
+    """Register the handler of ``textDocument/inlayHint``."""
 
     @context.server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint]:
@@ -54,7 +54,7 @@ def register(context: ServerContext) -> None:
 
 
 def by_place(tensors: Iterable[ShownTensors]) -> list[list[ShownTensors]]:
-    """Group tensors by place; of targets that agree on one, the first counts."""
+    """Group tensors by place; of targets with the same label there, use the first."""
     places: dict[tuple[int, int], dict[str, ShownTensors]] = {}
     for shown in tensors:
         same = places.setdefault((shown.row, shown.name.span.end_column), {})
@@ -63,7 +63,7 @@ def by_place(tensors: Iterable[ShownTensors]) -> list[list[ShownTensors]]:
 
 
 def labels(same: Sequence[ShownTensors]) -> str:
-    """Return the text to show behind a name; if targets differ, it names each."""
+    """Return the text to show after a name; if targets differ, with their names."""
     if len(same) == 1:
         return label(same[0].name, same[0].with_device)
     texts = (
@@ -76,7 +76,7 @@ def labels(same: Sequence[ShownTensors]) -> str:
 
 @lru_cache(maxsize=16384)
 def label(name: TensorName, with_device: bool) -> str:
-    """Return the text to show behind a name, or behind its annotation."""
+    """Return the text to show after a name, or after the name's annotation."""
     texts = list(dict.fromkeys(_text(tensor, with_device=with_device) for tensor in name.shown))
     shown = " | ".join([*texts[:_MOST_TENSORS], *(["…"] if len(texts) > _MOST_TENSORS else [])])
     return shown if name.annotated else f": {shown}"
@@ -84,14 +84,14 @@ def label(name: TensorName, with_device: bool) -> str:
 
 @lru_cache(maxsize=16384)
 def tooltip(name: TensorName) -> str:
-    """List the tensors of a name by compilation, newest first, and symbolic sizes."""
+    """List a name's tensors by compilation, newest first, with symbolic sizes."""
     return "\n\n".join("\n".join(_compilation(held)) for held in reversed(name.held))
 
 
 def cost_of(speed: MeasuredSpeed, causes: Iterable[SpeedCause]) -> tuple[str, str]:
     """Return a line's cost and its causes, as label and tooltip.
 
-    Both are empty if the line costs little. The label names only the largest cause, with its numbers first,
+    Both are empty if the line costs little. The label names only the largest cause and begins with numbers,
     since VS Code cuts long labels; the tooltip has all causes.
     """
     whole = speed.measured.compiled

@@ -1,4 +1,4 @@
-"""Navigation from a source line to its kernels and from generated code back."""
+"""Navigation from source lines to their kernels, and from generated code back."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .artifacts import ArtifactDocuments, ShownDocument
 from .context import ServerContext
 
 DocumentLaunch: TypeAlias = tuple[ShownDocument, KernelLaunch, list[Span], Rows]
-"""A document, a launch in it, the user code that the launch computes, and its rows in the document."""
+"""A document, a launch in it, the user code that the launch computes, and the launch's rows."""
 
 
 class CodeMap:
-    """The map between user code and the documents that the compiler generated."""
+    """The map between user code and code that the compiler generated."""
 
     def __init__(self, documents: ClientDocuments, runs: RunSchedule, artifacts: ArtifactDocuments) -> None:
         self._documents = documents
@@ -39,10 +39,10 @@ class CodeMap:
         return list(links.values())
 
     def launches(self, filename: str, row: int) -> list[DocumentLaunch]:
-        """Return the launches that compute a line, each with its document.
+        """Return the kernel launches that compute a line, with their documents.
 
-        Each also comes with the user's code that it computes and its rows in the document. The launches are
-        of the newest ordinary run that has any, else of a layer such as a preview.
+        They are taken from the newest ordinary report that has generated code, or else from a layer such as a
+        preview.
         """
         reports = self._runs.of_file(filename)
         layers = (layer for report in reports for layer in self._runs.layers(report.target))
@@ -59,7 +59,7 @@ class CodeMap:
         return []
 
     def sources(self, uri: str, row: int | None = None) -> list[types.Location]:
-        """Return the current places of user code behind a document, or one of its rows."""
+        """Return the current places of the user code for a document, or for one row."""
         shown = self._artifacts.get(uri)
         if shown is None:
             return []
@@ -68,7 +68,7 @@ class CodeMap:
         return list({(item.uri, str(item.range)): item for item in locations}.values())
 
     def sources_at(self, uri: str, row: int) -> list[tuple[tuple[str, ...], types.Location]]:
-        """Return the user code behind a row of a document, with the row's operations."""
+        """Return pairs of operations and user code for a row of a document."""
         shown = self._artifacts.get(uri)
         if shown is None:
             return []
@@ -76,7 +76,7 @@ class CodeMap:
         return [(mark.operators, self._documents.location(shown.report, mark.span)) for mark in marks]
 
     def counterparts(self, params: CounterpartsParams) -> list[types.Location]:
-        """Return the places in other documents that correspond to a place in one."""
+        """Return the places in other documents that correspond to a place in a document."""
         uri, position = params.text_document.uri, params.position
         others = list(filter(None, map(self._artifacts.get, params.among)))
         shown = self._artifacts.get(uri)
@@ -101,7 +101,7 @@ class CodeMap:
     def lens_rows(self, uri: str) -> list[int]:
         """Return the rows of a document that get lenses with the user's lines.
 
-        In a kernel this is the first row, in whole generated code each row with a launch.
+        These are the first row of a kernel, or all rows with a launch in whole generated code.
         """
         shown = self._artifacts.get(uri)
         if shown is None or shown.document.code is None:
@@ -125,7 +125,7 @@ class CodeMap:
         ]
 
     def lens_lines(self, uri: str, row: int) -> list[types.Location]:
-        """Return the user's lines behind the kernel or launch at a row, each line once."""
+        """Return the user's lines that the kernel or launch at a row computes, each once."""
         shown = self._artifacts.get(uri)
         whole = shown is not None and bool(shown.document.launches)
         locations = self.sources(uri, None if whole else row)
@@ -152,7 +152,7 @@ class CodeMap:
 
 
 def register(context: ServerContext, kernels: CodeMap) -> None:
-    """Answer requests for implementations, definitions and counterparts."""
+    """Register handlers of requests for implementations, definitions, counterparts."""
 
     @context.server.feature(types.TEXT_DOCUMENT_IMPLEMENTATION)
     async def implementation(params: types.ImplementationParams) -> list[types.LocationLink]:
@@ -175,7 +175,7 @@ def source_lenses(
 ) -> list[types.CodeLens]:
     """Return the lenses of generated code.
 
-    There is one for each compiled form of a kernel, and one for each user line behind it.
+    A kernel has a lens for each of its compiled forms, and for each user line that it computes.
     """
     lenses = []
     for form in kernels.compiled(uri):
@@ -195,7 +195,8 @@ def source_lenses(
 def _places(document: CompilerDocument) -> list[tuple[KernelLaunch, Rows]]:
     """Return the launches of a document with their rows.
 
-    A kernel's launches have all rows of it; the launches of whole code are its library calls.
+    In the document of a kernel, each launch of the kernel has all rows. In the document of whole code, only
+    library calls are returned.
     """
     if document.built or document.code is None:
         return []
@@ -205,7 +206,10 @@ def _places(document: CompilerDocument) -> list[tuple[KernelLaunch, Rows]]:
 
 
 def _marks_at(shown: ShownDocument, row: int | None) -> Iterable[DocumentMark]:
-    """Return the marks around a row; in a kernel's row without marks, all its marks."""
+    """Return the marks that link a row to user code; for ``None``, all marks.
+
+    For a row of a kernel without a mark for exactly this row, all marks of the kernel are returned.
+    """
     if row is None:
         return shown.marks
     around = [mark for mark in shown.marks if mark.rows[0] <= row <= mark.rows[1]]

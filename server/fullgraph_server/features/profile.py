@@ -23,16 +23,16 @@ _MOST_ROWS = 200
 
 
 def profile_uri(report: Report) -> str:
-    """Return the URI of a run's profile.
+    """Return the URI of a run's profile of recompilations.
 
-    Each run has a new one, since editors cache texts.
+    Each run's profile has a different URI, since editors cache texts by URI.
     """
     name = quote(f"Recompilations of {_short_name(report)}.md", safe="", errors="replace")
     return f"{PROFILE_SCHEME}:/{name}?{quote(json.dumps([report.target, report.generation]))}"
 
 
 def read_profile(uri: str, documents: ClientDocuments, runs: RunSchedule) -> str | None:
-    """Return the text of a profile; ``None`` for another URI."""
+    """Return the text of a profile; ``None`` for any other URI."""
     try:
         target, _ = json.loads(unquote(urlsplit(uri).query))
     except ValueError:

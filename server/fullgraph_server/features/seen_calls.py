@@ -1,4 +1,4 @@
-"""Example calls from the last run or a trace, for functions compiled in it."""
+"""Quick fixes that add example calls: calls of functions seen in a run or trace."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SeenCallActions:
     def actions(self, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
         """Yield an action for the function in whose header the selection begins.
 
-        If findings are selected, also for the function around the selection.
+        If findings are selected, the selection may also begin in the body of the function.
         """
         filename = self._documents.filename(params.text_document.uri)
         source = self._documents.source(filename) if filename else None
@@ -46,9 +46,9 @@ class SeenCallActions:
             yield types.CodeAction(title, kind, diagnostics=findings or None, edit=edit)
 
     def newest(self, filename: str, qualname: str) -> tuple[Report, list[SeenCall]] | None:
-        """Return the newest calls of a definition and their report.
+        """Return the newest calls of a definition, with their report.
 
-        A ``forward`` also has the calls of its class.
+        For ``forward``, calls of its class are included.
         """
         owner, _, name = qualname.rpartition(".")
         names = (qualname, owner) if name in CALLED else (qualname,)
@@ -59,7 +59,7 @@ class SeenCallActions:
         return None
 
     def _edit(self, source: SourceFile, calls: Sequence[SeenCall]) -> types.WorkspaceEdit:
-        """Insert calls above their definition and its decorators, equally indented."""
+        """Insert calls above a definition and its decorators, with their indentation."""
         row = first_row(dict(named_definitions(source))[calls[0].function])
         line = source.line(row)
         indentation = line[: len(line) - len(line.lstrip())]
@@ -70,9 +70,9 @@ class SeenCallActions:
 
 
 def _definitions_at(source: SourceFile, row: int, *, inside: bool) -> list[str]:
-    """Return the definitions whose header is at a row, innermost first.
+    """Return the definitions whose header contains a row, innermost first.
 
-    With ``inside``, those whose whole text contains the row.
+    With ``inside``, return the definitions whose header or body contains the row.
     """
     found = []
     for qualname, node in named_definitions(source):

@@ -3,7 +3,7 @@
 - ``names``: the names of requests, notifications, commands and URI schemes
 - ``targets``: messages about the programs that can run
 - ``runs``: messages about runs: their options, their state, their answers
-- ``report``: requests about a report and its failures; the shape of a report is in `commands/report.py`
+- ``report``: requests about a report and its failures; `commands/report.py` has the shape of a report
 - ``lines``: messages about places and lines of source
 - ``environment``: messages about a project's Python, debugging, bug reports and tools for agents
 - ``wire``: LSP with the messages of this package, and their JSON
@@ -12,14 +12,14 @@ Requests:
     ``fullgraph/targets`` ``TargetsParams`` -> ``TargetItem[]``: the programs that can run.
     ``fullgraph/suggestedTargets`` ``SuggestedTargetsParams`` -> ``SuggestedTargets``: targets for a file.
     ``fullgraph/report`` ``ReportParams`` -> ``ReportItem | null``: the report of a target's last run.
-    ``fullgraph/performance`` ``ReportParams`` -> ``PerformanceItem | null``: its times, graphs and kernels.
-    ``fullgraph/counterparts`` ``CounterpartsParams`` -> ``Location[]``: corresponding places of a place.
+    ``fullgraph/performance`` ``ReportParams`` -> ``PerformanceItem | null``: a report's times and kernels.
+    ``fullgraph/counterparts`` ``CounterpartsParams`` -> ``Location[]``: the places that match a place.
     ``fullgraph/graphLines`` ``GraphLinesParams`` -> ``GraphLinesItem[]``: the graph of each line.
     ``fullgraph/atLine`` ``AtLineParams`` -> ``AtLineItem``: everything known about a line.
     ``fullgraph/guards`` ``GuardsParams`` -> ``GuardItem[]``: the guards of one function of a report.
     ``fullgraph/interpreter`` ``InterpreterParams`` -> ``InterpreterItem``: the Python that runs a file.
     ``fullgraph/interpreters`` ``InterpretersParams`` -> ``InterpreterItem[]``: the Pythons to choose from.
-    ``fullgraph/environment`` ``InterpreterParams`` -> ``string``: a description of that Python and torch.
+    ``fullgraph/environment`` ``InterpreterParams`` -> ``string``: the environment report of a Python.
     ``fullgraph/bugReport`` ``TargetParams`` -> ``BugReportItem``: a failure as an issue for PyTorch.
     ``fullgraph/debugConfiguration`` ``DebugParams`` -> ``DebugItem``: the launch configuration for debugpy.
     ``fullgraph/devices`` -> ``DeviceItem[]``: the GPUs for which kernels can be previewed.
@@ -37,12 +37,12 @@ Commands (``workspace/executeCommand``):
     ``fullgraph.kernels [target, DryRunOptions?]`` -> ``RunSummary``: stops compilations when TorchInductor
     has written its code.
     Each other analysis in ``analyses/`` has its own command, such as ``fullgraph.stages [target]`` ->
-    ``RunSummary``. In the answer of ``fullgraph.recompiles``, ``document`` is the profile of recompilations.
+    ``RunSummary``. In the answer of ``fullgraph.recompiles``, ``document`` is the URI of the profile.
     ``fullgraph.readTrace [path or URI, rank?]`` -> ``RunSummary``: makes a trace, or one of its ranks, a
     target, which is reread when it grows.
     ``fullgraph.traceDiff [target, target]`` -> ``string``: the URI of a document that compares two traces.
     ``fullgraph.minify [target, MinifyOptions?]`` -> ``MinifySummary``, once minifying is over.
-    ``fullgraph.stop [target?]``, ``fullgraph.clear [target?]`` -> ``null``; all targets if none is given.
+    ``fullgraph.stop [target?]``, ``fullgraph.clear [target?]`` -> ``null``; without a target, all targets.
     ``fullgraph.raiseLimit [target]`` -> ``RunSummary``: reruns a target with five times its time limit,
     which holds until the target is cleared.
     ``fullgraph.runOnSave [target, boolean]`` -> ``null``: sets whether saving a file reruns a target.
@@ -52,7 +52,7 @@ Commands (``workspace/executeCommand``):
     client makes, and returns its name there.
     A target is named by its id or by a URI. The URI of a file stands for the target that
     ``TargetRegistry.meant`` returns. The URI of a notebook cell stands for the notebook's program, which ends
-    with that cell from then on. Commands of the client, used if it lists them in
+    with that cell from then on. Commands of the client, used if the client lists them in
     ``experimental.commands.commands``: ``fullgraph.showExplanation [uri]``, ``fullgraph.showTarget
     [target]``, ``fullgraph.showSource [Location]``, ``fullgraph.openArtifact [uri]`` (a compiled form of a
     kernel, next to the kernel); a client with ``fullgraph.openRepro [uri]`` itself opens the repro of a

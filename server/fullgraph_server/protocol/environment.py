@@ -16,7 +16,7 @@ class InterpreterParams:
 
 @attrs.frozen
 class InterpretersParams:
-    """A request for the interpreters to choose from; the first one is in use."""
+    """A request for available interpreters; the first of the answer is in use."""
 
     uri: str
     known: list[str] | None = None
@@ -29,13 +29,13 @@ class InterpreterItem:
 
     path: str
     origin: str
-    """The reason for its choice: ``setting fullgraph.interpreter``, ``.venv``."""
+    """Where the interpreter comes from: ``the setting fullgraph.interpreter``, ``.venv``."""
     python: str | None = None
     """The version of Python."""
     torch: str | None = None
     """The version of its torch."""
     problem: str | None = None
-    """Sentences that say why targets cannot run with it, and what to do."""
+    """Sentences that say why targets cannot run with this Python, and what to do."""
 
 
 @attrs.frozen
@@ -48,7 +48,7 @@ class ToolParams:
 
 @attrs.frozen
 class BugReportItem:
-    """A bug report, or why there is none."""
+    """A bug report, or the problem that prevents it."""
 
     text: str | None = None
     """Markdown in the form of PyTorch's issue template."""

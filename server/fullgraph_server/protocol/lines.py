@@ -20,7 +20,7 @@ class CounterpartsParams:
     text_document: types.TextDocumentIdentifier
     position: types.Position
     among: list[str]
-    """The URIs of these other documents."""
+    """The URIs of the other documents."""
 
 
 @attrs.frozen
@@ -36,15 +36,15 @@ class GraphLinesItem:
 
     start_line: int
     end_line: int
-    """The last line."""
+    """The last line, inclusive."""
     graphs: list[int]
-    """The 1-based numbers of their graphs, in the order of the program."""
+    """The 1-based numbers of the lines' graphs, in the order of the program."""
     label: str
-    """Descriptions of these graphs in Markdown, one line each; empty if there are none."""
+    """Descriptions of these graphs in Markdown, one line each; empty without graphs."""
     eager: bool
-    """Whether they ran eagerly, always or sometimes."""
+    """Whether the lines ran eagerly, always or sometimes."""
     reason: str
-    """The reasons why they ran eagerly, in Markdown, one line each."""
+    """The reasons why the lines ran eagerly, in Markdown, one line each."""
 
 
 @attrs.frozen
@@ -66,7 +66,7 @@ class LineEntry:
     details: str = ""
     """All details in Markdown; empty if label and description already say everything."""
     notes: list[str] = attrs.field(factory=list)
-    """Plain sentences to show below it: the reason of a finding, then what to do."""
+    """Plain sentences to show below the entry: the reason of a finding, then what to do."""
     severity: Severity | None = None
     """The severity of a finding; absent for other entries."""
     location: types.Location | None = None

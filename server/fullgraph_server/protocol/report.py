@@ -13,12 +13,12 @@ class ReportParams:
 
     target: str
     layer: str | None = None
-    """The ``layer`` of a ``RunSummary`` or ``LayerItem``; absent for the target's own result."""
+    """The ``layer`` of a ``RunSummary`` or ``LayerItem``; absent for the target's ordinary result."""
 
 
 @attrs.frozen
 class MinifyOptions:
-    """The failure of a target to minify; the first one if no field is set."""
+    """The failure to minify; the first failure of the target if no field is set."""
 
     fault: int = 0
     """The number of the fault; 0 if the stage at fault is unknown."""
@@ -38,7 +38,7 @@ class GuardsParams:
 
 @attrs.frozen
 class FindingData:
-    """The data of a diagnostic, for later requests about it."""
+    """The data of a diagnostic, for later requests about the finding."""
 
     target: str
     generation: int

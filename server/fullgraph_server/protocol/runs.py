@@ -13,7 +13,7 @@ class StatusParams:
 
     target: str
     generation: int
-    """The number of the last run that began; 0 if none has."""
+    """The number of the last run that began; 0 if no run has begun."""
     stale: bool
     run_on_save: bool
     state: RunState | None = None
@@ -44,11 +44,11 @@ class DryRunOptions:
 
 @attrs.frozen
 class DeviceItem:
-    """A GPU for which kernels can be previewed without having it."""
+    """A GPU for which kernels can be previewed; the machine need not have it."""
 
     name: str
     gpu: str
-    """The driver's name for it."""
+    """The name of the GPU, as the driver reports it."""
     description: str
     """Compute capability, SMs, memory."""
 

@@ -21,23 +21,23 @@ class TargetItem:
     """A program that can run."""
 
     id: str
-    """The argument for ``fullgraph.run``."""
+    """The id of the target, which commands such as ``fullgraph.run`` take."""
     label: str
     kind: TargetKind
     uri: str
     folder: str
-    """The URI of the folder in which it was found."""
+    """The URI of the folder in which the target was found."""
     configured: bool
-    """Whether pyproject.toml configures it; otherwise it was discovered."""
+    """Whether pyproject.toml configures the target; otherwise it was discovered."""
     stale: bool
-    """Whether a file on which it depends has changed since it ran."""
+    """Whether a file on which the target depends has changed since its last run."""
     run_on_save: bool
     range: types.Range | None = None
-    """The range of its function, class, test or main guard; absent for a whole file."""
+    """The range of the target's function, class, test or main guard; absent for a whole file."""
     selection_range: types.Range | None = None
-    """The range of its name, or of the first line of the main guard."""
+    """The range of the target's name, or of the first line of the main guard."""
     state: RunState | None = None
-    """The state of its run, or of its last one; absent if it did not run."""
+    """The state of the current or last run; absent if the target has not run."""
 
 
 @attrs.frozen
@@ -53,7 +53,7 @@ class SuggestedTargets:
 
     targets: list[TargetItem]
     sure: bool
-    """Whether the user need not choose: run the first target, or the file by its URI if there is none."""
+    """Whether the user need not choose: run the first target, or without targets the file by its URI."""
 
 
 @attrs.frozen

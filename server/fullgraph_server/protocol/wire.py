@@ -16,7 +16,7 @@ from . import environment, lines, names, report, runs, targets
 
 
 def _request(method: str, params: type[Any]) -> type[Any]:
-    """Make the class of a whole request, which pygls needs for its parameters."""
+    """Make the class of a request, in which pygls looks up the class of parameters."""
     return attrs.make_class(
         params.__name__.removesuffix("Params") + "Request",
         {
@@ -119,6 +119,6 @@ def _exact(value: Any, kind: type[Any]) -> Any:
 
 @cache
 def camel_case(name: str) -> str:
-    """Return the name that a field has on the wire."""
+    """Return the name that a field has in JSON."""
     first, *rest = name.split("_")
     return first + "".join(part.title() for part in rest)

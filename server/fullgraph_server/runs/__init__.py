@@ -1,7 +1,7 @@
-"""When and how a target runs: the schedule of generations, and executions.
+"""When and how a target runs: the schedule of runs, and their execution.
 
-``schedule`` is the entry point; a ``plan`` describes a run, and an ``execution`` makes the report of one
-generation.
+``schedule`` is the entry point; a ``plan`` describes a run, and an ``execution`` makes the run's report.
+Runs are numbered in the order in which they begin; the number of a run is its generation.
 
 - ``engine``: runs of worker requests, within the limits of a plan
 - ``schedule``: the targets of an editor, and their results; the entry point

@@ -14,9 +14,9 @@ class TargetChoice:
         self.target = ""
 
     def among(self, filename: str, reports: Iterable[Report]) -> list[Report]:
-        """Return the reports that a file shows, the newest first.
+        """Return the reports to show in a file, the newest first.
 
-        If the chosen target has a report of the file, it is the only one.
+        If the chosen target has a report of the file, only that report is returned.
         """
         newest = sorted(reports, key=lambda report: -report.generation)
         chosen = [report for report in newest if report.target == self.target and filename in report.files]

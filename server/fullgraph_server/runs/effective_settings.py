@@ -1,4 +1,4 @@
-"""The effective settings of a run, from everyone who may set them."""
+"""The effective settings of a run, resolved from every source of settings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SettingOverrides:
     folder: Path
     """The folder to which relative paths of interpreters refer; in an editor, the folder of the settings."""
     interpreter: str | None = None
-    """The Python that is set: its path, the folder of an environment, or the name of a program."""
+    """The Python to use: its path, the folder of an environment, or the name of a program."""
     active_interpreter: str | None = None
     """The Python that is active in the editor, used if neither a setting nor the project sets one."""
     preview_python: str | None = None
@@ -33,7 +33,7 @@ class SettingOverrides:
     switches: Mapping[str, Any] = field(default_factory=dict)
     """Attributes of :class:`fullgraph_compiler.facts.Switches`."""
     trace_paths: Mapping[str, str] = field(default_factory=dict)
-    """Folders of other machines that traces name, mapped to the corresponding local folders."""
+    """Folders on other machines that are named in traces, mapped to the corresponding local folders."""
     goes_deeper: bool = False
     """Whether TorchInductor runs automatically after a run that left it out."""
     tries_fixes: bool = False
@@ -43,10 +43,11 @@ class SettingOverrides:
 def resolve(
     target: Target, config: ProjectConfig, overrides: SettingOverrides, default_timeout: float | None = None
 ) -> tuple[Target, RunSettings]:
-    """Return the settings of a target's run, and the target itself.
+    """Return a target and the settings of its run.
 
-    A target that is a trace gets its folders. Settings of ``overrides`` come first, then those of the target,
-    then those of the project. ``default_timeout`` (seconds) is the time limit if none is set.
+    A target that is a trace gets the mapping of folders on other machines. Settings of ``overrides`` take
+    precedence over settings of the target, which take precedence over settings of the project.
+    ``default_timeout`` (seconds) is the time limit if no setting limits the time.
     """
     switches = target.switches or config.switches
     settings = RunSettings(
@@ -68,8 +69,8 @@ def choose_interpreter(
 ) -> PythonInterpreter:
     """Choose the Python of a target.
 
-    The Python that is set comes first, then the target's ``own``, the project's, and the editor's active one.
-    If there is none of them, an installed one is looked up.
+    The first that is set is chosen: the Python of ``overrides``, ``own`` (the target's), the project's, the
+    editor's active Python. If none is set, an installed Python is looked up.
     """
     for name, folder, origin in (
         # The origins are shown only in editors.

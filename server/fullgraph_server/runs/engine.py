@@ -27,7 +27,7 @@ _DEEPER = 5.0
 
 
 class RunEngine:
-    """Maker of runs in the workers of a pool. Close it after use."""
+    """Maker of runs in the workers of a pool. Close the engine after use."""
 
     def __init__(self, workers: WorkerPool | None = None) -> None:
         self._workers = workers or WorkerPool()
@@ -39,7 +39,7 @@ class RunEngine:
         on_output: OnOutput | None = None,
         libraries: Sequence[str] = (),
     ) -> WorkerRun:
-        """Make a run of a request for a plan.
+        """Create the run of a request in a worker, with the settings of a plan.
 
         ``libraries`` are the modules that the target's program imports.
         """
@@ -51,7 +51,7 @@ class RunEngine:
         self._workers.expect(settings, libraries)
 
     async def close(self) -> None:
-        """End every process."""
+        """End all worker processes."""
         await self._workers.close()
 
 

@@ -32,16 +32,16 @@ class TargetExecution(Protocol):
         """The facts from which the report is made."""
 
     def cancel(self) -> None:
-        """End the execution now; its facts so far stay."""
+        """End the execution now; the facts so far are kept."""
 
     async def execute(self) -> Report:
         """Make the report.
 
-        A failure of the target's programs raises nothing; an error of Fullgraph may raise.
+        Failures of the target's programs are part of the report; only an error of Fullgraph is raised.
         """
 
     def prepare(self, libraries: Sequence[str]) -> None:
-        """Prepare the next execution, of a program that imports these libraries."""
+        """Prepare for the next execution, whose program imports ``libraries``."""
 
     def depends_on(self, report: Report) -> frozenset[str]:
         """Return the files that the report depends on."""
@@ -60,7 +60,7 @@ def execution_of(job: RunJob) -> TargetExecution:
 
 
 async def report_of(job: RunJob) -> Report:
-    """Make the report of a job; an error of Fullgraph itself becomes its finding."""
+    """Make the report of a job; an error of Fullgraph itself becomes a finding."""
     try:
         return await execution_of(job).execute()
     except Exception as error:
@@ -71,8 +71,8 @@ async def report_of(job: RunJob) -> Report:
 def failed_report(partial: Report, filename: str, error: Exception) -> Report:
     """Return the report of a run in which Fullgraph itself failed.
 
-    It is ``partial`` with the error as a finding on the first line of the target's ``filename``. The
-    traceback goes to the log.
+    The report is ``partial`` plus a finding for the error, on the first line of the target's ``filename``.
+    The traceback goes to the log.
     """
     _log.error("the run of %s failed", partial.target, exc_info=error)
     place = Span(filename, 1, 1, 1, 1)
@@ -92,7 +92,7 @@ class ProgramExecution:
         self._run = job.engine.run(plan, request, job.on_output, job.libraries)
         self._preview: PreviewRun | None = None
         self._end: RunFinished | None = None
-        """The end of the program, while another interpreter still compiles its graphs."""
+        """The last fact of the program, held back while another interpreter compiles the program's graphs."""
         self._reporting = PartialReports(self._report, job.on_report)
 
     def cancel(self) -> None:

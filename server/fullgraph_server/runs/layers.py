@@ -13,7 +13,7 @@ from ..workspace.positions import Span
 
 
 def as_layer(report: Report, layer: Layer) -> Report:
-    """Return a report as a layer's; its failed run concerns no line of the program."""
+    """Return a report as a layer; a failure of its run is not shown on a line."""
     if not layer:
         return report
     findings = (
@@ -24,7 +24,7 @@ def as_layer(report: Report, layer: Layer) -> Report:
 
 
 def leaves_out_inductor(report: Report) -> bool:
-    """Tell whether a program finished without TorchInductor, which it uses."""
+    """Tell whether a finished run left out TorchInductor, which its program uses."""
     return report.status == "finished" and INDUCTOR in report.left_out
 
 
@@ -36,8 +36,8 @@ def is_beside(layer: Report, shown: Report | None) -> bool:
 def with_layers(ordinary: Report, layers: Iterable[Report]) -> Report:
     """Return the ordinary result with the findings and times that layers add.
 
-    Layers add late compilations, located faults, repros, and what lines cost. A failure that a layer
-    describes better appears once.
+    Layers add late compilations, located faults, repros, and costs of lines. A failure that is in the
+    ordinary result and in a layer appears once, as the layer describes it.
     """
     findings, files, speed = list(ordinary.findings), dict(ordinary.files), ordinary.speed
     for layer in sorted(layers, key=lambda layer: layer.generation):
@@ -56,7 +56,7 @@ def with_layers(ordinary: Report, layers: Iterable[Report]) -> Report:
 
 
 def _is_of_line(layer: Report, finding: Finding) -> bool:
-    """Tell whether only a layer has such a finding, and it is on a line."""
+    """Tell whether a layer adds this finding to a line of the ordinary result."""
     of_inductor = layer.layer == "inductor" and finding.kind == "compile-error"
     of_layer = finding.fault > 0 or finding.kind == "late-compile" or layer.layer == "minify" or of_inductor
     return of_layer and not finding.of_run
@@ -69,7 +69,7 @@ def _speed_of_lines(ordinary: Report, layer: Report, speed: MeasuredSpeed) -> Me
 
 
 def _ran_as_in(ordinary: Report, layer: Report, span: Span) -> bool:
-    """Tell whether a line of a layer is the same line in the ordinary run."""
+    """Tell whether the ordinary run and a layer ran the same text of the span's file."""
     before, after = (report.files.get(span.filename) for report in (ordinary, layer))
     return before is None or after is None or before.lines == after.lines
 

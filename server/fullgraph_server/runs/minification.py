@@ -35,7 +35,7 @@ NOTHING_FAILS = "Nothing fails: there is no failure to minify."
 
 
 class MinifyResult:
-    """The result of a minification, complete or so far, from the facts about it."""
+    """The result of a minification, final or so far, made from its facts."""
 
     def __init__(self, output: Path) -> None:
         self.output = output
@@ -94,7 +94,7 @@ class MinifyResult:
 
 @dataclass(frozen=True)
 class FailureChoice:
-    """The failure to minify, by its fault's number or graph; by default the first.
+    """The failure to minify, chosen by fault number or graph; by default the first.
 
     ``level`` is the form of the graph that is minified; ``None`` for the form that suits the failure.
     """
@@ -107,7 +107,7 @@ class FailureChoice:
 class Minification:
     """The minification of one failure of a target into a file. Execute it once.
 
-    ``start`` makes the run of the request: in an editor, a run outside of the schedule.
+    ``start`` creates the run of the request; in an editor, this run is outside of the schedule.
     """
 
     def __init__(
@@ -151,21 +151,18 @@ class Minification:
 
 
 class CannotMinifyError(Exception):
-    """A minification that is refused.
-
-    The message is a sentence for the user.
-    """
+    """A refusal to minify; its message is a sentence for the user."""
 
 
 Display: TypeAlias = Callable[[Minification], AbstractContextManager[Callable[[str], None]]]
-"""Shows a minification while it runs; the context is a function that shows a message of progress."""
+"""Shows a minification while it runs; the context yields a function that shows progress messages."""
 
 
 class Minifications:
     """The minifications of an editor, one at a time: each uses several processes.
 
-    Repros are written below the folder that ``keeping_root`` returns for a file; without a folder,
-    minification is refused.
+    Repros are written below the folder that ``keeping_root`` returns for a file; if it returns ``None``,
+    the minification is refused.
     """
 
     def __init__(
@@ -185,7 +182,7 @@ class Minifications:
         return self._repros.get(target)
 
     def stop(self, target: str | None = None) -> None:
-        """Stop the minification in progress, if it is of this target or none is given.
+        """Stop the minification in progress, if it is of ``target`` (``None``: of any).
 
         The best repro so far stays.
         """
@@ -253,7 +250,7 @@ class Minifications:
 def _new_repro(root: Path, filename: str) -> Path:
     """Create an empty file for a repro.
 
-    It is named for ``filename``, in which the failure is. Raises ``OSError``.
+    The repro is named after ``filename``, the file with the failure. Raises ``OSError``.
     """
     folder, stem = own_folder(root, "repros"), Path(filename).stem
     for number in itertools.count(1):

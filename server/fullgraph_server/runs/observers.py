@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 class RunObserver:
-    """An observer of runs. The generations of one target only grow."""
+    """An observer of runs. The generations of a target's runs are in ascending order."""
 
     def started(self, target: Target, generation: int, cancel: Callable[[], None]) -> None:
         """Note that a run begins; ``cancel`` ends it."""
@@ -24,7 +24,7 @@ class RunObserver:
         """Note the current step of a run."""
 
     def reported(self, report: Report) -> None:
-        """Take a newer report of the target, of its facts so far or of the whole run."""
+        """Take a newer report of the target, of a finished run or of a run in progress."""
 
     def layered(self, report: Report) -> None:
         """Take a newer report of a layer of the target."""
@@ -39,7 +39,7 @@ class RunObserver:
         """Take a new state of the target."""
 
     def chosen(self) -> None:
-        """Note that results of another choice of targets are shown from now on."""
+        """Note that the user has changed the choice of the target to show."""
 
 
 class RunObservers:
@@ -49,7 +49,7 @@ class RunObservers:
         self._observers = observers
 
     def notify(self, notify: Callable[[RunObserver], None]) -> Exception | None:
-        """Notify all observers; return the last error of one.
+        """Notify all observers; return the last error that an observer raised.
 
         An error of one observer does not affect the others.
         """

@@ -12,9 +12,9 @@ from ..report.model import Report
 _log = logging.getLogger(__name__)
 
 _REFRESH_SECONDS = 0.1
-"""Seconds for which facts gather before an unfinished report is made."""
+"""Seconds for which facts are collected before a report of the run in progress is made."""
 _FOLDING_SHARE = 0.1
-"""The share of time that may be spent on unfinished reports."""
+"""The share of time that may be spent on reports of a run in progress."""
 
 
 class PartialReports:
@@ -45,9 +45,9 @@ class PartialReports:
         self._refreshing = asyncio.create_task(self._refresh(0))
 
     async def finish(self) -> Report:
-        """Return the last report once it is made.
+        """Wait for the last report, and return it.
 
-        Raises the error that prevented it.
+        Raises the error of ``make`` if it cannot make this report.
         """
         assert self._refreshing is not None, "the end was not noted"
         return await self._refreshing
@@ -75,8 +75,8 @@ def _log_failure(refreshing: asyncio.Task[Report]) -> None:
 
 
 def is_worth_showing(report: Report) -> bool:
-    """Tell whether a report may replace the earlier one before its run ends.
+    """Tell whether a report may replace the report of the previous run.
 
-    A report without findings waits for the end of its run.
+    The report of a run that is in progress or was cancelled must have a finding.
     """
     return bool(report.findings) or report.status not in (None, "cancelled")

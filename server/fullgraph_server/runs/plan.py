@@ -34,16 +34,16 @@ class RunPlan:
     texts: tuple[SourceText, ...] = ()
     """The texts that differ from the files on disk."""
     baseline: Baseline = field(default_factory=Baseline)
-    """Accepted findings, which are hidden; empty on the command line, which itself reports them."""
+    """Accepted findings, which are hidden; empty on the command line, where commands read the baseline."""
     goes_deeper: bool = False
-    """Whether TorchInductor also runs, in the background, once nothing else does."""
+    """Whether TorchInductor also runs, in the background, once no other run is in progress."""
     tries_fixes: bool = False
     """Whether fixes of the findings are tried without a request."""
 
     def of_cells(self) -> RunPlan:
-        """Return the plan with only those cells of a notebook that run.
+        """Return the plan with only the cells of a notebook that its target runs.
 
-        The plan of any other target is returned unchanged.
+        The plan of a target that is not a notebook is returned unchanged.
         """
         filename = self.target.filename
         source = self.workspace.source(filename)
@@ -72,9 +72,9 @@ class RunPlan:
         return replace(self, settings=self.settings.stretched(factor))
 
     def depth(self, requested: Depth) -> Depth:
-        """Return the depth of a run.
+        """Return the depth at which the run is made.
 
-        A preview already builds kernels at depth ``kernels``.
+        For a preview, ``build`` becomes ``kernels``: at this depth, a preview already builds its kernels.
         """
         return "kernels" if requested == "build" and self.settings.switches.device else requested
 
@@ -98,7 +98,7 @@ class RunPlanner(Protocol):
 
 @dataclass(frozen=True)
 class RunJob:
-    """One generation of a target: its plan, and who gets its reports and output."""
+    """One run of a target: its plan, and the receivers of its reports and output."""
 
     plan: RunPlan
     generation: int
@@ -107,7 +107,7 @@ class RunJob:
     libraries: Sequence[str] = ()
     """The installed modules that the target's program imported in its last runs."""
     on_report: Callable[[Report], None] | None = None
-    """Gets the report of the facts so far whenever there are more; ``None`` to make only the last report."""
+    """Gets a report of all facts so far whenever facts arrive; ``None`` to make only the last report."""
     on_output: Callable[[str], None] = to_stderr
     """Gets what the target's program prints."""
     on_facts: Callable[[Sequence[Fact]], object] = bool

@@ -38,7 +38,7 @@ for path in sorted(pathlib.Path(__file__).parent.glob("graph_*.py")):
     except Exception:
         traceback.print_exc()
 """
-"""Compiles every graph, even after one that fails: facts of the compiler report the failure."""
+"""Compiles every graph, even if an earlier graph fails: facts of the compiler report the failure."""
 
 
 _MAKE: Final = (
@@ -53,7 +53,7 @@ _NAME: Final = (
 
 
 def no_preview(deferred: PreviewDeferred, torch: str) -> TargetProblem:
-    """Return the problem that no interpreter can preview, with how to create one."""
+    """Return the problem that there is no preview environment, with how to create one."""
     message = f"no kernels for a GPU: {deferred.reason}, and there is no preview environment"
     hints = (_MAKE.format(release=torch.partition("+")[0]), _NAME)
     return TargetProblem("error", message, hints, of_run=True)
@@ -129,7 +129,7 @@ class PreviewRun:
         return replace(node, frame=stack[-1] if stack else None, stack=stack)
 
     def _stack(self, stack: Stack) -> Stack:
-        """Return the program's calls for a stack that ends in the text of a graph."""
+        """Translate a stack that ends in a graph's line to the program's stack."""
         for frame in reversed(stack):
             if frame.filename in self._places:
                 return self._places[frame.filename].get(frame.row, ())

@@ -67,7 +67,7 @@ class _RunEnding:
 
     status: Status
     message: str = ""
-    """The message of a problem to report: an error, unless the run reached its time limit."""
+    """The message of the problem to report: information if the run reached its time limit, else an error."""
     hints: tuple[str, ...] = ()
     stack: Stack = ()
     exit_code: int | None = None
@@ -86,7 +86,7 @@ _METHODS: Final[Mapping[type[WorkerRequest], str]] = {
 """The worker's methods, by the requests that they take."""
 
 OnOutput: TypeAlias = Callable[[str], None]
-"""Gets what a program prints."""
+"""A function that receives what a program prints."""
 
 _Cause: TypeAlias = Literal["answered", "exited", "timeout", "memory"]
 
@@ -115,7 +115,7 @@ class WorkerRun:
         self._cancelled = False
 
     def cancel(self) -> None:
-        """End the run now; its facts so far stay."""
+        """End the run now; the facts so far are kept."""
         self._cancelled = True
         self._give_up()
 
@@ -126,8 +126,8 @@ class WorkerRun:
     async def execute(self, on_facts: Callable[[Sequence[Fact]], None]) -> None:
         """Run the program, and pass its facts to ``on_facts`` as they arrive.
 
-        Whatever fails in program, interpreter or Fullgraph, this raises nothing, and the last fact is
-        ``RunFinished``. Only ``on_facts`` may raise when it gets that fact.
+        Failures of the program, the interpreter or Fullgraph are not raised: they become facts. The last
+        fact is always ``RunFinished``; an error that ``on_facts`` raises for this fact is raised.
         """
         delivery = _FactDelivery(self._request.generation, on_facts, self._give_up)
         try:
@@ -171,7 +171,7 @@ class WorkerRun:
     async def _interruptible(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Await work that :meth:`cancel` may interrupt.
 
-        Raises :class:`_CancelledError` if it did.
+        Raises :class:`_CancelledError` if the work was interrupted.
         """
         step = self._step = asyncio.ensure_future(work)
         if self._cancelled:
@@ -216,7 +216,7 @@ class WorkerRun:
         return _RunEnding("memory", f"The program used more than {gib:.3g} GiB of memory.", hints)
 
     async def _greet(self, worker: Worker) -> _RunEnding | None:
-        """Wait for the worker's greeting; return an ending if it cannot run anything."""
+        """Wait for the worker's greeting; return an ending if the worker is unusable."""
         python, process = self._settings.python, worker.process
         cause = await self._settled(worker, worker.hello, START_SECONDS)
         if cause == "timeout":
@@ -252,7 +252,7 @@ class WorkerRun:
 def _runs_it_itself(request: WorkerRequest) -> bool:
     """Tell whether the worker's own process runs the program.
 
-    If a child does, the worker's stack says nothing about the program.
+    If a child process runs the program, the worker's stack says nothing about the program.
     """
     if not isinstance(request, RunRequest):
         return False
@@ -261,11 +261,11 @@ def _runs_it_itself(request: WorkerRequest) -> bool:
 
 
 class _CancelledError(Exception):
-    """The run was cancelled."""
+    """The cancellation of a run."""
 
 
 class _FactDelivery:
-    """Delivery of one generation's facts, with none after the run has finished."""
+    """Delivery of one run's facts; no fact is delivered after ``RunFinished``."""
 
     def __init__(
         self,
@@ -275,7 +275,7 @@ class _FactDelivery:
     ) -> None:
         self.finished = False
         self.error: Exception | None = None
-        """The error of ``on_facts``, which then gets no more facts of the worker; ``give_up`` is called."""
+        """The error that ``on_facts`` raised; if there is one, later facts of the worker are dropped."""
         self._begun = time.monotonic()
         self._generation = generation
         self._on_facts = on_facts
@@ -323,7 +323,7 @@ class _FactDelivery:
 def to_stderr(text: str) -> None:
     """Write a program's output to standard error.
 
-    It is flushed at once, since a prompt has no line end.
+    Standard error is flushed at once, since a prompt has no line end.
     """
     sys.stderr.write(text)
     sys.stderr.flush()

@@ -11,10 +11,7 @@ from ..workspace.targets import Target, TorchrunJob, Trace
 
 
 class RunProgress:
-    """The progress of one run.
-
-    It predicts nothing, unless a remaining amount is known.
-    """
+    """The progress of one run; predicts nothing, unless a remaining amount is known."""
 
     def __init__(self, target: Target, depth: Depth, switches: Switches) -> None:
         self._doing = _doing(target, depth, switches)

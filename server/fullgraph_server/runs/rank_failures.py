@@ -21,8 +21,8 @@ def has_failed(facts: Sequence[Fact]) -> bool:
 def with_consequences(facts_of: Mapping[int, Sequence[Fact]]) -> dict[int, tuple[Fact, ...]]:
     """Return the facts of each rank, without errors that another rank has caused.
 
-    A rank whose peer is gone raises inside of torch, in whatever waits for the peer; or it is ended, since it
-    would wait for ever. Such ends become information.
+    A rank that waits for a failed rank raises an error inside of torch, or Fullgraph ends it because it would
+    wait for ever. Such an error or end becomes a finding of severity information.
     """
     culprit = next(
         (rank for rank, facts in facts_of.items() if has_failed(facts) and not _is_victim(facts)), None

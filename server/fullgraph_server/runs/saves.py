@@ -12,7 +12,7 @@ from .choice import TargetChoice
 from .slot import TargetSlot
 
 _LONG_SECONDS: Final = 20.0
-"""Seconds: a save does not repeat a longer run, unless the user agrees."""
+"""Seconds: if the last run took longer, a save reruns the target only with the user's consent."""
 
 _NOT_AGAIN: Final[tuple[Status, ...]] = ("cancelled", "memory")
 """Statuses after which only the user reruns the target: the run was stopped, or used too much memory."""
@@ -23,8 +23,8 @@ def repeated(
 ) -> Iterator[tuple[str, TargetSlot]]:
     """Yield the targets to rerun once a file that they imported is saved.
 
-    These are the target that the user ran last, targets whose results show in an open file, and those for
-    which the user has agreed to reruns.
+    These are the chosen target, or else the target that the user ran last; targets whose results show in an
+    open file; and targets for which the user has agreed to reruns.
     """
     depending = {
         name: slot for name, slot in slots.items() if filename in slot.kept.files and slot.state.run_on_save
@@ -40,7 +40,7 @@ def repeated(
 
 
 def is_long(slot: TargetSlot) -> bool:
-    """Tell whether a target's last run was so long that a save asks the user first."""
+    """Tell whether a save must ask the user before it reruns a target that took long."""
     report = slot.kept.report
     took = report.seconds if report is not None and not report.layer else 0.0
     return not slot.is_busy and not slot.agreed and took > _LONG_SECONDS

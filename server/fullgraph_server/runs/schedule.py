@@ -34,7 +34,7 @@ _STRETCH = 5.0
 
 
 class RunSchedule:
-    """The schedule of all targets: of each, one run executes and others wait."""
+    """The schedule of all targets; of each target, at most one run executes at a time."""
 
     def __init__(
         self,
@@ -45,8 +45,8 @@ class RunSchedule:
     ) -> None:
         """Make a schedule without targets.
 
-        ``on_output`` gets what programs print, with target and generation; by default it goes to standard
-        error.
+        ``on_output`` gets target, generation and printed text of a program; by default, the text goes to
+        standard error.
         """
         self._choice = choice or TargetChoice()
         self._asked = itertools.count(1)
@@ -72,8 +72,8 @@ class RunSchedule:
 
         The future gets the report, or ``None`` if the run was stopped before it began. Requests for the same
         layer share one run until it begins; requests made while another run executes share the next one. The
-        run goes as deep as the deepest request. Once kernels were requested, later runs show them, too.
-        ``switches`` are attributes of the target's switches for this run alone.
+        run goes as deep as the deepest request. Without ``depth``, a target whose last run generated kernels
+        generates them again. ``switches`` are attributes of the target's switches for this run alone.
         """
         if self._choice.target != target:
             self.choose("")  # the user wants to see the target that runs
@@ -87,7 +87,7 @@ class RunSchedule:
         overrides: SettingOverrides | None = None,
         is_open: Callable[[str], bool] = lambda _: True,
     ) -> list[str]:
-        """Rerun the targets of a saved file; return those that need the user's consent.
+        """Rerun targets that imported a saved file; return targets that need consent.
 
         ``overrides`` are the settings of the file's folder, if the client has just sent them; ``is_open``
         tells whether the client shows a file.
@@ -102,16 +102,16 @@ class RunSchedule:
         return unasked
 
     def repeat(self, target: str, overrides: SettingOverrides | None = None) -> None:
-        """Rerun a target without a request; a run in progress used older text and ends."""
+        """Rerun a target without a request; end a run in progress, which used older text."""
         self._targets[target].repeat(overrides)
 
     def stop(self, target: str | None = None) -> None:
-        """End the current run and drop waiting ones, of one target or of all."""
+        """End the current run and drop waiting runs, of one target or (``None``) of all."""
         for runs in self._selected(target):
             runs.stop()
 
     def clear(self, target: str | None = None) -> None:
-        """Forget one target or all, as if it had never run."""
+        """Forget all runs of one target or (``None``) of all targets."""
         for runs in self._selected(target):
             runs.clear()
 
@@ -125,7 +125,8 @@ class RunSchedule:
     def set_run_on_save(self, target: str, filename: str, enabled: bool) -> None:
         """Set whether saves rerun a target.
 
-        A target that has not run yet depends on ``filename``.
+        ``filename`` is the target's own file: other files on which the target depends are unknown before its
+        first run.
         """
         runs = self._runs_of(target)
         runs.slot.kept = replace(runs.kept, files=runs.kept.files | {filename})
@@ -133,12 +134,15 @@ class RunSchedule:
         runs.show_state(run_on_save=enabled)
 
     def raised_limit(self, target: str) -> float | None:
-        """Return a target's raised time limit in seconds; ``None`` without a limit."""
+        """Return the time limit in seconds that :meth:`raise_limit` would set.
+
+        Return ``None`` if the target has no time limit.
+        """
         runs = self._targets.get(target)
         return runs.kept.limit * _STRETCH if runs and runs.kept.limit else None
 
     def raise_limit(self, target: str) -> asyncio.Future[Report | None]:
-        """Rerun a target with a higher time limit, which holds until it is cleared."""
+        """Rerun a target with a higher time limit, in effect until the target is cleared."""
         runs = self._runs_of(target)
         runs.slot.kept = replace(runs.kept, stretch=runs.kept.stretch * _STRETCH)
         return self.start(target)
@@ -146,8 +150,8 @@ class RunSchedule:
     def edited(self, filename: str, is_as_it_ran: Callable[[Report], bool] = lambda _: False) -> float | None:
         """Mark the targets that ran a file as stale.
 
-        A report for which ``is_as_it_ran`` is true does not become stale. Returns the seconds without edits
-        after which these targets should be rerun; ``None`` if there are no such targets.
+        A target does not become stale if ``is_as_it_ran`` is true for its report. Returns the seconds without
+        edits after which the stale targets should be rerun; ``None`` if no target became stale.
         """
         pauses = []
         for runs in self._targets.values():
@@ -159,7 +163,7 @@ class RunSchedule:
         return max(pauses, default=None)
 
     def beside(self, plan: RunPlan, request: WorkerRequest, on_output: OnOutput | None = None) -> WorkerRun:
-        """Make a run of another worker request for a target, outside of the schedule."""
+        """Create a run of any worker request for a target, outside of the schedule."""
         runs = self._targets.get(plan.target.id) or TargetRuns(plan.target.id, self._shared)
         output = on_output or runs.output(plan.target, next(self._shared.generations))
         return self._shared.engine.run(plan, request, output, runs.kept.libraries)
@@ -167,10 +171,10 @@ class RunSchedule:
     # -- results --------------------------------------------------------------------------------
 
     def reports(self) -> tuple[Report, ...]:
-        """Return the reports that files show, one for each target.
+        """Return the reports to show in files, one for each target.
 
-        It is the report of the last ordinary run with what layers add to its lines, or that of a layer if
-        there is no ordinary one.
+        Each is the report of the last ordinary run, with what layers add to its lines, or the report of a
+        layer if no ordinary run has finished.
         """
         reports = (runs.kept.marked for runs in self._targets.values())
         return tuple(report for report in reports if report is not None)
@@ -185,7 +189,7 @@ class RunSchedule:
 
     @property
     def choice(self) -> str:
-        """The target whose results hide those of other targets; empty for none."""
+        """The target whose results hide those of other targets; empty if none is chosen."""
         return self._choice.target
 
     def choose(self, target: str) -> None:
@@ -198,7 +202,7 @@ class RunSchedule:
             runs.tell_state()
 
     def report(self, target: str, layer: Layer = "") -> Report | None:
-        """Return the report of a target or of its layer: of the current or last run."""
+        """Return the newest report of a target or of its layer, even of a run in progress."""
         runs = self._targets.get(target)
         return runs.report(layer) if runs else None
 
@@ -208,7 +212,7 @@ class RunSchedule:
         return (report, *self.layers(target)) if report else ()
 
     def layers(self, target: str) -> tuple[Report, ...]:
-        """Return a target's layers, except one that is shown as its report.
+        """Return a target's layers, except a layer that is returned by :meth:`report`.
 
         The newest layer comes first.
         """
@@ -217,7 +221,7 @@ class RunSchedule:
         return tuple(sorted((item for item in layers if item is not self.report(target)), key=_newest_first))
 
     def left_out(self, report: Report) -> tuple[str, ...]:
-        """Return the parts of the compiler that no run has executed for a result."""
+        """Return compiler parts that a report's run left out and no later run executed."""
         layer = self.report(report.target, "inductor")
         has_run = layer is not None and layer.generation > report.generation and layer.status == "finished"
         return () if has_run else report.left_out
@@ -251,7 +255,7 @@ class RunSchedule:
             runs.slot.give_way()
 
     def _go_deeper(self) -> None:
-        """Run TorchInductor in the background for one result without it, if idle."""
+        """If idle, run TorchInductor in the background for one target that left it out."""
         if any(target.slot.task for target in self._targets.values()):
             return
         for target in self._targets.values():

@@ -30,7 +30,7 @@ class TargetState:
     stale: bool = False
     """Whether a file on which the target depends has changed since that run began."""
     run_on_save: bool = True
-    """Whether saving such a file reruns the target."""
+    """Whether saving a file on which the target depends reruns the target."""
 
 
 @dataclass(frozen=True)
@@ -40,15 +40,15 @@ class RunOptions:
     depth: Depth = "graph"
     switches: Mapping[str, Any] = field(default_factory=dict)
     by_itself: bool = False
-    """Whether nobody requested the run: then file changes are discarded, unless a setting keeps them."""
+    """Whether no user requested the run: then file changes are discarded, unless a setting keeps them."""
     in_background: bool = False
-    """Whether it is the background run of TorchInductor, which ends as soon as another run is requested."""
+    """Whether this is the background run of TorchInductor, which ends as soon as another run is requested."""
     overrides: SettingOverrides | None = None
-    """The settings that came with the request; without them, they are requested from the client."""
+    """The settings that came with the request; ``None`` to ask the client for its settings."""
 
     @property
     def layer(self) -> Layer:
-        """The layer that such a run makes; empty for the ordinary result."""
+        """The layer that a run with these options makes; empty for the ordinary result."""
         return "inductor" if self.in_background else layer_of(self.depth, self.switches)
 
     def switched(self, plan: RunPlan) -> RunPlan:
@@ -60,7 +60,7 @@ class RunOptions:
         return plan.switched({"files": "discard"}) if discards else plan
 
     def joined(self, other: RunOptions) -> RunOptions:
-        """Return the options of a run for both requests; the later one takes precedence."""
+        """Return the options of one run for two requests; ``other``, the later, prevails."""
         depth = self.depth if other.depth == "graph" else other.depth
         switches = {**self.switches, **other.switches}
         by_itself = self.by_itself and other.by_itself
@@ -90,11 +90,11 @@ class CurrentRun:
     generation: int
     phase: RunPhase = "running"
     execution: TargetExecution | None = None
-    """``None`` until it is created."""
+    """The execution of the run; ``None`` until it is created."""
     status: Status | None = None
-    """The status of its last report, which may arrive before its process has exited."""
+    """The status of the run's last report, which may arrive before the process has exited."""
     changes: list[Callable[[Report], Report]] = field(default_factory=list)
-    """Changes to its reports so far, which each later report gets, too."""
+    """Changes that were made to reports of this run, and are made to each later report of it."""
 
 
 @dataclass(frozen=True)
@@ -102,21 +102,21 @@ class SlotHistory:
     """Results of earlier runs of a target, and other state for its next run."""
 
     report: Report | None = None
-    """The report of the last finished ordinary run; that of a layer if no ordinary run has finished."""
+    """The report of the last finished ordinary run, or of a layer if no ordinary run has finished."""
     marked: Report | None = None
-    """The same report, with what newer layers add to its lines."""
+    """``report`` with what newer layers add to its lines."""
     latest: Report | None = None
     """The report of the current run, if it is ordinary and worth showing; otherwise the last report."""
     layers: Mapping[Layer, Report] = field(default_factory=dict)
     """The newest report of each layer."""
     edited: int = 0
-    """The last generation that ran a text that was edited since."""
+    """The last generation that ran source text which has been edited since."""
     usual_depth: Depth = "graph"
     """The depth of a run whose request sets no depth."""
     limit: float | None = None
     """The time limit of the last ordinary run, in seconds."""
     stretch: float = 1.0
-    """The factor for the time limit of the settings, once the user has raised the limit."""
+    """The factor by which the user has raised the time limit of the settings."""
     files: frozenset[str] = frozenset()
     """The files on which the target depends."""
     libraries: tuple[str, ...] = ()
@@ -124,20 +124,20 @@ class SlotHistory:
 
 
 class TargetSlot:
-    """One target, which is in one phase at a time.
+    """The state of one target, which is in one phase at a time.
 
-    This table has all transitions.
+    The table lists all transitions.
 
     ===================  =========  ============================================================
     phase                event      next phase
     ===================  =========  ============================================================
     idle                 ask        queued
-    queued               ask        queued: one request for both
+    queued               ask        queued: the two requests are merged
     queued               begin      running: the request was taken
     queued               stop       idle
     running, superseded  ask        the same; the request waits
     running              supersede  superseded: a waiting request replaces this run
-    superseded           stop       running, until the execution has ended: nothing waits now
+    superseded           stop       running, until the execution ends: no request waits any more
     running              give way   superseded, if it is a background run: other runs come first
     running, superseded  clear      cleared: its reports are not shown
     any phase of a run   end        queued if a request waits, else idle
@@ -148,7 +148,7 @@ class TargetSlot:
         self.task: asyncio.Task[None] | None = None
         """Serves the requests; ``None`` in the phase ``idle``."""
         self.requests: dict[Layer, QueuedRun] = {}
-        """The requests that wait, one for each layer: they are served in their order."""
+        """The waiting requests, one for each layer, in the order in which they are served."""
         self.run: CurrentRun | None = None
         self.kept = SlotHistory()
         self.filename = ""
@@ -181,7 +181,7 @@ class TargetSlot:
     def run_state(self) -> RunState | None:
         """The state that observers see.
 
-        A background run leaves the outcome of the last run unchanged.
+        A background run does not change it.
         """
         if self.run is None or self.run.options.in_background:
             return "queued" if self.is_busy else self.last_status
@@ -232,7 +232,7 @@ class TargetSlot:
             self._cancel()
 
     def give_way(self) -> None:
-        """End background work; it starts again when nothing else runs."""
+        """End the background run; it starts again when nothing else runs."""
         if (request := self.requests.pop("inductor", None)) is not None:
             request.answer.set_result(None)
             self.goes_deeper = True
@@ -272,7 +272,7 @@ class TargetSlot:
     # -- results -------------------------------------------------------------------------------
 
     def show(self, report: Report) -> None:
-        """Store a report that is shown, of the current run or of one that never began."""
+        """Store a report to show, of the current run or of a run that never began."""
         kept = self.kept
         if report.layer:
             kept = replace(kept, layers={**kept.layers, report.layer: report})
@@ -296,7 +296,7 @@ class TargetSlot:
         )
 
     def keep(self, report: Report, facts: Iterable[Fact], files: frozenset[str] | None) -> None:
-        """Store what the next run needs to know.
+        """Store the files and libraries of a run, which the next run needs.
 
         ``files`` are the files on which the run depends; ``None`` if its report is not worth showing.
         """

@@ -1,4 +1,4 @@
-"""The runs of one target: the current run, waiting ones, and notifications."""
+"""The runs of one target: the current run, waiting runs, and notifications."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ScheduleServices:
     turns: asyncio.Semaphore
     """Limits how many targets run at the same time."""
     make_way: Callable[[], None]
-    """Ends the runs in the background, before any other run."""
+    """Ends all background runs; called before any other run is requested."""
     when_idle: Callable[[], None]
     """Called when a target becomes idle."""
 
@@ -74,7 +74,7 @@ class TargetRuns:
         return self.slot.state
 
     def report(self, layer: Layer = "") -> Report | None:
-        """Return the report of the target or of a layer: of the current or last run."""
+        """Return the newest report of the target or of a layer, even of a run in progress."""
         return self.kept.layers.get(layer) if layer else self.kept.latest
 
     # -- messages ------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ class TargetRuns:
         return asyncio.shield(answer)
 
     def repeat(self, overrides: SettingOverrides | None) -> None:
-        """Rerun without a request; a run in progress used older text and ends."""
+        """Rerun without a request; end a run in progress, which used older text."""
         slot = self.slot
         # Callers that await the current run get the answer of the next run: it must be of the same kind.
         by_itself = RunOptions(slot.kept.usual_depth, by_itself=True)
@@ -102,12 +102,12 @@ class TargetRuns:
             self.ask(replace(by_itself, overrides=overrides))
 
     def stop(self) -> None:
-        """End the current run, and drop the waiting ones."""
+        """End the current run, and drop the waiting runs."""
         self.slot.stop()
         self.show_state()
 
     def clear(self) -> None:
-        """Forget everything, as if it had never run."""
+        """Forget all runs of the target."""
         self.slot.clear()
         self._notify(lambda observer: observer.cleared(self.name))
         self.show_state(generation=0, stale=False, run_on_save=True)
@@ -117,7 +117,7 @@ class TargetRuns:
         self._report(replace(report, generation=next(self._shared.generations)))
 
     def revise(self, change: Callable[[Report], Report]) -> None:
-        """Change the stored reports and those of the current run, and show them."""
+        """Change the stored reports and all reports of the current run, and show them."""
         slot = self.slot
         if slot.run is not None:
             slot.run.changes.append(change)
@@ -202,7 +202,7 @@ class TargetRuns:
     async def _answer(self, plan: RunPlan, request: QueuedRun) -> None:
         """Answer a request with the report of its run.
 
-        If another run supersedes it, the answer is the report of that run.
+        If a later run supersedes this run, the answer is the later run's report.
         """
         run = self.slot.begin(request.options, next(self._shared.generations), plan.target.filename)
         try:
@@ -217,7 +217,7 @@ class TargetRuns:
             request.answer.set_result(report)
 
     async def _run(self, run: CurrentRun, plan: RunPlan) -> Report:
-        """Run once; an error of Fullgraph itself ends the run and becomes its finding."""
+        """Run once; an error of Fullgraph itself ends the run and becomes a finding."""
         slot, target, generation = self.slot, plan.target, run.generation
         was_stale = self.state.stale
         beside = slot.is_beside
@@ -299,7 +299,7 @@ class TargetRuns:
         return report
 
     def _report(self, report: Report) -> None:
-        """Store a report, and show it. Raises the error of an observer that cannot."""
+        """Store and show a report. Raises the error of an observer that cannot show it."""
         slot = self.slot
         if slot.phase in ("superseded", "cleared"):
             return
@@ -330,7 +330,7 @@ class TargetRuns:
 
 
 class _OutputRelay:
-    """The output of a program, passed on up to a limit: some programs never stop."""
+    """The output of a program, passed on up to a limit: some programs print for ever."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self._write = write
@@ -346,7 +346,7 @@ class _OutputRelay:
 
 
 def _settle_with(answer: asyncio.Future[Report | None], later: asyncio.Future[Report | None]) -> None:
-    """Forward another request's result."""
+    """Settle ``answer`` with the result of ``later``, the request that replaced it."""
 
     def settle(done: asyncio.Future[Report | None]) -> None:
         if done.cancelled():

@@ -20,7 +20,7 @@ from .program_run import WorkerRun
 from .rank_failures import has_failed, with_consequences
 
 _GRACE_SECONDS = 3.0
-"""Seconds for which the other ranks run on after one has failed: they may still send facts."""
+"""Seconds for which the other ranks may still run and send facts after a rank has failed."""
 
 _MASTER = "127.0.0.1"
 
@@ -57,7 +57,7 @@ class TorchrunExecution:
     async def execute(self) -> Report:
         """Run all ranks.
 
-        The first rank that fails ends the others, which would wait for it for ever.
+        When a rank fails, the other ranks are ended: they would wait for the failed rank for ever.
         """
         ranks = [asyncio.create_task(rank.execute()) for rank in self._ranks]
         running = set(ranks)
@@ -139,12 +139,12 @@ class _RankOutput:
         self._begun = ""
 
     def write(self, text: str) -> None:
-        """Pass on complete lines: lines of other ranks may come between them."""
+        """Pass on complete lines only, so that output of ranks mixes line by line."""
         *lines, self._begun = (self._begun + text).split("\n")
         self._write("".join(f"{self._prefix}{line}\n" for line in lines))
 
     def close(self) -> None:
-        """Pass on a last line without a line end."""
+        """Pass on the last line if it has no line end."""
         if self._begun:
             self.write("\n")
 

@@ -49,9 +49,9 @@ class TraceExecution:
         """Do nothing: each reading starts a new process."""
 
     def depends_on(self, report: Report) -> frozenset[str]:  # noqa: ARG002
-        """Return the path of the logs, which may grow.
+        """Return the path of the logs, to which more may be written.
 
-        Findings follow edits of the source without another reading.
+        Edits of the source need no new reading: findings move with the edited lines.
         """
         return frozenset({self._target.filename})
 

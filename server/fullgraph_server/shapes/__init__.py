@@ -1,5 +1,5 @@
 """The JSON objects of the command line: their keys and values.
 
-- ``shape``: an object as a table of keys, from which its JSON Schema is generated, too
+- ``shape``: tables of keys that describe objects, and from which JSON Schemas are generated
 - ``report``: the objects of a report
 """

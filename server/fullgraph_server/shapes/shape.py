@@ -1,7 +1,7 @@
-"""A JSON object described by a table of keys.
+"""JSON objects described by a table of keys.
 
-The table makes the objects. The published JSON Schemas (``scripts/json_schema.py``) and the client's types
-(``scripts/protocol_types.py``) are generated from it, too.
+The objects are made by the table. The published JSON Schemas (``scripts/json_schema.py``) and the client's
+types (``scripts/protocol_types.py``) are generated from the same table.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from ..workspace.positions import Span
 
 
 class JsonEdge:
-    """How keys, places and texts are written; by default as on the command line."""
+    """Converter of keys, places and texts to JSON; keeps keys and texts by default."""
 
     def key(self, name: str) -> str:
         """Return the written name of a key."""
         return name
 
     def leaves(self, value: object) -> bool:  # noqa: ARG002
-        """Tell whether a key with this value is written."""
+        """Tell whether keys with this value are written."""
         return True
 
     def place(self, span: Span) -> Any:
-        """Return the written form of a place. Raises ``TypeError`` by default."""
+        """Return the written form of a place. The default raises ``TypeError``."""
         raise TypeError(f"{span} needs a shape")
 
     def text(self, name: str, text: str) -> str:  # noqa: ARG002
@@ -45,9 +45,9 @@ PLAIN: Final = JsonEdge()
 class JsonKey:
     """A key of a JSON object.
 
-    Its value is at ``path``, attribute names separated by dots; by default the path is ``name``. Or ``value``
-    computes it from the item and the edge, and ``type`` is its type. ``shape`` is the shape of objects in the
-    value.
+    Its value is the item's attribute at ``path``, names separated by dots (by default ``name``). If there is
+    a function ``value``, it computes the value from the item and the edge instead, and ``type`` is the
+    value's type. ``shape`` is the shape of objects in the value.
     """
 
     name: str
@@ -88,7 +88,7 @@ class JsonKey:
 class JsonShape:
     """The keys of JSON objects that are made from items of one type.
 
-    ``name`` is the client's name for the type of these objects.
+    ``name`` is the name of the objects' type in the client.
     """
 
     of: type[Any]
@@ -101,32 +101,32 @@ class JsonShape:
         return {edge.key(name): value for name, value in values if edge.leaves(value)}
 
     def with_keys(self, *more: str | JsonKey) -> JsonShape:
-        """Return a shape that has more keys."""
+        """Return a shape with these keys added."""
         return JsonShape(self.of, (*self.keys, *map(_key, more)), self.name)
 
     def annotation(self, key: JsonKey) -> Any:
-        """Return the type of a key's value, in which item types stand for their objects."""
+        """Return the type of a key's value; types of items stand for their JSON objects."""
         return key.type if key.value is not None else _annotation(self.of, key.path or key.name)
 
 
 def shape(of: type[Any], *keys: str | JsonKey, name: str = "") -> JsonShape:
-    """Make a shape; ``"row=span.row"`` is a key with its path, ``"row"`` is both."""
+    """Make a shape; ``"row=span.row"`` is a name and a path, ``"row"`` is both in one."""
     return JsonShape(of, tuple(map(_key, keys)), name)
 
 
 def whole(of: type[Any], *but: str, name: str = "") -> JsonShape:
-    """Make the shape with all fields of a dataclass, except those named in ``but``."""
+    """Make a shape with all fields of a dataclass, except fields named in ``but``."""
     return shape(of, *(field.name for field in fields(of) if field.name not in but), name=name)
 
 
 def members(annotation: Any) -> tuple[Any, ...]:
-    """Return the members of a union; of another type, the type itself."""
+    """Return the members of a union; for any other type, the type itself."""
     is_union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
     return typing.get_args(annotation) if is_union else (annotation,)
 
 
 def replaced(annotation: Any, put: Callable[[Any], Any]) -> Any:
-    """Return an annotation in which ``put(type)`` replaces each type.
+    """Return an annotation in which each type is replaced by ``put(type)``.
 
     Sequences become lists.
     """

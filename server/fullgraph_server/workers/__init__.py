@@ -2,7 +2,7 @@
 
 - ``pool``: the pool that hands out workers; the entry point
 - ``warm_pool``: workers of one kind, started ahead
-- ``fork_server``: the server's side of a fork server
+- ``fork_server``: handles of fork servers
 - ``handover``: fork servers that stay for the next command
 - ``inherited``: the attributes that a process inherits from its parent
 - ``process``: a worker's process: channel, output, end

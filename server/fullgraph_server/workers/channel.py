@@ -1,4 +1,4 @@
-"""The server's end of a connection to a worker: JSON-RPC 2.0 with Content-Length.
+"""Fullgraph's end of a connection to a worker: JSON-RPC 2.0 with Content-Length.
 
 pygls has an equivalent, but importing its LSP types takes longer than running a small program.
 """
@@ -27,7 +27,7 @@ class WorkerRefusal:
 class WorkerChannel:
     """A JSON-RPC connection to a worker.
 
-    It passes each notification's method and parameters to ``on_notification``.
+    ``on_notification`` gets the method and parameters of each notification.
     """
 
     def __init__(self, writer: Any, on_notification: Callable[[str, Any], None]) -> None:
@@ -79,6 +79,6 @@ class WorkerChannel:
 
 
 def _length(header: bytes) -> int:
-    """Return a header's content length, -1 if it has none. Raises ``ValueError``."""
+    """Return a header's content length, -1 if it is missing. Raises ``ValueError``."""
     fields = (line.partition(b":") for line in header.splitlines())
     return next((int(value) for name, _, value in fields if name.lower() == b"content-length"), -1)

@@ -59,7 +59,7 @@ def own_failure(error: Exception) -> str:
 def early_end(python: str, returncode: int, output: str) -> str:
     """Return why a process ended at its start.
 
-    Its last line of output is usually the reason.
+    The reason is usually the last line of the process's output.
     """
     lines = output.strip().splitlines()
     reason = f": {lines[-1].strip()}" if lines else "."

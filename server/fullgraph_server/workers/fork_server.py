@@ -1,6 +1,6 @@
-"""The server's side of a fork server, whose workers start warm.
+"""Handles of fork servers: processes whose forks are warm workers.
 
-The other side is ``fullgraph_compiler.worker.fork_server``.
+The program of a fork server is ``fullgraph_compiler.worker.fork_server``.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _MARK = "FULLGRAPH_FORK_SERVER"
 """The environment variable that marks a fork server's descendants."""
 _KILLED = -9
 _ANSWER_SECONDS = 60.0
-"""The time limit for the answer of a fork server from an earlier command, if it works all the time."""
+"""The longest wait for the answer of a fork server from an earlier command, even if it is still working."""
 _LOOK_SECONDS = 0.25
 """The interval between checks whether that fork server is still working."""
 _IDLE_LOOKS = 8
@@ -68,8 +68,8 @@ class ForkServerEndedError(Exception):
 class ReadyAnswer:
     """The answer of a fork server that has imported the requested libraries.
 
-    ``problem`` says why no run can start in the fork server, ``unsafe`` why it must not fork: sentences, or
-    empty.
+    ``problem`` says why no run can start in the fork server, ``unsafe`` why it must not fork. Both are
+    sentences, and empty if there is no reason.
     """
 
     problem: str
@@ -77,7 +77,7 @@ class ReadyAnswer:
 
 
 class ForkServer:
-    """A running fork server. The code that starts one closes it."""
+    """A handle of a running fork server. The code that starts a fork server closes it."""
 
     ended: asyncio.Future[int]
     """The exit code, once the fork server has ended."""
@@ -139,7 +139,7 @@ class ForkServer:
 
     @classmethod
     async def connect(cls, path: Path, cwd: Path) -> ForkServer:
-        """Connect to the fork server at ``path`` that has imported its libraries.
+        """Connect to a fork server that listens at ``path``, with its libraries imported.
 
         Raises ``OSError``, :class:`ForkServerEndedError` or ``asyncio.TimeoutError`` if there is no fork
         server, or if it ends because it is out of date.
@@ -160,10 +160,10 @@ class ForkServer:
         return server
 
     async def _await_busy(self, pid: int) -> None:
-        """Wait for an answer while process ``pid`` is working.
+        """Wait for the fork server's answer while its process ``pid`` is working.
 
-        A busy machine may take long. Raises ``asyncio.TimeoutError`` if the process stops working, or
-        :class:`ForkServerEndedError`.
+        On a busy machine, this may take long. Raises ``asyncio.TimeoutError`` if the process stops working,
+        or :class:`ForkServerEndedError`.
         """
         answer = asyncio.ensure_future(self._await_ready())
         idle, end = 0, self._loop.time() + _ANSWER_SECONDS
@@ -355,7 +355,7 @@ class ForkedProcess(WorkerProcess):
             self._server.send({"kill": self.id})
 
     def close(self) -> None:
-        """Close this end of its pipes."""
+        """Close this end of the process's pipes."""
         self.writer.close()
         if self.output_writer is not None:
             self.output_writer.close()

@@ -1,8 +1,8 @@
 """Fork servers that stay for the next command of the same user.
 
 Each fork server listens on a Unix socket in a folder that only the user can enter. One command at a time
-connects to it, and lets it stay again at the end. The fork server ends if the connection closes without that,
-or if no command connects in time.
+connects to the fork server, and at its end asks it to stay for the next command. The fork server ends if the
+connection closes without this request, or if no command connects in time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 _STAY_SECONDS = 600.0
 _MOST = 3
-"""The limit of fork servers that stay; each takes some hundred megabytes. The oldest ends first."""
+"""The most fork servers that stay; each takes several hundred megabytes. The oldest is ended first."""
 
 
 def handover_of_user() -> Handover | None:
@@ -118,7 +118,7 @@ def _end(path: Path) -> None:
 
 
 def _key(settings: RunSettings, libraries: Iterable[str], inherited: str) -> str:
-    """Return a hash of everything that a process inherits from its parent.
+    """Return a hash of everything in which fork servers may differ for a program.
 
     Raises ``OSError``.
     """

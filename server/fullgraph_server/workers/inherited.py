@@ -15,7 +15,7 @@ _STATUS: Final = re.compile(
     r"|(?:Cpus|Mems)_allowed):.*",
     re.MULTILINE,
 )
-"""proc_pid_status(5): credentials, signals, confinement and processors."""
+"""Fields of proc_pid_status(5): credentials, signals, confinement and processors."""
 _FILES: Final = (
     "limits",
     "cgroup",
@@ -28,7 +28,7 @@ _FILES: Final = (
     "attr/current",
     "attr/exec",
 )
-"""Files of ``/proc/self`` with only such attributes. Some are missing if the kernel lacks the feature."""
+"""Files of ``/proc/self`` that hold only inherited attributes. A kernel without a feature lacks its file."""
 _PRCTLS: Final = (27, 34, 66)
 """PR_GET_SECUREBITS, PR_MCE_KILL_GET and PR_GET_MDWE of prctl(2)."""
 _SYSCALLS: Final = {"x86_64": (252, 239, 250), "aarch64": (31, 236, 219)}
@@ -38,9 +38,9 @@ _KEYCTL_GET_KEYRING_ID, _SESSION_KEYRING = 0, -3
 
 
 def inherited() -> str:
-    """Return a text that is equal if the children of two processes start alike.
+    """Return a text that is equal in two processes if their children start alike.
 
-    Such children have equal attributes, for example namespaces and scheduling.
+    The text contains the attributes that children inherit, for example namespaces and scheduling.
     """
     status = _STATUS.findall(_read("status"))
     spaces = [_link(f"ns/{name}") for name in sorted(os.listdir("/proc/self/ns"))]
@@ -55,7 +55,7 @@ def inherited() -> str:
 def _root() -> object:
     """Identify the root folder by mount, device and inode.
 
-    Equal folders can be different mounts.
+    Device and inode alone do not suffice: a folder can be mounted several times.
     """
     descriptor = os.open("/", os.O_PATH)
     try:

@@ -41,7 +41,8 @@ def known_interpreters(
 ) -> list[PythonInterpreter]:
     """Return ``first``, then the interpreters found on this machine.
 
-    These are the project's, those of conda and pyenv, and those on ``PATH``. Each interpreter is listed once.
+    The search covers the active environment, the project, conda, pyenv and ``PATH``. Each interpreter is
+    listed once.
     """
     known: dict[str, PythonInterpreter] = {}
     for item in (*first, *_environments(root, env), *_outside(env)):

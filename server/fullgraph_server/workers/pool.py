@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 _IDLE_SECONDS = 600.0
 """The idle time after which a warm pool is closed to free its memory."""
 _MOST = 4
-"""The limit of warm pools; each takes some hundred megabytes. The least recently used is closed first."""
+"""The most warm pools; each takes several hundred megabytes. The least recently used is closed first."""
 
 _HARMLESS = frozenset({
     "torch", "torchgen", "functorch", "triton", "filelock", "fsspec", "jinja2", "markupsafe", "mpmath",
@@ -59,7 +59,7 @@ class WorkerPool:
     async def take(self, settings: RunSettings, libraries: Sequence[str]) -> Worker:
         """Return a worker for one run, with these libraries imported.
 
-        The caller closes it, then calls :meth:`give_back`. Raises :class:`StartError`.
+        The caller closes the worker, then calls :meth:`give_back`. Raises :class:`StartError`.
         """
         for again in (True, False):
             warm_pool = self._warm_pool(settings, libraries)
@@ -98,7 +98,7 @@ class WorkerPool:
         self._release(warm_pool)
 
     async def close(self) -> None:
-        """End every process."""
+        """End all processes of the pool."""
         for warm_pool in list(self._warm_pools.values()):
             self._discard(warm_pool)
         await asyncio.gather(*self._ending, return_exceptions=True)

@@ -84,9 +84,9 @@ async def probe(python: str, seconds: float = _SECONDS) -> InterpreterProbe:
 async def find_package(
     name: str, python: str, folder: str, cwd: str, env: Mapping[str, str]
 ) -> tuple[str, ...] | None:
-    """Return file and folders of a package that a program in ``folder`` would import.
+    """Return file and folders of the package that a program in ``folder`` imports.
 
-    Empty if there is no such package; ``None`` if the interpreter does not answer.
+    The result is empty if there is no such package, ``None`` if the interpreter does not answer.
     """
     try:
         output, _ = await _answer([python, "-c", _FINDER, name, folder], cwd, env, _SECONDS)

@@ -1,4 +1,4 @@
-"""A worker's process from the server's side: its channel, its output, its end."""
+"""A worker's process, seen from outside: its channel, its output, its end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BUFFER = 1 << 20
 KILL_SECONDS = 5.0
 """The time that a killed process may take to end (the kernel can hold it in a driver)."""
 _DYING_SECONDS = 1.0
-"""The longest wait of the event loop for killed processes; usually it takes some milliseconds."""
+"""The longest time for which killed processes block the event loop; usually it is some milliseconds."""
 DRAIN_SECONDS = 0.5
 """The time to read on after a process has ended: a descendant in another session can hold its pipes open."""
 _TAIL = 4000
@@ -53,7 +53,7 @@ class WorkerProcess(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Close this end of its pipes."""
+        """Close this end of the process's pipes."""
 
 
 class ExecutedProcess(WorkerProcess):
@@ -100,7 +100,7 @@ class ExecutedProcess(WorkerProcess):
         kill_group(self._transport.get_pid())
 
     def close(self) -> None:
-        """Close this end of its pipes."""
+        """Close this end of the process's pipes."""
         self._transport.close()
 
 
@@ -109,7 +109,7 @@ class ProcessOutput:
 
     def __init__(self) -> None:
         self.tail = ""
-        """The last characters."""
+        """The last characters of the output."""
 
     async def read(self, stream: asyncio.StreamReader, on_text: Callable[[str], None]) -> None:
         """Pass the stream's text to ``on_text`` until the stream ends.
@@ -193,7 +193,7 @@ def _environment(pid: int) -> bytes:
 class ProcessProtocol(asyncio.subprocess.SubprocessStreamProtocol):
     """A subprocess protocol that reports the end of the process itself.
 
-    Before Python 3.13, ``WorkerProcess.wait`` also waits for the pipes.
+    Before Python 3.13, ``asyncio.subprocess.Process.wait`` also waits for the pipes.
     """
 
     def __init__(self) -> None:

@@ -22,10 +22,10 @@ spec = importlib.util.find_spec("torch")
 print(os.path.dirname(spec.origin) if spec is not None and spec.origin else "")
 """
 _PAGE: Final = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
-"""``torch/_dynamo/exc.py``"""
+"""The page about a graph break, as in ``torch/_dynamo/exc.py``."""
 _PLACEHOLDER: Final = re.compile(r"\{[^{}]*\}")
 _IS_CODE: Final = re.compile(r'^_|^f?["\']|" \+ |^[a-z_]+$')
-"""Entries that are code of torch that builds the text, not the text itself."""
+"""Matches entries that are not the text itself, but torch's code that builds the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class KnownBreak:
 
 
 class NoRegistryError(Exception):
-    """torch's registry cannot be read; the text says why, as a sentence."""
+    """A failure to read torch's registry; the exception's text is for the user."""
 
 
 def known_break(python: str, code: str) -> KnownBreak | None:
@@ -89,7 +89,7 @@ def _registry(python: str) -> dict[str, Any]:
 
 
 def _hints(texts: Any) -> tuple[str, ...]:
-    """Return the hints; the registry splits some of them into several parts."""
+    """Return the hints; a hint that the registry splits into parts is joined."""
     hints: list[str] = []
     for text in filter(None, map(_readable, texts if isinstance(texts, list) else ())):
         is_open = bool(hints) and not hints[-1].endswith((".", "?"))

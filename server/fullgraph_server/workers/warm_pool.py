@@ -27,7 +27,7 @@ START_SECONDS = 120.0
 
 
 class StartError(Exception):
-    """No program can run; the exception's text says why, as a sentence."""
+    """A failure to start workers; the exception's text is a sentence for the user."""
 
 
 class WarmPool:
@@ -53,7 +53,7 @@ class WarmPool:
         self._libraries = dict.fromkeys(libraries)
         self._server = asyncio.ensure_future(self._start_server()) if fork else None
         self._servers = [] if self._server is None else [self._server]
-        """The current fork server, and its earlier states before it imported more libraries."""
+        """The start of the first fork server, then each import of more libraries; the last is current."""
         self._forks = False
         self._is_ahead = False
         """Whether Dynamo is warm in the fork server, for later runs."""
@@ -166,7 +166,7 @@ class WarmPool:
         return await self._warm(server, libraries, ahead=True) if self._forks else server
 
     async def _warm(self, server: ForkServer, libraries: Sequence[str], *, ahead: bool = False) -> ForkServer:
-        """Import libraries in a fork server; replace it if that makes forks unsafe."""
+        """Import libraries in a fork server; replace it if its forks become unsafe."""
         try:
             ready = await asyncio.wait_for(server.warm(libraries, self._folder, ahead=ahead), START_SECONDS)
             if ready.problem:
@@ -222,5 +222,5 @@ async def _close(starting: asyncio.Task[Worker]) -> None:
 
 
 def silent(python: str) -> str:
-    """Return the sentence that an interpreter does not answer."""
+    """Return the message that an interpreter does not answer."""
     return f"{python} did not answer within {START_SECONDS:g} s."

@@ -1,4 +1,4 @@
-"""The folder of a trace: its page, every document, and the records of its log."""
+"""The folder of a trace: the page, all documents, and the records of the log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RECORDS_HEAD: Final = '{"logged": '
 
 
 def problem_with(folder: Path) -> str:
-    """Return why a trace cannot be written into a folder; empty if it can."""
+    """Return why a trace cannot be written into a folder; empty if it can be written."""
     if not BUNDLE.is_dir():
         return f"this installation lacks {BUNDLE}: in a checkout of Fullgraph, `npm run build` makes it"
     if not folder.exists():
@@ -40,9 +40,9 @@ def problem_with(folder: Path) -> str:
 
 
 def write_folder(checked: CheckedReport, log: Path, folder: Path) -> None:
-    """Write a trace's page, documents and records, replacing those of an earlier one.
+    """Write a trace's page, documents and records; replace those of an earlier trace.
 
-    With several ranks, ``log`` is the log of the rank whose graphs the report has. Raises ``OSError``.
+    With several ranks, ``log`` is the log of the rank whose graphs are in the report. Raises ``OSError``.
     """
     text = page(checked)
     folder.mkdir(parents=True, exist_ok=True)
@@ -73,7 +73,7 @@ def _begins(path: Path, head: str) -> bool:
 
 
 def _records(log: Path) -> Iterator[dict[str, Any]]:
-    """Yield the records of a log as torch wrote them, each with its text."""
+    """Yield the records of a log as torch wrote them, each with its payload."""
     with TraceLog(log) as records:
         for logged in records.logged():
             text = logged.record.payload

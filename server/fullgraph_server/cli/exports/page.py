@@ -1,6 +1,6 @@
 """A trace as one HTML page that opens offline.
 
-The page is the editor's compile report, with its data in it.
+The page is the compile report that editors show, together with the data that it displays.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ from ..formats.places import shown_place
 from ..formats.text import labelled_notes
 
 BUNDLE: Final = Path(__file__).parent / "page"
-"""The folder with the page's program, which `npm run build` writes."""
+"""The folder with the page's script and style, which `npm run build` writes."""
 HEAD: Final = '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta name="generator" content="fullgraph trace">\n'
-"""The beginning of each page."""
+"""The beginning of each page, by which a page of a trace is recognized."""
 _MOST_TEXT: Final = 32_000_000
-"""The limit on characters of documents in the page; further documents are only in the folder next to it."""
+"""The most characters of documents in the page; further documents are only in the folder next to the page."""
 _MOST_ROWS: Final = 6
 _AROUND: Final = 2
-"""Limits on quoted lines: those of a finding, and those above and below it."""
+"""The most quoted lines of a finding, and the number of quoted lines above and below the finding."""
 
 
 def page(checked: CheckedReport) -> str:
     """Return the page of a trace as HTML.
 
-    Raises ``OSError`` if ``npm run build`` has not built the page's program.
+    Raises ``OSError`` if ``npm run build`` has not written the page's script.
     """
     # An absolute path means nothing to the recipient of the page.
     report = replace(checked.report, target=f"{TRACE}/{checked.target.label}")
@@ -62,10 +62,10 @@ def page(checked: CheckedReport) -> str:
 
 @dataclass(frozen=True)
 class _PageEdge(ReportEdge):
-    """The edge from a trace to the page.
+    """Converter of a trace's report for the page.
 
-    The page's program shows texts only where they have no effect. Paths are relative if possible, since they
-    are read on other machines. A trace that was just read has no drift.
+    Texts are not escaped, since the page's script inserts them as text only. Paths are relative if possible,
+    since the page is read on other machines. A trace that was just read has no drift.
     """
 
     workspace: Workspace
@@ -98,7 +98,7 @@ def _texts(shown: list[ShownDocument]) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class _SourceExcerpt:
-    """Source lines from line ``start``, with a finding at lines ``first`` to ``last``."""
+    """Source lines from row ``start``, with a finding in rows ``first`` to ``last``."""
 
     start: int
     lines: list[str]

@@ -19,7 +19,7 @@ _CLOCKS = "Each rank has the times of its own machine's clock."
 
 
 def write_timeline(reports: Iterable[tuple[LogFile, Report]], workspace: Workspace, out: TextIO) -> str:
-    """Write the events rank by rank; return a warning about their times, or ``""``.
+    """Write events rank by rank; return a warning about doubtful times, or ``""``.
 
     Raises ``OSError``.
     """

@@ -1,17 +1,17 @@
 """The output formats, which write each report as soon as it is complete.
 
-- ``text``: findings with their code, for people
+- ``text``: findings with their source code, for people
 - ``json``: one object for each target
 - ``github``: annotations
 - ``sarif``: SARIF 2.1.0
-- ``analysed``: the lines and the JSON of an analysis
-- ``checked``: the input of the formats, and texts that they share
-- ``places``: rows in files and in cells of notebooks
-- ``variants``: the ways to compile a program, compared
+- ``analysed``: the text and the JSON of an analysis
+- ``checked``: the input of the formats, and texts that several formats share
+- ``places``: places in files and in cells of notebooks
+- ``variants``: a comparison of ways to compile a program
 - ``kernels``: the kernels of each graph
 - ``comparison``: two reports compared
 - ``fixes``: the fixes of each finding, and the plan that combines them
-- ``sizes``: the marks of dynamic sizes, and results with other sizes
+- ``sizes``: the planned calls of ``mark_dynamic``, and results with other sizes
 - ``devices``: the GPUs for previews
 - ``capabilities``: the kernels that an interpreter's torch can preview
 """
@@ -26,7 +26,7 @@ from . import comparison, devices, github, json, sarif, text
 from .checked import CheckedReport
 
 Format: TypeAlias = Callable[[Iterable[CheckedReport], int, TextIO], None]
-"""A function that writes the reports of a number of targets to a stream."""
+"""A function that writes reports to a stream; it also gets the number of targets."""
 
 FORMATS: Mapping[str, Format] = {
     "text": text.write,
@@ -36,7 +36,7 @@ FORMATS: Mapping[str, Format] = {
 }
 
 ComparisonFormat: TypeAlias = Callable[[ReportComparison, CheckedReport, TextIO], None]
-"""A function that writes a comparison to a stream; it also gets the newer report, for its code."""
+"""A function that writes a comparison to a stream; it also gets the newer report, for source code."""
 
 COMPARISON_FORMATS: Mapping[str, ComparisonFormat] = {
     "text": comparison.write,

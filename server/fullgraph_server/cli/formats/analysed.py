@@ -1,4 +1,4 @@
-"""The formats of an analysis: its lines on a terminal, and its JSON."""
+"""The formats of an analysis: text for a terminal, and JSON."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .text import print_finding, run_words, sizes_command
 
 
 def formats_of(analysis: Analysis) -> Mapping[str, Format]:
-    """Return an analysis's formats: by default, those of ``fullgraph check``.
+    """Return the formats of an analysis.
 
-    The default is for an analysis without lines of its own.
+    An analysis without ``lines`` has the formats of ``fullgraph check``.
     """
     lines = analysis.lines
     if lines is None:

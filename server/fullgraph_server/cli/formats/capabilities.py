@@ -1,6 +1,6 @@
-"""The kernels that an interpreter's torch can preview.
+"""The kernels that an interpreter's torch can preview, as text.
 
-There is a line for each function of the self-test.
+Each function of the self-test has a line.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from . import CheckedReport
 
 
 def write(checked: Iterable[CheckedReport], _: int, out: TextIO) -> None:
-    """Write for each function whether it can be previewed, or why it cannot."""
+    """Write for each function whether its kernels can be previewed, or why not."""
     for item in checked:
         report = item.report
         rows = [(frame.function.replace("_", " "), _capability(report, frame)) for frame in report.frames]

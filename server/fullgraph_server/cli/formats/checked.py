@@ -12,9 +12,9 @@ from ...workspace.workspace import Workspace
 
 @dataclass(frozen=True)
 class BaselineMatch:
-    """The findings of a report that are in the baseline, and the baseline's name.
+    """The findings of a report that are in the baseline.
 
-    The name is as the user typed it.
+    ``baseline`` is the path of the baseline as the user typed it.
     """
 
     baseline: str
@@ -23,13 +23,13 @@ class BaselineMatch:
 
 @dataclass(frozen=True)
 class CheckedReport:
-    """The report of one target's run, and the workspace that its files are in."""
+    """The report of one target's run, and the workspace that contains its files."""
 
     target: Target
     report: Report
     workspace: Workspace
     known: BaselineMatch | None = None
-    """The findings that are in the baseline, if there is one."""
+    """The findings that are in the baseline; ``None`` without a baseline."""
 
     def is_known(self, finding: Finding) -> bool:
         """Return whether a finding is in the baseline."""
@@ -42,7 +42,7 @@ class CheckedReport:
 
 
 def shown_path(filename: str) -> str:
-    """Return a path relative to the current folder if it is below it, else unchanged."""
+    """Return a path below the current folder as relative, any other path unchanged."""
     folder = os.path.join(os.getcwd(), "")
     return filename[len(folder) :] if filename.startswith(folder) else filename
 

@@ -23,7 +23,7 @@ def compared(before: CheckedReport, after: CheckedReport) -> ReportComparison:
 
 
 def write(comparison: ReportComparison, after: CheckedReport, out: TextIO) -> None:
-    """Write text: new findings with their code, findings that are gone, then numbers."""
+    """Write text: new findings with source code, findings that are gone, then numbers."""
     console = clean_console(out)
     if comparison.new:
         console.print(Text("New", "bold"))
@@ -48,20 +48,20 @@ def write(comparison: ReportComparison, after: CheckedReport, out: TextIO) -> No
 
 
 def write_markdown(comparison: ReportComparison, after: CheckedReport, out: TextIO) -> None:  # noqa: ARG001
-    """Write Markdown."""
+    """Write the comparison as Markdown."""
     for line in markdown(comparison).splitlines():
         write_line(out, line)
 
 
 def write_json(comparison: ReportComparison, after: CheckedReport, out: TextIO) -> None:  # noqa: ARG001
-    """Write one object."""
+    """Write the comparison as one JSON object."""
     write_object(out, comparison_object(comparison), indent=2)
 
 
 def comparison_object(comparison: ReportComparison) -> dict[str, Any]:
     """Return the comparison as JSON values.
 
-    ``both`` has the newer report's findings with both counts.
+    The key ``both`` holds findings that are in both reports: as in the newer report, with both counts.
     """
     return {
         "version": VERSION,

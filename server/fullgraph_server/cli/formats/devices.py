@@ -1,4 +1,4 @@
-"""The GPUs that kernels can be previewed for, as a text table or JSON."""
+"""The GPUs for which kernels can be previewed, as a text table or JSON."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def write(out: TextIO) -> None:
 
 
 def write_json(out: TextIO) -> None:
-    """Write an object for each GPU; memory in bytes, bandwidth in bytes a second."""
+    """Write a JSON list of GPUs; memory is in bytes, bandwidth in bytes per second."""
     objects = [
         {
             "name": name,

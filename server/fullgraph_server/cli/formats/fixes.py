@@ -30,7 +30,7 @@ from .places import in_cells, shown_place
 
 @dataclass(frozen=True)
 class TargetFixes:
-    """The result of ``fullgraph fix``: tried edits of each finding, and the plan."""
+    """The result of ``fullgraph fix``: edits tried for each finding, and the plan."""
 
     target: Target
     workspace: Workspace
@@ -43,7 +43,7 @@ class TargetFixes:
     """The installed package that the edits change; ``None`` if they change the user's own files."""
     applied: bool = False
     refusal: str = ""
-    """Why nothing was written despite ``--apply``."""
+    """Why nothing was written despite ``--apply``; else empty."""
 
 
 FixFormat: TypeAlias = Callable[[TargetFixes, TextIO], None]
@@ -51,7 +51,7 @@ FixFormat: TypeAlias = Callable[[TargetFixes, TextIO], None]
 
 
 def write(fixed: TargetFixes, out: TextIO) -> None:
-    """Write each finding with its best edit and the verdict, then the plan as a diff."""
+    """Write each finding with its best edit and the verdict; then the plan, as a diff."""
     console = clean_console(out)
     for tried in fixed.tried:
         for text in _finding(tried, root_of(tried, fixed.tried), library_of(tried.finding, fixed.workspace)):
@@ -74,7 +74,7 @@ def write_diff(fixed: TargetFixes, out: TextIO) -> None:
 
 
 def write_json(fixed: TargetFixes, out: TextIO) -> None:
-    """Write one object."""
+    """Write the result as one JSON object."""
     write_object(out, in_cells(SHAPE.object(fixed)))
 
 
@@ -82,7 +82,7 @@ FIX_FORMATS: Final[Mapping[str, FixFormat]] = {"text": write, "json": write_json
 
 
 def summary(fixed: TargetFixes) -> str:
-    """Return in one line what the edits of the plan achieve together."""
+    """Return one line that says what the edits of the plan achieve together."""
     report, plan = fixed.base.report, fixed.plan
     if report.status == "not-started":
         return ENDINGS["not-started"]
@@ -206,4 +206,4 @@ SHAPE: Final = shape(
     ),
     "applied",
 )
-"""The JSON of edits and their verdicts."""
+"""The JSON object of the result for a target: edits and their verdicts."""

@@ -19,7 +19,7 @@ _COMMANDS = {"error": "error", "warning": "warning", "information": "notice"}
 
 
 def write(reports: Iterable[CheckedReport], targets: int, out: TextIO) -> None:  # noqa: ARG001
-    """Write a command for each finding not in the baseline, a notice for a dry run."""
+    """Write a command for each finding that is not in the baseline, and for a dry run."""
     for checked in reports:
         if checked.report.dry is not None:
             words = f"{checked.target.label}: {devices.sentence(checked.report.dry)}"

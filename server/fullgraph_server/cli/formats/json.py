@@ -1,4 +1,4 @@
-"""JSON: one object for each target, each on its own line if there are several."""
+"""JSON: one object for each target; several objects are on one line each."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Text: the most expensive kernels, then the launches of each graph.
+"""Kernels as text: the most expensive kernels, then the launches of each graph.
 
-The code itself goes into a folder.
+The code of the kernels is written into a folder, on request.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from .text import print_finding
 INDEX: Final = "index.md"
 INDEX_HEAD: Final = "# What torch.compile made of "
 _MOST_KERNELS = 10
-"""How many of the most expensive kernels a long result lists first; one with no more kernels is short."""
+"""The most kernels in the list of expensive kernels; a result with no more kernels has no such list."""
 _MOST_OPERATORS = 6
 _MOST_SETTINGS = 4
 """How many of autotuning's rejected candidates are shown; the files list all of them."""
 
 
 def write(reports: Iterable[CheckedReport], targets: int, out: TextIO, folder: Path | None = None) -> None:  # noqa: ARG001
-    """Write each report when it is complete, and its code into ``folder``, if given."""
+    """Write each report when it is complete; write the code into ``folder``, if given."""
     console = clean_console(out)
     for checked in reports:
         report = checked.report
@@ -93,9 +93,9 @@ def write_files(report: Report, folder: Path) -> None:
 
 
 def dry_lines(report: Report) -> Iterator[str]:
-    """Yield a sentence about a dry run, then the facts that it cannot determine.
+    """Yield a sentence about a dry run, then what a dry run cannot determine.
 
-    Yields nothing for other runs.
+    Yields nothing if the run was not a dry run.
     """
     if report.dry is not None:
         yield devices.sentence(report.dry)
@@ -103,7 +103,7 @@ def dry_lines(report: Report) -> Iterator[str]:
 
 
 def _head(report: Report) -> Iterator[str]:
-    """Yield the most expensive kernels of a long result, and the total.
+    """Yield lines with the most expensive kernels and the total, if there are many.
 
     Costs are TorchInductor's estimates.
     """
@@ -137,10 +137,10 @@ def _title(report: Report, compile_id: str, phase: str) -> str:
 
 
 def _lines(code: GeneratedCode, report: Report) -> Iterator[str]:
-    """Yield a line for each launch, with details of its kernel below.
+    """Yield a line for each launch, followed by lines with details.
 
-    Below a kernel's first launch follows the result of its build, if any. In a preview, calls of library
-    functions show their cost.
+    The first launch of a built kernel is followed by the result of the build. In a preview, a call of a
+    library function is followed by its cost.
     """
     rows = aligned([_row(launch) for launch in code.launches], "<<<")
     indent = " " * (max((len(_place(launch.spans)) for launch in code.launches), default=0) + 2)
@@ -167,7 +167,7 @@ def _row(launch: KernelLaunch) -> tuple[str, str, str]:
 
 
 def _place(spans: Iterable[Span]) -> str:
-    """Return ``model.py:7,8``; several files are separated by a comma and a space."""
+    """Return text like ``model.py:7,8``; files are separated by a comma and a space."""
     rows_of: dict[tuple[str, int], set[int]] = {}
     for span in spans:
         cell, row = cell_of(span.filename, span.row)

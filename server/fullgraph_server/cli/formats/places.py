@@ -1,4 +1,4 @@
-"""Places in files, as people count them: rows of a notebook count per code cell."""
+"""Places in files as people count them: in notebooks, by row of a code cell."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def shown_place(finding: Finding) -> str:
 
 
 def cell_of(filename: str, row: int) -> tuple[int, int]:
-    """Return a row's code cell and the row in it; cell 0 outside of notebooks."""
+    """Return the code cell of a row, and the row in this cell; cell 0 for other files."""
     notebook = _notebook(filename)
     return notebook.cell(row) if notebook else (0, row)
 
 
 def in_cells(value: Any) -> Any:
-    """Return a JSON value whose rows in notebooks count within their cell.
+    """Return a JSON value with each row in a notebook counted within its cell.
 
-    ``cell`` names that cell.
+    The number of the cell is added as ``cell``.
     """
     if isinstance(value, list):
         return [in_cells(item) for item in value]

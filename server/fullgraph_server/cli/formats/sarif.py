@@ -30,7 +30,7 @@ def write(reports: Iterable[CheckedReport], targets: int, out: TextIO) -> None: 
 
 
 def log(reports: list[CheckedReport]) -> dict[str, Any]:
-    """Return the log as JSON values."""
+    """Return the SARIF log as JSON values."""
     findings = [
         (checked, finding)
         for checked in reports
@@ -65,8 +65,8 @@ def log(reports: list[CheckedReport]) -> dict[str, Any]:
 def _invocation(reports: list[CheckedReport]) -> dict[str, Any]:
     """Describe how the targets ran.
 
-    Findings of a run without a line, and dry runs, become notifications. They cannot be results: GitHub
-    rejects files with a result that has no location.
+    Findings that concern a run as a whole, and notes on dry runs, become notifications. They cannot be
+    results: GitHub rejects a file with a result that has no location.
     """
     notifications = [
         _notification(checked, _LEVELS[finding.severity], "\n".join([finding.message, *notes(finding)]))
@@ -124,7 +124,7 @@ def _result(checked: CheckedReport, finding: Finding, rule: int) -> dict[str, An
 
 
 def _suppressions(checked: CheckedReport, finding: Finding) -> Iterator[str]:
-    """Yield why a finding does not count: a comment in the source, or the baseline."""
+    """Yield the reasons why a finding is suppressed: source comment, baseline."""
     if finding in checked.report.ignored:
         yield "inSource"
     if checked.is_known(finding):
@@ -155,7 +155,7 @@ def _frame(call: StackCall) -> dict[str, Any]:
 
 
 def _cell(filename: str, row: int) -> dict[str, Any]:
-    """Return the location of a notebook's code cell; rows count within that cell."""
+    """Return the logical location of a row's code cell; empty outside of notebooks."""
     cell, _ = cell_of(filename, row)
     return {"logicalLocations": [{"name": f"cell {cell}", "kind": "cell"}]} if cell else {}
 

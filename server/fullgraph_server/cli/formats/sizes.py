@@ -38,15 +38,15 @@ _AT_ITS_END: Final = ("finished", "exited")
 
 @dataclass(frozen=True)
 class TargetSizes:
-    """The result of ``fullgraph sizes``: the plan, and the sizes that were tried."""
+    """The result of ``fullgraph sizes``: the plan of sizes, and tried sizes."""
 
     target: Target
     found: SizePlan
     sources: str
-    """The ``TORCH_COMPILE_DYNAMIC_SOURCES`` with the effect of the plan; empty if none is known."""
+    """The value of ``TORCH_COMPILE_DYNAMIC_SOURCES`` with the same effect as the plan; empty if unknown."""
     applied: bool = False
     refusal: str = ""
-    """Why nothing was written despite ``--apply``."""
+    """Why nothing was written despite ``--apply``; else empty."""
 
     @property
     def is_sound(self) -> bool:
@@ -59,9 +59,9 @@ class TargetSizes:
         return is_known and not self.found.left and not wrong
 
     def with_writing(self, refusal: str) -> TargetSizes:
-        """Return a copy after writing; ``refusal`` says why nothing was written.
+        """Return a copy that says whether the plan was written.
 
-        ``refusal`` is empty if the plan was written.
+        ``refusal`` is the reason why nothing was written; empty if the plan was written.
         """
         return replace(self, applied=not refusal, refusal=refusal)
 
@@ -71,9 +71,9 @@ SizesFormat: TypeAlias = Callable[[TargetSizes, TextIO], None]
 
 
 def write(sized: TargetSizes, out: TextIO) -> None:
-    """Write how often functions compile and why, the plan, and results by size.
+    """Write compilations and their causes, the plan, and results with other sizes.
 
-    The plan is a diff; the results are those with other sizes.
+    The plan is written as a diff.
     """
     console = clean_console(out)
     found = sized.found
@@ -115,7 +115,7 @@ def write_diff(sized: TargetSizes, out: TextIO) -> None:
 
 
 def write_json(sized: TargetSizes, out: TextIO) -> None:
-    """Write one object."""
+    """Write the result as one JSON object."""
     write_object(out, in_cells(SHAPE.object(sized)))
 
 
@@ -144,7 +144,7 @@ def summary(sized: TargetSizes) -> str:
 
 
 def tried_words(tried: Iterable[SizeTried]) -> Iterator[str]:
-    """Yield results with other sizes, a line per function, tensor size and outcome."""
+    """Yield lines with results of other sizes, by function, dimension and outcome."""
     groups: dict[tuple[Any, ...], list[SizeTried]] = {}
     for item in tried:
         key = item.function, item.place, item.along, item.outcome, item.asked, item.backward
@@ -232,4 +232,4 @@ SHAPE: Final = shape(
     ),
     "applied",
 )
-"""The JSON of sizes and the plan for them."""
+"""The JSON object of the result for a target: the plan and the tried sizes."""

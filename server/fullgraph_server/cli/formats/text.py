@@ -37,7 +37,7 @@ _MOST_CALLS = 8
 
 
 def write(reports: Iterable[CheckedReport], targets: int, out: TextIO) -> None:
-    """Write each report's new findings and summary when complete, then the sums."""
+    """Write each report's new findings and summary when it is complete, then totals."""
     console = clean_console(out)
     written: list[Report] = []
     for checked in reports:
@@ -68,9 +68,9 @@ def exported(export: ExportedProgram) -> str:
 
 
 def sizes_command(checked: CheckedReport) -> str:
-    """Return a line with ``fullgraph sizes`` if untried advice makes sizes dynamic.
+    """Return a line that suggests ``fullgraph sizes``, or an empty string.
 
-    The line is empty if no advice does. It is empty, too, for a target that cannot run again.
+    It is suggested if untried advice makes sizes dynamic and the target can run again.
     """
     untried = (item for finding in checked.new_findings for item in finding.advice if not item.helps)
     is_advised = any(is_mended_by_dynamic(item.remedies) for item in untried)
@@ -84,7 +84,7 @@ def sizes_command(checked: CheckedReport) -> str:
 
 
 def print_finding(console: Console, checked: CheckedReport, finding: Finding) -> None:
-    """Print a finding, and an empty line."""
+    """Print a finding, followed by an empty line."""
     for line in finding_lines(checked, finding, console.width if console.is_terminal else None):
         console.print(line)
     console.print()
@@ -121,7 +121,7 @@ def finding_lines(checked: CheckedReport, finding: Finding, width: int | None) -
 
 
 def labelled_notes(finding: Finding) -> list[tuple[str, str]]:
-    """Return pairs of a label and a text: reason, hints, callers, torch's page."""
+    """Return pairs of a label and a note: reason, hints, callers, torch's page."""
     notes = [("note", finding.explanation.strip().partition("\n\n")[0])] if finding.explanation else []
     notes += [("help", hint) for hint in finding.hints]
     notes += [("called from", calls)] if (calls := _other_calls(finding)) else []
@@ -131,7 +131,7 @@ def labelled_notes(finding: Finding) -> list[tuple[str, str]]:
 def summary(report: Report, *, says_all: bool = True) -> str:
     """Write ``2 graph breaks in 1 function (3 graphs, ran 0.6 s) - torch 2.13.0``.
 
-    Without findings, the summary adds that results were not compared, unless ``says_all`` is false.
+    If there are no findings and ``says_all`` is true, the summary adds that results were not compared.
     """
     parts = _counts(report.findings)
     graphs = sum(frame.graphs for frame in report.frames)
@@ -164,7 +164,7 @@ def _is_clean(report: Report) -> bool:
 
 
 def _is_ahead_of_time(report: Report) -> bool:
-    """Return whether every compilation is one of ``torch.export`` or AOTInductor."""
+    """Return whether ``torch.export`` or AOTInductor made every compilation."""
     names = (name for frame in report.frames for name in frame.compile_ids)
     return all(name.startswith(("export/", "aot/")) for name in names)
 
@@ -196,8 +196,8 @@ def _counts(findings: Iterable[Finding]) -> list[str]:
 def run_words(report: Report) -> str:
     """Write the end of a summary: torch's version, and notes.
 
-    Example: `` - torch 2.13.0``. The notes are about ignored findings and about what was left out or
-    discarded.
+    Example: `` - torch 2.13.0``. The notes are about ignored findings, parts of the compiler that were left
+    out, dry runs, and discarded file changes.
     """
     notes = [f"torch {report.torch}"] if report.torch else []
     notes += [f"{counted(len(report.ignored), 'finding')} ignored"] if report.ignored else []
@@ -270,10 +270,10 @@ def _note(kind: str, note: str, gutter: int, width: int | None) -> Iterator[Text
 
 
 def _other_calls(finding: Finding) -> str:
-    """Return the calls that led to the finding, one on each line, the innermost first.
+    """Return the calls that led to the finding, a line each, the innermost first.
 
-    Calls that led to further recompilations of the same finding follow. Empty if the only call is the module
-    that contains the finding.
+    Lines for calls that led to further recompilations of the same finding follow. The text is empty if the
+    only call is that of the module which contains the finding.
     """
     own = next(
         (

@@ -1,4 +1,4 @@
-"""Text and JSON of ``fullgraph speed --try``: the ways to compile, and the best."""
+"""Text and JSON of ``fullgraph speed --try``: ways to compile, and the best way."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .text import print_failures
 
 
 def write(checked: CheckedReport, best: BestVariant | None, goal: Goal, out: TextIO) -> None:  # noqa: ARG001
-    """Write the best variant, the table of all, and how to write the best one in code."""
+    """Write the best variant, a table of all variants, and code for the best variant."""
     console = clean_console(out)
     print_failures(console, checked)
     variants = checked.report.of(VariantMeasured)
@@ -34,7 +34,7 @@ def write(checked: CheckedReport, best: BestVariant | None, goal: Goal, out: Tex
 
 
 def write_json(checked: CheckedReport, best: BestVariant | None, goal: Goal, out: TextIO) -> None:
-    """Write one object; times of calls are seconds for one call."""
+    """Write the variants as one JSON object; times of calls are in seconds per call."""
     report: Report = checked.report
     write_object(
         out,
